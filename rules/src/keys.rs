@@ -1,0 +1,29 @@
+//! The annotation and label keys that sluice reads and writes, a paragraph each.
+
+/// The list of what a dependent waits for. On the workload or on its pod template; the template wins.
+pub const DEPENDS_ON: &str = "sluice.dev/depends-on";
+
+/// The list in the grammar of cli-utils (`group/Kind/name`), honoured as written so that charts written for kpt work.
+pub const CONFIG_DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
+
+/// The constant marker: an annotation on the pod template of a gated workload, a label on a gated pod.
+/// Its only value is [`GATED_VALUE`], because a value that could change would roll pods.
+pub const GATED: &str = "sluice.dev/gated";
+
+/// The only value of [`GATED`].
+pub const GATED_VALUE: &str = "true";
+
+/// The wave of an object in its scope. Known, and refused until waves exist.
+pub const WEIGHT: &str = "sluice.dev/weight";
+
+/// On a Namespace: which other namespaces may depend on objects in it, comma separated, or `*`.
+pub const ALLOW_DEPENDENTS_FROM: &str = "sluice.dev/allow-dependents-from";
+
+/// The prefix of every key that is ours.
+pub const PREFIX: &str = "sluice.dev/";
+
+/// The name of the init container.
+pub const GATE_CONTAINER: &str = "sluice-gate";
+
+/// The audience of the gate's token; the status service accepts no other.
+pub const AUDIENCE: &str = "sluice";

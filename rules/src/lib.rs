@@ -1,0 +1,27 @@
+//! What sluice knows, without any I/O.
+//!
+//! The nouns, as the whole project uses them:
+//!
+//! * a **dependent** is the workload (or pod) that waits;
+//! * a **dependency** is one thing it waits for, written in its list; an *edge* is dependent -> dependency;
+//! * a **reference** is how a dependency is named: today an object, by kind, namespace and name;
+//! * a **status** is what kstatus says of one object: `Current InProgress Failed Terminating NotFound Unknown`;
+//! * a **state** is what an edge asks for: `present started ready available complete addressed`;
+//! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
+//!
+//! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
+//! kstatus does; [`profile`] adds what a dependent needs beyond that; [`verdict`] puts the edges of one dependent
+//! together; [`wire`] is the JSON in which a gate hears it.
+//!
+//! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
+//! [`world::World`] trait. Nothing here opens a file or a socket, and nothing here waits.
+
+pub mod annotation;
+pub mod dependency;
+pub mod keys;
+pub mod kinds;
+pub mod kstatus;
+pub mod profile;
+pub mod verdict;
+pub mod wire;
+pub mod world;

@@ -1,0 +1,69 @@
+//! What the status service tells a gate: JSON over HTTPS, versioned in the path.
+//!
+//! `GET /v1/verdict?seen=DIGEST&wait=SECONDS` with `Authorization: Bearer TOKEN` answers 200 with an [`Answer`]. Where
+//! the answer's digest would be `DIGEST`, the service holds the request until it changes or `SECONDS` have passed.
+//! A gate ignores fields that it does not know, so that an older gate understands a newer service; pods wait for days.
+
+use serde::{Deserialize, Serialize};
+
+/// The path of the only version so far.
+pub const PATH: &str = "/v1/verdict";
+
+/// What the gate is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// Keep waiting; exit only when told otherwise.
+    Wait,
+    /// Every dependency is satisfied.
+    Open,
+    /// Policy says that the wait has failed: exit non-zero.
+    Refuse,
+}
+
+/// The answer to one request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What to do.
+    pub verdict: Decision,
+    /// Names this answer; sent back as `seen`.
+    pub digest: String,
+    /// One entry for each dependency, in the order of the list.
+    #[serde(default)]
+    pub dependencies: Vec<Report>,
+    /// Something that concerns the whole list, for example that it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What is said of one dependency: never its spec, and the message only within the gate's own namespace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// `Job/migrate`, `data/StatefulSet/postgres`.
+    pub dependency: String,
+    /// `metadata.name`
+    pub name: String,
+    /// Whether the edge is satisfied.
+    pub satisfied: bool,
+    /// A kstatus word.
+    pub status: String,
+    /// A word of [`crate::verdict::Reason`].
+    pub reason: String,
+    /// One line for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// The gate's environment, written by the webhook into the init container.
+pub mod env {
+    /// `host:port`, comma separated, in the order in which they are tried: the ClusterIP first, the DNS name next.
+    pub const ADDRESSES: &str = "SLUICE_ADDRESSES";
+    /// The name that the service's certificate must carry.
+    pub const SERVER_NAME: &str = "SLUICE_SERVER_NAME";
+    /// The CA bundle, PEM.
+    pub const CA_BUNDLE: &str = "SLUICE_CA_BUNDLE";
+    /// The file of the projected token; read again for every request.
+    pub const TOKEN_FILE: &str = "SLUICE_TOKEN_FILE";
+    /// The folder (an `emptyDir`) that keeps the marker across restarts of the container.
+    pub const STATE_DIR: &str = "SLUICE_STATE_DIR";
+}

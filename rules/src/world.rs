@@ -1,0 +1,45 @@
+//! How the rules look at the cluster: a trait, so that they stay pure.
+
+use crate::kinds::Kind;
+use serde_json::Value;
+
+/// What is known of something in the cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lookup<T> {
+    /// It is there.
+    Found(T),
+    /// It is not there, and we would know.
+    NotFound,
+    /// Nobody can say, and why.
+    Unavailable(Unavailable),
+}
+
+/// Why nothing is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The first list has not arrived yet.
+    Syncing,
+    /// The API server does not serve this kind; its CustomResourceDefinition may come later.
+    NotServed,
+    /// The API server forbids sluice to list or watch this kind.
+    Forbidden,
+    /// The watch has been disconnected for longer than the bound; what it said last may no longer hold.
+    Stale,
+}
+
+/// What the rules may look at. Every call is answered from memory; an implementation may note what was asked, so that
+/// it knows which change can alter the verdict.
+pub trait World {
+    /// One object. `namespace` is `None` for a cluster-scoped kind.
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value>;
+
+    /// The objects of a kind, in one namespace or in all, that carry the label `(key, value)` where one is given.
+    /// An empty list is `Found`.
+    fn list(&self, kind: &Kind, namespace: Option<&str>, label: Option<(&str, &str)>) -> Lookup<Vec<Value>>;
+
+    /// Whether objects of this kind live in a namespace.
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool>;
+
+    /// Whether the kind's CustomResourceDefinition declares the status subresource; `None` where nobody can say.
+    fn declares_status(&self, kind: &Kind) -> Option<bool>;
+}
