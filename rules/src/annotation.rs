@@ -1,27 +1,217 @@
-//! The list: text to [`Dependency`] values, or an error that names the place.
+//! The lists: text to [`Dependency`] values, or an error that names the place.
+//!
+//! [`declared`] reads everything that one map of annotations says; [`Declaration::over`] lays what a pod (or a pod
+//! template) says over what its workload says. Admission reads both and refuses on an error; the status service reads
+//! both again when a gate asks, and takes [`Declaration::dependencies`].
+//!
+//! Three grammars share the same checks: the short form ([`short`]), the long form ([`long`], on top of [`yaml`]), and
+//! that of cli-utils ([`config`]). Inside, a flaw carries a byte offset; only the finished error counts lines and columns.
+//!
+//! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: the text is
+//! written by whoever may create a pod.
+
+mod config;
+mod long;
+mod names;
+mod problem;
+mod reference;
+mod short;
+mod yaml;
+
+pub use names::Fault;
+pub use problem::Problem;
 
 use crate::dependency::Dependency;
+use crate::keys;
+use crate::suggest;
+use problem::Flaw;
+use serde_json::{Map, Value};
+use std::fmt;
 
-/// What is wrong with a list: the key, the place, the text and, for a near miss, the likely word.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: line {line}, column {column}: {problem}")]
+/// The longest list, in bytes.
+pub const MAX_BYTES: usize = 8 * 1024;
+
+/// The most entries of one list.
+pub const MAX_ENTRIES: usize = 64;
+
+/// The deepest nesting of the long form; the list itself is the first level.
+pub const MAX_LEVELS: usize = 8;
+
+/// What is wrong with an annotation: the key, the place, the text and, for a near miss, the likely word.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The annotation's key.
-    pub key: &'static str,
+    pub key: String,
+    /// Where in the annotation's value; `None` where the key itself is the matter.
+    pub place: Option<Place>,
+    /// What is wrong, and the way out.
+    pub problem: Problem,
+}
+
+/// A place in the value of an annotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
     /// From 1.
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// What is wrong, with the text and the way out.
-    pub problem: String,
 }
 
-/// Parses the value of `sluice.dev/depends-on`.
-pub fn parse_depends_on(_text: &str) -> Result<Vec<Dependency>, ParseError> {
-    Ok(Vec::new())
+/// What one map of annotations declares, each key by itself so that two maps can be laid over each other.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Declaration {
+    /// The list of [`keys::DEPENDS_ON`]; `None` without that key.
+    pub depends_on: Option<Vec<Dependency>>,
+    /// The list of [`keys::CONFIG_DEPENDS_ON`]; `None` without that key.
+    pub config_depends_on: Option<Vec<Dependency>>,
+}
+
+/// Reads the annotations of one object: a workload, a pod template or a pod.
+///
+/// # Errors
+///
+/// A list that cannot be read, or a key below [`keys::PREFIX`] that this version does not act on.
+pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseError> {
+    let mut declaration = Declaration::default();
+    for (key, value) in annotations {
+        match key.as_str() {
+            keys::DEPENDS_ON => {
+                declaration.depends_on = Some(parse_depends_on(text(key, value)?)?);
+            }
+            keys::CONFIG_DEPENDS_ON => {
+                declaration.config_depends_on = Some(parse_config_depends_on(text(key, value)?)?);
+            }
+            _ => check_key(key)?,
+        }
+    }
+    Ok(declaration)
+}
+
+impl Declaration {
+    /// This declaration, and for each key that it does not name, what `below` says: the pod or the pod template over
+    /// the workload.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            depends_on: self.depends_on.or(below.depends_on),
+            config_depends_on: self.config_depends_on.or(below.config_depends_on),
+        }
+    }
+
+    /// The union of both lists, in the order of the texts, exact repeats once.
+    pub fn dependencies(self) -> Vec<Dependency> {
+        let mut union: Vec<Dependency> = Vec::new();
+        let lists = [self.depends_on, self.config_depends_on];
+        for dependency in lists.into_iter().flatten().flatten() {
+            if !union.contains(&dependency) {
+                union.push(dependency);
+            }
+        }
+        union
+    }
+}
+
+/// Parses the value of `sluice.dev/depends-on`, in the short or the long form.
+pub fn parse_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
+    parse(keys::DEPENDS_ON, text, |text| {
+        if long::applies(text) {
+            long::list(text)
+        } else {
+            short::list(text)
+        }
+    })
 }
 
 /// Parses the value of `config.kubernetes.io/depends-on`.
-pub fn parse_config_depends_on(_text: &str) -> Result<Vec<Dependency>, ParseError> {
-    Ok(Vec::new())
+pub fn parse_config_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
+    parse(keys::CONFIG_DEPENDS_ON, text, config::list)
 }
+
+fn parse(
+    key: &str,
+    text: &str,
+    list: impl Fn(&str) -> Result<Vec<Dependency>, Flaw>,
+) -> Result<Vec<Dependency>, ParseError> {
+    let parsed = if text.len() > MAX_BYTES {
+        Err(Flaw::at(0, Problem::TooLong(text.len())))
+    } else {
+        list(text)
+    };
+    parsed.map_err(|Flaw { at, problem }| ParseError {
+        key: key.to_owned(),
+        place: Some(Place::of(text, at)),
+        problem,
+    })
+}
+
+/// Kubernetes stores nothing but text here; an object in an admission request may still say otherwise.
+fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, ParseError> {
+    value.as_str().ok_or_else(|| ParseError {
+        key: key.to_owned(),
+        place: None,
+        problem: Problem::NotText,
+    })
+}
+
+fn check_key(key: &str) -> Result<(), ParseError> {
+    let Some(own) = key.strip_prefix(keys::PREFIX) else {
+        return Ok(());
+    };
+    let known = matches!(
+        key,
+        keys::GATED | keys::ALLOW_DEPENDENTS_FROM | keys::HEALTH
+    );
+    if known || own.starts_with("health.") {
+        return Ok(());
+    }
+    let problem = if keys::LATER.contains(&key) {
+        Problem::LaterAnnotation
+    } else {
+        let candidates = [keys::DEPENDS_ON, keys::ALLOW_DEPENDENTS_FROM, keys::HEALTH];
+        let words = candidates.into_iter().chain(keys::LATER);
+        let likely = suggest::nearest(own, words.filter_map(|it| it.strip_prefix(keys::PREFIX)));
+        Problem::UnknownAnnotation(likely.map(|word| format!("{}{word}", keys::PREFIX)))
+    };
+    Err(ParseError {
+        key: key.to_owned(),
+        place: None,
+        problem,
+    })
+}
+
+impl Place {
+    /// The place of the byte at `offset`.
+    fn of(text: &str, offset: usize) -> Self {
+        let mut place = Self { line: 1, column: 1 };
+        for (_, letter) in text.char_indices().take_while(|(at, _)| *at < offset) {
+            if letter == '\n' {
+                place.line += 1;
+                place.column = 1;
+            } else {
+                place.column += 1;
+            }
+        }
+        place
+    }
+}
+
+/// `sluice.dev/depends-on: line 1, column 9: unknown kind "Deploymnt"; did you mean "Deployment"?`
+impl fmt::Display for ParseError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            key,
+            place,
+            problem,
+        } = self;
+        write!(out, "{key}: ")?;
+        if let Some(Place { line, column }) = place {
+            write!(out, "line {line}, column {column}: ")?;
+        }
+        write!(out, "{problem}")
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+#[cfg(test)]
+mod tests;

@@ -46,7 +46,14 @@ pub enum State {
 
 impl State {
     /// Every state, in the order in which the documentation lists them.
-    pub const ALL: [Self; 6] = [Self::Present, Self::Started, Self::Ready, Self::Available, Self::Complete, Self::Addressed];
+    pub const ALL: [Self; 6] = [
+        Self::Present,
+        Self::Started,
+        Self::Ready,
+        Self::Available,
+        Self::Complete,
+        Self::Addressed,
+    ];
 
     /// The word that a user writes.
     pub fn word(self) -> &'static str {
@@ -59,6 +66,11 @@ impl State {
             Self::Addressed => "addressed",
         }
     }
+
+    /// The state of this word, exactly as [`State::word`] spells it.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
 }
 
 /// `Job/migrate`, `data/StatefulSet/postgres`: one spelling for logs, events and answers.
@@ -68,5 +80,17 @@ impl fmt::Display for ObjectRef {
             write!(out, "{namespace}/")?;
         }
         write!(out, "{}/{}", self.kind, self.name)
+    }
+}
+
+/// The short form: the object, and `:state` unless it is `ready`. The short form has no word for `optional`.
+impl fmt::Display for Dependency {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.object)?;
+        // A ClusterRole may be called `audit:present`: there the state is always written, so that the text reads back.
+        if self.state != State::Ready || self.object.name.contains(':') {
+            write!(out, ":{}", self.state.word())?;
+        }
+        Ok(())
     }
 }

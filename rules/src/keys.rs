@@ -19,6 +19,26 @@ pub const WEIGHT: &str = "sluice.dev/weight";
 /// On a Namespace: which other namespaces may depend on objects in it, comma separated, or `*`.
 pub const ALLOW_DEPENDENTS_FROM: &str = "sluice.dev/allow-dependents-from";
 
+/// On any object: the expressions that say when it is healthy. Also the stem of the keys that do so for one path each,
+/// `sluice.dev/health.status.replicas`.
+pub const HEALTH: &str = "sluice.dev/health";
+
+/// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
+/// kept is worse than an object that is not accepted.
+pub const LATER: [&str; 11] = [
+    "sluice.dev/gate-position",
+    "sluice.dev/group",
+    "sluice.dev/on-failure",
+    "sluice.dev/on-timeout",
+    "sluice.dev/parallelism",
+    "sluice.dev/regate",
+    "sluice.dev/revision",
+    "sluice.dev/scope",
+    "sluice.dev/skip",
+    "sluice.dev/timeout",
+    WEIGHT,
+];
+
 /// The prefix of every key that is ours.
 pub const PREFIX: &str = "sluice.dev/";
 

@@ -1,5 +1,8 @@
 //! The built-in Kubernetes kinds, in every spelling that kubectl accepts, and the way other kinds are named.
 
+mod table;
+
+use crate::suggest;
 use std::fmt;
 
 /// One kind that every Kubernetes cluster serves.
@@ -52,6 +55,87 @@ impl Kind {
     }
 }
 
+impl Builtin {
+    /// Whether `word` is a spelling of this kind that kubectl accepts: kind, singular (the kind in lower case), plural
+    /// or short name. Letter case does not matter.
+    fn answers_to(&self, word: &str) -> bool {
+        [self.kind, self.plural]
+            .iter()
+            .chain(self.short)
+            .any(|spelling| spelling.eq_ignore_ascii_case(word))
+    }
+
+    /// Whether the kind belongs to `group`: where it is served now, or a group that served it once and that charts
+    /// still write (`extensions`), or a second group that serves the same objects (`events.k8s.io`).
+    fn belongs_to(&self, group: &str) -> bool {
+        group == self.group
+            || match group {
+                "extensions" => matches!(
+                    self.kind,
+                    "DaemonSet" | "Deployment" | "Ingress" | "NetworkPolicy" | "ReplicaSet"
+                ),
+                "events.k8s.io" => self.kind == "Event",
+                _ => false,
+            }
+    }
+}
+
+/// Every built-in kind, the core group first.
+pub fn all() -> &'static [Builtin] {
+    table::BUILTINS
+}
+
+/// The built-in kind that an object's `apiVersion` and `kind` name; both are exact.
+pub fn builtin(group: &str, kind: &str) -> Option<&'static Builtin> {
+    all()
+        .iter()
+        .find(|builtin| builtin.kind == kind && builtin.belongs_to(group))
+}
+
+/// The built-in kind that kubectl knows by this word: `deploy`, `deployments`, `Deployment`.
+pub fn by_word(word: &str) -> Option<&'static Builtin> {
+    all().iter().find(|builtin| builtin.answers_to(word))
+}
+
+/// The built-in kind of `group` that kubectl knows by this word: `deployment` and `apps`.
+pub fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
+    all()
+        .iter()
+        .find(|builtin| builtin.belongs_to(group) && builtin.answers_to(word))
+}
+
+/// Whether a built-in kind belongs to this group.
+pub fn knows_group(group: &str) -> bool {
+    all().iter().any(|builtin| builtin.belongs_to(group))
+}
+
+/// The spelling of a built-in kind that `word` is likely to mean, in the letter case in which the user writes.
+pub fn nearest(word: &str) -> Option<String> {
+    nearest_of(word, all().iter())
+}
+
+/// As [`nearest`], among the kinds of one group.
+pub fn nearest_in(group: &str, word: &str) -> Option<String> {
+    nearest_of(
+        word,
+        all().iter().filter(|builtin| builtin.belongs_to(group)),
+    )
+}
+
+/// The built-in group that `group` is likely to mean.
+pub fn nearest_group(group: &str) -> Option<&'static str> {
+    suggest::nearest(group, all().iter().map(|builtin| builtin.group))
+}
+
+fn nearest_of(word: &str, builtins: impl Iterator<Item = &'static Builtin>) -> Option<String> {
+    let likely = suggest::nearest(word, builtins.flat_map(|it| [it.kind, it.plural]))?;
+    if word.starts_with(|first: char| first.is_uppercase()) {
+        Some(likely.to_owned())
+    } else {
+        Some(likely.to_ascii_lowercase())
+    }
+}
+
 /// `Deployment` or `Certificate.cert-manager.io`.
 impl fmt::Display for Kind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -59,5 +143,73 @@ impl fmt::Display for Kind {
             Self::Builtin(builtin) => out.write_str(builtin.kind),
             Self::Custom { group, word } => write!(out, "{word}.{group}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_spelling_names_one_kind() {
+        let mut owners = BTreeMap::new();
+        for builtin in all() {
+            let singular = builtin.kind.to_ascii_lowercase();
+            for word in [builtin.kind, builtin.plural, &singular]
+                .into_iter()
+                .chain(builtin.short.iter().copied())
+            {
+                for spelling in [word.to_owned(), word.to_ascii_uppercase()] {
+                    assert_eq!(by_word(&spelling), Some(builtin), "{spelling}");
+                    assert_eq!(
+                        by_word_in(builtin.group, &spelling),
+                        Some(builtin),
+                        "{spelling}.{}",
+                        builtin.group
+                    );
+                    let owner = owners
+                        .entry(spelling.to_ascii_lowercase())
+                        .or_insert(builtin.kind);
+                    assert_eq!(*owner, builtin.kind, "{spelling} names two kinds");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn objects_are_known_by_their_exact_names() {
+        for (group, kind, expected) in [
+            ("apps", "Deployment", Some("apps")),
+            ("extensions", "Deployment", Some("apps")),
+            ("extensions", "Ingress", Some("networking.k8s.io")),
+            ("networking.k8s.io", "Ingress", Some("networking.k8s.io")),
+            ("", "Pod", Some("")),
+            ("events.k8s.io", "Event", Some("")),
+            ("extensions", "StatefulSet", None),
+            ("apps", "deployment", None),
+            ("apps", "deployments", None),
+            ("", "Deployment", None),
+            ("serving.knative.dev", "Service", None),
+        ] {
+            let group_of = builtin(group, kind).map(|found| found.group);
+            assert_eq!(group_of, expected, "{group}/{kind}");
+        }
+    }
+
+    #[test]
+    fn the_likely_word_keeps_the_writers_letter_case() {
+        for (word, expected) in [
+            ("Deploymnt", Some("Deployment")),
+            ("deploymnt", Some("deployment")),
+            ("deploymets", Some("deployments")),
+            ("STATEFULSTE", Some("StatefulSet")),
+            ("ingres", Some("ingress")),
+            ("certificate", None),
+        ] {
+            assert_eq!(nearest(word).as_deref(), expected, "{word}");
+        }
+        assert_eq!(nearest_in("apps", "jobs"), None);
+        assert_eq!(nearest_group("app"), Some("apps"));
     }
 }

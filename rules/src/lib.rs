@@ -22,6 +22,7 @@ pub mod keys;
 pub mod kinds;
 pub mod kstatus;
 pub mod profile;
+mod suggest;
 pub mod verdict;
 pub mod wire;
 pub mod world;

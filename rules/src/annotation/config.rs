@@ -1,0 +1,75 @@
+//! The grammar of cli-utils (`pkg/object/dependson`): `group/Kind/name` or `group/namespaces/namespace/Kind/name`, comma
+//! separated, the core group empty. Kinds are exact, as in a manifest.
+
+use super::MAX_ENTRIES;
+use super::problem::{Flaw, Problem};
+use super::reference::{self, pieces, trimmed};
+use crate::dependency::{Dependency, State};
+use crate::kinds::{self, Kind};
+
+/// The entries; a text without any is an empty list, so that a template may render nothing.
+pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut list = Vec::new();
+    for (at, text) in pieces(text, ',').map(trimmed) {
+        if list.len() == MAX_ENTRIES {
+            return Err(Flaw::at(at, Problem::TooMany));
+        }
+        list.push(entry(text).map_err(|flaw| flaw.after(at))?);
+    }
+    Ok(list)
+}
+
+fn entry(text: &str) -> Result<Dependency, Flaw> {
+    if text.is_empty() {
+        return Err(Flaw::at(0, Problem::EmptyEntry));
+    }
+    let fields: Vec<_> = pieces(text, '/').collect();
+    match fields.as_slice() {
+        // cli-utils takes this for a cluster-scoped object. Where the kind is namespaced there is none of that name, and
+        // the dependent's own namespace is what the writer can have meant.
+        [group, kind, name] => build(group.1, *kind, None, *name),
+        [group, (_, "namespaces"), namespace, kind, name] => {
+            build(group.1, *kind, Some(*namespace), *name)
+        }
+        [_, (at, word), _, _, _] => Err(Flaw::at(*at, Problem::NotNamespaces((*word).to_owned()))),
+        _ => {
+            let (entry, fields) = (text.to_owned(), fields.len());
+            Err(Flaw::at(0, Problem::Fields { entry, fields }))
+        }
+    }
+}
+
+fn build(
+    group: &str,
+    (kind_at, kind): (usize, &str),
+    namespace: Option<(usize, &str)>,
+    (name_at, name): (usize, &str),
+) -> Result<Dependency, Flaw> {
+    if !group.is_empty() {
+        reference::group(group)?;
+    }
+    let kind = exact_kind(group, kind).map_err(|flaw| flaw.after(kind_at))?;
+    if let Some((at, namespace)) = namespace {
+        reference::namespace(&kind, namespace).map_err(|flaw| flaw.after(at))?;
+    }
+    reference::name(&kind, name).map_err(|flaw| flaw.after(name_at))?;
+    Ok(Dependency {
+        object: reference::object(kind, namespace.map(|(_, namespace)| namespace), name),
+        state: State::default(),
+        optional: false,
+    })
+}
+
+/// The likely word is a kind here, never one of kubectl's other spellings.
+fn exact_kind(group: &str, kind: &str) -> Result<Kind, Flaw> {
+    reference::in_group(kinds::builtin(group, kind), group, kind).map_err(|mut flaw| {
+        if let Problem::UnknownKindIn { likely, .. } = &mut flaw.problem {
+            let builtin = likely.as_deref().and_then(kinds::by_word);
+            *likely = builtin.map(|it| it.kind.to_owned());
+        }
+        flaw
+    })
+}

@@ -1,0 +1,155 @@
+//! Names, checked as Kubernetes checks them.
+
+use super::problem::{Flaw, Problem};
+use crate::kinds::Kind;
+
+/// The rule for a name. Kubernetes' words, from `k8s.io/apimachinery/pkg/api/validation`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// RFC 1123 labels with dots between them, up to 253 characters: most kinds, and groups.
+    Subdomain,
+    /// One RFC 1123 label, up to 63 characters: Namespaces and Services.
+    Label,
+    /// Whatever can stand between two slashes of a path: RBAC kinds and `APIService` (`v1.` is one).
+    PathSegment,
+    /// An RFC 1035 label in any letter case: the kind, plural, singular or short name of a custom resource.
+    KindWord,
+}
+
+/// How a name breaks its rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum Fault {
+    #[error("is {length} characters long; at most {most} are allowed")]
+    TooLong { length: usize, most: usize },
+    #[error("has {} in it; {allowed}", shown(*.letter))]
+    Letter { letter: char, allowed: &'static str },
+    #[error("begins with {}; {allowed}", shown(*.letter))]
+    Start { letter: char, allowed: &'static str },
+    #[error("ends with {}; {allowed}", shown(*.letter))]
+    End { letter: char, allowed: &'static str },
+    #[error("has two dots with nothing between them, or a dot at its start or end")]
+    EmptyLabel,
+    #[error("is a step in a path, not a name")]
+    PathStep,
+}
+
+/// A character in quotes; one outside ASCII with its number, because it may look like another.
+fn shown(letter: char) -> String {
+    if letter.is_ascii() {
+        format!("{letter:?}")
+    } else {
+        format!("{letter:?} (U+{:04X})", u32::from(letter))
+    }
+}
+
+impl Rule {
+    /// The rule for objects of this kind.
+    pub(super) fn of(kind: &Kind) -> Self {
+        let Kind::Builtin(builtin) = kind else {
+            return Self::Subdomain;
+        };
+        match (builtin.group, builtin.kind) {
+            ("", "Namespace" | "Service") => Self::Label,
+            ("rbac.authorization.k8s.io", _) | (_, "APIService") => Self::PathSegment,
+            _ => Self::Subdomain,
+        }
+    }
+
+    fn most(self) -> usize {
+        match self {
+            Self::Label | Self::KindWord => 63,
+            Self::Subdomain => 253,
+            Self::PathSegment => usize::MAX,
+        }
+    }
+
+    fn allows(self, letter: char) -> bool {
+        match self {
+            Self::Subdomain => matches!(letter, 'a'..='z' | '0'..='9' | '-' | '.'),
+            Self::Label => matches!(letter, 'a'..='z' | '0'..='9' | '-'),
+            Self::KindWord => letter.is_ascii_alphanumeric() || letter == '-',
+            // Kubernetes lets control characters pass; they have no business in a log or an answer.
+            Self::PathSegment => !matches!(letter, '/' | '%') && !letter.is_control(),
+        }
+    }
+
+    fn allowed(self) -> &'static str {
+        match self {
+            Self::Subdomain => "lower case letters, digits, \"-\" and \".\" are allowed",
+            Self::Label => "lower case letters, digits and \"-\" are allowed",
+            Self::KindWord => "letters, digits and \"-\" are allowed",
+            Self::PathSegment => "\"/\", \"%\" and control characters are not allowed",
+        }
+    }
+}
+
+/// Checks `text`, which is the `what` of a reference, e.g. its `"namespace"`.
+pub(super) fn check(what: &'static str, text: &str, rule: Rule) -> Result<(), Flaw> {
+    if text.is_empty() {
+        return Err(Flaw::at(0, Problem::Empty { what }));
+    }
+    find_fault(text, rule).map_or(Ok(()), |(at, fault)| {
+        let text = text.to_owned();
+        Err(Flaw::at(at, Problem::Name { what, text, fault }))
+    })
+}
+
+fn find_fault(text: &str, rule: Rule) -> Option<(usize, Fault)> {
+    let allowed = rule.allowed();
+    if let Some((at, letter)) = text.char_indices().find(|(_, it)| !rule.allows(*it)) {
+        return Some((at, Fault::Letter { letter, allowed }));
+    }
+    if text.len() > rule.most() {
+        let (length, most) = (text.len(), rule.most());
+        return Some((0, Fault::TooLong { length, most }));
+    }
+    match rule {
+        Rule::PathSegment => matches!(text, "." | "..").then_some((0, Fault::PathStep)),
+        Rule::Subdomain | Rule::Label | Rule::KindWord => {
+            let mut at = 0;
+            text.split('.').find_map(|label| {
+                let start = at;
+                at += label.len() + 1;
+                label_fault(label, rule).map(|(offset, fault)| (start + offset, fault))
+            })
+        }
+    }
+}
+
+/// What is wrong with the ends of a label whose characters are all allowed, so ASCII.
+fn label_fault(label: &str, rule: Rule) -> Option<(usize, Fault)> {
+    let (Some(first), Some(last)) = (label.chars().next(), label.chars().next_back()) else {
+        return Some((0, Fault::EmptyLabel));
+    };
+    if rule == Rule::KindWord && !first.is_ascii_alphabetic() {
+        let allowed = "a letter is allowed there";
+        return Some((
+            0,
+            Fault::Start {
+                letter: first,
+                allowed,
+            },
+        ));
+    }
+    let allowed = "a letter or a digit is allowed there";
+    if first == '-' {
+        Some((
+            0,
+            Fault::Start {
+                letter: first,
+                allowed,
+            },
+        ))
+    } else if last == '-' {
+        Some((
+            label.len() - 1,
+            Fault::End {
+                letter: last,
+                allowed,
+            },
+        ))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,231 @@
+//! Every sentence that refuses a list.
+
+use super::names::Fault;
+use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
+use crate::dependency::State;
+use std::fmt;
+
+/// A problem, and the byte of the text at which it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Flaw {
+    pub(super) at: usize,
+    pub(super) problem: Problem,
+}
+
+impl Flaw {
+    pub(super) fn at(at: usize, problem: Problem) -> Self {
+        Self { at, problem }
+    }
+
+    /// The same flaw, seen from a text in which this one begins at `offset`.
+    pub(super) fn after(self, offset: usize) -> Self {
+        Self::at(self.at + offset, self.problem)
+    }
+}
+
+/// What is wrong with an annotation, as a sentence that quotes the text and says the way out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum Problem {
+    // The annotation.
+    #[error("the value is not a text; put it in quotes")]
+    NotText,
+    #[error("this version of sluice does not support this annotation; remove it")]
+    LaterAnnotation,
+    #[error("unknown annotation{}", did_you_mean(.0.as_deref(), "; remove it"))]
+    UnknownAnnotation(Option<String>),
+
+    // The list.
+    #[error("the list is {0} bytes long; at most {MAX_BYTES} are allowed; name fewer objects")]
+    TooLong(usize),
+    #[error("more than {MAX_ENTRIES} entries; a list has at most {MAX_ENTRIES}")]
+    TooMany,
+    #[error("more than {MAX_LEVELS} levels deep; nest less")]
+    TooDeep,
+
+    // An entry of the short form, or an item that is a text.
+    #[error(
+        "{} is more than one reference; separate references by commas or line breaks, in a YAML list give each an item of its own",
+        Quoted(.0)
+    )]
+    SeveralReferences(String),
+    #[error("{} holds a template, and sluice evaluates none; write the text itself", Quoted(.0))]
+    Template(String),
+    #[error("{} names no object; write kind/name, e.g. job/migrate", Quoted(.0))]
+    NoName(String),
+    #[error("too many slashes in {}; write kind/name or namespace/kind/name", Quoted(.0))]
+    TooManySlashes(String),
+    #[error(
+        "{} is in the grammar of config.kubernetes.io/depends-on; write namespace/kind/name here",
+        Quoted(.0)
+    )]
+    ConfigGrammar(String),
+    #[error(
+        "this version of sluice does not support {0} references; name each object as kind/name"
+    )]
+    LaterReference(&'static str),
+    #[error("unknown state {}{}", Unknown(.state), did_you_mean(*.likely, &one_of_the_states()))]
+    UnknownState {
+        state: String,
+        likely: Option<&'static str>,
+    },
+
+    // A kind.
+    #[error(
+        "unknown kind {}{}",
+        Unknown(.kind),
+        did_you_mean(.likely.as_deref(), "; a kind that is not built into Kubernetes needs its group, e.g. Certificate.cert-manager.io")
+    )]
+    UnknownKind {
+        kind: String,
+        likely: Option<String>,
+    },
+    #[error(
+        "unknown kind {} in {}{}",
+        Unknown(.kind),
+        group_named(.group),
+        did_you_mean(.likely.as_deref(), "; a kind that is not built into Kubernetes needs its own group")
+    )]
+    UnknownKindIn {
+        kind: String,
+        group: String,
+        likely: Option<String>,
+    },
+    #[error("kind {} is in {}, not in {}", Quoted(.kind), group_named(.actual), group_named(.written))]
+    OtherGroup {
+        kind: &'static str,
+        actual: &'static str,
+        written: String,
+    },
+    #[error(
+        "unknown group {}{}",
+        Quoted(.group),
+        did_you_mean(*.likely, "; a group that is not built into Kubernetes has a dot in it, e.g. cert-manager.io")
+    )]
+    UnknownGroup {
+        group: String,
+        likely: Option<&'static str>,
+    },
+
+    // A name, a namespace, a group, a kind that is not built in.
+    #[error("{what} {} {fault}", Quoted(.text))]
+    Name {
+        what: &'static str,
+        text: String,
+        fault: Fault,
+    },
+    #[error("{what} is empty; write one")]
+    Empty { what: &'static str },
+    #[error("kind {kind:?} is not in any namespace; leave the namespace {} out", Quoted(.namespace))]
+    ClusterScoped {
+        kind: &'static str,
+        namespace: String,
+    },
+
+    // The long form.
+    #[error("the list is not valid YAML: {reason}{}", near(.text))]
+    Yaml { reason: String, text: String },
+    #[error("YAML {0} are not allowed in a list; write every item out")]
+    YamlFeature(&'static str),
+    #[error("a second YAML document; put all items into one list")]
+    SecondDocument,
+    #[error("not a list; begin each item on a line of its own with \"- \", or write [item, item]")]
+    NotAList,
+    #[error("an item is kind/name or a mapping with kind and name, not {0}")]
+    BadItem(&'static str),
+    #[error("the item lacks {0:?}; write kind and name")]
+    MissingKey(&'static str),
+    #[error("a key is a plain word such as \"kind\"")]
+    BadKey,
+    #[error("{0:?} appears twice in one item; keep one of them")]
+    DuplicateKey(&'static str),
+    #[error("this version of sluice does not support {0:?}; name each object by kind and name")]
+    LaterKey(&'static str),
+    #[error(
+        "unknown key {}{}",
+        Unknown(.key),
+        did_you_mean(*.likely, "; the keys are kind, apiVersion, name, namespace, state and optional")
+    )]
+    UnknownKey {
+        key: String,
+        likely: Option<&'static str>,
+    },
+    #[error("{key:?} takes {takes}, not {found}")]
+    BadValue {
+        key: &'static str,
+        takes: &'static str,
+        found: String,
+    },
+    #[error("apiVersion {} is not group/version (or v1 for the core group)", Quoted(.0))]
+    BadApiVersion(String),
+    #[error("kind says group {} and apiVersion says {}; keep one of them", Quoted(.kind), group_named(.api_version))]
+    GroupConflict { kind: String, api_version: String },
+
+    // The grammar of cli-utils.
+    #[error("an entry is empty; remove the comma")]
+    EmptyEntry,
+    #[error(
+        "3 or 5 fields are needed, {} has {fields}; write group/Kind/name or group/namespaces/namespace/Kind/name, the core group being empty",
+        Quoted(.entry)
+    )]
+    Fields { entry: String, fields: usize },
+    #[error("the second of five fields is \"namespaces\", not {}; write group/namespaces/namespace/Kind/name", Quoted(.0))]
+    NotNamespaces(String),
+}
+
+/// A text of somebody else's, fit to stand in one line of a log: in quotes, escaped, never longer than 60 characters.
+pub(super) struct Quoted<'t>(pub(super) &'t str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 60;
+        let Self(text) = self;
+        if text.chars().nth(LONGEST).is_none() {
+            write!(out, "{text:?}")
+        } else {
+            let head: String = text.chars().take(LONGEST - 1).collect();
+            write!(out, "{:?}", head + "…")
+        }
+    }
+}
+
+/// A quoted word that is unknown. A letter outside ASCII is named, because it may look like the right one.
+struct Unknown<'t>(&'t str);
+
+impl fmt::Display for Unknown<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Quoted(self.0).fmt(out)?;
+        match self.0.chars().find(|it| !it.is_ascii()) {
+            Some(letter) => write!(out, ", in which {letter:?} is U+{:04X}", u32::from(letter)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn near(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(", near {}", Quoted(text))
+    }
+}
+
+fn did_you_mean(likely: Option<&str>, otherwise: &str) -> String {
+    likely.map_or_else(
+        || otherwise.to_owned(),
+        |word| format!("; did you mean {word:?}?"),
+    )
+}
+
+fn one_of_the_states() -> String {
+    let words: Vec<_> = State::ALL.into_iter().map(State::word).collect();
+    format!("; the states are {}", words.join(", "))
+}
+
+fn group_named(group: &str) -> String {
+    if group.is_empty() {
+        "the core group".to_owned()
+    } else {
+        format!("group {}", Quoted(group))
+    }
+}

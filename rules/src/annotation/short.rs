@@ -1,0 +1,90 @@
+//! The short form: `job/migrate, data/statefulset/postgres:started # a comment`.
+
+use super::MAX_ENTRIES;
+use super::names::Rule;
+use super::problem::{Flaw, Problem};
+use super::reference::{self, pieces, trimmed};
+use crate::dependency::{Dependency, State};
+use crate::kinds::Kind;
+
+/// Entries between commas and line breaks; blank ones and comments do not count.
+pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
+    let mut list = Vec::new();
+    for (at, text) in entries(text) {
+        if list.len() == MAX_ENTRIES {
+            return Err(Flaw::at(at, Problem::TooMany));
+        }
+        list.push(entry(text).map_err(|flaw| flaw.after(at))?);
+    }
+    Ok(list)
+}
+
+fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    pieces(text, '\n')
+        .flat_map(|(line_at, line)| {
+            pieces(without_comment(line), ',').map(move |(at, piece)| (line_at + at, piece))
+        })
+        .map(trimmed)
+        .filter(|(_, entry)| !entry.is_empty())
+}
+
+/// A comment begins where a word could: `svc/redis#x` is a bad name, not a comment that hides half of it.
+pub(super) fn without_comment(line: &str) -> &str {
+    let comment = line.match_indices('#').find(|(at, _)| {
+        let before = line[..*at].chars().next_back();
+        before.is_none_or(|it| it.is_whitespace() || it == ',')
+    });
+    comment.map_or(line, |(at, _)| &line[..at])
+}
+
+/// One reference: `[namespace/]kind/name[:state]`.
+pub(super) fn entry(text: &str) -> Result<Dependency, Flaw> {
+    if let Some(at) = text.find("{{") {
+        return Err(Flaw::at(at, Problem::Template(text.to_owned())));
+    }
+    if let Some(at) = text.find(|it: char| it.is_whitespace() || matches!(it, ',' | ';')) {
+        return Err(Flaw::at(at, Problem::SeveralReferences(text.to_owned())));
+    }
+    // One more than the longest grammar that is recognized; how many there are beyond it does not matter.
+    let fields: Vec<_> = pieces(text, '/').take(6).collect();
+    match fields.as_slice() {
+        [_] => Err(Flaw::at(0, Problem::NoName(text.to_owned()))),
+        [kind, rest] => build(None, *kind, *rest),
+        [namespace, kind, rest] => build(Some(*namespace), *kind, *rest),
+        [_, (_, "namespaces"), _, _, _] => {
+            Err(Flaw::at(0, Problem::ConfigGrammar(text.to_owned())))
+        }
+        _ => Err(Flaw::at(0, Problem::TooManySlashes(text.to_owned()))),
+    }
+}
+
+fn build(
+    namespace: Option<(usize, &str)>,
+    (kind_at, kind): (usize, &str),
+    (rest_at, rest): (usize, &str),
+) -> Result<Dependency, Flaw> {
+    let kind = reference::kind(kind).map_err(|flaw| flaw.after(kind_at))?;
+    if let Some((at, namespace)) = namespace {
+        reference::namespace(&kind, namespace).map_err(|flaw| flaw.after(at))?;
+    }
+    let (name, state) = split_state(&kind, rest).map_err(|flaw| flaw.after(rest_at))?;
+    reference::name(&kind, name).map_err(|flaw| flaw.after(rest_at))?;
+    Ok(Dependency {
+        object: reference::object(kind, namespace.map(|(_, namespace)| namespace), name),
+        state,
+        optional: false,
+    })
+}
+
+/// The state behind the last colon. Names of RBAC kinds have colons of their own (`system:node`): there only a word that
+/// is a state is taken for one.
+fn split_state<'t>(kind: &Kind, text: &'t str) -> Result<(&'t str, State), Flaw> {
+    let Some((name, word)) = text.rsplit_once(':') else {
+        return Ok((text, State::default()));
+    };
+    match reference::state(word) {
+        Ok(state) => Ok((name, state)),
+        Err(_) if Rule::of(kind) == Rule::PathSegment => Ok((text, State::default())),
+        Err(flaw) => Err(flaw.after(name.len() + 1)),
+    }
+}

@@ -1,0 +1,200 @@
+//! What is accepted, in tables; what is refused, sentence by sentence, in the files below.
+
+mod config;
+mod long;
+mod map;
+mod properties;
+mod short;
+
+use super::*;
+
+fn refused(text: &str) -> String {
+    let error = parse_depends_on(text).expect_err("the list must be refused");
+    error.to_string()
+}
+
+fn refused_config(text: &str) -> String {
+    let error = parse_config_depends_on(text).expect_err("the list must be refused");
+    error.to_string()
+}
+
+/// The short form of each entry, with a question mark behind one that is optional.
+fn shown(list: &[Dependency]) -> String {
+    let mark = |it: &Dependency| format!("{it}{}", if it.optional { "?" } else { "" });
+    list.iter().map(mark).collect::<Vec<_>>().join(" ")
+}
+
+fn accepted(text: &str) -> String {
+    shown(&parse_depends_on(text).unwrap_or_else(|error| panic!("{text:?}: {error}")))
+}
+
+#[test]
+fn the_short_form_is_read() {
+    for (text, expected) in [
+        ("", ""),
+        (" \n,,\n # nothing, at all\n", ""),
+        (
+            "job/migrate, statefulset/postgres, svc/redis",
+            "Job/migrate StatefulSet/postgres Service/redis",
+        ),
+        ("deploy/a", "Deployment/a"),
+        ("deployment/api:available", "Deployment/api:available"),
+        ("JOBS/a:ready", "Job/a"),
+        (
+            "certificate.cert-manager.io/tls      # Kind.group/name (or resource.group/name), any version",
+            "certificate.cert-manager.io/tls",
+        ),
+        ("data/statefulset/postgres", "data/StatefulSet/postgres"),
+        ("job/a\r\njob/b\r\n", "Job/a Job/b"),
+        ("job/a #x\n#y\n job/b,#z\njob/c", "Job/a Job/b Job/c"),
+        (
+            "deployments.apps/x, deployments.v1.apps/x",
+            "Deployment/x Deployment/x",
+        ),
+        ("ingress.extensions/x", "Ingress/x"),
+        ("ingresses.networking.k8s.io/x", "Ingress/x"),
+        (
+            "servicecidr.networking.k8s.io/x",
+            "servicecidr.networking.k8s.io/x",
+        ),
+        (
+            "Service.serving.knative.dev/x",
+            "Service.serving.knative.dev/x",
+        ),
+        (
+            "data/Cluster.postgresql.cnpg.io/orders:present",
+            "data/Cluster.postgresql.cnpg.io/orders:present",
+        ),
+        ("clusterrole/system:node", "ClusterRole/system:node:ready"),
+        (
+            "clusterrole/system:node:present",
+            "ClusterRole/system:node:present",
+        ),
+        (
+            "apiservice/v1beta1.metrics.k8s.io",
+            "APIService/v1beta1.metrics.k8s.io",
+        ),
+        (
+            "ns/data, node/worker-1.example.com",
+            "Namespace/data Node/worker-1.example.com",
+        ),
+        ("cm/9, svc/9a", "ConfigMap/9 Service/9a"),
+    ] {
+        assert_eq!(accepted(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn the_long_form_is_read() {
+    for (text, expected) in [
+        ("[]", ""),
+        (
+            "# a comment\n\n- job/a # another, with a comma\n- svc/b",
+            "Job/a Service/b",
+        ),
+        ("---\n- job/a\n", "Job/a"),
+        (
+            "[job/migrate, 'svc/redis', \"deployment/api:available\"]",
+            "Job/migrate Service/redis Deployment/api:available",
+        ),
+        (
+            r#"[{"kind":"Job","name":"a","optional":true},"svc/b"]"#,
+            "Job/a? Service/b",
+        ),
+        (
+            "- kind: StatefulSet\n  name: postgres\n  namespace: data\n  state: available",
+            "data/StatefulSet/postgres:available",
+        ),
+        (
+            "- kind: Cluster.postgresql.cnpg.io\n  name: orders",
+            "Cluster.postgresql.cnpg.io/orders",
+        ),
+        (
+            "- kind: Deployment\n  apiVersion: apps/v1beta1\n  name: a",
+            "Deployment/a",
+        ),
+        (
+            "- {apiVersion: extensions/v1beta1, kind: Ingress, name: a}",
+            "Ingress/a",
+        ),
+        ("- {apiVersion: v1, kind: Pod, name: a}", "Pod/a"),
+        (
+            "- {apiVersion: cert-manager.io/v1, kind: Certificate, name: a}",
+            "Certificate.cert-manager.io/a",
+        ),
+        (
+            "- {apiVersion: cert-manager.io/v1, kind: Certificate.cert-manager.io, name: a}",
+            "Certificate.cert-manager.io/a",
+        ),
+        (
+            "- {kind: Job, name: a, optional: \"false\", state: started}",
+            "Job/a:started",
+        ),
+        ("- {kind: ConfigMap, name: 123}", "ConfigMap/123"),
+        (
+            "- {kind: clusterrole, name: 'a, b: c'}",
+            "ClusterRole/a, b: c:ready",
+        ),
+        ("- >-\n  job/a\n- |-\n  job/b", "Job/a Job/b"),
+    ] {
+        assert_eq!(accepted(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn the_grammar_of_cli_utils_is_read() {
+    for (text, expected) in [
+        ("", ""),
+        (" \n", ""),
+        (
+            "apps/namespaces/default/Deployment/api",
+            "default/Deployment/api",
+        ),
+        (
+            "/namespaces/default/Pod/x , \n /Namespace/data",
+            "default/Pod/x Namespace/data",
+        ),
+        ("extensions/namespaces/a/Ingress/x", "a/Ingress/x"),
+        ("apps/Deployment/api", "Deployment/api"),
+        (
+            "rbac.authorization.k8s.io/ClusterRole/system:node",
+            "ClusterRole/system:node:ready",
+        ),
+        (
+            "cert-manager.io/namespaces/a/Certificate/x",
+            "a/Certificate.cert-manager.io/x",
+        ),
+        (
+            "cert-manager.io/ClusterIssuer/x",
+            "ClusterIssuer.cert-manager.io/x",
+        ),
+    ] {
+        let list =
+            parse_config_depends_on(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        assert_eq!(shown(&list), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn limits_are_inclusive() {
+    let entries = "job/a,".repeat(MAX_ENTRIES);
+    assert_eq!(
+        parse_depends_on(&entries).map(|it| it.len()),
+        Ok(MAX_ENTRIES)
+    );
+    let items = "- job/a\n".repeat(MAX_ENTRIES);
+    assert_eq!(parse_depends_on(&items).map(|it| it.len()), Ok(MAX_ENTRIES));
+    let bytes = format!("job/a{}", " ".repeat(MAX_BYTES - 5));
+    assert_eq!(parse_depends_on(&bytes).map(|it| it.len()), Ok(1));
+    let name = "a".repeat(253);
+    assert_eq!(accepted(&format!("job/{name}")), format!("Job/{name}"));
+    let levels = "[".repeat(MAX_LEVELS) + &"]".repeat(MAX_LEVELS);
+    assert!(!refused(&levels).contains("levels"));
+}
+
+/// The word by which Flux knows that it may delete and recreate an object.
+#[test]
+fn no_sentence_says_the_word_that_flux_acts_on() {
+    let source = [include_str!("problem.rs"), include_str!("names.rs")].concat();
+    assert!(!source.to_lowercase().contains(concat!("immu", "table")));
+}

@@ -1,0 +1,162 @@
+//! Every refusal of the long form.
+
+use super::refused;
+use insta::assert_snapshot;
+
+#[test]
+fn items_are_references_or_mappings() {
+    assert_snapshot!(refused("- job/a\n- svc/db\n- Deploymnt/api"),
+        @r#"sluice.dev/depends-on: line 3, column 3: unknown kind "Deploymnt"; did you mean "Deployment"?"#);
+    assert_snapshot!(refused("[job/a, \"svc/Db\"]"),
+        @r#"sluice.dev/depends-on: line 1, column 14: name "Db" has 'D' in it; lower case letters, digits and "-" are allowed"#);
+    assert_snapshot!(refused("- 'job/a\n\n   b'"),
+        @r#"sluice.dev/depends-on: line 1, column 4: "job/a\nb" is more than one reference; separate references by commas or line breaks, in a YAML list give each an item of its own"#);
+    assert_snapshot!(refused("- job/a, svc/b"),
+        @r#"sluice.dev/depends-on: line 1, column 8: "job/a, svc/b" is more than one reference; separate references by commas or line breaks, in a YAML list give each an item of its own"#);
+    assert_snapshot!(refused("-job/a"),
+        @r#"sluice.dev/depends-on: line 1, column 1: not a list; begin each item on a line of its own with "- ", or write [item, item]"#);
+    assert_snapshot!(refused("{\"kind\": \"Job\", \"name\": \"a\"}"),
+        @r#"sluice.dev/depends-on: line 1, column 1: not a list; begin each item on a line of its own with "- ", or write [item, item]"#);
+    assert_snapshot!(refused("- - job/a"),
+        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name or a mapping with kind and name, not a list"#);
+    assert_snapshot!(refused("-"),
+        @r#"sluice.dev/depends-on: line 1, column 2: an item is kind/name or a mapping with kind and name, not nothing"#);
+    assert_snapshot!(refused("- ~"),
+        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name or a mapping with kind and name, not nothing"#);
+    assert_snapshot!(refused("- ''"),
+        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name or a mapping with kind and name, not nothing"#);
+}
+
+#[test]
+fn keys_of_an_item() {
+    assert_snapshot!(refused("- kind: Job"),
+        @r#"sluice.dev/depends-on: line 1, column 3: the item lacks "name"; write kind and name"#);
+    assert_snapshot!(refused("- name: x"),
+        @r#"sluice.dev/depends-on: line 1, column 3: the item lacks "kind"; write kind and name"#);
+    assert_snapshot!(refused("- {kind: Job, name: a, kind: Pod}"),
+        @r#"sluice.dev/depends-on: line 1, column 24: "kind" appears twice in one item; keep one of them"#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  nmae: b"),
+        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "nmae"; did you mean "name"?"#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  when: now"),
+        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, namespace, state and optional"#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  ? [x]\n  : y"),
+        @r#"sluice.dev/depends-on: line 3, column 5: a key is a plain word such as "kind""#);
+}
+
+#[test]
+fn values_of_an_item() {
+    assert_snapshot!(refused("- kind: Deploymnt\n  name: api"),
+        @r#"sluice.dev/depends-on: line 1, column 9: unknown kind "Deploymnt"; did you mean "Deployment"?"#);
+    assert_snapshot!(refused("- kind: Certificate\n  name: x"),
+        @r#"sluice.dev/depends-on: line 1, column 9: unknown kind "Certificate"; a kind that is not built into Kubernetes needs its group, e.g. Certificate.cert-manager.io"#);
+    assert_snapshot!(refused("- kind: Job\n  name: Seed"),
+        @r#"sluice.dev/depends-on: line 2, column 9: name "Seed" has 'S' in it; lower case letters, digits, "-" and "." are allowed"#);
+    assert_snapshot!(refused("- kind: Job\n  name: \"a\\x2e.b\""),
+        @r#"sluice.dev/depends-on: line 2, column 10: name "a..b" has two dots with nothing between them, or a dot at its start or end"#);
+    assert_snapshot!(refused("- kind: Job\n  name: \"\""),
+        @r#"sluice.dev/depends-on: line 2, column 10: name is empty; write one"#);
+    assert_snapshot!(refused("- kind: Job\n  name:"),
+        @r#"sluice.dev/depends-on: line 2, column 7: "name" takes a text, not nothing"#);
+    assert_snapshot!(refused("- kind: Job\n  name: null"),
+        @r#"sluice.dev/depends-on: line 2, column 9: "name" takes a text, not nothing"#);
+    assert_snapshot!(refused("- kind: Job\n  name: [a]"),
+        @r#"sluice.dev/depends-on: line 2, column 9: "name" takes a text, not a list"#);
+    assert_snapshot!(refused("- kind: Job\n  name: {a: b}"),
+        @r#"sluice.dev/depends-on: line 2, column 9: "name" takes a text, not a mapping"#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  namespace: Data"),
+        @r#"sluice.dev/depends-on: line 3, column 14: namespace "Data" has 'D' in it; lower case letters, digits and "-" are allowed"#);
+    assert_snapshot!(refused("- kind: Node\n  name: a\n  namespace: data"),
+        @r#"sluice.dev/depends-on: line 3, column 14: kind "Node" is not in any namespace; leave the namespace "data" out"#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  state: done"),
+        @r#"sluice.dev/depends-on: line 3, column 10: unknown state "done"; the states are present, started, ready, available, complete, addressed"#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  optional: maybe"),
+        @r#"sluice.dev/depends-on: line 3, column 13: "optional" takes true or false, not "maybe""#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  optional: [true]"),
+        @r#"sluice.dev/depends-on: line 3, column 13: "optional" takes true or false, not a list"#);
+    assert_snapshot!(refused("- kind: group\n  name: a"),
+        @r#"sluice.dev/depends-on: line 1, column 9: this version of sluice does not support group references; name each object as kind/name"#);
+}
+
+#[test]
+fn api_version_gives_the_group() {
+    assert_snapshot!(refused("- {apiVersion: v1, kind: Deployment, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 26: kind "Deployment" is in group "apps", not in the core group"#);
+    assert_snapshot!(refused("- {apiVersion: apps/v1, kind: Deploymnt, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 31: unknown kind "Deploymnt" in group "apps"; did you mean "Deployment"?"#);
+    assert_snapshot!(refused("- {apiVersion: apps, kind: Deployment, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "apps" is not group/version (or v1 for the core group)"#);
+    assert_snapshot!(refused("- {apiVersion: v2, kind: Pod, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "v2" is not group/version (or v1 for the core group)"#);
+    assert_snapshot!(refused("- {apiVersion: /v1, kind: Pod, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "/v1" is not group/version (or v1 for the core group)"#);
+    assert_snapshot!(refused("- {apiVersion: app/v1, kind: Deployment, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 16: unknown group "app"; did you mean "apps"?"#);
+    assert_snapshot!(refused("- {apiVersion: batch/v1, kind: Deployment.apps, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 32: kind says group "apps" and apiVersion says group "batch"; keep one of them"#);
+    assert_snapshot!(refused("- {apiVersion: v1, kind: Foo, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 26: unknown kind "Foo" in the core group; a kind that is not built into Kubernetes needs its own group"#);
+}
+
+#[test]
+fn keys_of_later_versions_are_refused() {
+    assert_snapshot!(refused("- kind: Deployment\n  selector: app=x"),
+        @r#"sluice.dev/depends-on: line 2, column 3: this version of sluice does not support "selector"; name each object by kind and name"#);
+    assert_snapshot!(refused("- kind: Deployment\n  min: 1\n  name: a"),
+        @r#"sluice.dev/depends-on: line 2, column 3: this version of sluice does not support "min"; name each object by kind and name"#);
+    assert_snapshot!(refused("- any: [svc/a, svc/b]"),
+        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "any"; name each object by kind and name"#);
+    assert_snapshot!(refused("- group: backend"),
+        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "group"; name each object by kind and name"#);
+    assert_snapshot!(refused("- subchart: postgresql"),
+        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "subchart"; name each object by kind and name"#);
+    assert_snapshot!(refused("- release: shop-db\n  namespace: data"),
+        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "release"; name each object by kind and name"#);
+    assert_snapshot!(refused("- {kind: Job, name: a, health: []}"),
+        @r#"sluice.dev/depends-on: line 1, column 24: this version of sluice does not support "health"; name each object by kind and name"#);
+    assert_snapshot!(refused("- {kind: Job, name: seed, fresh: true}"),
+        @r#"sluice.dev/depends-on: line 1, column 27: this version of sluice does not support "fresh"; name each object by kind and name"#);
+    assert_snapshot!(refused("- {kind: DaemonSet, name: csi, sameNode: true}"),
+        @r#"sluice.dev/depends-on: line 1, column 32: this version of sluice does not support "sameNode"; name each object by kind and name"#);
+    assert_snapshot!(refused("- {kind: StatefulSet, name: db, revision: any}"),
+        @r#"sluice.dev/depends-on: line 1, column 33: this version of sluice does not support "revision"; name each object by kind and name"#);
+}
+
+#[test]
+fn yaml_is_kept_small() {
+    assert_snapshot!(refused("- &a job/a\n- *a"),
+        @r#"sluice.dev/depends-on: line 1, column 3: YAML anchors (&name) are not allowed in a list; write every item out"#);
+    assert_snapshot!(refused("- job/a\n- *b"),
+        @r#"sluice.dev/depends-on: line 2, column 3: YAML aliases (*name) are not allowed in a list; write every item out"#);
+    assert_snapshot!(refused("- !!str job/a"),
+        @r#"sluice.dev/depends-on: line 1, column 3: YAML tags (!name) are not allowed in a list; write every item out"#);
+    assert_snapshot!(refused("- !Ref job/a"),
+        @r#"sluice.dev/depends-on: line 1, column 3: YAML tags (!name) are not allowed in a list; write every item out"#);
+    assert_snapshot!(refused("- job/a\n---\n- job/b"),
+        @r#"sluice.dev/depends-on: line 2, column 1: a second YAML document; put all items into one list"#);
+    assert_snapshot!(refused("- job/a\n...\n%YAML 1.2\n---\n- job/b"),
+        @r#"sluice.dev/depends-on: line 3, column 1: the list is not valid YAML: YAML directives are disallowed, near "%YAML 1.2""#);
+    assert_snapshot!(refused("- {<<: {kind: Job}, name: a}"),
+        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, namespace, state and optional"#);
+    assert_snapshot!(refused("- job/a\nsvc/b"),
+        @r#"sluice.dev/depends-on: line 2, column 1: the list is not valid YAML: simple key expected ':', near "svc/b""#);
+    assert_snapshot!(refused("- \"job/a"),
+        @r#"sluice.dev/depends-on: line 1, column 3: the list is not valid YAML: unclosed quote, near "\"job/a""#);
+    assert_snapshot!(refused("[job/a"),
+        @r#"sluice.dev/depends-on: line 1, column 1: the list is not valid YAML: unclosed bracket '[', near "[job/a""#);
+    assert_snapshot!(refused("- job/a\n\t- job/b"),
+        @r#"sluice.dev/depends-on: line 1, column 3: the list is not valid YAML: while scanning a plain scalar, found a tab, near "job/a""#);
+    assert_snapshot!(refused("[[[[[[[[[job/a]]]]]]]]]"),
+        @r#"sluice.dev/depends-on: line 1, column 9: more than 8 levels deep; nest less"#);
+    assert_snapshot!(refused("- {any: [{any: [{any: [{any: [{any: [x]}]}]}]}]}"),
+        @r#"sluice.dev/depends-on: line 1, column 30: more than 8 levels deep; nest less"#);
+}
+
+#[test]
+fn limits() {
+    assert_snapshot!(refused(&"- job/a\n".repeat(65)),
+        @r#"sluice.dev/depends-on: line 65, column 3: more than 64 entries; a list has at most 64"#);
+    assert_snapshot!(refused("- job/a\0b"),
+        @r#"sluice.dev/depends-on: line 1, column 8: the list is not valid YAML: unexpected character: `\u{0}', near "\0b""#);
+    assert_snapshot!(refused(&format!("- &a [x]\n{}", "- [*a, *a]\n".repeat(9))),
+        @r#"sluice.dev/depends-on: line 1, column 3: YAML anchors (&name) are not allowed in a list; write every item out"#);
+}

@@ -1,0 +1,176 @@
+//! The part of YAML (and so of JSON) that a list may use: one document of texts, lists and mappings.
+
+use super::MAX_LEVELS;
+use super::problem::{Flaw, Problem};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, options};
+use std::borrow::Cow;
+
+/// A value, and the byte at which it begins.
+#[derive(Debug)]
+pub(super) struct Node<'t> {
+    pub(super) at: usize,
+    pub(super) value: Value<'t>,
+}
+
+#[derive(Debug)]
+pub(super) enum Value<'t> {
+    Text(Text<'t>),
+    List(Vec<Node<'t>>),
+    Mapping(Vec<(Node<'t>, Node<'t>)>),
+}
+
+/// A scalar. The few that are not texts are read where they are expected.
+#[derive(Debug)]
+pub(super) struct Text<'t> {
+    pub(super) content: Cow<'t, str>,
+    plain: bool,
+    /// Where the text begins.
+    at: usize,
+    /// Whether the source holds the text byte for byte: on one line and without escapes.
+    verbatim: bool,
+}
+
+impl Text<'_> {
+    /// A flaw of the text. It is placed at the start of a text that the source spells differently.
+    pub(super) fn flaw(&self, flaw: Flaw) -> Flaw {
+        let at = if self.verbatim { flaw.at } else { 0 };
+        Flaw::at(self.at + at, flaw.problem)
+    }
+
+    /// Nothing, or YAML's null.
+    pub(super) fn is_null(&self) -> bool {
+        self.plain && matches!(&*self.content, "" | "~" | "null" | "Null" | "NULL")
+    }
+}
+
+/// Reads the only document.
+pub(super) fn document(text: &str) -> Result<Node<'_>, Flaw> {
+    let mut options = options! {
+        disallow_directives: true,
+        emit_anchor_events: true,
+        emit_unresolved_aliases: true,
+    };
+    options.set_emit_comments(false);
+    let mut reader = Reader {
+        text,
+        events: Parser::new_from_str_with_options(text, options),
+    };
+    let root = loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(..), _) => {}
+            (event, span) => break reader.node(event, span, 1)?,
+        }
+    };
+    loop {
+        match reader.next()? {
+            (Event::DocumentStart(..), span) => {
+                return Err(Flaw::at(reader.start(span), Problem::SecondDocument));
+            }
+            (Event::StreamEnd, _) => return Ok(root),
+            _ => {}
+        }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    events: Parser<'t, StrInput<'t>>,
+}
+
+impl<'t> Reader<'t> {
+    /// The next event; what a list may not use ends here.
+    fn next(&mut self) -> Result<(Event<'t>, Span), Flaw> {
+        let (event, span) = match self.events.next_event() {
+            Some(Ok(next)) => next,
+            Some(Err(error)) => return Err(self.unreadable(&error)),
+            None => return Err(self.cut_short()),
+        };
+        let feature = match &event {
+            Event::Alias(_) | Event::UnresolvedAlias(_) => Some("aliases (*name)"),
+            Event::Anchor(..) => Some("anchors (&name)"),
+            _ if event.tag().is_some() => Some("tags (!name)"),
+            _ => None,
+        };
+        match feature {
+            Some(feature) => {
+                let start = span.tag_span().unwrap_or(span);
+                Err(Flaw::at(self.start(start), Problem::YamlFeature(feature)))
+            }
+            None => Ok((event, span)),
+        }
+    }
+
+    /// Recursion is no deeper than [`MAX_LEVELS`].
+    fn node(&mut self, event: Event<'t>, span: Span, level: usize) -> Result<Node<'t>, Flaw> {
+        let at = self.start(span);
+        let value = match event {
+            Event::Scalar(text, style, ..) => Value::Text(self.scalar(text, style, span)),
+            Event::SequenceStart(..) | Event::MappingStart(..) if level > MAX_LEVELS => {
+                return Err(Flaw::at(at, Problem::TooDeep));
+            }
+            Event::SequenceStart(..) => Value::List(self.items(level)?),
+            Event::MappingStart(..) => Value::Mapping(self.pairs(level)?),
+            _ => return Err(self.cut_short()),
+        };
+        Ok(Node { at, value })
+    }
+
+    fn items(&mut self, level: usize) -> Result<Vec<Node<'t>>, Flaw> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(items),
+                (event, span) => items.push(self.node(event, span, level + 1)?),
+            }
+        }
+    }
+
+    fn pairs(&mut self, level: usize) -> Result<Vec<(Node<'t>, Node<'t>)>, Flaw> {
+        let mut pairs = Vec::new();
+        loop {
+            let key = match self.next()? {
+                (Event::MappingEnd, _) => return Ok(pairs),
+                (event, span) => self.node(event, span, level + 1)?,
+            };
+            let (event, span) = self.next()?;
+            pairs.push((key, self.node(event, span, level + 1)?));
+        }
+    }
+
+    fn scalar(&self, text: Cow<'t, str>, style: ScalarStyle, span: Span) -> Text<'t> {
+        let at = self.start(span);
+        let source = span.slice(self.text).unwrap_or_default();
+        let quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        let within = if quoted {
+            source.get(1..source.len().saturating_sub(1))
+        } else {
+            Some(source)
+        };
+        Text {
+            verbatim: within == Some(&*text),
+            at: at + usize::from(quoted),
+            plain: style == ScalarStyle::Plain,
+            content: text,
+        }
+    }
+
+    fn start(&self, span: Span) -> usize {
+        span.start.byte_offset().unwrap_or(self.text.len())
+    }
+
+    fn unreadable(&self, error: &ScanError) -> Flaw {
+        let at = error.marker().byte_offset().unwrap_or(self.text.len());
+        self.invalid(at, error.info())
+    }
+
+    /// The parser reports an incomplete text as an error of its own, so this is said of no text that is known.
+    fn cut_short(&self) -> Flaw {
+        self.invalid(self.text.len(), "it ends too early".to_owned())
+    }
+
+    fn invalid(&self, at: usize, reason: String) -> Flaw {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let text = rest.lines().next().unwrap_or_default().trim().to_owned();
+        Flaw::at(at, Problem::Yaml { reason, text })
+    }
+}
