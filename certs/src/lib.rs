@@ -1,1 +1,24 @@
-//! Vocabulary.
+//! One certificate authority, leaves in memory, and the plan that says when to renew.
+//!
+//! * The **CA** is shared: every replica of the controller signs with the same one, so one bundle is enough to
+//!   trust them all. It lives long, because a gate carries the bundle it was injected with for the life of its pod.
+//! * A **leaf** belongs to one process, is never stored, and lives for a week.
+//! * The **bundle** is what others trust: the CA's certificate, and the one before it while that may still be in use.
+//! * The [`plan`] compares what is stored, what this process holds and the clock, and says what to do and why.
+//! * The [`Resolver`] puts a leaf behind a TLS listener and swaps it without a restart.
+//!
+//! This crate knows PEM and time. It does not know Kubernetes, does no I/O and reads no clock.
+
+mod bundle;
+mod ca;
+mod leaf;
+pub mod plan;
+mod resolver;
+
+pub use bundle::{MAX_CERTIFICATES, MAX_PEM, PemError, certificates};
+pub use ca::{Ca, CaError, CaParts};
+pub use leaf::{Leaf, LeafError};
+pub use plan::Policy;
+pub use resolver::Resolver;
+/// A certificate as DER; two certificates are the same when these bytes are.
+pub use rustls::pki_types::CertificateDer;

@@ -1,0 +1,358 @@
+//! The certificate authority: made once, stored as text, and checked whenever it is read back.
+
+use std::{fmt, sync::Arc};
+
+use jiff::{SignedDuration, Timestamp};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+use rustls::{
+    RootCertStore,
+    client::{WebPkiServerVerifier, danger::ServerCertVerifier},
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
+
+use crate::{
+    bundle::{PemError, certificates, within_limits},
+    leaf::{backdated, leaf_params, set_validity},
+};
+
+/// The subject of every CA and the issuer of every leaf. It is never changed: an [`Issuer`] is rebuilt from these
+/// parameters and the stored key, and a certificate that names another issuer would not chain.
+const SUBJECT: &str = "sluice CA";
+
+/// How far before it was made a CA begins. More than a leaf's few minutes: the replica that makes the CA may be the one
+/// whose clock is ahead, and all the others are bound by what it wrote.
+const BACKDATE: SignedDuration = SignedDuration::from_hours(24);
+
+/// A name that only the self-check of [`Ca::restore`] ever signs (RFC 6761 reserves it).
+const PROBE: &str = "probe.invalid";
+
+/// A certificate authority that can sign leaves.
+pub struct Ca {
+    certificate: CertificateDer<'static>,
+    pem: String,
+    key_pem: String,
+    issuer: Issuer<'static, KeyPair>,
+    created: Timestamp,
+    not_after: Timestamp,
+}
+
+/// A [`Ca`] as texts: what is stored. The times stand beside the certificate so that nobody needs an X.509 parser.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CaParts {
+    /// One certificate, PEM.
+    pub certificate: String,
+    /// Its private key, PKCS#8, PEM.
+    pub key: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it ends.
+    pub not_after: Timestamp,
+}
+
+/// Why a CA could not be made or restored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CaError {
+    /// The certificate or the key is not PEM.
+    #[error("failed to read the CA's {what}: {error}")]
+    Pem {
+        /// `certificate` or `key`.
+        what: &'static str,
+        /// What is wrong with the text.
+        error: PemError,
+    },
+    /// The certificate's text holds several; only the bundle may.
+    #[error("the CA's certificate holds {0} certificates, not one")]
+    Several(usize),
+    /// The key is PEM but not a key that we make (ECDSA P-256, PKCS#8).
+    #[error("failed to read the CA's key: {0}")]
+    Key(String),
+    /// A leaf signed with the key does not verify against the certificate.
+    #[error("the CA's key and certificate do not belong together: {0}")]
+    Mismatch(String),
+    /// The lifetime ends before it begins, or after the year 9999.
+    #[error("the CA's lifetime is out of range: {created} to {not_after}")]
+    Lifetime {
+        /// When it begins.
+        created: Timestamp,
+        /// When it ends.
+        not_after: Timestamp,
+    },
+    /// Key generation or signing failed: no entropy, in practice.
+    #[error("failed to make a CA: {0}")]
+    Make(String),
+}
+
+impl Ca {
+    /// Makes a new authority that lives from `now` for `lifetime`. Its certificate begins a day
+    /// earlier, because an API server whose clock is behind ours would refuse it.
+    pub fn generate(now: Timestamp, lifetime: SignedDuration) -> Result<Self, CaError> {
+        let created = whole_seconds(now);
+        let not_after = whole_seconds(now.checked_add(lifetime).unwrap_or(Timestamp::MAX));
+        lifetime_in_range(created, not_after)?;
+        let key = KeyPair::generate().map_err(make)?;
+        let mut params = ca_params();
+        set_validity(&mut params, backdated(created, BACKDATE), not_after);
+        let certificate = params.self_signed(&key).map_err(make)?;
+        Ok(Self {
+            pem: certificate.pem(),
+            certificate: certificate.into(),
+            key_pem: key.serialize_pem(),
+            issuer: Issuer::new(params, key),
+            created,
+            not_after,
+        })
+    }
+
+    /// Rebuilds an authority from its texts. They may come from anywhere, so the result is tried: a leaf signed with
+    /// the key must verify against the certificate as a gate would verify it.
+    pub fn restore(parts: CaParts) -> Result<Self, CaError> {
+        let CaParts {
+            certificate: pem,
+            key: key_pem,
+            created,
+            not_after,
+        } = parts;
+        lifetime_in_range(created, not_after)?;
+        let mut found = certificates(pem.as_bytes()).map_err(|error| CaError::Pem {
+            what: "certificate",
+            error,
+        })?;
+        let (Some(certificate), true) = (found.pop(), found.is_empty()) else {
+            return Err(CaError::Several(found.len() + 1));
+        };
+        within_limits(key_pem.as_bytes()).map_err(|error| CaError::Pem { what: "key", error })?;
+        let key = KeyPair::from_pem(&key_pem).map_err(|error| CaError::Key(error.to_string()))?;
+        let ca = Self {
+            certificate,
+            pem,
+            key_pem,
+            issuer: Issuer::new(ca_params(), key),
+            created,
+            not_after,
+        };
+        ca.probe()?;
+        Ok(ca)
+    }
+
+    /// The texts to store.
+    pub fn parts(&self) -> CaParts {
+        CaParts {
+            certificate: self.pem.clone(),
+            key: self.key_pem.clone(),
+            created: self.created,
+            not_after: self.not_after,
+        }
+    }
+
+    /// The certificate, DER: the identity of this authority.
+    pub fn certificate(&self) -> &CertificateDer<'static> {
+        &self.certificate
+    }
+
+    /// The certificate, PEM.
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// When the authority was made.
+    pub fn created(&self) -> Timestamp {
+        self.created
+    }
+
+    /// When the authority ends.
+    pub fn not_after(&self) -> Timestamp {
+        self.not_after
+    }
+
+    pub(crate) fn issuer(&self) -> &Issuer<'static, KeyPair> {
+        &self.issuer
+    }
+
+    fn probe(&self) -> Result<(), CaError> {
+        let key = KeyPair::generate().map_err(make)?;
+        let mut params = leaf_params(&[PROBE.to_owned()]).map_err(make)?;
+        set_validity(&mut params, self.created, self.not_after);
+        let leaf = params.signed_by(&key, &self.issuer).map_err(make)?;
+        let mismatch = |error: &dyn fmt::Display| CaError::Mismatch(error.to_string());
+        let mut roots = RootCertStore::empty();
+        roots
+            .add(self.certificate.clone())
+            .map_err(|error| mismatch(&error))?;
+        let verifier = WebPkiServerVerifier::builder_with_provider(
+            Arc::new(roots),
+            Arc::new(ring::default_provider()),
+        )
+        .build()
+        .map_err(|error| mismatch(&error))?;
+        let name = ServerName::try_from(PROBE).map_err(|error| mismatch(&error))?;
+        let at = UnixTime::since_unix_epoch(
+            self.created
+                .duration_since(Timestamp::UNIX_EPOCH)
+                .unsigned_abs(),
+        );
+        verifier
+            .verify_server_cert(leaf.der(), &[], &name, &[], at)
+            .map_err(|error| mismatch(&error))?;
+        Ok(())
+    }
+}
+
+// By hand, so that no log line ever holds the key.
+impl fmt::Debug for Ca {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ca")
+            .field("created", &self.created)
+            .field("not_after", &self.not_after)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CaParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CaParts")
+            .field("created", &self.created)
+            .field("not_after", &self.not_after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Everything about a CA except its key and its times. Without a path below it: it signs leaves only.
+fn ca_params() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, SUBJECT);
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
+    params
+}
+
+/// X.509 knows whole seconds of the years that four digits can say; before 1970 no cluster was ever installed.
+fn lifetime_in_range(created: Timestamp, not_after: Timestamp) -> Result<(), CaError> {
+    if created < Timestamp::UNIX_EPOCH || not_after <= created {
+        return Err(CaError::Lifetime { created, not_after });
+    }
+    Ok(())
+}
+
+pub(crate) fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape that map_err wants"
+)]
+fn make(error: rcgen::Error) -> CaError {
+    CaError::Make(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const YEAR: SignedDuration = SignedDuration::from_hours(24 * 365);
+
+    fn now() -> Timestamp {
+        "2026-11-20T10:00:00.5Z".parse().unwrap()
+    }
+
+    #[test]
+    fn survives_being_stored() {
+        let made = Ca::generate(now(), YEAR).unwrap();
+        let read = Ca::restore(made.parts()).unwrap();
+        assert_eq!(read.certificate(), made.certificate());
+        assert_eq!(read.parts(), made.parts());
+        assert_eq!(read.created().to_string(), "2026-11-20T10:00:00Z");
+        assert_eq!(read.not_after().to_string(), "2027-11-20T10:00:00Z");
+    }
+
+    #[test]
+    fn two_are_never_the_same() {
+        let [a, b] = [(); 2].map(|()| Ca::generate(now(), YEAR).unwrap());
+        assert_ne!(a.certificate(), b.certificate());
+    }
+
+    #[test]
+    fn refuses_the_key_of_another() {
+        let [a, b] = [(); 2].map(|()| Ca::generate(now(), YEAR).unwrap());
+        let error = Ca::restore(CaParts {
+            key: b.parts().key,
+            ..a.parts()
+        })
+        .unwrap_err();
+        assert!(matches!(error, CaError::Mismatch(_)), "{error}");
+    }
+
+    #[test]
+    fn refuses_broken_texts() {
+        let good = Ca::generate(now(), YEAR).unwrap().parts();
+        let with = |certificate: &str, key: &str| {
+            let parts = CaParts {
+                certificate: certificate.to_owned(),
+                key: key.to_owned(),
+                ..good.clone()
+            };
+            Ca::restore(parts).unwrap_err()
+        };
+        assert!(matches!(
+            with("", &good.key),
+            CaError::Pem {
+                what: "certificate",
+                ..
+            }
+        ));
+        assert!(matches!(with(&good.certificate, ""), CaError::Key(_)));
+        assert!(matches!(
+            with(&good.certificate.repeat(2), &good.key),
+            CaError::Several(2)
+        ));
+        assert!(matches!(
+            with(&good.certificate, &"x".repeat(crate::MAX_PEM + 1)),
+            CaError::Pem { what: "key", .. }
+        ));
+        // One flipped letter of the public key: valid PEM, and a key that does not belong to it.
+        let middle = good.certificate.len() / 2;
+        let middle = if &good.certificate[middle..=middle] == "\n" {
+            middle + 1
+        } else {
+            middle
+        };
+        let letter = if &good.certificate[middle..=middle] == "A" {
+            "B"
+        } else {
+            "A"
+        };
+        let mut flipped = good.certificate.clone();
+        flipped.replace_range(middle..=middle, letter);
+        assert!(
+            matches!(with(&flipped, &good.key), CaError::Mismatch(_)),
+            "{}",
+            with(&flipped, &good.key)
+        );
+    }
+
+    #[test]
+    fn refuses_a_lifetime_that_runs_backwards() {
+        let parts = Ca::generate(now(), YEAR).unwrap().parts();
+        let error = Ca::restore(CaParts {
+            not_after: parts.created,
+            ..parts
+        })
+        .unwrap_err();
+        assert!(matches!(error, CaError::Lifetime { .. }), "{error}");
+    }
+
+    #[test]
+    fn never_prints_its_key() {
+        let ca = Ca::generate(now(), YEAR).unwrap();
+        let printed = format!("{ca:?} {:?}", ca.parts());
+        assert!(!printed.contains("PRIVATE"), "{printed}");
+    }
+}

@@ -1,0 +1,301 @@
+//! A serving certificate: signed by the CA, held in memory, gone with the process.
+
+use std::{fmt, sync::Arc};
+
+use jiff::{SignedDuration, Timestamp};
+use rcgen::{
+    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose,
+};
+use rustls::{
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
+    sign::CertifiedKey,
+};
+
+use crate::ca::{Ca, whole_seconds};
+
+/// How far before its signing a leaf begins, for verifiers whose clock is behind ours.
+const BACKDATE: SignedDuration = SignedDuration::from_mins(5);
+
+/// A leaf: a key, a certificate for it, and what the plan has to know of it.
+#[derive(Clone)]
+pub struct Leaf {
+    key: Arc<CertifiedKey>,
+    issuer: CertificateDer<'static>,
+    issued: Timestamp,
+    not_after: Timestamp,
+}
+
+/// Why a leaf could not be signed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LeafError {
+    /// A DNS name is not one, or there is none at all.
+    #[error("failed to put the names {names:?} into a certificate: {error}")]
+    Names {
+        /// The names that were asked for.
+        names: Vec<String>,
+        /// What is wrong with them.
+        error: String,
+    },
+    /// The CA ends before the leaf would begin.
+    #[error("the CA ended at {0}")]
+    CaEnded(Timestamp),
+    /// Key generation or signing failed.
+    #[error("failed to sign a certificate: {0}")]
+    Sign(String),
+}
+
+impl Leaf {
+    /// Signs a leaf for the DNS names `names`, valid from five minutes before `now` until `lifetime` after it, and
+    /// never longer than the CA.
+    pub fn issue(
+        ca: &Ca,
+        names: &[String],
+        now: Timestamp,
+        lifetime: SignedDuration,
+    ) -> Result<Self, LeafError> {
+        let issued = whole_seconds(now);
+        let not_after =
+            whole_seconds(now.checked_add(lifetime).unwrap_or(Timestamp::MAX)).min(ca.not_after());
+        if not_after <= issued {
+            return Err(LeafError::CaEnded(ca.not_after()));
+        }
+        let bad_names = |error: &dyn fmt::Display| LeafError::Names {
+            names: names.to_vec(),
+            error: error.to_string(),
+        };
+        if names.is_empty() {
+            return Err(bad_names(&"no name at all"));
+        }
+        let mut params = leaf_params(names).map_err(|error| bad_names(&error))?;
+        set_validity(&mut params, backdated(issued, BACKDATE), not_after);
+        let key = KeyPair::generate().map_err(|error| sign(&error))?;
+        let certificate = params
+            .signed_by(&key, ca.issuer())
+            .map_err(|error| sign(&error))?;
+        // The chain is the leaf alone: the CA is a root, and whoever trusts it has it.
+        let key = CertifiedKey::from_der(
+            vec![certificate.into()],
+            PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())),
+            &ring::default_provider(),
+        )
+        .map_err(|error| sign(&error))?;
+        Ok(Self {
+            key: Arc::new(key),
+            issuer: ca.certificate().clone(),
+            issued,
+            not_after,
+        })
+    }
+
+    /// The certificate of the CA that signed it.
+    pub fn issuer(&self) -> &CertificateDer<'static> {
+        &self.issuer
+    }
+
+    /// When it was signed, by the clock of this process.
+    pub fn issued(&self) -> Timestamp {
+        self.issued
+    }
+
+    /// When it ends.
+    pub fn not_after(&self) -> Timestamp {
+        self.not_after
+    }
+
+    /// From when on it should be replaced: two thirds of its life.
+    pub fn renew_at(&self) -> Timestamp {
+        let life = self.not_after.duration_since(self.issued);
+        self.issued
+            .checked_add(life / 3 * 2)
+            .unwrap_or(self.not_after)
+    }
+
+    /// Whether a verifier whose clock says `now` accepts it.
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        now < self.not_after && self.issued.duration_since(now) <= BACKDATE
+    }
+
+    pub(crate) fn key(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.key)
+    }
+}
+
+impl fmt::Debug for Leaf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Leaf")
+            .field("issued", &self.issued)
+            .field("not_after", &self.not_after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Everything about a leaf except its key and its times.
+pub(crate) fn leaf_params(names: &[String]) -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::new(names)?;
+    // Verifiers look at the alternative names only; a common name may have 64 characters and a DNS name 253.
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, "sluice");
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    // Lets a verifier pick the right one of two CAs that share a subject.
+    params.use_authority_key_identifier_extension = true;
+    Ok(params)
+}
+
+/// Writes a validity into `params`. The type of its times belongs to a crate that is not ours to name; both are at or
+/// after 1970, so a duration carries them over.
+pub(crate) fn set_validity(params: &mut CertificateParams, from: Timestamp, until: Timestamp) {
+    let since_epoch = |time: Timestamp| time.duration_since(Timestamp::UNIX_EPOCH).unsigned_abs();
+    params.not_before = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(from);
+    params.not_after = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(until);
+}
+
+/// `time`, so much earlier, but never before 1970.
+pub(crate) fn backdated(time: Timestamp, by: SignedDuration) -> Timestamp {
+    time.checked_sub(by)
+        .unwrap_or(Timestamp::UNIX_EPOCH)
+        .max(Timestamp::UNIX_EPOCH)
+}
+
+fn sign(error: &dyn fmt::Display) -> LeafError {
+    LeafError::Sign(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rustls::{
+        CertificateError, Error, RootCertStore,
+        client::{WebPkiServerVerifier, danger::ServerCertVerifier},
+        pki_types::{ServerName, UnixTime},
+    };
+
+    use super::*;
+
+    const WEEK: SignedDuration = SignedDuration::from_hours(24 * 7);
+    const NAME: &str = "sluice.sluice-system.svc";
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn ca() -> Ca {
+        Ca::generate(
+            at("2026-11-20T10:00:00Z"),
+            SignedDuration::from_hours(24 * 365),
+        )
+        .unwrap()
+    }
+
+    fn names() -> Vec<String> {
+        vec![NAME.to_owned()]
+    }
+
+    fn verify(leaf: &Leaf, root: &Ca, name: &'static str, now: Timestamp) -> Result<(), Error> {
+        let mut roots = RootCertStore::empty();
+        roots.add(root.certificate().clone()).unwrap();
+        let verifier = WebPkiServerVerifier::builder_with_provider(
+            Arc::new(roots),
+            Arc::new(ring::default_provider()),
+        )
+        .build()
+        .unwrap();
+        let now =
+            UnixTime::since_unix_epoch(now.duration_since(Timestamp::UNIX_EPOCH).unsigned_abs());
+        let name = ServerName::try_from(name).unwrap();
+        verifier
+            .verify_server_cert(&leaf.key.cert[0], &[], &name, &[], now)
+            .map(|_| ())
+    }
+
+    #[test]
+    fn verifies_for_its_name_and_its_time() {
+        let ca = ca();
+        let leaf = Leaf::issue(&ca, &names(), at("2026-11-21T10:00:00.9Z"), WEEK).unwrap();
+        assert_eq!(verify(&leaf, &ca, NAME, at("2026-11-21T09:55:00Z")), Ok(()));
+        assert_eq!(verify(&leaf, &ca, NAME, at("2026-11-28T10:00:00Z")), Ok(()));
+        assert!(verify(&leaf, &ca, NAME, at("2026-11-21T09:54:59Z")).is_err());
+        assert!(verify(&leaf, &ca, NAME, at("2026-11-28T10:00:01Z")).is_err());
+        assert!(
+            verify(
+                &leaf,
+                &ca,
+                "other.sluice-system.svc",
+                at("2026-11-21T10:00:00Z")
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn a_restored_ca_signs_what_the_made_one_vouches_for() {
+        let made = ca();
+        let leaf = Leaf::issue(
+            &Ca::restore(made.parts()).unwrap(),
+            &names(),
+            made.created(),
+            WEEK,
+        )
+        .unwrap();
+        assert_eq!(verify(&leaf, &made, NAME, made.created()), Ok(()));
+        assert_eq!(leaf.issuer(), made.certificate());
+    }
+
+    #[test]
+    fn another_ca_of_the_same_subject_does_not_vouch_for_it() {
+        let leaf = Leaf::issue(&ca(), &names(), at("2026-11-20T10:00:00Z"), WEEK).unwrap();
+        let error = verify(&leaf, &ca(), NAME, at("2026-11-20T10:00:00Z")).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::InvalidCertificate(
+                    CertificateError::BadSignature | CertificateError::UnknownIssuer
+                )
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn never_outlives_its_ca() {
+        let ca = ca();
+        let late = at("2027-11-19T10:00:00Z");
+        let leaf = Leaf::issue(&ca, &names(), late, WEEK).unwrap();
+        assert_eq!(leaf.not_after(), ca.not_after());
+        let error = Leaf::issue(&ca, &names(), ca.not_after(), WEEK).unwrap_err();
+        assert_eq!(error, LeafError::CaEnded(ca.not_after()));
+    }
+
+    #[test]
+    fn is_renewed_at_two_thirds() {
+        let leaf = Leaf::issue(
+            &ca(),
+            &names(),
+            at("2026-11-21T00:00:00Z"),
+            SignedDuration::from_hours(72),
+        )
+        .unwrap();
+        assert_eq!(leaf.renew_at(), at("2026-11-23T00:00:00Z"));
+    }
+
+    #[test]
+    fn knows_when_it_is_valid() {
+        let leaf = Leaf::issue(&ca(), &names(), at("2026-11-21T10:00:00Z"), WEEK).unwrap();
+        assert!(leaf.is_valid(at("2026-11-21T09:55:00Z")));
+        assert!(!leaf.is_valid(at("2026-11-21T09:54:59Z")));
+        assert!(leaf.is_valid(at("2026-11-28T09:59:59Z")));
+        assert!(!leaf.is_valid(at("2026-11-28T10:00:00Z")));
+    }
+
+    #[test]
+    fn refuses_names_that_are_none() {
+        for names in [vec![], vec!["nämé".to_owned()]] {
+            let error = Leaf::issue(&ca(), &names, at("2026-11-21T10:00:00Z"), WEEK).unwrap_err();
+            assert!(matches!(error, LeafError::Names { .. }), "{error}");
+        }
+    }
+}

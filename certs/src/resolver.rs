@@ -1,0 +1,53 @@
+//! The leaf behind a TLS listener, swapped without a restart.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use rustls::{
+    ServerConfig,
+    crypto::ring,
+    server::{ClientHello, ResolvesServerCert},
+    sign::CertifiedKey,
+};
+
+use crate::leaf::Leaf;
+
+/// Answers every handshake with the current leaf, whatever name the client asked for: there is only one, and the client
+/// checks the name. Without a leaf the handshake fails, which a client sees as a TLS alert.
+#[derive(Debug, Default)]
+pub struct Resolver {
+    current: ArcSwapOption<CertifiedKey>,
+}
+
+impl Resolver {
+    /// A resolver without a leaf.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// New connections get this leaf from now on. Old ones keep the one they began with.
+    pub fn set(&self, leaf: &Leaf) {
+        self.current.store(Some(leaf.key()));
+    }
+
+    /// A TLS configuration that serves from here: TLS 1.2 and 1.3, HTTP/1.1, no client certificates.
+    ///
+    /// # Errors
+    ///
+    /// None in practice: only if the crypto provider supported neither TLS version.
+    pub fn server_config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, rustls::Error> {
+        // The provider is named here, so that a process that installed none still starts.
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+impl ResolvesServerCert for Resolver {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.current.load_full()
+    }
+}
