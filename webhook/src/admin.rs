@@ -1,0 +1,113 @@
+//! The plain port: is this process alive, may it be sent requests, and what does it count.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    http::{StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use prometheus_client::{encoding::text::encode, registry::Registry};
+
+use crate::readiness::Readiness;
+
+/// What Prometheus asks for; without it the names of counters would be read wrongly.
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// `/live`, `/ready` and `/metrics`. Below any trace layer: probes make no spans.
+pub fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
+    Router::new()
+        // Alive is: the runtime still schedules this. Whether work succeeds is what `/ready` says.
+        .route("/live", get(|| async { "alive\n" }))
+        .route("/ready", get(move || async move { ready(&readiness) }))
+        .route("/metrics", get(move || async move { metrics(&registry) }))
+}
+
+/// 200, or 503 with a line for every condition that is not met.
+fn ready(readiness: &Readiness) -> Response {
+    let missing = readiness.missing();
+    if missing.is_empty() {
+        return "ready\n".into_response();
+    }
+    let lines: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    (StatusCode::SERVICE_UNAVAILABLE, lines.join("\n") + "\n").into_response()
+}
+
+fn metrics(registry: &Registry) -> Response {
+    let mut text = String::new();
+    match encode(&mut text, registry) {
+        Ok(()) => ([(CONTENT_TYPE, OPENMETRICS)], text).into_response(),
+        Err(error) => (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!("failed to encode the metrics: {error}\n"),
+        )
+            .into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::{body::Body, http::Request};
+    use http_body_util::BodyExt;
+    use prometheus_client::metrics::counter::Counter;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn get(router: &Router, path: &str) -> (StatusCode, String, String) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = router.clone().oneshot(request).await.unwrap();
+        let (status, kind) = (
+            response.status(),
+            response.headers()[CONTENT_TYPE]
+                .to_str()
+                .unwrap()
+                .to_owned(),
+        );
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        (status, kind, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn ready_lists_what_is_missing() {
+        let readiness = Readiness::default();
+        let pods = readiness.condition("watch pods", "the first list is not complete");
+        let bundle = readiness.condition("caBundle", "not seen yet");
+        let router = router(readiness, Arc::default());
+        let (status, _, body) = get(&router, "/ready").await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(
+            body,
+            "caBundle: not seen yet\nwatch pods: the first list is not complete\n"
+        );
+        assert_eq!(
+            get(&router, "/live").await.0,
+            StatusCode::OK,
+            "not ready is not dead"
+        );
+        pods.met();
+        bundle.met();
+        let (status, _, body) = get(&router, "/ready").await;
+        assert_eq!((status, body.as_str()), (StatusCode::OK, "ready\n"));
+    }
+
+    #[tokio::test]
+    async fn metrics_are_openmetrics() {
+        let mut registry = Registry::with_prefix("sluice");
+        let counter = Counter::<u64>::default();
+        registry.register("panics", "Requests that panicked", counter.clone());
+        counter.inc();
+        let (status, kind, body) = get(
+            &router(Readiness::default(), Arc::new(registry)),
+            "/metrics",
+        )
+        .await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(kind, OPENMETRICS);
+        assert!(
+            body.contains("sluice_panics_total 1\n") && body.ends_with("# EOF\n"),
+            "{body}"
+        );
+    }
+}

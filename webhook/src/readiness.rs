@@ -1,0 +1,125 @@
+//! What has to be true before this replica may be sent requests.
+//!
+//! Each part of the process takes a named [`Condition`] when it is assembled and reports on it as long as it runs.
+//! `/ready` is green while every one is met. Take the conditions before the admin port is served: a readiness without
+//! conditions is green.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// All conditions of this process. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Readiness {
+    conditions: Arc<Mutex<Conditions>>,
+}
+
+/// By name; `None` is met, a text says what is missing.
+type Conditions = BTreeMap<Cow<'static, str>, Option<String>>;
+
+/// One named condition, in the hands of whoever knows whether it holds.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    name: Cow<'static, str>,
+    conditions: Arc<Mutex<Conditions>>,
+}
+
+/// A condition that is not met, and why; prints as one line of `/ready`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The condition's name.
+    pub condition: String,
+    /// What is missing, in words for an administrator.
+    pub reason: String,
+}
+
+impl Readiness {
+    /// Adds a condition that is not met yet, for the given reason.
+    pub fn condition(
+        &self,
+        name: impl Into<Cow<'static, str>>,
+        reason: impl Into<String>,
+    ) -> Condition {
+        let condition = Condition {
+            name: name.into(),
+            conditions: Arc::clone(&self.conditions),
+        };
+        condition.unmet(reason);
+        condition
+    }
+
+    /// The conditions that are not met, by name; empty when ready.
+    pub fn missing(&self) -> Vec<Missing> {
+        let describe = |(name, reason): (&Cow<'static, str>, &Option<String>)| {
+            let reason = reason.clone()?;
+            Some(Missing {
+                condition: name.to_string(),
+                reason,
+            })
+        };
+        lock(&self.conditions).iter().filter_map(describe).collect()
+    }
+}
+
+impl Condition {
+    /// It holds.
+    pub fn met(&self) {
+        lock(&self.conditions).insert(self.name.clone(), None);
+    }
+
+    /// It does not hold (any more).
+    pub fn unmet(&self, reason: impl Into<String>) {
+        lock(&self.conditions).insert(self.name.clone(), Some(reason.into()));
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { condition, reason } = self;
+        write!(f, "{condition}: {reason}")
+    }
+}
+
+/// A panic elsewhere cannot leave the map half written, so a poisoned lock is as good as any.
+fn lock(conditions: &Mutex<Conditions>) -> MutexGuard<'_, Conditions> {
+    conditions.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(readiness: &Readiness) -> Vec<String> {
+        readiness
+            .missing()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn is_ready_while_every_condition_is_met() {
+        let readiness = Readiness::default();
+        let pods = readiness.condition("watch pods", "the first list is not complete");
+        let bundle = readiness.condition(String::from("caBundle"), "not seen yet");
+        assert_eq!(
+            lines(&readiness),
+            [
+                "caBundle: not seen yet",
+                "watch pods: the first list is not complete"
+            ]
+        );
+        pods.met();
+        assert_eq!(lines(&readiness), ["caBundle: not seen yet"]);
+        bundle.met();
+        assert!(readiness.missing().is_empty());
+        bundle.clone().unmet("somebody overwrote it");
+        assert_eq!(
+            lines(&readiness.clone()),
+            ["caBundle: somebody overwrote it"]
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! What a listener counts.
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
+    registry::Registry,
+};
+
+/// Our ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Port {
+    /// For the API server.
+    Admission,
+    /// For gates.
+    Status,
+    /// For probes and scrapes.
+    Admin,
+}
+
+impl Port {
+    /// The port as a metric label.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Admission => "admission",
+            Self::Status => "status",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// Why a client was turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Turned {
+    /// Its address holds too many connections.
+    Crowded,
+    /// The TLS handshake failed or took too long.
+    Handshake,
+    /// A request head took too long.
+    SlowHead,
+    /// A request took too long, its body included.
+    SlowRequest,
+    /// The connection broke, or what came was not HTTP.
+    Broken,
+    /// The process did not wait any longer.
+    Aborted,
+}
+
+impl Turned {
+    /// The reason as a metric label.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Crowded => "crowded",
+            Self::Handshake => "handshake",
+            Self::SlowHead => "slow-head",
+            Self::SlowRequest => "slow-request",
+            Self::Broken => "broken",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
+macro_rules! label_value {
+    ($($name:ty),*) => {$(
+        impl EncodeLabelValue for $name {
+            fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), std::fmt::Error> {
+                self.label().encode(encoder)
+            }
+        }
+    )*};
+}
+label_value!(Port, Turned);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByPort {
+    port: Port,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByReason {
+    port: Port,
+    reason: Turned,
+}
+
+/// The counters of all listeners. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Metrics {
+    open: Family<ByPort, Gauge>,
+    panics: Family<ByPort, Counter>,
+    turned: Family<ByReason, Counter>,
+}
+
+/// An open connection, counted until it is dropped.
+pub(super) struct Open(Gauge);
+
+impl Metrics {
+    /// Registers the counters.
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register("connections", "Open connections", metrics.open.clone());
+        registry.register(
+            "panics",
+            "Requests whose handler panicked",
+            metrics.panics.clone(),
+        );
+        let help = "Connections and requests that were turned away";
+        registry.register("turned_away", help, metrics.turned.clone());
+        metrics
+    }
+
+    pub(super) fn open(&self, port: Port) -> Open {
+        let gauge = self.open.get_or_create_owned(&ByPort { port });
+        gauge.inc();
+        Open(gauge)
+    }
+
+    pub(super) fn panicked(&self, port: Port) {
+        self.panics.get_or_create(&ByPort { port }).inc();
+    }
+
+    pub(super) fn turned(&self, port: Port, reason: Turned) {
+        self.turned.get_or_create(&ByReason { port, reason }).inc();
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

@@ -1,0 +1,140 @@
+//! Logs: one line an event, as text for a person or JSON for a collector.
+
+use std::panic;
+
+use clap::ValueEnum;
+use tracing::{Dispatch, error};
+use tracing_subscriber::{EnvFilter, filter::ParseError, fmt::MakeWriter};
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum LogFormat {
+    /// For reading at a terminal. Names from the cluster cannot colour or clear it: escapes are written out.
+    Text,
+    /// One JSON object a line.
+    #[default]
+    Json,
+}
+
+/// Why logging could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The filter is not in the syntax of `tracing_subscriber`.
+    #[error(
+        "log filter {filter:?}: {error}; write a level, or levels by module, like \"info\" or \"info,webhook=debug\""
+    )]
+    Filter {
+        /// The filter as given.
+        filter: String,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// There is a subscriber already.
+    #[error("logging is set up already")]
+    Twice,
+}
+
+/// Sends the events of the whole process, panics among them, to standard error.
+pub fn init(filter: &str, format: LogFormat) -> Result<(), TelemetryError> {
+    let dispatch = dispatch(filter, format, std::io::stderr)?;
+    tracing::dispatcher::set_global_default(dispatch).map_err(|_| TelemetryError::Twice)?;
+    panic::set_hook(Box::new(|panic| {
+        let at = panic.location().map(ToString::to_string);
+        let payload = panic.payload();
+        let text = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or(payload.downcast_ref::<String>().map(String::as_str));
+        error!(at, text, "Panicked");
+    }));
+    Ok(())
+}
+
+fn dispatch<W>(filter: &str, format: LogFormat, writer: W) -> Result<Dispatch, TelemetryError>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let parsed = EnvFilter::try_new(filter).map_err(|error| TelemetryError::Filter {
+        filter: filter.to_owned(),
+        error,
+    })?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(parsed)
+        .with_ansi(false)
+        .with_writer(writer);
+    Ok(match format {
+        LogFormat::Text => builder.into(),
+        LogFormat::Json => builder.json().flatten_event(true).into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    use serde_json::Value;
+    use tracing::{dispatcher::with_default, info, info_span};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(filter: &str, format: LogFormat, what: impl FnOnce()) -> String {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        with_default(
+            &dispatch(filter, format, move || writer.clone()).unwrap(),
+            what,
+        );
+        let bytes = lines.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn json_is_one_object_a_line() {
+        let text = logged("info", LogFormat::Json, || {
+            info_span!("conn", client.ip = "10.0.0.1")
+                .in_scope(|| info!(reason = "a\nb", "Skipped"));
+            tracing::debug!("not asked for");
+        });
+        let event: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(event["message"], "Skipped");
+        assert_eq!(event["reason"], "a\nb");
+        assert_eq!(event["span"]["client.ip"], "10.0.0.1");
+    }
+
+    #[test]
+    fn text_lets_nobody_write_to_the_terminal() {
+        let text = logged("info", LogFormat::Text, || {
+            info!(name = "\u{1b}[2J\nspoofed", "Skipped")
+        });
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        assert_eq!(text.lines().count(), 1, "{text:?}");
+    }
+
+    #[test]
+    fn a_bad_filter_is_refused_with_the_way_out() {
+        let error = dispatch("info,,=loud", LogFormat::Text, io::stderr)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("log filter \"info,,=loud\": ") && error.contains("webhook=debug"),
+            "{error}"
+        );
+    }
+}
