@@ -1,0 +1,154 @@
+//! Admission over the router, without a socket.
+
+/// What is not a review, and what is too much.
+mod boundary;
+/// Objects and patches from `fixtures/admission`.
+mod goldens;
+/// What holds for every object: property tests.
+mod laws;
+/// Lists that cannot be read. They ask the parser itself what it says.
+mod lists;
+/// The pod half, beyond the goldens.
+mod pods;
+/// The workload half, as users and their tools meet it.
+mod workloads;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use prometheus_client::registry::Registry;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tower::ServiceExt;
+use webhook::admission::{Admission, Limits, Metrics};
+use webhook::inject::{GATE_USER, Keys, Policy, Resources};
+
+const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
+
+fn policy() -> Policy {
+    Policy {
+        image: "localhost/sluice-gate:dev".to_owned(),
+        image_pull_policy: None,
+        ca_bundle: "-----BEGIN CERTIFICATE-----\n".to_owned(),
+        addresses: vec![
+            "10.96.0.7:9764".to_owned(),
+            "sluice.sluice-system.svc:9764".to_owned(),
+        ],
+        server_name: "sluice.sluice-system.svc".to_owned(),
+        run_as_user: Some(GATE_USER),
+        resources: Resources::default(),
+    }
+}
+
+fn starting(limits: Limits) -> Arc<Admission> {
+    let metrics = Metrics::register(&mut Registry::default());
+    Arc::new(Admission::new(Keys::default(), limits, metrics))
+}
+
+fn running() -> Arc<Admission> {
+    let admission = starting(Limits::default());
+    admission.set_policy(policy());
+    admission
+}
+
+async fn post(
+    admission: &Arc<Admission>,
+    path: &str,
+    body: impl Into<Body>,
+) -> (StatusCode, Vec<u8>) {
+    let request = Request::post(path).body(body.into()).unwrap();
+    let response = admission.clone().router().oneshot(request).await.unwrap();
+    let status = response.status();
+    (
+        status,
+        to_bytes(response.into_body(), 1 << 24)
+            .await
+            .unwrap()
+            .to_vec(),
+    )
+}
+
+/// The answer to a review, checked for what every answer has to be.
+async fn answer(admission: &Arc<Admission>, review: &Value) -> Value {
+    let pods = review["request"]["kind"]["kind"] == "Pod";
+    let path = if pods {
+        "/admit/pods"
+    } else {
+        "/admit/workloads"
+    };
+    let (status, body) = post(admission, path, review.to_string()).await;
+    assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&body));
+    let reply: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(reply["apiVersion"], "admission.k8s.io/v1");
+    assert_eq!(reply["kind"], "AdmissionReview");
+    let response = reply["response"].clone();
+    assert_eq!(response["uid"], review["request"]["uid"]);
+    let has = |key: &str| response.get(key).is_some();
+    assert_eq!(
+        has("patch"),
+        has("patchType"),
+        "one without the other: {response}"
+    );
+    assert!(!response.to_string().contains("immutable"));
+    response
+}
+
+/// A review of one object; group and kind are the object's.
+fn review(operation: &str, object: &Value, old: &Value) -> Value {
+    let shown = if object.is_null() { old } else { object };
+    let (group, version) = shown["apiVersion"]
+        .as_str()
+        .unwrap()
+        .split_once('/')
+        .unwrap_or(("", "v1"));
+    let metadata = |key: &str| shown["metadata"].get(key).cloned().unwrap_or(json!(""));
+    json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": UID,
+            "kind": {"group": group, "version": version, "kind": shown["kind"]},
+            "namespace": metadata("namespace"),
+            "name": metadata("name"),
+            "operation": operation,
+            "object": object,
+            "oldObject": old,
+            "dryRun": false,
+        },
+    })
+}
+
+/// The operations of an answer.
+fn operations(response: &Value) -> json_patch::Patch {
+    let Some(patch) = response.get("patch") else {
+        return json_patch::Patch::default();
+    };
+    let text = BASE64_STANDARD.decode(patch.as_str().unwrap()).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// The object after an answer.
+fn applied(object: &Value, response: &Value) -> Value {
+    let mut object = object.clone();
+    json_patch::patch(&mut object, &operations(response)).unwrap();
+    object
+}
+
+/// A workload of a kind with its template in the usual place.
+fn workload(api_version: &str, kind: &str) -> Value {
+    json!({
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": "api", "namespace": "shop", "annotations": {}},
+        "spec": {"template": {
+            "metadata": {"labels": {"app": "api"}},
+            "spec": {"containers": [{"name": "app", "image": "app:1"}]},
+        }},
+    })
+}
+
+fn annotated(mut object: Value, key: &str, text: &str) -> Value {
+    object["metadata"]["annotations"][key] = json!(text);
+    object
+}

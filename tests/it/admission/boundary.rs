@@ -1,0 +1,206 @@
+use super::{UID, annotated, answer, policy, post, review, running, starting, workload};
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use futures::{StreamExt, stream};
+use prometheus_client::registry::Registry;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use webhook::admission::{Admission, Limits, Metrics};
+use webhook::inject::Keys;
+
+const PATH: &str = "/admit/pods";
+
+fn gated_pod() -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "shop", "annotations": {"sluice.dev/gated": "true"}},
+        "spec": {"containers": [{"name": "app"}]},
+    })
+}
+
+#[tokio::test]
+async fn what_is_no_review_is_refused() {
+    let admission = running();
+    let deep = |open: &str, close: &str| open.repeat(10_000) + &close.repeat(10_000);
+    let no_request = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"});
+    let with = |key: &str, value: Value| {
+        let mut review = review("CREATE", &gated_pod(), &Value::Null);
+        review[key] = value;
+        review.to_string()
+    };
+    let bodies = [
+        String::new(),
+        "not JSON".to_owned(),
+        "null".to_owned(),
+        "[]".to_owned(),
+        deep("[", "]"),
+        deep("{\"a\":", "}"),
+        no_request.to_string(),
+        with("request", Value::Null),
+        with("request", json!([1])),
+        with("request", json!({"uid": ""})),
+        with("request", json!({"uid": 7})),
+        with("apiVersion", json!("admission.k8s.io/v1beta1")),
+        with("kind", json!("TokenReview")),
+    ];
+    for body in bodies {
+        let shown: String = body.chars().take(60).collect();
+        let (status, text) = post(&admission, PATH, body).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{shown}");
+        assert!(!text.is_empty());
+    }
+    let response = answer(&admission, &review("CREATE", &gated_pod(), &Value::Null)).await;
+    assert_eq!(response["allowed"], true, "the process is alive");
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_read_is_denied_by_its_uid() {
+    let mut review = review("CREATE", &gated_pod(), &Value::Null);
+    review["request"]["operation"] = json!(5);
+    let response = answer(&running(), &review).await;
+    assert_eq!(response["uid"], UID);
+    assert_eq!(response["allowed"], false);
+    assert_eq!(response["status"]["code"], 400);
+}
+
+#[tokio::test]
+async fn a_body_of_8_mib_is_too_large_announced_or_not() {
+    let admission = running();
+    let body = vec![b' '; 8 << 20];
+    let (status, _) = post(&admission, PATH, body.clone()).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    let chunks = body
+        .chunks(1 << 16)
+        .map(|chunk| Ok::<_, Infallible>(Bytes::copy_from_slice(chunk)));
+    let chunks: Vec<_> = chunks.collect();
+    let (status, _) = post(&admission, PATH, Body::from_stream(stream::iter(chunks))).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn two_objects_of_3_mib_are_answered() {
+    let mut pod = gated_pod();
+    pod["spec"]["large"] = json!("x".repeat(3 << 20));
+    let mut review = review("CREATE", &pod, &Value::Null);
+    review["request"]["oldObject"] = pod;
+    let response = answer(&running(), &review).await;
+    assert!(response.get("patch").is_some());
+}
+
+#[tokio::test]
+async fn more_than_the_budget_is_turned_away_and_given_back() {
+    let limits = Limits {
+        in_flight: 4096,
+        ..Limits::default()
+    };
+    let admission = starting(limits);
+    let (status, _) = post(&admission, PATH, vec![b' '; 4097]).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    for _ in 0..3 {
+        let (status, _) = post(&admission, PATH, vec![b' '; 4096]).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "read to its end");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_arrive_is_given_up() {
+    let start = tokio::time::Instant::now();
+    let never =
+        stream::iter([Ok::<_, Infallible>(Bytes::from_static(b"{"))]).chain(stream::pending());
+    let (status, _) = post(&running(), PATH, Body::from_stream(never)).await;
+    assert_eq!(status, StatusCode::REQUEST_TIMEOUT);
+    assert!(start.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn operations_and_kinds_that_nobody_asked_for_are_allowed() {
+    let admission = running();
+    for operation in ["DELETE", "CONNECT", "EXPLODE", ""] {
+        for object in [
+            gated_pod(),
+            annotated(
+                workload("apps/v1", "Deployment"),
+                "sluice.dev/depends-on",
+                "a",
+            ),
+        ] {
+            let response = answer(&admission, &review(operation, &Value::Null, &object)).await;
+            assert_eq!(response["allowed"], true);
+            assert!(response.get("patch").is_none());
+        }
+    }
+    let odd = json!({"apiVersion": "x.dev/v1", "kind": "Odd", "metadata": {"annotations": {"sluice.dev/depends-on": ""}}});
+    let response = answer(&admission, &review("CREATE", &odd, &Value::Null)).await;
+    assert_eq!(response["allowed"], true);
+    assert_eq!(
+        response["auditAnnotations"]["outcome"],
+        "skipped-no-template"
+    );
+}
+
+#[tokio::test]
+async fn pods_are_told_to_try_again_until_the_policy_is_known() {
+    let admission = starting(Limits::default());
+    let create = review("CREATE", &gated_pod(), &Value::Null);
+    let response = answer(&admission, &create).await;
+    assert_eq!(response["allowed"], false);
+    assert_eq!(response["status"]["code"], 503);
+    let message = response["status"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("sluice is starting") && message.contains("shop/Pod/p"),
+        "{message}"
+    );
+    let deployment = annotated(
+        workload("apps/v1", "Deployment"),
+        "sluice.dev/depends-on",
+        "job/a",
+    );
+    let response = answer(&admission, &review("CREATE", &deployment, &Value::Null)).await;
+    assert_eq!(response["auditAnnotations"]["outcome"], "marked");
+
+    admission.set_policy(policy());
+    let response = answer(&admission, &create).await;
+    assert_eq!(response["auditAnnotations"]["outcome"], "injected");
+}
+
+#[tokio::test]
+async fn a_dry_run_gets_the_same_answer() {
+    let mut review = review("CREATE", &gated_pod(), &Value::Null);
+    let real = answer(&running(), &review).await;
+    review["request"]["dryRun"] = json!(true);
+    assert_eq!(answer(&running(), &review).await, real);
+}
+
+#[tokio::test]
+async fn every_request_is_counted() {
+    let mut registry = Registry::default();
+    let metrics = Metrics::register(&mut registry);
+    let admission = Arc::new(Admission::new(Keys::default(), Limits::default(), metrics));
+    answer(&admission, &review("CREATE", &gated_pod(), &Value::Null)).await;
+    post(&admission, PATH, "not JSON").await;
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+    let counted = |half: &str, operation: &str, outcome: &str| {
+        let labels = format!("half=\"{half}\",operation=\"{operation}\",outcome=\"{outcome}\"");
+        assert!(
+            text.contains(&format!("sluice_admission_requests_total{{{labels}}} 1")),
+            "{text}"
+        );
+    };
+    counted("pods", "create", "denied-starting");
+    counted("pods", "none", "unreadable");
+    assert!(
+        text.contains("sluice_admission_duration_seconds_count{half=\"pods\"} 2"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn only_post_and_only_the_two_paths() {
+    let admission = running();
+    let (status, _) = post(&admission, "/admit/services", "{}").await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}

@@ -1,0 +1,145 @@
+use super::{annotated, answer, review, running, workload};
+use rules::annotation::{parse_config_depends_on, parse_depends_on};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const OURS: &str = "sluice.dev/depends-on";
+const THEIRS: &str = "config.kubernetes.io/depends-on";
+
+/// What the parser says of a bad list; `None` where it accepts it.
+fn said(key: &str, text: &str) -> Option<String> {
+    let parsed = if key == OURS {
+        parse_depends_on(text)
+    } else {
+        parse_config_depends_on(text)
+    };
+    parsed.err().map(|error| error.to_string())
+}
+
+fn bad_lists() -> Vec<(&'static str, String)> {
+    let aliases = "- &a job/x\n".to_owned() + &"- *a\n".repeat(100);
+    let bombs = "- &a [x,x,x]\n- &b [*a,*a,*a]\n- &c [*b,*b,*b]\n".to_owned();
+    vec![
+        (OURS, "Deploymnt/x".to_owned()),
+        (OURS, "job/migrate, ../../etc".to_owned()),
+        (OURS, "job/%2e%2e".to_owned()),
+        (OURS, "job/a\0b".to_owned()),
+        (OURS, "job/a?b".to_owned()),
+        (OURS, "јob/a".to_owned()),
+        (OURS, "x".repeat(1 << 20)),
+        (OURS, "job/a,".repeat(10_000)),
+        (OURS, "[".repeat(8_000)),
+        (OURS, aliases),
+        (OURS, bombs),
+        (OURS, "- {kind: Job, name: a, colour: red}".to_owned()),
+        (THEIRS, "apps/Deployment".to_owned()),
+        (THEIRS, "apps/namespaces/shop/Deployment/../x".to_owned()),
+        (THEIRS, ",".repeat(1 << 20)),
+    ]
+}
+
+fn pod() -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "shop", "annotations": {}},
+        "spec": {"containers": [{"name": "app"}]},
+    })
+}
+
+#[tokio::test]
+async fn a_bad_list_is_refused_in_the_words_of_the_parser() {
+    for (key, text) in bad_lists() {
+        let expected = said(key, &text);
+        for object in [pod(), workload("apps/v1", "Deployment")] {
+            let review = review(
+                "CREATE",
+                &annotated(object.clone(), key, &text),
+                &Value::Null,
+            );
+            let response = answer(&running(), &review).await;
+            assert_eq!(response["allowed"], expected.is_none());
+            let message = response["status"]["message"].as_str().unwrap_or_default();
+            if let Some(expected) = &expected {
+                let name = object["metadata"]["name"].as_str().unwrap();
+                assert!(message.contains(expected), "{message}");
+                assert!(
+                    message.contains(name) && message.contains("correct it"),
+                    "{message}"
+                );
+                assert_eq!(response["status"]["code"], 403);
+                assert!(response.get("patch").is_none());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_on_the_template_is_read_too() {
+    let mut deployment = workload("apps/v1", "Deployment");
+    deployment["spec"]["template"]["metadata"]["annotations"] = json!({OURS: "Deploymnt/x"});
+    let response = answer(&running(), &review("CREATE", &deployment, &Value::Null)).await;
+    let expected = said(OURS, "Deploymnt/x");
+    assert_eq!(response["allowed"], expected.is_none());
+    if expected.is_some() {
+        let message = response["status"]["message"].as_str().unwrap();
+        assert!(
+            message.contains("of its pod template of shop/Deployment/api"),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_bad_list_that_was_stored_before_is_a_warning() {
+    let stored = annotated(workload("apps/v1", "Deployment"), OURS, "Deploymnt/x");
+    let mut changed = stored.clone();
+    changed["spec"]["template"]["spec"]["containers"][0]["image"] = json!("app:2");
+    let response = answer(&running(), &review("UPDATE", &changed, &stored)).await;
+    assert_eq!(response["allowed"], true);
+    if let Some(expected) = said(OURS, "Deploymnt/x") {
+        let warning = response["warnings"][0].as_str().unwrap();
+        assert!(
+            warning.contains(&expected) && warning.contains("shop/Deployment/api"),
+            "{warning}"
+        );
+    }
+
+    let edited = annotated(stored.clone(), OURS, "Deploymnt/y");
+    let response = answer(&running(), &review("UPDATE", &edited, &stored)).await;
+    assert_eq!(response["allowed"], said(OURS, "Deploymnt/y").is_none());
+    let fixed = annotated(stored.clone(), OURS, "Deployment/x");
+    let response = answer(&running(), &review("UPDATE", &fixed, &stored)).await;
+    assert_eq!(response["allowed"], true);
+}
+
+/// Processor time of this thread, so that a busy machine does not count; `None` where the kernel does not say.
+fn processor_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split(' ').next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
+}
+
+#[tokio::test]
+async fn a_bad_list_costs_little() {
+    // The goal is 5 ms in a release build; a debug build of serde_json needs many times as long for a megabyte.
+    let goal = Duration::from_millis(if cfg!(debug_assertions) { 250 } else { 5 });
+    let admission = running();
+    for (key, text) in bad_lists() {
+        let review = review("CREATE", &annotated(pod(), key, &text), &Value::Null).to_string();
+        let mut least = Duration::MAX;
+        for _ in 0..5 {
+            let before = processor_time();
+            super::post(&admission, "/admit/pods", review.clone()).await;
+            let (Some(before), Some(after)) = (before, processor_time()) else {
+                return;
+            };
+            least = least.min(after - before);
+        }
+        assert!(
+            least < goal,
+            "{least:?} for {}",
+            &text[..text.len().min(20)]
+        );
+    }
+}

@@ -1,0 +1,217 @@
+use super::{annotated, answer, applied, review, running, workload};
+use serde_json::{Value, json};
+
+const OURS: &str = "sluice.dev/depends-on";
+const MARKER: &str = "sluice.dev/gated";
+
+fn template(object: &Value) -> &Value {
+    object
+        .pointer("/spec/jobTemplate/spec/template")
+        .unwrap_or(&object["spec"]["template"])
+}
+
+fn template_mut(object: &mut Value) -> &mut Value {
+    let cron = object["kind"] == "CronJob";
+    let spec = if cron {
+        &mut object["spec"]["jobTemplate"]["spec"]
+    } else {
+        &mut object["spec"]
+    };
+    &mut spec["template"]
+}
+
+fn marker(object: &Value) -> Option<&Value> {
+    template(object)["metadata"]["annotations"].get(MARKER)
+}
+
+fn marked(mut object: Value) -> Value {
+    template_mut(&mut object)["metadata"]["annotations"] = json!({MARKER: "true"});
+    object
+}
+
+fn listed(object: Value) -> Value {
+    annotated(object, OURS, "job/migrate")
+}
+
+fn rolled(mut object: Value) -> Value {
+    template_mut(&mut object)["spec"]["containers"][0]["image"] = json!("app:2");
+    object
+}
+
+/// Every kind of workload that is gated, without a list and without a marker.
+fn kinds() -> Vec<Value> {
+    let usual = [
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "StatefulSet"),
+        ("apps/v1", "DaemonSet"),
+        ("apps/v1", "ReplicaSet"),
+        ("v1", "ReplicationController"),
+        ("batch/v1", "Job"),
+        ("argoproj.io/v1alpha1", "Rollout"),
+        ("apps.kruise.io/v1alpha1", "CloneSet"),
+    ];
+    let mut cron = workload("batch/v1", "CronJob");
+    let spec = cron["spec"].take();
+    cron["spec"] = json!({"schedule": "@daily", "jobTemplate": {"spec": spec}});
+    usual
+        .into_iter()
+        .map(|(api_version, kind)| workload(api_version, kind))
+        .chain([cron])
+        .collect()
+}
+
+/// The object as it would be stored, and the warnings.
+async fn stored(operation: &str, object: &Value, old: &Value) -> (Value, Vec<String>) {
+    let response = answer(&running(), &review(operation, object, old)).await;
+    assert_eq!(response["allowed"], true, "{response}");
+    let warnings = response["warnings"].as_array().cloned().unwrap_or_default();
+    let warnings = warnings
+        .iter()
+        .map(|warning| warning.as_str().unwrap().to_owned())
+        .collect();
+    (applied(object, &response), warnings)
+}
+
+#[tokio::test]
+async fn a_new_workload_with_a_list_is_marked_and_nothing_else() {
+    for plain in kinds() {
+        let (kept, _) = stored("CREATE", &plain, &Value::Null).await;
+        assert_eq!(kept, plain, "nobody asked");
+        let (made, warnings) = stored("CREATE", &listed(plain.clone()), &Value::Null).await;
+        assert_eq!(made, marked(listed(plain)));
+        assert!(warnings.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_put_that_drops_the_marker_gets_it_back() {
+    for plain in kinds() {
+        let old = marked(listed(plain.clone()));
+        let (put, warnings) = stored("UPDATE", &listed(plain), &old).await;
+        assert_eq!(put, old);
+        assert!(warnings.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_list_alone_rolls_nothing_and_says_when_it_counts() {
+    for plain in kinds() {
+        let (kept, warnings) = stored("UPDATE", &listed(plain.clone()), &plain).await;
+        assert_eq!(kept, listed(plain.clone()));
+        let [warning] = warnings.as_slice() else {
+            panic!("one warning: {warnings:?}")
+        };
+        let kind = plain["kind"].as_str().unwrap();
+        let expected = match kind {
+            "Job" => "already started; not gated".to_owned(),
+            "Deployment" | "StatefulSet" | "DaemonSet" => {
+                format!(
+                    "takes effect at the next rollout; run kubectl rollout restart {}/api",
+                    kind.to_lowercase()
+                )
+            }
+            _ => {
+                "takes effect at the next rollout; that is when its pod template changes".to_owned()
+            }
+        };
+        assert!(
+            warning.contains(&expected) && warning.contains(&format!("shop/{kind}/api")),
+            "{warning}"
+        );
+        assert!(warning.len() <= 120, "{} bytes: {warning}", warning.len());
+    }
+}
+
+#[tokio::test]
+async fn the_next_rollout_brings_the_marker() {
+    for plain in kinds() {
+        let old = listed(plain);
+        let job = old["kind"] == "Job";
+        let (new, warnings) = stored("UPDATE", &rolled(old.clone()), &old).await;
+        assert_eq!(marker(&new).is_some(), !job);
+        assert!(warnings.is_empty(), "the list did not change: {warnings:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_keeps_its_template_whatever_comes() {
+    let plain = workload("batch/v1", "Job");
+    let gated = marked(listed(plain.clone()));
+    for (new, old) in [
+        (plain.clone(), gated.clone()),
+        (rolled(plain.clone()), gated.clone()),
+        (gated.clone(), listed(plain.clone())),
+        (marked(rolled(plain.clone())), plain.clone()),
+    ] {
+        let (new, _) = stored("UPDATE", &new, &old).await;
+        assert_eq!(marker(&new), marker(&old));
+    }
+    let (_, warnings) = stored(
+        "UPDATE",
+        &annotated(gated.clone(), OURS, "job/other"),
+        &gated,
+    )
+    .await;
+    assert!(
+        warnings.is_empty(),
+        "it is gated, and its list is read live: {warnings:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_list_that_goes_leaves_the_marker_until_the_next_rollout() {
+    let plain = workload("apps/v1", "Deployment");
+    let old = marked(listed(plain.clone()));
+    let (kept, _) = stored("UPDATE", &marked(plain.clone()), &old).await;
+    assert_eq!(kept, marked(plain.clone()));
+    let (gone, _) = stored("UPDATE", &marked(rolled(plain)), &old).await;
+    assert_eq!(marker(&gone), None);
+}
+
+#[tokio::test]
+async fn a_marker_that_a_copy_brings_along_does_not_roll() {
+    let plain = listed(workload("apps/v1", "Deployment"));
+    let (new, _) = stored("UPDATE", &marked(plain.clone()), &plain).await;
+    assert_eq!(marker(&new), None);
+}
+
+#[tokio::test]
+async fn objects_of_others_are_left_alone() {
+    let listed = listed(workload("apps/v1", "ReplicaSet"));
+    let mut owned = listed.clone();
+    owned["metadata"]["ownerReferences"] =
+        json!([{"kind": "X"}, {"kind": "Deployment", "controller": true}]);
+    let mut deleting = listed.clone();
+    deleting["metadata"]["deletionTimestamp"] = json!("2026-11-20T00:00:00Z");
+    let mut bare = listed.clone();
+    bare["spec"] = json!({"workloadRef": {"name": "x"}});
+    for object in [owned, deleting, bare] {
+        for old in [Value::Null, object.clone()] {
+            let operation = if old.is_null() { "CREATE" } else { "UPDATE" };
+            let (kept, warnings) = stored(operation, &object, &old).await;
+            assert_eq!(kept, object);
+            assert!(warnings.is_empty());
+        }
+    }
+    let mut merely_owned = listed;
+    merely_owned["metadata"]["ownerReferences"] = json!([{"kind": "X", "controller": false}]);
+    let (new, _) = stored("CREATE", &merely_owned, &Value::Null).await;
+    assert!(marker(&new).is_some());
+}
+
+#[tokio::test]
+async fn a_dependent_in_its_own_list_is_warned_of() {
+    let own = annotated(workload("apps/v1", "Deployment"), OURS, "deployment/api");
+    let (new, warnings) = stored("CREATE", &own, &Value::Null).await;
+    assert!(marker(&new).is_some());
+    // A parser that reads nothing finds nothing; one that reads the list finds the dependent in it.
+    let read = !rules::annotation::parse_depends_on("deployment/api")
+        .unwrap()
+        .is_empty();
+    assert_eq!(
+        warnings
+            .iter()
+            .any(|warning| warning.contains("waits for itself")),
+        read
+    );
+}

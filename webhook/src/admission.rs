@@ -1,0 +1,318 @@
+//! The HTTP boundary of admission: a review in, a review out. What to answer is decided in [`crate::inject`].
+//!
+//! An object that cannot be gated is a denial with its uid, never an HTTP error; an HTTP error is for a body that is no
+//! review, or for more of it than the process is willing to hold. There is no API client here, and nothing but the body
+//! is waited for.
+
+mod metrics;
+mod review;
+
+pub use metrics::Metrics;
+
+use crate::inject::{self, Action, Decision, Keys, Operation, Policy, Subject};
+use arc_swap::ArcSwapOption;
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Json};
+use axum::routing::post;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use futures::StreamExt;
+use review::{Patch, Reply, Request, Response, Status, Unreadable};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout};
+use tracing::info;
+
+/// How much the process is willing to hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes of one body. A review may hold two objects of 3 MiB each.
+    pub body: usize,
+    /// Bytes of all bodies that are being read or answered.
+    pub in_flight: usize,
+    /// Time for a body to arrive.
+    pub deadline: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 7 << 20,
+            in_flight: 64 << 20,
+            deadline: Duration::from_secs(2),
+        }
+    }
+}
+
+/// What the admission handlers share.
+#[derive(Debug)]
+pub struct Admission {
+    keys: Keys,
+    policy: ArcSwapOption<Policy>,
+    limits: Limits,
+    budget: Semaphore,
+    metrics: Metrics,
+}
+
+impl Admission {
+    /// Without a policy: pods are refused, with the advice to try again, until [`Self::set_policy`]; workloads need none.
+    pub fn new(keys: Keys, limits: Limits, metrics: Metrics) -> Self {
+        Self {
+            keys,
+            policy: ArcSwapOption::empty(),
+            limits,
+            budget: Semaphore::new(limits.in_flight),
+            metrics,
+        }
+    }
+
+    /// Sets the policy for every pod from now on: at the start, and when the CA bundle or an address changes.
+    pub fn set_policy(&self, policy: Policy) {
+        self.policy.store(Some(Arc::new(policy)));
+    }
+
+    /// `POST /admit/workloads` and `POST /admit/pods`.
+    pub fn router(self: Arc<Self>) -> Router {
+        let handler = |half: Half| {
+            post(
+                move |State(admission): State<Arc<Self>>, body: Body| async move {
+                    admission.answer(half, body).await
+                },
+            )
+        };
+        Router::new()
+            .route("/admit/workloads", handler(Half::Workloads))
+            .route("/admit/pods", handler(Half::Pods))
+            .with_state(self)
+    }
+
+    async fn answer(&self, half: Half, body: Body) -> axum::response::Response {
+        let start = Instant::now();
+        let read = timeout(self.limits.deadline, self.read(body)).await;
+        let (operation, outcome, response) = match read.unwrap_or(Err(Refusal::Slow)) {
+            Ok((body, _in_flight)) => self.review(half, &body),
+            Err(refusal) => ("none", refusal.label(), refusal.into_response()),
+        };
+        self.metrics
+            .count(half.label(), operation, outcome, start.elapsed());
+        response
+    }
+
+    /// Reads a body, charging it by what has arrived: a sender that announces much and sends little holds nobody up.
+    async fn read(&self, body: Body) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Refusal> {
+        let limit = self.limits.body;
+        if body.size_hint().lower() > limit as u64 {
+            return Err(Refusal::TooLarge(limit));
+        }
+        let (mut bytes, mut held) = (Vec::new(), None::<SemaphorePermit<'_>>);
+        let mut chunks = body.into_data_stream();
+        while let Some(chunk) = chunks.next().await {
+            let chunk: Bytes = chunk.map_err(|_| Refusal::Broken)?;
+            if bytes.len() + chunk.len() > limit {
+                return Err(Refusal::TooLarge(limit));
+            }
+            let size = u32::try_from(chunk.len()).map_err(|_| Refusal::TooLarge(limit))?;
+            let permit = self
+                .budget
+                .try_acquire_many(size)
+                .map_err(|_| Refusal::Busy)?;
+            match &mut held {
+                Some(held) => held.merge(permit),
+                None => held = Some(permit),
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok((bytes, held))
+    }
+
+    /// Answers one body: the labels of operation and outcome, and the response. Nothing is awaited in here, so no more
+    /// reviews are in decoded form, which takes many times their bytes, than there are threads.
+    fn review(
+        &self,
+        half: Half,
+        body: &[u8],
+    ) -> (&'static str, &'static str, axum::response::Response) {
+        let request = match Request::read(body) {
+            Ok(request) => request,
+            Err(Unreadable::Malformed { uid, error }) => {
+                let message = format!("the request cannot be read: {error}");
+                let response = Response {
+                    uid,
+                    status: Some(Status {
+                        code: 400,
+                        reason: "BadRequest",
+                        message,
+                    }),
+                    ..Response::default()
+                };
+                return (
+                    "none",
+                    "unreadable",
+                    Json(Reply::from(response)).into_response(),
+                );
+            }
+            Err(unreadable) => {
+                let refusal = Refusal::Unreadable(unreadable);
+                return ("none", refusal.label(), refusal.into_response());
+            }
+        };
+        let (operation, decision, subject) = self.decide(half, &request);
+        let outcome = decision.action.label();
+        info!(
+            uid = request.uid,
+            half = half.label(),
+            operation = request.operation,
+            %subject,
+            outcome,
+            "Answered"
+        );
+        let response = Json(Reply::from(respond(request.uid, decision))).into_response();
+        (operation.label(), outcome, response)
+    }
+
+    fn decide(&self, half: Half, request: &Request) -> (Operation, Decision, Subject) {
+        let operation = Operation::read(&request.operation);
+        let subject = subject(request);
+        let request = inject::Request {
+            operation,
+            subject: &subject,
+            object: &request.object,
+            old: &request.old_object,
+        };
+        let decision = match half {
+            Half::Workloads => inject::workload::decide(&request, self.keys),
+            Half::Pods => inject::pod::decide(&request, self.keys, self.policy.load().as_deref()),
+        };
+        (operation, decision, subject)
+    }
+}
+
+/// Which of the two webhooks is called.
+#[derive(Debug, Clone, Copy)]
+enum Half {
+    Workloads,
+    Pods,
+}
+
+impl Half {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Workloads => "workloads",
+            Self::Pods => "pods",
+        }
+    }
+}
+
+/// Why a request gets an HTTP error.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("the body exceeds {0} bytes")]
+    TooLarge(usize),
+    #[error("too many reviews are being answered; try again")]
+    Busy,
+    #[error("the body did not arrive in time")]
+    Slow,
+    #[error("the body broke off")]
+    Broken,
+    #[error(transparent)]
+    Unreadable(Unreadable),
+}
+
+impl Refusal {
+    fn label(&self) -> &'static str {
+        match self {
+            Self::TooLarge(_) => "too-large",
+            Self::Busy => "busy",
+            Self::Slow => "slow",
+            Self::Broken => "broken",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> axum::response::Response {
+        let status = match self {
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Slow => StatusCode::REQUEST_TIMEOUT,
+            Self::Broken | Self::Unreadable(_) => StatusCode::BAD_REQUEST,
+        };
+        (status, self.to_string()).into_response()
+    }
+}
+
+/// A name that a message quotes; nobody has checked it yet, so it may be of any length.
+fn quotable(name: &str) -> String {
+    const LONGEST: usize = 253; // of a Kubernetes name
+    name.chars()
+        .filter(|char| !char.is_control())
+        .take(LONGEST)
+        .collect()
+}
+
+fn subject(request: &Request) -> Subject {
+    let metadata = |key: &str| request.object["metadata"][key].as_str().unwrap_or_default();
+    let name = match (
+        request.name.as_str(),
+        metadata("name"),
+        metadata("generateName"),
+    ) {
+        ("", "", "") => String::new(),
+        ("", "", prefix) => format!("{prefix}*"),
+        ("", name, _) | (name, ..) => name.to_owned(),
+    };
+    Subject {
+        group: request.kind.group.clone(),
+        kind: quotable(&request.kind.kind),
+        namespace: quotable(&request.namespace),
+        name: quotable(&name),
+    }
+}
+
+fn respond(uid: String, decision: Decision) -> Response {
+    let outcome = decision.action.label();
+    let mut response = Response {
+        uid,
+        allowed: true,
+        warnings: decision
+            .warnings
+            .iter()
+            .map(|warning| header(&warning.to_string()))
+            .collect(),
+        audit_annotations: [("outcome", outcome)].into(),
+        ..Response::default()
+    };
+    match decision.action {
+        Action::Skip(_) => {}
+        Action::Patch(_, operations) => {
+            response.patch = Some(Patch {
+                patch: BASE64_STANDARD.encode(json_patch::Patch(operations).to_string()),
+                patch_type: "JSONPatch",
+            });
+        }
+        Action::Deny(deny) => {
+            let (code, reason) = deny.status();
+            response.allowed = false;
+            response.status = Some(Status {
+                code,
+                reason,
+                message: deny.to_string(),
+            });
+        }
+    }
+    response
+}
+
+/// A text that may become a `Warning` header: the API server drops one with control characters, and cuts what is longer.
+fn header(text: &str) -> String {
+    const LONGEST: usize = 256;
+    let clean = text
+        .chars()
+        .map(|char| if char.is_control() { ' ' } else { char });
+    clean.take(LONGEST).collect()
+}

@@ -1,0 +1,106 @@
+//! What the webhook adds to a pod: the init container and its two volumes.
+
+use super::Policy;
+use super::qos::Class;
+use rules::keys;
+use rules::wire::env;
+use serde_json::{Value, json};
+
+/// The volume with the gate's token.
+pub(super) const TOKEN_VOLUME: &str = "sluice-token";
+
+/// The volume with the marker that outlives a restart of the container and of the node.
+pub(super) const STATE_VOLUME: &str = "sluice-state";
+
+/// Where the pod's own API token would be: Kubernetes mounts that into every container that has nothing mounted here,
+/// and the gate is to have no rights.
+const TOKEN_DIR: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+const STATE_DIR: &str = "/run/sluice";
+
+/// The shortest life that Kubernetes grants a token.
+const TOKEN_SECONDS: u32 = 600;
+
+/// The init container.
+pub(super) fn gate(policy: &Policy, class: Class) -> Value {
+    let Policy {
+        image,
+        image_pull_policy,
+        ca_bundle,
+        addresses,
+        server_name,
+        run_as_user,
+        resources: _,
+    } = policy;
+    let mut gate = json!({
+        "name": keys::GATE_CONTAINER,
+        "image": image,
+        "env": [
+            {"name": env::ADDRESSES, "value": addresses.join(",")},
+            {"name": env::SERVER_NAME, "value": server_name},
+            {"name": env::CA_BUNDLE, "value": ca_bundle},
+            {"name": env::TOKEN_FILE, "value": format!("{TOKEN_DIR}/token")},
+            {"name": env::STATE_DIR, "value": STATE_DIR},
+        ],
+        "volumeMounts": [
+            {"name": TOKEN_VOLUME, "mountPath": TOKEN_DIR, "readOnly": true},
+            {"name": STATE_VOLUME, "mountPath": STATE_DIR},
+        ],
+        // Pod Security `restricted`, written out: the pod's own context may say the opposite.
+        "securityContext": {
+            "runAsNonRoot": true,
+            "allowPrivilegeEscalation": false,
+            "readOnlyRootFilesystem": true,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "terminationMessagePolicy": "File",
+    });
+    if let Some(user) = run_as_user {
+        gate["securityContext"]["runAsUser"] = json!(user);
+    }
+    if let Some(pull) = image_pull_policy {
+        gate["imagePullPolicy"] = json!(pull);
+    }
+    if let Some(resources) = resources(policy, class) {
+        gate["resources"] = resources;
+    }
+    gate
+}
+
+/// The resources that leave the pod in its class and satisfy a quota that demands limits. None where any amount would
+/// change the class, or could exceed what the pod as a whole may have.
+fn resources(policy: &Policy, class: Class) -> Option<Value> {
+    let (requests, limits) = match class {
+        Class::Guaranteed => (&policy.resources.limits, &policy.resources.limits),
+        Class::Burstable => (&policy.resources.requests, &policy.resources.limits),
+        Class::BestEffort | Class::PodLevel => return None,
+    };
+    Some(json!({
+        "requests": {"cpu": requests.cpu, "memory": requests.memory},
+        "limits": {"cpu": limits.cpu, "memory": limits.memory},
+    }))
+}
+
+/// The gate's volumes. Its token is good for the status service only, and for as long as the pod lives. The marker is on
+/// disk: in memory it would be lost when the node restarts, and the pod would wait again.
+pub(super) fn volumes() -> [Value; 2] {
+    let token =
+        json!({"audience": keys::AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": "token"});
+    [
+        json!({"name": TOKEN_VOLUME, "projected": {"sources": [{"serviceAccountToken": token}]}}),
+        json!({"name": STATE_VOLUME, "emptyDir": {"sizeLimit": "1Mi"}}),
+    ]
+}
+
+/// Whether a container is a gate, of this version or another.
+pub(super) fn is_gate(container: &Value) -> bool {
+    let lists = |list: &str, name: &str| {
+        container[list]
+            .as_array()
+            .is_some_and(|items| items.iter().any(|item| item["name"] == name))
+    };
+    container["name"] == keys::GATE_CONTAINER
+        && lists("env", env::ADDRESSES)
+        && lists("volumeMounts", TOKEN_VOLUME)
+}

@@ -1,0 +1,263 @@
+//! The decisions as data: each has a label for metrics and audit, and a sentence for people.
+
+use super::Subject;
+use json_patch::PatchOperation;
+use rules::annotation::ParseError;
+use rules::keys;
+use std::fmt;
+
+/// What becomes of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The answer.
+    pub action: Action,
+    /// What the user should know all the same.
+    pub warnings: Vec<Warning>,
+}
+
+impl From<Skip> for Decision {
+    fn from(skip: Skip) -> Self {
+        Self {
+            action: Action::Skip(skip),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl From<Deny> for Decision {
+    fn from(deny: Deny) -> Self {
+        Self {
+            action: Action::Deny(deny),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Allowed, with these operations, never none.
+    Patch(Change, Vec<PatchOperation>),
+    /// Allowed as it is.
+    Skip(Skip),
+    /// Refused.
+    Deny(Deny),
+}
+
+impl Action {
+    /// The label for metrics and audit.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Patch(change, _) => change.label(),
+            Self::Skip(skip) => skip.label(),
+            Self::Deny(deny) => deny.label(),
+        }
+    }
+}
+
+/// What a patch does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The pod template gets the marker.
+    Marked,
+    /// The pod template gets back the marker that the stored one has.
+    MarkerRestored,
+    /// The marker goes, because nothing asks for it.
+    MarkerRemoved,
+    /// The pod gets the gate.
+    Injected,
+    /// The pod has its gate; a mesh that came later gets its exclusion.
+    PortExcluded,
+}
+
+impl Change {
+    /// The label for metrics and audit.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Marked => "marked",
+            Self::MarkerRestored => "marker-restored",
+            Self::MarkerRemoved => "marker-removed",
+            Self::Injected => "injected",
+            Self::PortExcluded => "port-excluded",
+        }
+    }
+}
+
+/// Why an object is left as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skip {
+    /// An operation that this half has nothing to do with.
+    Operation,
+    /// A controller made it from a template of its own; changing it would make that controller start over.
+    ControllerOwned,
+    /// It is being deleted.
+    Deleting,
+    /// It has no pod template.
+    NoTemplate,
+    /// Nothing in it asks for a gate.
+    NotAsked,
+    /// The marker is as it should be.
+    MarkerInPlace,
+    /// It asks for a gate, and marking it now would roll its pods.
+    NextRollout,
+    /// The kubelet made it from a file; a change here would not reach the real pod.
+    MirrorPod,
+    /// The gate is there.
+    AlreadyInjected,
+}
+
+impl Skip {
+    /// The label for metrics and audit.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Operation => "skipped-operation",
+            Self::ControllerOwned => "skipped-controller-owned",
+            Self::Deleting => "skipped-deleting",
+            Self::NoTemplate => "skipped-no-template",
+            Self::NotAsked => "skipped-not-asked",
+            Self::MarkerInPlace => "skipped-marker-in-place",
+            Self::NextRollout => "skipped-until-next-rollout",
+            Self::MirrorPod => "skipped-mirror-pod",
+            Self::AlreadyInjected => "skipped-already-injected",
+        }
+    }
+}
+
+/// Where a list stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the object's own annotations.
+    Object,
+    /// In the annotations of its pod template.
+    Template,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Object => "its annotations",
+            Self::Template => "the annotations of its pod template",
+        })
+    }
+}
+
+/// Why a request is refused. The sentences name what, where, and the way out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Deny {
+    /// A list that cannot be read.
+    #[error("{error} (in {place} of {subject}); correct it, or remove the annotation")]
+    BadList {
+        /// Whose list.
+        subject: Subject,
+        /// Where it stands.
+        place: Place,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// Something in the pod has the name of one of our parts and is not ours.
+    #[error(
+        "{subject} has a {what} named \"{name}\", a name that sluice needs for its gate; give yours another name"
+    )]
+    NameTaken {
+        /// The pod.
+        subject: Subject,
+        /// `container` or `volume`
+        what: &'static str,
+        /// The name.
+        name: &'static str,
+    },
+    /// There is no gate for Windows.
+    #[error(
+        "{subject} runs on Windows, for which sluice has no gate; remove {} and {} from its annotations to run it ungated",
+        keys::DEPENDS_ON,
+        keys::GATED
+    )]
+    Windows {
+        /// The pod.
+        subject: Subject,
+    },
+    /// A field that must be a mapping or a list is something else.
+    #[error("{subject} cannot be gated, because {path} is not a {expected}; correct the field")]
+    Misshapen {
+        /// The object.
+        subject: Subject,
+        /// A JSON pointer.
+        path: String,
+        /// `mapping` or `list`
+        expected: &'static str,
+    },
+    /// The gate's settings are not known yet. Controllers try again; letting the pod pass would start it ungated.
+    #[error("sluice is starting and cannot gate {subject} yet; try again in a few seconds")]
+    Starting {
+        /// The pod.
+        subject: Subject,
+    },
+}
+
+impl Deny {
+    /// The label for metrics and audit.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::BadList { .. } => "denied-bad-list",
+            Self::NameTaken { .. } => "denied-name-taken",
+            Self::Windows { .. } => "denied-windows",
+            Self::Misshapen { .. } => "denied-misshapen",
+            Self::Starting { .. } => "denied-starting",
+        }
+    }
+
+    /// HTTP code and `reason` of the status. Never 422 `Invalid` nor 409 `Conflict`, although they would fit: Flux with
+    /// `force` and `kubectl apply --force` answer both by deleting the object and making it anew.
+    pub fn status(&self) -> (u16, &'static str) {
+        match self {
+            Self::Starting { .. } => (503, "ServiceUnavailable"),
+            _ => (403, "Forbidden"),
+        }
+    }
+}
+
+/// What the user should know of a request that is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Warning {
+    /// The list is new and the pods are not rolled for it.
+    #[error(
+        "{subject}: its list takes effect at the next rollout; {}",
+        how(subject)
+    )]
+    NextRollout {
+        /// The workload.
+        subject: Subject,
+    },
+    /// A Job's pods cannot be changed after creation.
+    #[error("{subject} was created before its list: already started; not gated")]
+    AlreadyStarted {
+        /// The Job.
+        subject: Subject,
+    },
+    /// It would wait for itself.
+    #[error("{subject} waits for itself and will never start; remove it from its own list")]
+    SelfReference {
+        /// The dependent.
+        subject: Subject,
+    },
+    /// A list that cannot be read and was stored before.
+    #[error("{subject}: {error}")]
+    StoredBadList {
+        /// Whose list.
+        subject: Subject,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+}
+
+/// The way to roll a workload now, for the kinds that kubectl can restart.
+fn how(subject: &Subject) -> String {
+    match (subject.group.as_str(), subject.kind.as_str()) {
+        ("apps", "Deployment" | "StatefulSet" | "DaemonSet") => format!(
+            "run kubectl rollout restart {}/{}",
+            subject.kind.to_lowercase(),
+            subject.name
+        ),
+        _ => "that is when its pod template changes".to_owned(),
+    }
+}

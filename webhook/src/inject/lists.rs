@@ -1,0 +1,178 @@
+//! The lists of one object: whether it has any, and whether they can be read.
+
+use super::{Deny, Place, Subject};
+use rules::annotation::{self, ParseError};
+use rules::dependency::Dependency;
+use rules::keys;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+type Annotations = Map<String, Value>;
+
+/// Which annotation keys count as a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keys {
+    /// Whether `config.kubernetes.io/depends-on` is honoured; a chart value turns it off.
+    pub config_depends_on: bool,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self {
+            config_depends_on: true,
+        }
+    }
+}
+
+impl Keys {
+    /// Whether these annotations carry a list. The key decides, not the text: the marker must not depend on what this
+    /// version of the parser makes of it.
+    pub(super) fn asked(self, annotations: Option<&Annotations>) -> bool {
+        annotations.is_some_and(|annotations| {
+            annotations.contains_key(keys::DEPENDS_ON)
+                || self.config_depends_on && annotations.contains_key(keys::CONFIG_DEPENDS_ON)
+        })
+    }
+
+    /// Whether a key is one that decides or is checked here.
+    fn ours(self, key: &str) -> bool {
+        key == keys::CONFIG_DEPENDS_ON && self.config_depends_on
+            || key.starts_with(keys::PREFIX) && key != keys::GATED
+    }
+}
+
+/// The annotations of an object, of its pod template (`None` for a pod), and both as stored before.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Lists<'a> {
+    pub(super) object: Option<&'a Annotations>,
+    pub(super) template: Option<&'a Annotations>,
+    pub(super) old_object: Option<&'a Annotations>,
+    pub(super) old_template: Option<&'a Annotations>,
+}
+
+impl Lists<'_> {
+    pub(super) fn asked(self, keys: Keys) -> bool {
+        keys.asked(self.object) || keys.asked(self.template)
+    }
+
+    /// Whether a list was written, changed or removed.
+    pub(super) fn changed(self, keys: Keys) -> bool {
+        let differ =
+            |new, old| !news(keys, new, old).is_empty() || !news(keys, old, new).is_empty();
+        differ(self.object, self.old_object) || differ(self.template, self.old_template)
+    }
+
+    /// What the lists say. A list that this request writes or changes must be readable; one that was stored before may
+    /// be anything, and its error is handed back.
+    pub(super) fn read(
+        self,
+        keys: Keys,
+        subject: &Subject,
+    ) -> Result<Result<Vec<Dependency>, ParseError>, Deny> {
+        let places = [
+            (Place::Object, self.object, self.old_object),
+            (Place::Template, self.template, self.old_template),
+        ];
+        for (place, new, old) in places {
+            check(&news(keys, new, old), keys).map_err(|error| Deny::BadList {
+                subject: subject.clone(),
+                place,
+                error,
+            })?;
+        }
+        // The pod template wins where both name the same key.
+        let mut effective = news(keys, self.object, None);
+        effective.extend(news(keys, self.template, None));
+        Ok(check(&effective, keys))
+    }
+}
+
+/// Our annotations that are new or changed.
+fn news(keys: Keys, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
+    let stored = |key: &String| old.and_then(|old| old.get(key));
+    new.into_iter()
+        .flatten()
+        .filter(|(key, value)| keys.ours(key) && stored(key) != Some(value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+/// Reads the lists among some annotations.
+fn check(annotations: &Annotations, keys: Keys) -> Result<Vec<Dependency>, ParseError> {
+    let mut dependencies = Vec::new();
+    if let Some(value) = annotations.get(keys::DEPENDS_ON) {
+        dependencies.extend(annotation::parse_depends_on(&text(value))?);
+    }
+    if let Some(value) = annotations
+        .get(keys::CONFIG_DEPENDS_ON)
+        .filter(|_| keys.config_depends_on)
+    {
+        dependencies.extend(annotation::parse_config_depends_on(&text(value))?);
+    }
+    Ok(dependencies)
+}
+
+/// The text of an annotation. The template of a custom kind may hold a number or a mapping there, since nobody has
+/// checked it yet: its JSON is what the parser then refuses.
+fn text(value: &Value) -> Cow<'_, str> {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string().into(), Cow::Borrowed)
+}
+
+/// Whether one of the dependencies is the dependent itself.
+pub(super) fn waits_for_itself(dependencies: &[Dependency], subject: &Subject) -> bool {
+    let same = |dependency: &Dependency| {
+        let object = &dependency.object;
+        object.kind.group() == subject.group
+            && object.kind.word().eq_ignore_ascii_case(&subject.kind)
+            && object.name == subject.name
+            && object
+                .namespace
+                .as_ref()
+                .is_none_or(|namespace| *namespace == subject.namespace)
+    };
+    dependencies.iter().any(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rules::dependency::{ObjectRef, State};
+    use rules::kinds::Kind;
+
+    fn on(namespace: Option<&str>, name: &str) -> Vec<Dependency> {
+        let kind = Kind::Custom {
+            group: "argoproj.io".to_owned(),
+            word: "rollout".to_owned(),
+        };
+        vec![Dependency {
+            object: ObjectRef {
+                kind,
+                namespace: namespace.map(str::to_owned),
+                name: name.to_owned(),
+            },
+            state: State::Ready,
+            optional: false,
+        }]
+    }
+
+    #[test]
+    fn a_dependent_is_told_apart_from_its_namesakes() {
+        let subject = Subject {
+            group: "argoproj.io".to_owned(),
+            kind: "Rollout".to_owned(),
+            namespace: "shop".to_owned(),
+            name: "api".to_owned(),
+        };
+        assert!(waits_for_itself(&on(None, "api"), &subject));
+        assert!(waits_for_itself(&on(Some("shop"), "api"), &subject));
+        assert!(!waits_for_itself(&on(Some("data"), "api"), &subject));
+        assert!(!waits_for_itself(&on(None, "web"), &subject));
+        let service = Subject {
+            group: String::new(),
+            ..subject
+        };
+        assert!(!waits_for_itself(&on(None, "api"), &service));
+    }
+}

@@ -1,0 +1,181 @@
+//! Patches by hand: `add` operations and nothing else.
+//!
+//! Not `json_patch::diff`: putting one element at the head of a list, it renames every element after it. Not `replace`
+//! nor `test`: an `add` on a key that exists replaces its value, and cannot fail.
+
+use json_patch::jsonptr::PointerBuf;
+use json_patch::{AddOperation, PatchOperation};
+use serde_json::{Map, Value};
+
+/// The operations on one object. Parents that are missing are made first, each once: two `add`s of one absent list
+/// would let the second replace the first.
+pub(super) struct Edits<'a> {
+    object: &'a Value,
+    operations: Vec<PatchOperation>,
+}
+
+/// A parent that is neither missing nor what it has to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Misshapen {
+    pub(super) path: String,
+    pub(super) expected: &'static str,
+}
+
+impl<'a> Edits<'a> {
+    pub(super) fn new(object: &'a Value) -> Self {
+        Self {
+            object,
+            operations: Vec::new(),
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<PatchOperation> {
+        self.operations
+    }
+
+    /// Sets one key of the mapping at `path`.
+    pub(super) fn set(&mut self, path: &[&str], key: &str, value: Value) -> Result<(), Misshapen> {
+        self.parents(path)?;
+        self.ensure(path, "mapping", Value::is_object, || {
+            Value::Object(Map::new())
+        })?;
+        self.add(path, key, value);
+        Ok(())
+    }
+
+    /// Removes one key of the mapping at `path`, by setting the mapping anew without it.
+    pub(super) fn unset(&mut self, path: &[&str], key: &str) {
+        let Some(mut map) = self.find(path).and_then(Value::as_object).cloned() else {
+            return;
+        };
+        if let (Some(_), Some((last, parent))) = (map.remove(key), path.split_last()) {
+            self.add(parent, last, map.into());
+        }
+    }
+
+    /// Puts a value into the list at `path`, before the element at `index`, or at its end.
+    pub(super) fn insert(
+        &mut self,
+        path: &[&str],
+        index: Option<usize>,
+        value: Value,
+    ) -> Result<(), Misshapen> {
+        self.parents(path)?;
+        self.ensure(path, "list", Value::is_array, || Value::Array(Vec::new()))?;
+        let place = index.map_or_else(|| "-".to_owned(), |index| index.to_string());
+        self.add(path, &place, value);
+        Ok(())
+    }
+
+    fn parents(&mut self, path: &[&str]) -> Result<(), Misshapen> {
+        (1..path.len()).try_for_each(|end| {
+            self.ensure(&path[..end], "mapping", Value::is_object, || {
+                Value::Object(Map::new())
+            })
+        })
+    }
+
+    fn ensure(
+        &mut self,
+        path: &[&str],
+        expected: &'static str,
+        fits: fn(&Value) -> bool,
+        empty: fn() -> Value,
+    ) -> Result<(), Misshapen> {
+        match self.find(path) {
+            Some(value) if fits(value) => return Ok(()),
+            None | Some(Value::Null) => {}
+            Some(_) => {
+                return Err(Misshapen {
+                    path: pointer(path).to_string(),
+                    expected,
+                });
+            }
+        }
+        let wanted = pointer(path);
+        let made = self
+            .operations
+            .iter()
+            .any(|operation| operation.path() == wanted);
+        if let (false, Some((last, parent))) = (made, path.split_last()) {
+            self.add(parent, last, empty());
+        }
+        Ok(())
+    }
+
+    fn find(&self, path: &[&str]) -> Option<&'a Value> {
+        path.iter()
+            .try_fold(self.object, |value, key| value.get(key))
+    }
+
+    fn add(&mut self, parent: &[&str], key: &str, value: Value) {
+        let mut path = pointer(parent);
+        path.push_back(key);
+        self.operations
+            .push(PatchOperation::Add(AddOperation { path, value }));
+    }
+}
+
+/// A JSON pointer; keys that hold `/` or `~` are escaped.
+fn pointer(path: &[&str]) -> PointerBuf {
+    PointerBuf::from_tokens(path.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn applied(object: &Value, edit: impl FnOnce(&mut Edits<'_>)) -> Value {
+        let mut edits = Edits::new(object);
+        edit(&mut edits);
+        let mut result = object.clone();
+        json_patch::patch(&mut result, &edits.finish()).unwrap();
+        result
+    }
+
+    #[test]
+    fn an_absent_list_takes_two() {
+        let result = applied(&json!({}), |edits| {
+            edits
+                .insert(&["spec", "volumes"], None, json!("a"))
+                .unwrap();
+            edits
+                .insert(&["spec", "volumes"], None, json!("b"))
+                .unwrap();
+        });
+        assert_eq!(result, json!({"spec": {"volumes": ["a", "b"]}}));
+    }
+
+    #[test]
+    fn null_counts_as_absent() {
+        let result = applied(&json!({"metadata": {"labels": null}}), |edits| {
+            edits
+                .set(&["metadata", "labels"], "a/b~c", json!("x"))
+                .unwrap();
+        });
+        assert_eq!(result, json!({"metadata": {"labels": {"a/b~c": "x"}}}));
+    }
+
+    #[test]
+    fn a_key_goes_without_its_neighbours() {
+        let object = json!({"annotations": {"a": "1", "b": "2"}, "c": 3});
+        let result = applied(&object, |edits| edits.unset(&["annotations"], "a"));
+        assert_eq!(result, json!({"annotations": {"b": "2"}, "c": 3}));
+        assert!(applied(&object, |edits| edits.unset(&["absent"], "a")) == object);
+    }
+
+    #[test]
+    fn a_parent_of_another_shape_is_an_error() {
+        let object = json!({"metadata": {"labels": 5}, "spec": []});
+        let mut edits = Edits::new(&object);
+        let error = edits
+            .set(&["metadata", "labels"], "a", json!("x"))
+            .unwrap_err();
+        assert_eq!(
+            (error.path.as_str(), error.expected),
+            ("/metadata/labels", "mapping")
+        );
+        assert!(edits.insert(&["spec", "volumes"], None, json!(1)).is_err());
+    }
+}

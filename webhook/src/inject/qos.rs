@@ -1,0 +1,165 @@
+//! The QoS class of a pod, as Kubernetes computes it (`pkg/apis/core/v1/helper/qos`), so that the gate can keep it.
+
+use super::position::containers;
+use serde_json::Value;
+
+const RESOURCES: [&str; 2] = ["cpu", "memory"];
+
+/// What decides the gate's resources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Every container has limits, and all requests equal them.
+    Guaranteed,
+    /// Something is asked for.
+    Burstable,
+    /// Nothing is asked for.
+    BestEffort,
+    /// The pod itself says what it needs (KEP-2837): its containers then decide neither its class nor its quota.
+    PodLevel,
+}
+
+/// The class of a pod.
+pub(super) fn class(pod: &Value) -> Class {
+    if sum([&pod["spec"]["resources"]].into_iter())
+        .iter()
+        .any(|amount| *amount > 0.0)
+    {
+        return Class::PodLevel;
+    }
+    let all = || {
+        containers(pod, "containers")
+            .iter()
+            .chain(containers(pod, "initContainers"))
+    };
+    let [requests_cpu, requests_memory, limits_cpu, limits_memory] =
+        sum(all().map(|container| &container["resources"]));
+    let limited = |container: &Value| {
+        RESOURCES
+            .iter()
+            .all(|resource| quantity(&container["resources"]["limits"][resource]) > 0.0)
+    };
+    if [requests_cpu, requests_memory, limits_cpu, limits_memory] == [0.0; 4] {
+        Class::BestEffort
+    } else if all().all(limited)
+        && same(requests_cpu, limits_cpu)
+        && same(requests_memory, limits_memory)
+    {
+        Class::Guaranteed
+    } else {
+        Class::Burstable
+    }
+}
+
+/// Requests for cpu and memory, then limits for cpu and memory.
+fn sum<'a>(resources: impl Iterator<Item = &'a Value>) -> [f64; 4] {
+    let mut sum = [0.0; 4];
+    for resource in resources {
+        for (place, list) in ["requests", "limits"].into_iter().enumerate() {
+            for (offset, name) in RESOURCES.into_iter().enumerate() {
+                sum[2 * place + offset] += quantity(&resource[list][name]);
+            }
+        }
+    }
+    sum
+}
+
+/// Equal but for rounding: `1Gi` and `1073741824` are one amount in two spellings, and the API server keeps both.
+fn same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.max(other)
+}
+
+/// A Kubernetes quantity; what cannot be read counts as none, and the API server refuses it anyhow.
+fn quantity(value: &Value) -> f64 {
+    let text = match value {
+        Value::String(text) => text.trim(),
+        Value::Number(number) => return number.as_f64().unwrap_or_default(),
+        _ => return 0.0,
+    };
+    // `1e3` is a number with an exponent, `1E` is an exa: whatever parses whole is a number.
+    if let Ok(number) = text.parse() {
+        return number;
+    }
+    let end = text
+        .find(|char: char| char.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let scale = match &text[end..] {
+        "n" => 1e-9,
+        "u" => 1e-6,
+        "m" => 1e-3,
+        "k" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        "P" => 1e15,
+        "E" => 1e18,
+        "Ki" => 1024.0,
+        "Mi" => 1024_f64.powi(2),
+        "Gi" => 1024_f64.powi(3),
+        "Ti" => 1024_f64.powi(4),
+        "Pi" => 1024_f64.powi(5),
+        "Ei" => 1024_f64.powi(6),
+        _ => 0.0,
+    };
+    text[..end]
+        .parse()
+        .map_or(0.0, |number: f64| number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn resources(requests: &Value, limits: &Value) -> Value {
+        json!({"resources": {"requests": requests, "limits": limits}})
+    }
+
+    fn pod(init: &[Value], app: &[Value]) -> Value {
+        json!({"spec": {"initContainers": init, "containers": app}})
+    }
+
+    #[test]
+    fn quantities() {
+        let reads =
+            |text: &str, number: f64| assert!(same(quantity(&json!(text)), number), "{text}");
+        reads("1", 1.0);
+        reads("1500m", 1.5);
+        reads("1e3", 1000.0);
+        reads("12E", 12e18);
+        reads("1.5Gi", 1_610_612_736.0);
+        reads("lots", 0.0);
+        reads("", 0.0);
+    }
+
+    #[test]
+    fn classes() {
+        let full = resources(
+            &json!({"cpu": "1", "memory": "1Gi"}),
+            &json!({"cpu": "1000m", "memory": "1073741824"}),
+        );
+        let less = resources(
+            &json!({"cpu": "1", "memory": "1Mi"}),
+            &json!({"cpu": "1", "memory": "1Gi"}),
+        );
+        let none = json!({});
+        let zero = resources(&json!({"cpu": "0"}), &json!({}));
+        let one = std::slice::from_ref;
+        assert_eq!(class(&pod(&[], one(&full))), Class::Guaranteed);
+        assert_eq!(class(&pod(one(&full), one(&full))), Class::Guaranteed);
+        assert_eq!(
+            class(&pod(one(&none), one(&full))),
+            Class::Burstable,
+            "init containers count"
+        );
+        assert_eq!(
+            class(&pod(&[], &[full.clone(), none.clone()])),
+            Class::Burstable
+        );
+        assert_eq!(class(&pod(&[], one(&less))), Class::Burstable);
+        assert_eq!(class(&pod(one(&none), one(&none))), Class::BestEffort);
+        assert_eq!(class(&pod(&[], one(&zero))), Class::BestEffort);
+        let mut level = pod(&[], one(&none));
+        level["spec"]["resources"] = json!({"limits": {"memory": "1Gi"}});
+        assert_eq!(class(&level), Class::PodLevel);
+    }
+}

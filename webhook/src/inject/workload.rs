@@ -1,0 +1,186 @@
+//! The workload half: one constant marker in the pod template, and never a rollout because of it.
+//!
+//! The marker is a function of the new and the old object alone, so that a dry run gives the same answer today and after
+//! an upgrade of sluice: GitOps tools compare that answer with the stored object and take any difference for drift.
+
+use super::lists::{Lists, waits_for_itself};
+use super::patch::{Edits, Misshapen};
+use super::{
+    Action, Change, Decision, Deny, Keys, Operation, Request, Skip, Subject, Warning, annotations,
+};
+use rules::keys;
+use serde_json::{Map, Value};
+
+/// Decides one workload.
+pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
+    let Request {
+        operation,
+        subject,
+        object,
+        old,
+    } = *request;
+    if operation == Operation::Other {
+        return Skip::Operation.into();
+    }
+    if controller_owned(object) {
+        return Skip::ControllerOwned.into();
+    }
+    if !object["metadata"]["deletionTimestamp"].is_null() {
+        return Skip::Deleting.into();
+    }
+    let path = template_path(subject);
+    let Some(template) = find(object, path) else {
+        return Skip::NoTemplate.into();
+    };
+    let old_template = find(old, path);
+    let lists = Lists {
+        object: annotations(object),
+        template: annotations(template),
+        old_object: annotations(old),
+        old_template: old_template.and_then(annotations),
+    };
+    let read = match lists.read(keys, subject) {
+        Ok(read) => read,
+        Err(deny) => return deny.into(),
+    };
+
+    let asked = lists.asked(keys);
+    let kept = operation == Operation::Update
+        && (is_job(subject) || old_template.is_some_and(|old| unmarked(old) == unmarked(template)));
+    let mark = Mark {
+        asked,
+        kept,
+        present: marker(template),
+        stored: old_template.and_then(marker),
+    };
+    let action = mark
+        .action(object, path)
+        .unwrap_or_else(|Misshapen { path, expected }| {
+            Action::Deny(Deny::Misshapen {
+                subject: subject.clone(),
+                path,
+                expected,
+            })
+        });
+    let late = asked && kept && mark.stored.is_none() && lists.changed(keys);
+    let warnings = [
+        read.as_ref().err().map(|error| Warning::StoredBadList {
+            subject: subject.clone(),
+            error: error.clone(),
+        }),
+        read.is_ok_and(|dependencies| waits_for_itself(&dependencies, subject))
+            .then(|| Warning::SelfReference {
+                subject: subject.clone(),
+            }),
+        late.then(|| too_late(subject)),
+    ];
+    Decision {
+        action,
+        warnings: warnings.into_iter().flatten().collect(),
+    }
+}
+
+/// What decides the marker.
+#[derive(Clone, Copy)]
+struct Mark<'a> {
+    /// The object or its template carries a list.
+    asked: bool,
+    /// The pods are not rolled by this request, or must not be: the marker stays as it is stored.
+    kept: bool,
+    /// The marker in the object.
+    present: Option<&'a Value>,
+    /// The marker in the stored object.
+    stored: Option<&'a Value>,
+}
+
+impl Mark<'_> {
+    fn action(self, object: &Value, path: &[&str]) -> Result<Action, Misshapen> {
+        let gated = Value::from(keys::GATED_VALUE);
+        let wanted = if self.kept {
+            self.stored
+        } else {
+            self.asked.then_some(&gated)
+        };
+        if wanted == self.present {
+            return Ok(Action::Skip(match (wanted, self.asked) {
+                (Some(_), _) => Skip::MarkerInPlace,
+                (None, true) => Skip::NextRollout,
+                (None, false) => Skip::NotAsked,
+            }));
+        }
+        let map = [path, &["metadata", "annotations"]].concat();
+        let mut edits = Edits::new(object);
+        let change = match wanted {
+            None => {
+                edits.unset(&map, keys::GATED);
+                Change::MarkerRemoved
+            }
+            Some(value) => {
+                edits.set(&map, keys::GATED, value.clone())?;
+                if self.kept {
+                    Change::MarkerRestored
+                } else {
+                    Change::Marked
+                }
+            }
+        };
+        Ok(Action::Patch(change, edits.finish()))
+    }
+}
+
+fn marker(template: &Value) -> Option<&Value> {
+    annotations(template)?.get(keys::GATED)
+}
+
+/// The template without the marker, and without whatever is empty once the marker is gone.
+fn unmarked(template: &Value) -> Value {
+    let empty = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
+    let mut template = template.clone();
+    let Some(fields) = template.as_object_mut() else {
+        return template;
+    };
+    if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
+        if let Some(annotations) = metadata
+            .get_mut("annotations")
+            .and_then(Value::as_object_mut)
+        {
+            annotations.remove(keys::GATED);
+        }
+        metadata.retain(|_, value| !empty(value));
+    }
+    if fields.get("metadata").is_some_and(empty) {
+        fields.remove("metadata");
+    }
+    template
+}
+
+fn is_job(subject: &Subject) -> bool {
+    subject.group == "batch" && subject.kind == "Job"
+}
+
+fn template_path(subject: &Subject) -> &'static [&'static str] {
+    if subject.group == "batch" && subject.kind == "CronJob" {
+        &["spec", "jobTemplate", "spec", "template"]
+    } else {
+        &["spec", "template"]
+    }
+}
+
+fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
+    let found = path.iter().try_fold(object, |value, key| value.get(key))?;
+    found.is_object().then_some(found)
+}
+
+fn controller_owned(object: &Value) -> bool {
+    let owners = object["metadata"]["ownerReferences"].as_array();
+    owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true))
+}
+
+fn too_late(subject: &Subject) -> Warning {
+    let subject = subject.clone();
+    if is_job(&subject) {
+        Warning::AlreadyStarted { subject }
+    } else {
+        Warning::NextRollout { subject }
+    }
+}
