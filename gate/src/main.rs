@@ -1,2 +1,144 @@
-//! Assembly only.
-fn main() {}
+//! The gate: asks the status service about the pod it runs in, and exits 0 when told `open`.
+//!
+//! Blocking on purpose, one thread: a connection, a poll, a pause. No async runtime, no Kubernetes client, no YAML.
+//! `config` reads the environment, `client` asks once, `wait` asks until there is a decision, `line` and `trouble`
+//! find the words.
+
+mod client;
+mod config;
+mod http;
+mod line;
+mod trouble;
+mod wait;
+
+use crate::client::Client;
+use crate::config::Config;
+use crate::wait::{Clock, Outcome};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Policy says that the wait has failed.
+const REFUSED: u8 = 1;
+/// The environment or the command line is wrong.
+const MISCONFIGURED: u8 = 2;
+/// The name of the marker in the state folder.
+const MARKER: &str = "open";
+
+fn main() -> ExitCode {
+    if let Err(error) = die_when_told() {
+        say(&format!(
+            "cannot listen for SIGTERM: {error}; the pod will take longer to go"
+        ));
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => gate(),
+        ["--help" | "-h"] => print(config::HELP),
+        ["--version" | "-V"] => print(concat!("sluice-gate ", env!("CARGO_PKG_VERSION"))),
+        [word, ..] => {
+            say(&format!(
+                "unknown argument {word:?}; it takes none but --help and --version"
+            ));
+            ExitCode::from(MISCONFIGURED)
+        }
+    }
+}
+
+fn gate() -> ExitCode {
+    let termination_log = config::termination_log(|name| std::env::var_os(name));
+    let config = match Config::read(|name| std::env::var_os(name)) {
+        Ok(config) => config,
+        Err(error) => {
+            say(&format!("misconfigured: {error}"));
+            // Nobody may be there to read it, and the exit code says it too.
+            let _ = fs::write(termination_log, format!("misconfigured: {error}"));
+            return ExitCode::from(MISCONFIGURED);
+        }
+    };
+    let marker = config.state_dir.join(MARKER);
+    if marker.exists() {
+        say("open: it opened in this pod before");
+        return ExitCode::SUCCESS;
+    }
+    say(&config::greeting(&config));
+    let mut client = match Client::new(config) {
+        Ok(client) => client,
+        Err(error) => {
+            say(&format!("misconfigured: {error}"));
+            return ExitCode::from(MISCONFIGURED);
+        }
+    };
+    match wait::until_decided(&mut client, &mut Monotonic::start(), &mut random, &mut say) {
+        Outcome::Open => {
+            if let Err(error) = fs::write(&marker, "") {
+                say(&format!(
+                    "cannot write {}: {error}; a restart of this container will ask again",
+                    marker.display()
+                ));
+            }
+            ExitCode::SUCCESS
+        }
+        Outcome::Refused(reason) => {
+            let _ = fs::write(termination_log, reason);
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+/// Ends the process from within the handler, whatever it is doing. The gate is PID 1 in its container, where the
+/// kernel drops a signal that has no handler; and a flag that the loop looks at would be seen only after a name
+/// lookup, which nothing can interrupt. There is nothing to clean up.
+fn die_when_told() -> io::Result<()> {
+    for signal in [SIGTERM, SIGINT] {
+        let always = Arc::new(AtomicBool::new(true));
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, always)?;
+    }
+    Ok(())
+}
+
+/// One line to the log. A log that nobody takes any more must not end the wait, so `println!`, which panics, is out.
+fn say(line: &str) {
+    let _ = io::stdout()
+        .lock()
+        .write_all(format!("sluice-gate: {line}\n").as_bytes());
+}
+
+fn print(text: &str) -> ExitCode {
+    let _ = io::stdout()
+        .lock()
+        .write_all(format!("{text}\n").as_bytes());
+    ExitCode::SUCCESS
+}
+
+/// Uniform in 0..1, and different in every process: all the randomness that spreading retries needs is in std's
+/// hash keys.
+fn random() -> f64 {
+    let [a, b, c, d, ..] = RandomState::new().hash_one(0u8).to_le_bytes();
+    f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
+}
+
+/// Time since the gate started.
+struct Monotonic(Instant);
+
+impl Monotonic {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for Monotonic {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&mut self, pause: Duration) {
+        thread::sleep(pause);
+    }
+}

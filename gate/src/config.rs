@@ -1,0 +1,424 @@
+//! The environment, read by hand: five variables that the webhook writes do not need a parser of command lines.
+
+use rules::wire::env;
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+/// The file whose text Kubernetes shows as the reason why a container ended.
+const TERMINATION_LOG: &str = "/dev/termination-log";
+/// Names another such file, for a run outside Kubernetes.
+const TERMINATION_LOG_VARIABLE: &str = "SLUICE_TERMINATION_LOG";
+
+/// What `--help` prints.
+pub(crate) const HELP: &str = "\
+sluice-gate waits until the dependencies of its pod are ready. It runs as an init container that the sluice webhook
+writes; it takes no arguments and reads its environment:
+
+  SLUICE_ADDRESSES        where the status service is: host:port, comma separated, tried in this order
+  SLUICE_SERVER_NAME      the name that the certificate of the status service must carry
+  SLUICE_CA_BUNDLE        the CA certificates to check it against, PEM
+  SLUICE_TOKEN_FILE       the pod's token for sluice, read again for every request
+  SLUICE_STATE_DIR        a folder that outlives the container; a gate that has opened leaves its marker there
+  SLUICE_TERMINATION_LOG  where the reason for a refusal is written (default /dev/termination-log)
+
+Exit codes: 0 open, 1 refused by policy, 2 misconfigured. It never gives up by itself.";
+
+/// What the gate has to know.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// In the order in which they are tried; never empty.
+    pub(crate) addresses: Vec<Address>,
+    /// The name that the service's certificate must carry.
+    pub(crate) server_name: ServerName<'static>,
+    /// The only authorities that may have signed it.
+    pub(crate) authorities: RootCertStore,
+    /// Read again for every request.
+    pub(crate) token_file: PathBuf,
+    /// Where the marker goes.
+    pub(crate) state_dir: PathBuf,
+}
+
+/// A host name or an IP address (IPv6 without brackets), and a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') {
+            write!(out, "[{host}]:{port}")
+        } else {
+            write!(out, "{host}:{port}")
+        }
+    }
+}
+
+/// Which variable is wrong, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Misconfigured {
+    variable: &'static str,
+    problem: Problem,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Problem {
+    Unset,
+    NotText,
+    Empty,
+    /// `host:port` was expected; what stands there instead.
+    NotAnAddress(String),
+    /// `fd00::1:9764` can be read in two ways.
+    Unbracketed(String),
+    NotAName(String),
+    NotAbsolute(String),
+    NoCertificate,
+    /// Which certificate of the bundle, counted from 1, and what is wrong with it.
+    BadCertificate(usize, String),
+    /// What the TLS library says.
+    Tls(String),
+}
+
+impl fmt::Display for Misconfigured {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ", self.variable)?;
+        match &self.problem {
+            Problem::Unset => out.write_str(
+                "is not set; the sluice webhook writes it, so let the webhook add this container",
+            ),
+            Problem::NotText => out.write_str("is not UTF-8"),
+            Problem::Empty => out.write_str("is empty"),
+            Problem::NotAnAddress(text) => write!(out, "has {text:?} where host:port is expected"),
+            Problem::Unbracketed(text) => write!(
+                out,
+                "has {text:?}: write an IPv6 address in brackets, [fd00::1]:9764"
+            ),
+            Problem::NotAName(text) => write!(out, "is {text:?}, which is no DNS name"),
+            Problem::NotAbsolute(text) => write!(out, "is {text:?}, which does not begin with /"),
+            Problem::NoCertificate => {
+                out.write_str("has no PEM certificate (-----BEGIN CERTIFICATE-----)")
+            }
+            Problem::BadCertificate(place, error) => {
+                write!(out, "has a bad certificate, number {place}: {error}")
+            }
+            Problem::Tls(error) => write!(out, "cannot be used: {error}"),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the variables through `get`, and stops at the first that is wrong.
+    pub(crate) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, Misconfigured> {
+        Ok(Self {
+            addresses: variable(env::ADDRESSES, &get, addresses)?,
+            server_name: variable(env::SERVER_NAME, &get, server_name)?,
+            authorities: variable(env::CA_BUNDLE, &get, authorities)?,
+            token_file: variable(env::TOKEN_FILE, &get, absolute)?,
+            state_dir: variable(env::STATE_DIR, &get, absolute)?,
+        })
+    }
+}
+
+impl Misconfigured {
+    /// The certificates are fine one by one, but no TLS client can be made with them.
+    pub(crate) fn unusable_authorities(error: &rustls::Error) -> Self {
+        Self {
+            variable: env::CA_BUNDLE,
+            problem: Problem::Tls(error.to_string()),
+        }
+    }
+}
+
+/// Where the reason for a refusal goes. Not part of [`Config`]: a configuration that cannot be read is told there too.
+pub(crate) fn termination_log(get: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    get(TERMINATION_LOG_VARIABLE).map_or_else(|| PathBuf::from(TERMINATION_LOG), PathBuf::from)
+}
+
+/// The first line of the log.
+pub(crate) fn greeting(config: &Config) -> String {
+    let addresses: Vec<_> = config.addresses.iter().map(Address::to_string).collect();
+    let (version, addresses) = (env!("CARGO_PKG_VERSION"), addresses.join(", "));
+    format!("version {version}, asks {addresses} until the dependencies of this pod are ready")
+}
+
+fn variable<T>(
+    variable: &'static str,
+    get: impl Fn(&str) -> Option<OsString>,
+    parse: impl Fn(&str) -> Result<T, Problem>,
+) -> Result<T, Misconfigured> {
+    let read = || {
+        let text = get(variable)
+            .ok_or(Problem::Unset)?
+            .into_string()
+            .map_err(|_| Problem::NotText)?;
+        let text = text.trim();
+        if text.is_empty() {
+            Err(Problem::Empty)
+        } else {
+            parse(text)
+        }
+    };
+    read().map_err(|problem| Misconfigured { variable, problem })
+}
+
+fn addresses(text: &str) -> Result<Vec<Address>, Problem> {
+    text.split(',').map(str::trim).map(address).collect()
+}
+
+fn address(text: &str) -> Result<Address, Problem> {
+    let wrong = || Problem::NotAnAddress(text.to_owned());
+    let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+    let port = port
+        .parse()
+        .ok()
+        .filter(|port| *port != 0)
+        .ok_or_else(wrong)?;
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    if bare.is_none() && host.contains(':') {
+        return Err(Problem::Unbracketed(text.to_owned()));
+    }
+    let host = bare.unwrap_or(host);
+    if host.is_empty()
+        || host.contains(|character: char| character.is_whitespace() || character.is_control())
+    {
+        return Err(wrong());
+    }
+    Ok(Address {
+        host: host.to_owned(),
+        port,
+    })
+}
+
+fn server_name(text: &str) -> Result<ServerName<'static>, Problem> {
+    ServerName::try_from(text.to_owned()).map_err(|_| Problem::NotAName(text.to_owned()))
+}
+
+fn authorities(text: &str) -> Result<RootCertStore, Problem> {
+    let mut store = RootCertStore::empty();
+    for (index, certificate) in CertificateDer::pem_slice_iter(text.as_bytes()).enumerate() {
+        let bad = |error: &dyn fmt::Display| Problem::BadCertificate(index + 1, error.to_string());
+        store
+            .add(certificate.map_err(|error| bad(&error))?)
+            .map_err(|error| bad(&error))?;
+    }
+    if store.is_empty() {
+        Err(Problem::NoCertificate)
+    } else {
+        Ok(store)
+    }
+}
+
+fn absolute(text: &str) -> Result<PathBuf, Problem> {
+    let path = PathBuf::from(text);
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err(Problem::NotAbsolute(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn authority() -> String {
+        let mut parameters = rcgen::CertificateParams::new(vec![]).unwrap();
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        parameters
+            .self_signed(&rcgen::KeyPair::generate().unwrap())
+            .unwrap()
+            .pem()
+    }
+
+    /// A good environment with one variable replaced, or taken out.
+    fn read(variable: &str, value: Option<&str>) -> Result<Config, String> {
+        let authority = authority();
+        let good = |name: &str| match name {
+            env::ADDRESSES => "10.96.0.10:9764, sluice.sluice-system.svc:9764",
+            env::SERVER_NAME => "sluice.sluice-system.svc",
+            env::CA_BUNDLE => &authority,
+            env::TOKEN_FILE => "/var/run/secrets/sluice/token",
+            env::STATE_DIR => "/sluice",
+            _ => unreachable!("{name} is not a variable of the gate"),
+        };
+        Config::read(|name| {
+            if name == variable {
+                value
+            } else {
+                Some(good(name))
+            }
+            .map(OsString::from)
+        })
+        .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn reads_a_good_environment() {
+        let config = read("", None).unwrap();
+        let expected = concat!(
+            "version ",
+            env!("CARGO_PKG_VERSION"),
+            ", asks 10.96.0.10:9764, sluice.sluice-system.svc:9764 until the dependencies of this pod are ready"
+        );
+        assert_eq!(greeting(&config), expected);
+        assert_eq!(config.server_name.to_str(), "sluice.sluice-system.svc");
+        assert_eq!(config.authorities.len(), 1);
+        assert_eq!(
+            config.token_file,
+            PathBuf::from("/var/run/secrets/sluice/token")
+        );
+        assert_eq!(config.state_dir, PathBuf::from("/sluice"));
+    }
+
+    #[test]
+    fn reads_an_overlapping_bundle() {
+        let bundle = format!("# old\n{}\n# new\n{}", authority(), authority());
+        assert_eq!(
+            read(env::CA_BUNDLE, Some(&bundle))
+                .unwrap()
+                .authorities
+                .len(),
+            2
+        );
+    }
+
+    #[test]
+    fn reads_ipv6_in_brackets() {
+        let config = read(env::ADDRESSES, Some("[fd00::1]:9764")).unwrap();
+        assert_eq!(
+            config.addresses,
+            [Address {
+                host: "fd00::1".to_owned(),
+                port: 9764
+            }]
+        );
+        assert_eq!(config.addresses[0].to_string(), "[fd00::1]:9764");
+    }
+
+    #[test]
+    fn names_the_variable_and_why() {
+        let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+        let half = "-----BEGIN CERTIFICATE-----\nAAAA";
+        for (variable, value, expected) in [
+            (env::ADDRESSES, "", "SLUICE_ADDRESSES is empty"),
+            (
+                env::ADDRESSES,
+                "sluice",
+                r#"SLUICE_ADDRESSES has "sluice" where host:port is expected"#,
+            ),
+            (
+                env::ADDRESSES,
+                "a:1,",
+                r#"SLUICE_ADDRESSES has "" where host:port is expected"#,
+            ),
+            (
+                env::ADDRESSES,
+                "a:0",
+                r#"SLUICE_ADDRESSES has "a:0" where host:port is expected"#,
+            ),
+            (
+                env::ADDRESSES,
+                "a:65536",
+                r#"SLUICE_ADDRESSES has "a:65536" where host:port is expected"#,
+            ),
+            (
+                env::ADDRESSES,
+                ":1",
+                r#"SLUICE_ADDRESSES has ":1" where host:port is expected"#,
+            ),
+            (
+                env::ADDRESSES,
+                "[]:1",
+                r#"SLUICE_ADDRESSES has "[]:1" where host:port is expected"#,
+            ),
+            (
+                env::ADDRESSES,
+                "a b:1",
+                r#"SLUICE_ADDRESSES has "a b:1" where host:port is expected"#,
+            ),
+            (
+                env::ADDRESSES,
+                "fd00::1:9764",
+                r#"SLUICE_ADDRESSES has "fd00::1:9764": write an IPv6 address in brackets, [fd00::1]:9764"#,
+            ),
+            (
+                env::SERVER_NAME,
+                "a b",
+                r#"SLUICE_SERVER_NAME is "a b", which is no DNS name"#,
+            ),
+            (env::CA_BUNDLE, " \n", "SLUICE_CA_BUNDLE is empty"),
+            (
+                env::CA_BUNDLE,
+                "x",
+                "SLUICE_CA_BUNDLE has no PEM certificate (-----BEGIN CERTIFICATE-----)",
+            ),
+            (
+                env::CA_BUNDLE,
+                garbage,
+                "SLUICE_CA_BUNDLE has a bad certificate, number 1: invalid peer certificate: BadEncoding",
+            ),
+            (
+                env::CA_BUNDLE,
+                half,
+                "SLUICE_CA_BUNDLE has a bad certificate, number 1: its PEM cannot be read to the end",
+            ),
+            (
+                env::TOKEN_FILE,
+                "token",
+                r#"SLUICE_TOKEN_FILE is "token", which does not begin with /"#,
+            ),
+            (
+                env::STATE_DIR,
+                "./state",
+                r#"SLUICE_STATE_DIR is "./state", which does not begin with /"#,
+            ),
+        ] {
+            assert_eq!(read(variable, Some(value)).unwrap_err(), expected);
+        }
+    }
+
+    #[test]
+    fn misses_every_variable() {
+        for variable in [
+            env::ADDRESSES,
+            env::SERVER_NAME,
+            env::CA_BUNDLE,
+            env::TOKEN_FILE,
+            env::STATE_DIR,
+        ] {
+            let expected = format!(
+                "{variable} is not set; the sluice webhook writes it, so let the webhook add this container"
+            );
+            assert_eq!(read(variable, None).unwrap_err(), expected);
+            assert!(HELP.contains(variable));
+        }
+        assert!(HELP.contains(TERMINATION_LOG_VARIABLE) && HELP.contains(TERMINATION_LOG));
+    }
+
+    #[test]
+    fn is_text() {
+        let error = Config::read(|_| Some(OsString::from_vec(vec![0xff]))).unwrap_err();
+        assert_eq!(error.to_string(), "SLUICE_ADDRESSES is not UTF-8");
+    }
+
+    #[test]
+    fn finds_the_termination_log() {
+        assert_eq!(
+            termination_log(|_| None),
+            PathBuf::from("/dev/termination-log")
+        );
+        assert_eq!(
+            termination_log(|name| Some(name.into())),
+            PathBuf::from("SLUICE_TERMINATION_LOG")
+        );
+    }
+}

@@ -1,0 +1,249 @@
+//! One HTTP/1.1 exchange as text: pure, so that hostile answers can be tried without a socket.
+//!
+//! Only what the status service speaks: no redirects, no compression, no connection reuse. A poll lasts 25 s, so a
+//! kept connection would save one resumed handshake each time and would hold a gate to a replica that is going.
+
+use crate::line::clean;
+use rules::wire;
+use std::fmt;
+use std::fmt::Write as _;
+
+/// Longest status line and headers together, in bytes.
+const HEAD: usize = 16 * 1024;
+/// Longest body, in bytes: 64 dependencies with a message each fit many times over.
+const BODY: usize = 1024 * 1024;
+/// Longest answer as sent: chunks of a few bytes each double it.
+const RAW: usize = HEAD + 2 * BODY;
+
+/// The whole request, to be written in one piece: several writes become several TLS records, and those wait for
+/// each other's acknowledgement.
+pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) -> String {
+    let mut text = format!("GET {}?", wire::PATH);
+    if let Some(digest) = seen {
+        text.push_str("seen=");
+        for byte in digest.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                text.push(char::from(byte));
+            } else {
+                // Writing to a String cannot fail.
+                let _ = write!(text, "%{byte:02X}");
+            }
+        }
+        text.push('&');
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = write!(
+        text,
+        "wait={hold} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n\
+         User-Agent: sluice-gate/{version}\r\nConnection: close\r\n\r\n"
+    );
+    text
+}
+
+/// What came back.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why it is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// It does not begin as an HTTP/1 response does.
+    NotHttp,
+    /// The headers, or the chunks, cannot be understood; the offending text.
+    Unreadable(String),
+    /// More bytes than any answer has.
+    TooLong,
+    /// The connection ended in the middle.
+    Truncated,
+}
+
+impl fmt::Display for Bad {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotHttp => out.write_str("it is not HTTP"),
+            Self::Unreadable(text) => write!(out, "cannot read \"{}\"", clean(text, 60)),
+            Self::TooLong => write!(out, "it is longer than {BODY} bytes"),
+            Self::Truncated => out.write_str("it ends in the middle"),
+        }
+    }
+}
+
+impl Response {
+    /// Reads a response from the bytes that have arrived so far; `ended` where no more will come. `None` asks for
+    /// more. Interim responses (1xx) are passed over. RFC 9112 sections 4 to 7.
+    pub(crate) fn parse(bytes: &[u8], ended: bool) -> Result<Option<Self>, Bad> {
+        if bytes.len() > RAW {
+            return Err(Bad::TooLong);
+        }
+        let mut head = Head::parse(bytes)?;
+        while let Some(Head {
+            status: 100..200,
+            rest,
+            ..
+        }) = head
+        {
+            head = Head::parse(rest)?;
+        }
+        let Some(Head {
+            status,
+            framing,
+            rest,
+        }) = head
+        else {
+            return more(ended);
+        };
+        let body = match framing {
+            Framing::Length(length) if length > BODY => return Err(Bad::TooLong),
+            Framing::Length(length) => rest.get(..length).map(<[u8]>::to_vec),
+            Framing::Chunks => chunks(rest)?,
+            Framing::Close if rest.len() > BODY => return Err(Bad::TooLong),
+            Framing::Close => ended.then(|| rest.to_vec()),
+        };
+        match body {
+            Some(body) => Ok(Some(Self { status, body })),
+            None => more(ended),
+        }
+    }
+}
+
+/// Everything before the body, and what comes after it.
+struct Head<'a> {
+    status: u16,
+    framing: Framing,
+    rest: &'a [u8],
+}
+
+impl<'a> Head<'a> {
+    fn parse(bytes: &'a [u8]) -> Result<Option<Self>, Bad> {
+        if bytes
+            .iter()
+            .zip(b"HTTP/1.")
+            .any(|(byte, expected)| byte != expected)
+        {
+            return Err(Bad::NotHttp);
+        }
+        let Some(end) = find(&bytes[..bytes.len().min(HEAD)], b"\r\n\r\n") else {
+            return if bytes.len() >= HEAD {
+                Err(Bad::TooLong)
+            } else {
+                Ok(None)
+            };
+        };
+        let (head, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 4..]);
+        let (line, headers) = head.split_once("\r\n").unwrap_or((&head, ""));
+        Ok(Some(Self {
+            status: status(line)?,
+            framing: Framing::of(headers)?,
+            rest,
+        }))
+    }
+}
+
+fn more(ended: bool) -> Result<Option<Response>, Bad> {
+    if ended { Err(Bad::Truncated) } else { Ok(None) }
+}
+
+fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    bytes
+        .windows(needle.len())
+        .position(|window| window == needle)
+}
+
+/// `HTTP/1.1 200 OK`, the reason phrase optional.
+fn status(line: &str) -> Result<u16, Bad> {
+    let unreadable = || Bad::Unreadable(line.to_owned());
+    let code = line.split(' ').nth(1).ok_or_else(unreadable)?;
+    if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(unreadable());
+    }
+    code.parse().map_err(|_| unreadable())
+}
+
+/// How the end of the body is known.
+enum Framing {
+    Length(usize),
+    Chunks,
+    Close,
+}
+
+impl Framing {
+    fn of(headers: &str) -> Result<Self, Bad> {
+        let mut framing = Self::Close;
+        for line in headers.split("\r\n").filter(|line| !line.is_empty()) {
+            let unreadable = || Bad::Unreadable(line.to_owned());
+            let (name, value) = line.split_once(':').ok_or_else(unreadable)?;
+            let value = value.trim();
+            let found = if name.eq_ignore_ascii_case("content-length") {
+                let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+                Self::Length(
+                    value
+                        .parse()
+                        .ok()
+                        .filter(|_| digits)
+                        .ok_or_else(unreadable)?,
+                )
+            } else if name.eq_ignore_ascii_case("transfer-encoding") {
+                value
+                    .eq_ignore_ascii_case("chunked")
+                    .then_some(Self::Chunks)
+                    .ok_or_else(unreadable)?
+            } else {
+                continue;
+            };
+            // Two framings, even equal ones: somebody in between would see another end of the body than we do.
+            if !matches!(framing, Self::Close) {
+                return Err(unreadable());
+            }
+            framing = found;
+        }
+        Ok(framing)
+    }
+}
+
+/// The body of a chunked response, `None` while it is incomplete. Trailers are not waited for: nothing follows.
+fn chunks(mut rest: &[u8]) -> Result<Option<Vec<u8>>, Bad> {
+    /// Longest line that states a size, with its extensions.
+    const SIZE_LINE: usize = 256;
+    let mut body = Vec::new();
+    loop {
+        let Some(end) = find(&rest[..rest.len().min(SIZE_LINE)], b"\r\n") else {
+            let long = rest.len() >= SIZE_LINE;
+            return if long {
+                Err(Bad::Unreadable(String::from_utf8_lossy(rest).into_owned()))
+            } else {
+                Ok(None)
+            };
+        };
+        let line = String::from_utf8_lossy(&rest[..end]);
+        let unreadable = || Bad::Unreadable(line.to_string());
+        let digits = line.split(';').next().unwrap_or_default().trim_end();
+        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(unreadable());
+        }
+        let size = usize::from_str_radix(digits, 16).map_err(|_| unreadable())?;
+        if size > BODY - body.len() {
+            return Err(Bad::TooLong);
+        }
+        if size == 0 {
+            return Ok(Some(body));
+        }
+        rest = &rest[end + 2..];
+        let Some(data) = rest.get(..size + 2) else {
+            return Ok(None);
+        };
+        let (data, line_end) = data.split_at(size);
+        if line_end != b"\r\n" {
+            return Err(Bad::Unreadable(
+                String::from_utf8_lossy(line_end).into_owned(),
+            ));
+        }
+        body.extend_from_slice(data);
+        rest = &rest[size + 2..];
+    }
+}
+
+#[cfg(test)]
+mod tests;

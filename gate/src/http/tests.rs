@@ -1,0 +1,173 @@
+use super::*;
+use proptest::prelude::*;
+
+fn whole(text: &str) -> Result<Option<(u16, String)>, Bad> {
+    let response = Response::parse(text.as_bytes(), true)?;
+    Ok(response.map(|response| (response.status, String::from_utf8(response.body).unwrap())))
+}
+
+fn answer(status: u16, body: &str) -> Result<Option<(u16, String)>, Bad> {
+    Ok(Some((status, body.to_owned())))
+}
+
+fn unreadable(text: &str) -> Result<Option<(u16, String)>, Bad> {
+    Err(Bad::Unreadable(text.to_owned()))
+}
+
+#[test]
+fn writes_the_request() {
+    assert_eq!(
+        request("sluice.sluice-system.svc", "t.o-k", None, 25),
+        format!(
+            "GET /v1/verdict?wait=25 HTTP/1.1\r\nHost: sluice.sluice-system.svc\r\nAuthorization: Bearer t.o-k\r\n\
+             Accept: application/json\r\nUser-Agent: sluice-gate/{}\r\nConnection: close\r\n\r\n",
+            env!("CARGO_PKG_VERSION")
+        )
+    );
+    let digest = "sha256:aZ09-._~+/= \r\né";
+    let text = request("h", "t", Some(digest), 1);
+    assert!(text.starts_with(
+        "GET /v1/verdict?seen=sha256%3AaZ09-._~%2B%2F%3D%20%0D%0A%C3%A9&wait=1 HTTP/1.1\r\n"
+    ));
+}
+
+#[test]
+fn reads_every_framing() {
+    for (text, expected) in [
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+            answer(200, "{}"),
+        ),
+        (
+            "HTTP/1.1 200\r\ncontent-length:2 \r\n\r\n{}rest",
+            answer(200, "{}"),
+        ),
+        ("HTTP/1.0 503 No\r\n\r\n", answer(503, "")),
+        ("HTTP/1.1 200 OK\r\nX: y\r\n\r\n{}", answer(200, "{}")),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\n{\r\n01;x=y\r\n}\r\n0\r\n\r\n",
+            answer(200, "{}"),
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nTrailer",
+            answer(200, ""),
+        ),
+        (
+            "HTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+            answer(200, ""),
+        ),
+    ] {
+        assert_eq!(whole(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn refuses_what_is_no_answer() {
+    let head = |headers: &str| format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n");
+    let chunked = |body: &str| format!("{}{body}", head("Transfer-Encoding: chunked"));
+    for (text, expected) in [
+        (String::new(), Err(Bad::Truncated)),
+        ("HTTP/1.1 200".to_owned(), Err(Bad::Truncated)),
+        ("SSH-2.0-x".to_owned(), Err(Bad::NotHttp)),
+        ("HTTP/2 200 OK\r\n\r\n".to_owned(), Err(Bad::NotHttp)),
+        ("HTTP/1.1\r\n\r\n".to_owned(), unreadable("HTTP/1.1")),
+        (
+            "HTTP/1.1 +20 OK\r\n\r\n".to_owned(),
+            unreadable("HTTP/1.1 +20 OK"),
+        ),
+        (
+            "HTTP/1.1 2000 OK\r\n\r\n".to_owned(),
+            unreadable("HTTP/1.1 2000 OK"),
+        ),
+        (head("no colon"), unreadable("no colon")),
+        (head("Content-Length: +5"), unreadable("Content-Length: +5")),
+        (head("Content-Length: "), unreadable("Content-Length: ")),
+        (
+            head("Content-Length: 99999999999999999999999"),
+            unreadable("Content-Length: 99999999999999999999999"),
+        ),
+        (head("Content-Length: 1048577"), Err(Bad::TooLong)),
+        (head("Content-Length: 5"), Err(Bad::Truncated)),
+        (
+            head("Content-Length: 0\r\nContent-Length: 0"),
+            unreadable("Content-Length: 0"),
+        ),
+        (
+            head("Content-Length: 5\r\nTransfer-Encoding: chunked"),
+            unreadable("Transfer-Encoding: chunked"),
+        ),
+        (
+            head("Transfer-Encoding: gzip, chunked"),
+            unreadable("Transfer-Encoding: gzip, chunked"),
+        ),
+        (head(&format!("A: {}", "x".repeat(HEAD))), Err(Bad::TooLong)),
+        (head("A: b") + &"x".repeat(BODY + 1), Err(Bad::TooLong)),
+        (chunked(""), Err(Bad::Truncated)),
+        (chunked("5\r\nabc"), Err(Bad::Truncated)),
+        (chunked("\r\n"), unreadable("")),
+        (chunked("-1\r\n"), unreadable("-1")),
+        (
+            chunked("ffffffffffffffffff\r\n"),
+            unreadable("ffffffffffffffffff"),
+        ),
+        (chunked("ffffffffffffffff\r\n"), Err(Bad::TooLong)),
+        (chunked("100001\r\n"), Err(Bad::TooLong)),
+        (chunked("1\r\nab\r\n"), unreadable("b\r")),
+        (chunked(&"0".repeat(300)), unreadable(&"0".repeat(300))),
+        (chunked(&"1\r\na\r\n".repeat(400_000)), Err(Bad::TooLong)),
+        (
+            "HTTP/1.1 100 Continue\r\n\r\n".repeat(3),
+            Err(Bad::Truncated),
+        ),
+    ] {
+        assert_eq!(whole(&text), expected, "{:?}", clean(&text, 80));
+    }
+}
+
+#[test]
+fn survives_a_flood_of_interim_responses() {
+    let flood = "HTTP/1.1 100\r\n\r\n".repeat(RAW / 16);
+    assert_eq!(whole(&flood), Err(Bad::Truncated));
+}
+
+#[test]
+fn names_what_is_wrong_in_one_line() {
+    for (bad, expected) in [
+        (Bad::NotHttp, "it is not HTTP"),
+        (
+            Bad::Unreadable("a\r\nb".to_owned()),
+            r#"cannot read "a\r\nb""#,
+        ),
+        (Bad::TooLong, "it is longer than 1048576 bytes"),
+        (Bad::Truncated, "it ends in the middle"),
+    ] {
+        assert_eq!(bad.to_string(), expected);
+    }
+}
+
+proptest! {
+    /// However the bytes of a good answer are split, the reader asks for more until it is whole.
+    #[test]
+    fn every_prefix_asks_for_more(body in "[a-z{}]{0,40}", size in 1usize..9) {
+        let pieces: Vec<_> = body.as_bytes().chunks(size).collect();
+        let chunked: String = pieces
+            .iter()
+            .map(|piece| format!("{:x}\r\n{}\r\n", piece.len(), String::from_utf8_lossy(piece)))
+            .collect();
+        let texts = [
+            format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()),
+            format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunked}0\r\n"),
+        ];
+        for text in texts {
+            for end in 0..text.len() {
+                prop_assert_eq!(Response::parse(&text.as_bytes()[..end], false), Ok(None));
+            }
+            prop_assert_eq!(whole(&text), answer(200, &body));
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(head in "(HTTP/1\\.[01] [0-9 ]{0,4}\r\n)?((content-length|transfer-encoding): ?(chunked|[0-9a-f]{1,9})\r\n)?(\r\n)?", tail: Vec<u8>, ended: bool) {
+        let _ = Response::parse(&[head.into_bytes(), tail].concat(), ended);
+    }
+}

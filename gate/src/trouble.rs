@@ -1,0 +1,426 @@
+//! Why there is no answer, and what somebody who reads the log can check.
+
+use crate::config::Address;
+use crate::http::Bad;
+use crate::line::clean;
+use rustls::CertificateError;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Longest text of somebody else's that is quoted.
+const QUOTE: usize = 200;
+
+/// One request that got no answer from any address.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The request could not even be written.
+    Token(PathBuf, BadToken),
+    /// What became of each address that was tried; never empty.
+    NoAnswer(Vec<Attempt>),
+}
+
+/// One address that gave no answer.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) address: Address,
+    pub(crate) failure: Failure,
+}
+
+/// Why the token cannot be sent.
+#[derive(Debug)]
+pub(crate) enum BadToken {
+    Unreadable(io::Error),
+    /// It is empty, or has characters that no token has.
+    Malformed,
+}
+
+/// Why one address gave no answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The name has no address, or nobody could be asked.
+    Lookup(io::Error),
+    /// Nothing came back to the first packet.
+    ConnectTimeout,
+    /// Nobody listens, or nobody is ready behind the Service.
+    Refused,
+    /// Connected, but the answer took too long.
+    Slow,
+    /// The connection broke, or was never made, for another reason.
+    Broken(io::Error),
+    /// The certificate has expired, or its authority has.
+    Expired,
+    /// Not signed by an authority of the bundle.
+    Untrusted,
+    /// Signed by one, but for another name.
+    WrongName,
+    /// TLS failed in another way.
+    Tls(rustls::Error),
+    /// An HTTP status other than 200, with the beginning of the body.
+    Status(u16, String),
+    /// A response that cannot be read.
+    Garbled(Bad),
+    /// A response that is no answer of this version.
+    NotAnAnswer(serde_json::Error),
+}
+
+impl Trouble {
+    /// Whether there was no sign of the service at all, not even of somebody who answers in its place.
+    pub(crate) fn silent(&self) -> bool {
+        let silent = |attempt: &Attempt| {
+            use Failure::{Broken, ConnectTimeout, Lookup, Refused, Slow};
+            matches!(
+                attempt.failure,
+                Lookup(_) | ConnectTimeout | Refused | Slow | Broken(_)
+            )
+        };
+        matches!(self, Self::NoAnswer(attempts) if attempts.iter().all(silent))
+    }
+}
+
+/// What is wrong with each address, then what to check.
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Token(path, problem) => {
+                let path = path.display();
+                match problem {
+                    BadToken::Unreadable(error) => {
+                        write!(out, "cannot read the token {path}: {error}")?
+                    }
+                    BadToken::Malformed => write!(out, "{path} holds no token")?,
+                }
+                out.write_str("; check the projected volume of the sluice-gate container")
+            }
+            Self::NoAnswer(attempts) => {
+                write!(out, "{}", Attempts(attempts))?;
+                // A name that is not found says nothing of the service, the address beside it does.
+                let telling = attempts
+                    .iter()
+                    .find(|attempt| !matches!(attempt.failure, Failure::Lookup(_)));
+                match telling.or(attempts.first()) {
+                    Some(attempt) => write!(out, "; {}", attempt.failure.advice()),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// `10.96.0.10:9764: connection refused; sluice.sluice-system.svc:9764: ...`
+pub(crate) struct Attempts<'a>(pub(crate) &'a [Attempt]);
+
+impl fmt::Display for Attempts<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, Attempt { address, failure }) in self.0.iter().enumerate() {
+            let separator = if place == 0 { "" } else { "; " };
+            write!(out, "{separator}{address}: {failure}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Failure {
+    /// Sorts what went wrong after the connection was made.
+    pub(crate) fn of(error: io::Error) -> Self {
+        if matches!(
+            error.kind(),
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
+        ) {
+            return Self::Slow;
+        }
+        match error.downcast::<rustls::Error>() {
+            Ok(rustls::Error::InvalidCertificate(error)) => Self::of_certificate(error),
+            Ok(error) => Self::Tls(error),
+            Err(error) => Self::Broken(error),
+        }
+    }
+
+    fn of_certificate(error: CertificateError) -> Self {
+        use CertificateError as E;
+        match error {
+            E::Expired | E::ExpiredContext { .. } => Self::Expired,
+            // A new CA of the old name: the issuer is known and the signature is not its.
+            E::UnknownIssuer | E::BadSignature => Self::Untrusted,
+            E::NotValidForName | E::NotValidForNameContext { .. } => Self::WrongName,
+            other => Self::Tls(rustls::Error::InvalidCertificate(other)),
+        }
+    }
+
+    /// Whether the service itself has spoken: another address would lead to the same one.
+    pub(crate) fn final_word(&self) -> bool {
+        matches!(
+            self,
+            Self::Status(..) | Self::Garbled(_) | Self::NotAnAnswer(_)
+        )
+    }
+
+    /// What to check.
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Lookup(_) => "check the cluster's DNS, and that sluice is installed",
+            Self::ConnectTimeout => {
+                "check that no NetworkPolicy keeps this pod from the sluice pods, and that the nodes are up"
+            }
+            Self::Refused => "check that the sluice pods are running and ready",
+            Self::Slow | Self::Broken(_) => {
+                "check the sluice pods, and any proxy or mesh on the way to them"
+            }
+            Self::Expired | Self::Untrusted => {
+                "the CA may have been rotated since this pod was made: delete the pod, and the next one trusts the new CA"
+            }
+            Self::WrongName => {
+                "something else answers here: check the Service of sluice and SLUICE_SERVER_NAME"
+            }
+            Self::Tls(_) => {
+                "check that nothing between this pod and sluice takes part in TLS, and the clocks of the nodes"
+            }
+            Self::Status(401 | 403, _) => {
+                "the token was not accepted: check that the pod is not being deleted, and the log of sluice"
+            }
+            Self::Status(404, _) | Self::NotAnAnswer(_) => {
+                "sluice may be of another version than this gate: delete the pod, and the next one gets the matching gate"
+            }
+            Self::Status(..) | Self::Garbled(_) => "check the log of the sluice pods",
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lookup(error) => out.write_str(&clean(&error.to_string(), QUOTE)),
+            Self::ConnectTimeout => out.write_str("connection timed out"),
+            Self::Refused => out.write_str("connection refused"),
+            Self::Slow => out.write_str("connected, but no answer in time"),
+            Self::Broken(error) => write!(
+                out,
+                "connection broke: {}",
+                clean(&error.to_string(), QUOTE)
+            ),
+            Self::Expired => out.write_str("its certificate has expired"),
+            Self::Untrusted => {
+                out.write_str("its certificate is not signed by the CA that this pod was given")
+            }
+            Self::WrongName => out.write_str("its certificate is for another name"),
+            Self::Tls(error) => write!(out, "TLS failed: {}", clean(&error.to_string(), QUOTE)),
+            Self::Status(code, body) if body.is_empty() => write!(out, "HTTP status {code}"),
+            Self::Status(code, body) => write!(out, "HTTP status {code} ({})", clean(body, QUOTE)),
+            Self::Garbled(bad) => write!(out, "bad answer: {bad}"),
+            Self::NotAnAnswer(error) => {
+                write!(out, "bad answer: {}", clean(&error.to_string(), QUOTE))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(host: &str, failure: Failure) -> Attempt {
+        Attempt {
+            address: Address {
+                host: host.to_owned(),
+                port: 9764,
+            },
+            failure,
+        }
+    }
+
+    fn io_error(text: &str) -> io::Error {
+        io::Error::other(text)
+    }
+
+    #[test]
+    fn says_what_is_wrong_and_what_to_check() {
+        let rotated = "the CA may have been rotated since this pod was made: delete the pod, and the next one trusts the new CA";
+        let version = "sluice may be of another version than this gate: delete the pod, and the next one gets the matching gate";
+        let json =
+            serde_json::from_str::<rules::wire::Answer>("{\"verdict\": \"perhaps\"}").unwrap_err();
+        for (failure, problem, advice) in [
+            (
+                Failure::Lookup(io_error("Name or service not known")),
+                "Name or service not known",
+                "check the cluster's DNS, and that sluice is installed",
+            ),
+            (
+                Failure::ConnectTimeout,
+                "connection timed out",
+                "check that no NetworkPolicy keeps this pod from the sluice pods, and that the nodes are up",
+            ),
+            (
+                Failure::Refused,
+                "connection refused",
+                "check that the sluice pods are running and ready",
+            ),
+            (
+                Failure::Slow,
+                "connected, but no answer in time",
+                "check the sluice pods, and any proxy or mesh on the way to them",
+            ),
+            (
+                Failure::Broken(io_error("reset\nby peer")),
+                "connection broke: reset\\nby peer",
+                "check the sluice pods, and any proxy or mesh on the way to them",
+            ),
+            (Failure::Expired, "its certificate has expired", rotated),
+            (
+                Failure::Untrusted,
+                "its certificate is not signed by the CA that this pod was given",
+                rotated,
+            ),
+            (
+                Failure::WrongName,
+                "its certificate is for another name",
+                "something else answers here: check the Service of sluice and SLUICE_SERVER_NAME",
+            ),
+            (
+                Failure::Tls(rustls::Error::HandshakeNotComplete),
+                "TLS failed: handshake not complete",
+                "check that nothing between this pod and sluice takes part in TLS, and the clocks of the nodes",
+            ),
+            (
+                Failure::Status(401, "bad\u{1b}[0m".to_owned()),
+                "HTTP status 401 (bad\\u{1b}[0m)",
+                "the token was not accepted: check that the pod is not being deleted, and the log of sluice",
+            ),
+            (
+                Failure::Status(404, String::new()),
+                "HTTP status 404",
+                version,
+            ),
+            (
+                Failure::Status(503, String::new()),
+                "HTTP status 503",
+                "check the log of the sluice pods",
+            ),
+            (
+                Failure::Garbled(Bad::NotHttp),
+                "bad answer: it is not HTTP",
+                "check the log of the sluice pods",
+            ),
+            (
+                Failure::NotAnAnswer(json),
+                "bad answer: unknown variant `perhaps`, expected one of `wait`, `open`, `refuse` at line 1 column 21",
+                version,
+            ),
+        ] {
+            let trouble = Trouble::NoAnswer(vec![attempt("10.96.0.10", failure)]);
+            assert_eq!(
+                trouble.to_string(),
+                format!("10.96.0.10:9764: {problem}; {advice}")
+            );
+        }
+    }
+
+    #[test]
+    fn advises_by_the_address_that_tells_most() {
+        let unknown = || {
+            attempt(
+                "sluice.sluice-system.svc",
+                Failure::Lookup(io_error("Name or service not known")),
+            )
+        };
+        let expected = "check that the sluice pods are running and ready";
+        for attempts in [
+            vec![unknown(), attempt("10.96.0.10", Failure::Refused)],
+            vec![attempt("10.96.0.10", Failure::Refused), unknown()],
+        ] {
+            let text = Trouble::NoAnswer(attempts).to_string();
+            assert!(text.ends_with(expected), "{text}");
+            assert!(
+                text.contains("sluice.sluice-system.svc:9764: Name or service not known; "),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn knows_silence() {
+        for (attempts, expected) in [
+            (
+                vec![
+                    attempt("a", Failure::Refused),
+                    attempt("b", Failure::ConnectTimeout),
+                ],
+                true,
+            ),
+            (
+                vec![
+                    attempt("a", Failure::Refused),
+                    attempt("b", Failure::Untrusted),
+                ],
+                false,
+            ),
+            (
+                vec![attempt("a", Failure::Status(503, String::new()))],
+                false,
+            ),
+        ] {
+            assert_eq!(Trouble::NoAnswer(attempts).silent(), expected);
+        }
+        assert!(!Trouble::Token(PathBuf::new(), BadToken::Malformed).silent());
+    }
+
+    #[test]
+    fn says_what_is_wrong_with_the_token() {
+        let path = || PathBuf::from("/token");
+        for (problem, expected) in [
+            (
+                BadToken::Unreadable(io_error("no such file")),
+                "cannot read the token /token: no such file; check the projected volume of the sluice-gate container",
+            ),
+            (
+                BadToken::Malformed,
+                "/token holds no token; check the projected volume of the sluice-gate container",
+            ),
+        ] {
+            assert_eq!(Trouble::Token(path(), problem).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn sorts_what_breaks_a_connection() {
+        use CertificateError as E;
+        let tls = |error| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                rustls::Error::InvalidCertificate(error),
+            )
+        };
+        for (error, expected) in [
+            (
+                io::ErrorKind::TimedOut.into(),
+                "connected, but no answer in time",
+            ),
+            (
+                io::ErrorKind::WouldBlock.into(),
+                "connected, but no answer in time",
+            ),
+            (tls(E::Expired), "its certificate has expired"),
+            (
+                tls(E::UnknownIssuer),
+                "its certificate is not signed by the CA that this pod was given",
+            ),
+            (
+                tls(E::BadSignature),
+                "its certificate is not signed by the CA that this pod was given",
+            ),
+            (
+                tls(E::NotValidForName),
+                "its certificate is for another name",
+            ),
+            (
+                tls(E::Revoked),
+                "TLS failed: invalid peer certificate: Revoked",
+            ),
+            (
+                io::ErrorKind::ConnectionReset.into(),
+                "connection broke: connection reset",
+            ),
+        ] {
+            assert_eq!(Failure::of(error).to_string(), expected);
+        }
+    }
+}

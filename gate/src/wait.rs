@@ -1,0 +1,212 @@
+//! The loop: ask, say what changed, pause, ask again, until there is a decision. It never gives up by itself.
+//!
+//! Time, the service, chance and the log are arguments, so every path is tested without a socket and without sleep.
+
+use crate::line::{Elapsed, clean, unsatisfied};
+use crate::trouble::{Attempt, Attempts, Trouble};
+use rules::wire::{Answer, Decision};
+use std::time::Duration;
+
+/// How long the service is asked to hold a request when nothing changes.
+const HOLD: Duration = Duration::from_secs(25);
+/// How long the log may stay silent.
+const MINUTE: Duration = Duration::from_secs(60);
+/// The shortest pause, and the shortest time that the service is asked to hold a request for.
+const SHORTEST: Duration = Duration::from_millis(200);
+/// The longest pause.
+const LONGEST: Duration = Duration::from_secs(5);
+/// An answer faster than this is one that the service did not hold.
+const QUICK: Duration = Duration::from_millis(500);
+/// So many quick answers in a row are taken for changes and cost no pause.
+const FREE: u32 = 5;
+/// After this long without any sign of the service, it may be gone for good.
+const GONE: Duration = Duration::from_secs(600);
+/// Longest line that is printed, in characters. The termination message has room for 4096 bytes.
+const LINE: usize = 1000;
+
+/// Time since the gate started.
+pub(crate) trait Clock {
+    fn now(&self) -> Duration;
+    fn sleep(&mut self, pause: Duration);
+}
+
+/// Where answers come from.
+pub(crate) trait Source {
+    /// Asks once. Where the answer's digest would be `seen`, it may be held for `hold`, whole seconds.
+    fn ask(&mut self, seen: Option<&str>, hold: Duration) -> Result<Reply, Trouble>;
+}
+
+/// An answer, and the addresses that were tried in vain before the one that gave it.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) answer: Answer,
+    pub(crate) passed_over: Vec<Attempt>,
+}
+
+/// How the wait ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The application may start.
+    Open,
+    /// Policy says that it must not; the reason, one line.
+    Refused(String),
+}
+
+/// Asks until the answer is `open` or `refuse`. `chance` is uniform in 0..1.
+pub(crate) fn until_decided(
+    source: &mut impl Source,
+    clock: &mut impl Clock,
+    chance: &mut impl FnMut() -> f64,
+    log: &mut impl FnMut(&str),
+) -> Outcome {
+    let mut journal = Journal::default();
+    let mut pace = Pace::default();
+    let mut seen = None;
+    loop {
+        let asked = clock.now();
+        let reply = source.ask(seen.as_deref(), journal.hold(asked));
+        let now = clock.now();
+        let pause = match reply {
+            Ok(Reply {
+                answer,
+                passed_over,
+            }) => {
+                journal.passed_over(&passed_over, log);
+                if let Some(outcome) = decided(&answer, now, log) {
+                    return outcome;
+                }
+                journal.waiting(now, &answer, log);
+                seen = Some(answer.digest);
+                pace.answered(now.saturating_sub(asked))
+            }
+            Err(trouble) => {
+                journal.trouble(now, &trouble, log);
+                // The next answer is wanted at once, so that the log says what the wait is for again.
+                seen = None;
+                pace.failed()
+            }
+        };
+        if let Some(attempt) = pause {
+            clock.sleep(backoff(attempt, chance()));
+        }
+    }
+}
+
+fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option<Outcome> {
+    let (waited, reason) = (Elapsed(now), unsatisfied(answer));
+    match answer.verdict {
+        Decision::Wait => None,
+        Decision::Open => {
+            // Somebody let it through: a timeout that proceeds, or a skip.
+            let without = reason
+                .map(|reason| format!(", without {reason}"))
+                .unwrap_or_default();
+            log(&clean(&format!("open after {waited}{without}"), LINE));
+            Some(Outcome::Open)
+        }
+        Decision::Refuse => {
+            let reason = reason.unwrap_or_else(|| "the status service gives no reason".to_owned());
+            let line = clean(&format!("refused after {waited}: {reason}"), LINE);
+            log(&line);
+            Some(Outcome::Refused(line))
+        }
+    }
+}
+
+/// A pause before the attempt after `failures` in a row, somewhere between the shortest and a bound that doubles:
+/// gates that lost the service together must not come back together.
+fn backoff(failures: u32, chance: f64) -> Duration {
+    let bound = SHORTEST
+        .saturating_mul(2u32.saturating_pow(failures))
+        .min(LONGEST);
+    SHORTEST + bound.saturating_sub(SHORTEST).mul_f64(chance)
+}
+
+/// When to pause: after every failure, and after answers that come too fast to be news.
+#[derive(Default)]
+struct Pace {
+    failures: u32,
+    quick: u32,
+}
+
+impl Pace {
+    fn answered(&mut self, took: Duration) -> Option<u32> {
+        self.failures = 0;
+        self.quick = if took < QUICK {
+            self.quick.saturating_add(1)
+        } else {
+            0
+        };
+        self.quick.checked_sub(FREE).filter(|excess| *excess > 0)
+    }
+
+    fn failed(&mut self) -> Option<u32> {
+        self.failures = self.failures.saturating_add(1);
+        Some(self.failures)
+    }
+}
+
+/// What the log says last, and when.
+#[derive(Default)]
+struct Journal {
+    said: Option<(Duration, String)>,
+    passed_over: String,
+    silent_since: Option<Duration>,
+}
+
+impl Journal {
+    /// How long a request may be held: not beyond the next line that is due.
+    fn hold(&self, now: Duration) -> Duration {
+        let due = self
+            .said
+            .as_ref()
+            .map_or(MINUTE, |(at, _)| (*at + MINUTE).saturating_sub(now));
+        Duration::from_secs(due.as_secs() + u64::from(due.subsec_nanos() > 0))
+            .clamp(Duration::from_secs(1), HOLD)
+    }
+
+    fn waiting(&mut self, now: Duration, answer: &Answer, log: &mut impl FnMut(&str)) {
+        self.silent_since = None;
+        let reason = unsatisfied(answer)
+            .unwrap_or_else(|| "the status service, which gives no reason".to_owned());
+        self.say(now, format!("for {reason}"), log);
+    }
+
+    fn trouble(&mut self, now: Duration, trouble: &Trouble, log: &mut impl FnMut(&str)) {
+        let mut text = format!("for the status service: {trouble}");
+        if trouble.silent() {
+            if now.saturating_sub(*self.silent_since.get_or_insert(now)) >= GONE {
+                text.push_str(
+                    "; no sign of it for 10 minutes: if sluice was uninstalled, delete this pod",
+                );
+            }
+        } else {
+            self.silent_since = None;
+        }
+        self.say(now, text, log);
+    }
+
+    /// One line where the text is news, or a minute has passed.
+    fn say(&mut self, now: Duration, text: String, log: &mut impl FnMut(&str)) {
+        if let Some((at, last)) = &self.said
+            && *last == text
+            && now.saturating_sub(*at) < MINUTE
+        {
+            return;
+        }
+        log(&clean(&format!("waiting {} {text}", Elapsed(now)), LINE));
+        self.said = Some((now, text));
+    }
+
+    /// One line where other addresses than before were passed over.
+    fn passed_over(&mut self, attempts: &[Attempt], log: &mut impl FnMut(&str)) {
+        let text = Attempts(attempts).to_string();
+        if text != self.passed_over && !text.is_empty() {
+            log(&clean(&format!("{text}; the next address answers"), LINE));
+        }
+        self.passed_over = text;
+    }
+}
+
+#[cfg(test)]
+mod tests;
