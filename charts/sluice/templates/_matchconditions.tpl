@@ -1,0 +1,68 @@
+{{/*
+Which requests the API server sends at all. No value reaches these templates: they decide what a stopped webhook holds up.
+
+With failurePolicy Fail an expression that errors rejects the request, so each path is guarded before it is read. The
+guards are conditions of their own because one false condition outweighs any number of errors. The API server accepts
+no user function in them, so the keys and the path are spelled out by these helpers.
+*/}}
+
+{{- define "sluice.match.keys" -}}
+['sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight']
+{{- end }}
+
+{{/* Does the object itself carry one of the keys? */}}
+{{- define "sluice.match.annotated" -}}
+has(object.metadata.annotations) && {{ include "sluice.match.keys" . }}.exists(k, k in object.metadata.annotations)
+{{- end }}
+
+{{/* Does the pod template at this path carry the marker? */}}
+{{- define "sluice.match.marked" -}}
+has({{ . }}.metadata) && has({{ . }}.metadata.annotations) && 'sluice.dev/gated' in {{ . }}.metadata.annotations
+{{- end }}
+
+{{/* What this key says, on object or oldObject; empty where it is not there. */}}
+{{- define "sluice.match.text" -}}
+(has({{ . }}.metadata.annotations) && k in {{ . }}.metadata.annotations ? {{ . }}.metadata.annotations[k] : '')
+{{- end }}
+
+{{/*
+The conditions for one workload; the argument is the path of its pod template.
+
+On CREATE the keys decide. On UPDATE there is work only where the template changes, or where a list changes and has to be
+checked: that leaves alone the writes by which controllers keep a cluster running (revision annotations, finalizers).
+*/}}
+{{- define "sluice.match.workload" -}}
+{{- $guards := list }}
+{{- $path := "" }}
+{{- range $step := splitList "." . }}
+{{- $path = ternary $step (printf "%s.%s" $path $step) (eq $path "") }}
+{{- $guards = append $guards (printf "has(object.%s)" $path) }}
+{{- end }}
+{{- $new := printf "object.%s" . }}
+{{- $old := printf "oldObject.%s" . }}
+- name: has-template
+  expression: {{ join " && " $guards | quote }}
+- name: not-deleting
+  expression: "!has(object.metadata.deletionTimestamp)"
+- name: not-controller-owned
+  expression: "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(r, has(r.controller) && r.controller)"
+- name: relevant
+  expression: >-
+    request.operation == 'CREATE'
+    ? ({{ include "sluice.match.annotated" . }})
+    : ((({{ include "sluice.match.annotated" . }})
+    || ({{ include "sluice.match.marked" $new }})
+    || ({{ include "sluice.match.marked" $old }}))
+    && {{ $new }} != {{ $old }})
+    || {{ include "sluice.match.keys" . }}.exists(k, {{ include "sluice.match.text" "object" }} != {{ include "sluice.match.text" "oldObject" }})
+{{- end }}
+
+{{/* The conditions for a pod, which is only ever looked at when it is created. A mirror pod shows what the kubelet runs already. */}}
+{{- define "sluice.match.pod" -}}
+- name: not-mirror
+  expression: "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)"
+- name: annotated
+  expression: >-
+    has(object.metadata.annotations)
+    && (['sluice.dev/gated', 'sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight'].exists(k, k in object.metadata.annotations))
+{{- end }}
