@@ -11,17 +11,26 @@ another name fails on the first object it does not own instead of admitting ever
 {{- define "sluice.selectorLabels" -}}
 app.kubernetes.io/name: sluice
 app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: controller
 {{- end }}
 
 {{- define "sluice.labels" -}}
-{{ include "sluice.selectorLabels" . }}
-app.kubernetes.io/component: controller
+{{ include "sluice.labelsOf" (dict "component" "controller" "root" .) }}
+{{- end }}
+
+{{/* The standard labels of an object of any component. */}}
+{{- define "sluice.labelsOf" -}}
+{{- with .root -}}
+app.kubernetes.io/name: sluice
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: {{ $.component }}
 app.kubernetes.io/part-of: sluice
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- with .Values.commonLabels }}
 {{ toYaml . }}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -1,0 +1,498 @@
+//! The chart, rendered by the Helm that users have: every branch of its values, and what must never be in it.
+//!
+//! Without a Helm (`make cluster` builds both, the PATH will do) each test says `skipped:` and passes.
+
+mod cluster;
+mod helm;
+
+use helm::{Manifest, Render, chart_dir, helm, versions};
+use serde_json::{Value, json};
+
+/// Renders, or leaves the test where there is no Helm.
+macro_rules! render {
+    ($($flag:expr),*) => {
+        match helm() {
+            Some(helm) => Render::new(&helm).flags(&[$($flag),*]).manifest(),
+            None => return,
+        }
+    };
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
+}
+
+#[test]
+fn renders_the_defaults() {
+    insta::assert_snapshot!(render!().text());
+}
+
+#[test]
+fn renders_the_same_with_helm_3_and_4() {
+    let [old, new] = versions().map(|helm| helm.map(|helm| Render::new(&helm).manifest().text()));
+    if let (Some(old), Some(new)) = (old, new) {
+        assert_eq!(old, new);
+    }
+}
+
+#[test]
+fn renders_the_same_twice() {
+    assert_eq!(render!().text(), render!().text());
+}
+
+/// A flag, and the place where it has to show: kind, JSON pointer, value.
+#[test]
+fn renders_every_branch() {
+    let container = "/spec/template/spec/containers/0";
+    let cases: &[(&str, &str, String, Value)] = &[
+        (
+            "replicas=3",
+            "Deployment",
+            "/spec/replicas".into(),
+            json!(3),
+        ),
+        (
+            "image.registry=",
+            "Deployment",
+            format!("{container}/image"),
+            json!("sluice-webhook:dev"),
+        ),
+        (
+            "image.registry=mirror:5000",
+            "Deployment",
+            format!("{container}/image"),
+            json!("mirror:5000/sluice-webhook:dev"),
+        ),
+        (
+            "image.repository=a/b",
+            "Deployment",
+            format!("{container}/image"),
+            json!("localhost/a/b:dev"),
+        ),
+        (
+            "image.tag=1.0",
+            "Deployment",
+            format!("{container}/image"),
+            json!("localhost/sluice-webhook:1.0"),
+        ),
+        (
+            "image.pullPolicy=Always",
+            "Deployment",
+            format!("{container}/imagePullPolicy"),
+            json!("Always"),
+        ),
+        (
+            "image.pullSecrets={a,b}",
+            "Deployment",
+            "/spec/template/spec/imagePullSecrets".into(),
+            json!([{"name": "a"}, {"name": "b"}]),
+        ),
+        (
+            "resources=null",
+            "Deployment",
+            format!("{container}/resources"),
+            Value::Null,
+        ),
+        (
+            "priorityClassName=",
+            "Deployment",
+            "/spec/template/spec/priorityClassName".into(),
+            Value::Null,
+        ),
+        (
+            "priorityClassQuota=true",
+            "ResourceQuota",
+            "/spec/hard/pods".into(),
+            json!("4"),
+        ),
+        (
+            "hostNetwork=true",
+            "Deployment",
+            "/spec/template/spec/dnsPolicy".into(),
+            json!("ClusterFirstWithHostNet"),
+        ),
+        (
+            "hostNetwork=true",
+            "Deployment",
+            "/spec/strategy/rollingUpdate/maxSurge".into(),
+            json!(0),
+        ),
+        (
+            "shutdownDelaySeconds=30",
+            "Deployment",
+            "/spec/template/spec/terminationGracePeriodSeconds".into(),
+            json!(50),
+        ),
+        (
+            "ports.admin=9090",
+            "Deployment",
+            format!("{container}/ports/2/containerPort"),
+            json!(9090),
+        ),
+        (
+            "nodeSelector.pool=infra",
+            "Deployment",
+            "/spec/template/spec/nodeSelector/pool".into(),
+            json!("infra"),
+        ),
+        (
+            "tolerations[0].operator=Exists",
+            "Deployment",
+            "/spec/template/spec/tolerations/0/operator".into(),
+            json!("Exists"),
+        ),
+        (
+            "affinity.nodeAffinity.x=y",
+            "Deployment",
+            "/spec/template/spec/affinity".into(),
+            json!({"nodeAffinity": {"x": "y"}}),
+        ),
+        (
+            "topologySpreadConstraints[0].topologyKey=rack",
+            "Deployment",
+            "/spec/template/spec/topologySpreadConstraints".into(),
+            json!([{"topologyKey": "rack"}]),
+        ),
+        (
+            "podAnnotations.a=b",
+            "Deployment",
+            "/spec/template/metadata/annotations".into(),
+            json!({"a": "b"}),
+        ),
+        (
+            "podLabels.a=b",
+            "Deployment",
+            "/spec/template/metadata/labels/a".into(),
+            json!("b"),
+        ),
+        (
+            "commonLabels.a=b",
+            "Service",
+            "/metadata/labels/a".into(),
+            json!("b"),
+        ),
+        (
+            "serviceAccount.annotations.a=b",
+            "ServiceAccount",
+            "/metadata/annotations".into(),
+            json!({"a": "b"}),
+        ),
+        (
+            "podDisruptionBudget.maxUnavailable=50%",
+            "PodDisruptionBudget",
+            "/spec/maxUnavailable".into(),
+            json!("50%"),
+        ),
+        (
+            "networkPolicy.enabled=true",
+            "NetworkPolicy",
+            "/spec/ingress/0/ports/0/port".into(),
+            json!(10250),
+        ),
+        (
+            "serviceMonitor.enabled=true",
+            "ServiceMonitor",
+            "/spec/endpoints/0/interval".into(),
+            json!("30s"),
+        ),
+        (
+            "helmTest.enabled=true",
+            "Pod",
+            "/metadata/annotations/sluice.dev~1depends-on".into(),
+            json!("configmap/kube-root-ca.crt"),
+        ),
+        (
+            "admission.failurePolicy=Ignore",
+            "MutatingWebhookConfiguration",
+            "/webhooks/2/failurePolicy".into(),
+            json!("Ignore"),
+        ),
+        (
+            "admission.timeoutSeconds=3",
+            "MutatingWebhookConfiguration",
+            "/webhooks/0/timeoutSeconds".into(),
+            json!(3),
+        ),
+        (
+            "workloads.custom=null",
+            "MutatingWebhookConfiguration",
+            "/webhooks/0/rules/3".into(),
+            Value::Null,
+        ),
+    ];
+    for (flag, kind, pointer, expected) in cases {
+        let manifest = render!(flag);
+        let object = manifest.only(kind);
+        assert_eq!(
+            object.pointer(pointer).unwrap_or(&Value::Null),
+            expected,
+            "--set {flag}: {kind} {pointer}"
+        );
+    }
+}
+
+#[test]
+fn hands_the_values_to_the_controller_as_flags() {
+    let digest = format!("gate.image.digest=sha256:{}", "a".repeat(64));
+    let manifest = render!(
+        digest.as_str(),
+        "gate.image.pullPolicy=Always",
+        "gate.runAsUser=null",
+        "annotations.configDependsOn=false",
+        "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
+        "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
+        "log.format=text,log.level=debug",
+        "shutdownDelaySeconds=0"
+    );
+    let deployment = manifest.only("Deployment");
+    let args = strings(&deployment["spec"]["template"]["spec"]["containers"][0]["args"]).join("\n");
+    insta::assert_snapshot!(args, @r"
+    --service-name=sluice
+    --service-namespace=$(POD_NAMESPACE)
+    --admission-port=10250
+    --status-port=9764
+    --admin-port=8080
+    --webhook-configuration=sluice
+    --ca-secret=sluice-ca
+    --gate-image=localhost/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    --gate-image-pull-policy=Always
+    --gate-run-as-user=
+    --honor-config-depends-on=false
+    --allow-cross-namespace=web->data,web->jobs
+    --log-format=text
+    --log-level=debug
+    --shutdown-delay=0s
+    ");
+}
+
+#[test]
+fn runs_in_a_restricted_namespace_as_the_images_own_user() {
+    let pod = render!().only("Deployment")["spec"]["template"]["spec"].clone();
+    assert_eq!(
+        pod["securityContext"],
+        json!({"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}})
+    );
+    assert_eq!(
+        pod["containers"][0]["securityContext"],
+        json!({"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": {"drop": ["ALL"]}})
+    );
+}
+
+#[test]
+fn refuses_values_that_nobody_reads() {
+    let Some(helm) = helm() else { return };
+    for flag in [
+        "replica=3",
+        "image.name=x",
+        "gate.image.pullSecrets={a}",
+        "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
+        "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
+        "workloads.custom[0].group=g,workloads.custom[0].resource=*",
+        "admission.failurePolicy=fail",
+        "admission.timeoutSeconds=30",
+        "admission.excludeNamespaces={Not_A_Name}",
+        "crossNamespace.allow[0].from=web",
+        "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data->x",
+        "image.digest=latest",
+        "replicas=0",
+        "gate.runAsUser=0",
+        "helmTest.enabled=true,helmTest.namespace=sluice-system",
+    ] {
+        let refusal = Render::new(&helm).flags(&[flag]).run();
+        assert!(refusal.is_err(), "--set {flag} was accepted");
+    }
+}
+
+#[test]
+fn may_be_a_part_of_another_chart() {
+    render!("global.somebody=else");
+}
+
+/// Rules of every role, with the place they came from.
+fn rules(manifest: &Manifest) -> Vec<(String, Value)> {
+    let of = |kind: &'static str| {
+        manifest.all(kind).into_iter().flat_map(move |role| {
+            role["rules"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(move |rule| (kind.to_owned(), rule.clone()))
+                .collect::<Vec<_>>()
+        })
+    };
+    of("ClusterRole").chain(of("Role")).collect()
+}
+
+#[test]
+fn reads_and_hardly_writes() {
+    for (role, rule) in rules(&render!()) {
+        let verbs = strings(&rule["verbs"]);
+        let resources = strings(&rule["resources"]);
+        let text = format!("{role}: {rule}");
+        assert!(!text.contains('*'), "wildcard in {text}");
+        assert!(
+            role == "Role" || !resources.contains(&"secrets"),
+            "secrets in {text}"
+        );
+        let named = rule.get("resourceNames").is_some();
+        for verb in verbs {
+            let fine = match verb {
+                "get" | "list" | "watch" => true,
+                "create" => {
+                    resources
+                        .iter()
+                        .all(|resource| ["tokenreviews", "events"].contains(resource))
+                        || role == "Role"
+                }
+                "patch" => named || resources == ["events"],
+                "update" => named && role == "Role",
+                _ => false,
+            };
+            assert!(fine, "{verb} in {text}");
+        }
+    }
+}
+
+#[test]
+fn reads_secrets_and_more_kinds_only_where_told_to() {
+    let cluster_wide = |manifest: &Manifest, resource: &str| {
+        rules(manifest).iter().any(|(role, rule)| {
+            role == "ClusterRole" && strings(&rule["resources"]).contains(&resource)
+        })
+    };
+    assert!(!cluster_wide(&render!(), "secrets"));
+    assert!(cluster_wide(&render!("rbac.secrets=true"), "secrets"));
+    assert!(!cluster_wide(&render!(), "certificates"));
+    assert!(cluster_wide(
+        &render!("rbac.kinds[0].group=cert-manager.io,rbac.kinds[0].resources={certificates}"),
+        "certificates"
+    ));
+    assert!(cluster_wide(
+        &render!("workloads.custom[0].group=apps.kruise.io,workloads.custom[0].resource=clonesets"),
+        "clonesets"
+    ));
+}
+
+#[test]
+fn names_no_ca_bundle_no_key_and_no_hook() {
+    let manifest = render!();
+    let text = manifest.text();
+    for word in ["caBundle", "BEGIN ", "helm.sh/hook"] {
+        assert!(!text.contains(word), "{word} in the manifest");
+    }
+    assert!(manifest.all("Secret").is_empty());
+    assert!(manifest.all("CustomResourceDefinition").is_empty());
+}
+
+/// Flux reads that word in a message as leave to delete and recreate the object.
+#[test]
+fn never_says_the_word() {
+    for file in helm::files(&chart_dir()) {
+        let text = std::fs::read_to_string(&file).expect("chart files are text");
+        assert!(
+            !text.to_lowercase().contains(concat!("immu", "table")),
+            "{}",
+            file.display()
+        );
+    }
+}
+
+#[test]
+fn leaves_the_namespaces_alone_that_keep_the_cluster_up() {
+    let manifest = render!(
+        "admission.excludeNamespaces={team-a}",
+        "admission.namespaceSelector[0].key=sluice,admission.namespaceSelector[0].operator=Exists"
+    );
+    for webhook in manifest.only("MutatingWebhookConfiguration")["webhooks"]
+        .as_array()
+        .expect("webhooks")
+    {
+        assert_eq!(
+            webhook["namespaceSelector"],
+            json!({"matchExpressions": [
+                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", "kube-public", "kube-node-lease", "sluice-system", "team-a"]},
+                {"key": "sluice", "operator": "Exists"},
+            ]})
+        );
+    }
+}
+
+/// A line for each condition of each entry, sorted, without the white space that folding changes.
+fn conditions(webhooks: Vec<(String, Vec<(String, String)>)>) -> String {
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut lines: Vec<String> = webhooks
+        .into_iter()
+        .flat_map(|(webhook, conditions)| {
+            conditions
+                .into_iter()
+                .map(move |(name, cel)| format!("{webhook} {name}: {}", squeeze(&cel)))
+        })
+        .collect();
+    lines.sort();
+    lines.join("\n")
+}
+
+#[test]
+fn calls_the_webhook_for_exactly_what_was_proven() {
+    let text = include_str!("../fixtures/chart/matchconditions.yaml");
+    let proven: Value = serde_saphyr::from_str(text).expect("the fixture is YAML");
+    let proven = proven
+        .as_object()
+        .expect("a mapping")
+        .iter()
+        .map(|(webhook, conditions)| {
+            let conditions = conditions.as_object().expect("a mapping").iter();
+            (
+                webhook.clone(),
+                conditions
+                    .map(|(name, cel)| (name.clone(), cel.as_str().unwrap_or_default().to_owned()))
+                    .collect(),
+            )
+        });
+
+    // Whatever the values say: they must not reach the conditions.
+    let manifest = render!(
+        "admission.failurePolicy=Ignore",
+        "annotations.configDependsOn=false",
+        "workloads.custom=null"
+    );
+    let rendered = manifest.only("MutatingWebhookConfiguration")["webhooks"].clone();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let rendered = rendered
+        .as_array()
+        .expect("webhooks")
+        .iter()
+        .map(|webhook| {
+            let conditions = webhook["matchConditions"].as_array().into_iter().flatten();
+            (
+                word(&webhook["name"]),
+                conditions
+                    .map(|condition| (word(&condition["name"]), word(&condition["expression"])))
+                    .collect(),
+            )
+        });
+
+    assert_eq!(conditions(rendered.collect()), conditions(proven.collect()));
+}
+
+/// Each value has its `# --` sentence, and each has a place in the schema.
+#[test]
+fn explains_every_value() {
+    let values = std::fs::read_to_string(chart_dir().join("values.yaml")).expect("values.yaml");
+    let schema = std::fs::read_to_string(chart_dir().join("values.schema.json"))
+        .expect("values.schema.json");
+    let schema: Value = serde_json::from_str(&schema).expect("the schema is JSON");
+    let parsed: Value = serde_saphyr::from_str(&values).expect("values.yaml is YAML");
+    let mut leaves = Vec::new();
+    helm::leaves(&parsed, &schema, &mut leaves);
+    let explained = values
+        .lines()
+        .filter(|line| line.trim_start().starts_with("# -- "))
+        .count();
+    assert_eq!(explained, leaves.len(), "values: {leaves:#?}");
+}

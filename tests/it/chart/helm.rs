@@ -1,0 +1,166 @@
+//! Runs Helm on the chart and reads what it renders.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+pub(super) fn chart_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../charts/sluice")
+}
+
+/// A program of the test cluster, or the one of that name in the PATH.
+pub(super) fn program(name: &str) -> Option<PathBuf> {
+    let own = std::env::var_os("CLUSTER_BIN").map_or_else(
+        || PathBuf::from("/var/cache/sluice-cluster/bin"),
+        PathBuf::from,
+    );
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::iter::once(own)
+        .chain(std::env::split_paths(&path))
+        .map(|dir| dir.join(name))
+        .find(|file| file.is_file())
+}
+
+/// The current Helm, or a line that says why the test does nothing.
+pub(super) fn helm() -> Option<PathBuf> {
+    let helm = program("helm");
+    if helm.is_none() {
+        println!("skipped: no helm here; `make cluster` builds one");
+    }
+    helm
+}
+
+/// Helm 3 and Helm 4, where they are there.
+pub(super) fn versions() -> [Option<PathBuf>; 2] {
+    let both = ["helm3", "helm"].map(program);
+    if both.contains(&None) {
+        println!("skipped: not both Helms here; `make cluster` builds them");
+    }
+    both
+}
+
+/// One run of `helm template`.
+pub(super) struct Render(Command);
+
+impl Render {
+    pub(super) fn new(helm: &Path) -> Self {
+        let mut command = Command::new(helm);
+        // Helm 3 built from source believes in Kubernetes 1.20 unless it is told.
+        command
+            .args([
+                "template",
+                "sluice",
+                "--namespace",
+                "sluice-system",
+                "--kube-version",
+                "1.36.0",
+            ])
+            .arg(chart_dir());
+        Self(command)
+    }
+
+    /// One `--set` a flag.
+    pub(super) fn flags(mut self, flags: &[&str]) -> Self {
+        for flag in flags {
+            self.0.args(["--set", flag]);
+        }
+        self
+    }
+
+    /// What Helm printed, or what it complained of.
+    pub(super) fn run(mut self) -> Result<String, String> {
+        let output = self.0.output().expect("helm must start");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("helm prints text");
+        if output.status.success() {
+            Ok(text(output.stdout))
+        } else {
+            Err(text(output.stderr))
+        }
+    }
+
+    pub(super) fn manifest(self) -> Manifest {
+        Manifest(self.run().expect("the chart must render"))
+    }
+}
+
+/// What was rendered.
+pub(super) struct Manifest(String);
+
+impl Manifest {
+    /// The documents in an order of their own: the two Helms sort and part them differently.
+    pub(super) fn text(&self) -> String {
+        let without_source = |document: &str| {
+            document
+                .lines()
+                .filter(|line| !line.starts_with("# Source:"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let mut documents: Vec<String> = format!("\n{}", self.0)
+            .split("\n---")
+            .map(|document| without_source(document).trim().to_owned())
+            .collect();
+        documents.retain(|document| !document.is_empty());
+        documents.sort();
+        documents.join("\n---\n") + "\n"
+    }
+
+    /// Every object of a kind.
+    pub(super) fn all(&self, kind: &str) -> Vec<Value> {
+        let objects: Vec<Value> =
+            serde_saphyr::from_multiple(&self.0).expect("the manifest is YAML");
+        objects
+            .into_iter()
+            .filter(|object| object["kind"] == kind)
+            .collect()
+    }
+
+    /// The object of a kind called after the chart.
+    pub(super) fn only(&self, kind: &str) -> Value {
+        let named = |object: &Value| {
+            object["metadata"]["name"]
+                .as_str()
+                .is_some_and(|name| ["sluice", "sluice-test"].contains(&name))
+        };
+        self.all(kind)
+            .into_iter()
+            .find(named)
+            .unwrap_or_else(|| panic!("no {kind} in the manifest"))
+    }
+}
+
+/// Every file below a folder.
+pub(super) fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("readable").path());
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
+
+/// Paths of the values that the schema does not open further; panics on one that the schema does not know.
+pub(super) fn leaves(value: &Value, schema: &Value, found: &mut Vec<String>) {
+    walk(value, schema, "", found);
+}
+
+fn walk(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
+    match (value.as_object(), schema.get("properties")) {
+        (Some(map), Some(properties)) => {
+            for (key, value) in map {
+                let schema = properties
+                    .get(key)
+                    .unwrap_or_else(|| panic!("{path}.{key} is not in the schema"));
+                walk(value, schema, &format!("{path}.{key}"), found);
+            }
+        }
+        _ => found.push(path.to_owned()),
+    }
+}
