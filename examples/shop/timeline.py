@@ -9,7 +9,7 @@ The order is checked for the pods made meanwhile, against the `sluice.dev/depend
 the two kinds that the shop has: a Job is there when it is complete, a Service when the first of its pods is Ready. Times are
 those of the API server and the kubelet, in whole seconds. Exit code 1: something started too early, or never came.
 """
-import argparse, dataclasses, json, shutil, subprocess, sys, threading, time, urllib.request
+import argparse, dataclasses, json, re, shutil, subprocess, sys, threading, time, urllib.request
 from datetime import datetime
 
 GATE, LIST, REVISION = "sluice-gate", "sluice.dev/depends-on", "deployment.kubernetes.io/revision"
@@ -78,9 +78,11 @@ def trimmed(item):
            "status": {k: v for k, v in status.items() if isinstance(v, int) or k in ("phase", "currentRevision", "updateRevision")}}
     out["metadata"]["annotations"] = keep(meta.get("annotations", {}), LIST, REVISION)
     out["metadata"]["owners"] = [keep(o, "kind", "name") for o in meta.get("ownerReferences", []) if o.get("controller")]
-    out["status"]["conditions"] = [keep(c, "type", "status", "lastTransitionTime") for c in status.get("conditions") or []]
+    out["status"]["conditions"] = [keep(c, "type", "status", "lastTransitionTime") for c in status.get("conditions") or [] if c["type"] in ("Ready", "Complete")]
+    state = lambda source: {k: keep(v, "startedAt", "finishedAt", "exitCode", "message") for k, v in (source or {}).items()}
     for key in ("initContainerStatuses", "containerStatuses"):
-        out["status"][key] = [keep(c, "name", "state", "lastState", "restartCount") for c in status.get(key, [])]
+        out["status"][key] = [{"name": c["name"], "restartCount": c["restartCount"], "state": state(c.get("state")), "lastState": state(c.get("lastState"))}
+                              for c in status.get(key, [])]
     return out
 
 
@@ -139,7 +141,7 @@ class History:
                 yield False, f"{pod.name} was started in vain {pod.failures} time{'s' * (pod.failures > 1)}"
             for reference in filter(None, (r.strip() for r in work["metadata"]["annotations"].get(LIST, "").split(","))):
                 since = self.healthy(reference)
-                there = "never there" if since is None else f"there since {self.offset(since)}"
+                there = "never there" if since is None else "there before" if since < int(self.begin) else f"there since {self.offset(since)}"
                 yield bool(since and pod.started and pod.started >= since), f"{pod.name} started {self.offset(pod.started)}, {reference} {there}"
 
     def offset(self, when):
@@ -154,6 +156,8 @@ class History:
         yield f"{'pod':{label}} |{'. at its gate, - starts, # works':{room}}|    gate  start  ready"
         for pod in rows:
             job = pod.workload[0] == "Job"
+            if job and pod.ready and pod.ready < int(self.begin):
+                continue
             def cell(at):
                 if at + step <= pod.created or at >= (pod.gone or self.end) or job and pod.ready and at > pod.ready:
                     return " "
@@ -207,6 +211,14 @@ class Probe(threading.Thread):
         yield not self.failures, f"{len(self.failures)} requests got no answer" + "".join(f"\n       +{t - begin:.1f}s {e}" for t, e in self.failures[:3])
 
 
+def last_word(line):
+    """The sentence in a line of a log, whether that is JSON or text behind a time and a level."""
+    try:
+        parsed = json.loads(line)
+        return str(parsed.get("message") or parsed.get("msg") or line)
+    except (ValueError, AttributeError):
+        return re.sub(r"^(\d{4}-\d\d-\d\dT\S+\s+)?((TRACE|DEBUG|INFO|WARN|ERROR)\s+)?", "", line.strip())
+
 def kubectl(*args):
     done = subprocess.run(["kubectl", *args], capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else ""
@@ -215,7 +227,7 @@ def observe(namespace):
     """One look at the namespace, with the last word of each gate that still waits."""
     items = [trimmed(i) for i in json.loads(kubectl("get", KINDS, "-n", namespace, "-o", "json") or '{"items":[]}')["items"]]
     waiting = [i["metadata"] for i in items if any(c["name"] == GATE and "running" in c.get("state", {}) for c in i["status"]["initContainerStatuses"])]
-    said = {m["uid"]: kubectl("logs", m["name"], "-n", namespace, "-c", GATE, "--tail=1").strip() for m in waiting}
+    said = {m["uid"]: last_word(kubectl("logs", m["name"], "-n", namespace, "-c", GATE, "--tail=1")) for m in waiting}
     return {"at": time.time(), "items": items, "said": said}
 
 def looks(namespace):

@@ -1,0 +1,59 @@
+#!/bin/bash
+# demo.sh: the shop on the cluster of KUBECONFIG, with the image on its nodes and sluice installed (`make demo` sees to both).
+# Installs it with plain helm, shows who waits for what, draws the real start times, then upgrades it to a new schema.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+namespace=${SHOP_NAMESPACE:-shop} chart=${SHOP_CHART:-$here/chart}
+bold=; plain=; if [ -t 1 ]; then bold=$'\e[1m' plain=$'\e[0m'; fi
+say() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
+show() { printf '%s$ %s%s\n' "$bold" "$*" "$plain"; }
+follow() { python3 "$here/timeline.py" -n "$namespace" "$@"; }
+for program in kubectl helm python3 curl; do command -v $program >/dev/null || { echo "demo.sh: $program is not in PATH" >&2; exit 1; }; done
+kubectl get --raw /readyz >/dev/null || { echo "demo.sh: no cluster answers; is KUBECONFIG set?" >&2; exit 1; }
+[ -n "$(kubectl -n sluice-system get deployments -o name 2>/dev/null)" ] || echo "demo.sh: sluice is not in this cluster, so nothing will be held back; 'make install' puts it there" >&2
+
+forward= log=$(mktemp)
+cleanup() { rm -f "$log"; [ -z "$forward" ] || kill "$forward" 2>/dev/null || true; }
+trap cleanup EXIT
+
+say "All that the chart says about order: one line on each workload"
+(cd "$chart" && grep -Hn 'sluice.dev/depends-on' templates/*.yaml)
+echo "No wait loop, no init container, no rights: what starts too early exits."
+
+if helm status shop -n "$namespace" >/dev/null 2>&1; then
+  say "The shop of an earlier run goes first"
+  helm uninstall shop -n "$namespace" --wait
+fi
+[ -z "$(kubectl get pods -n "$namespace" -o name 2>/dev/null)" ] || kubectl wait pods --all -n "$namespace" --for=delete --timeout=60s
+
+say "Install"
+show helm install shop examples/shop/chart -n "$namespace" --create-namespace
+follow -- helm install shop "$chart" -n "$namespace" --create-namespace
+
+say "What a customer sees"
+address=$(kubectl get service web -n "$namespace" -o 'jsonpath={.spec.clusterIP}')
+if ! curl --silent --max-time 2 --output /dev/null "http://$address/"; then          # not a cluster whose addresses this machine knows
+  kubectl port-forward -n "$namespace" svc/web :80 >"$log" 2>&1 & forward=$!
+  for _ in $(seq 100); do grep -q 'Forwarding from 127' "$log" && break; kill -0 $forward 2>/dev/null || break; sleep 0.1; done
+  address=$(sed -n 's/^Forwarding from \(127[0-9.:]*\) .*/\1/p' "$log")
+fi
+url=http://$address/api/products
+show curl "$url"
+curl --fail --silent --show-error "$url" || { cat "$log" >&2; exit 1; }
+
+say "Upgrade: the API needs schema 2, and the database gets it from a new migration"
+show helm upgrade shop examples/shop/chart -n "$namespace" --set schema=2
+echo "The API pods of schema 1 serve until those of schema 2 may start; every 0.1 s a customer asks for the products."
+follow --url "$url" -- helm upgrade shop "$chart" -n "$namespace" --set schema=2
+show curl "$url"
+curl --fail --silent --show-error "$url"
+
+say "Look further"
+cat <<TEXT
+kubectl sluice status -n $namespace POD                     what a pod waits for, or waited for
+kubectl get events -n $namespace                            the same from the pods' events
+kubectl -n $namespace logs POD -c sluice-gate               what its gate said
+helm upgrade shop examples/shop/chart -n $namespace --set schema=2 --set api.replicas=4     pods of the same revision do not wait again
+
+Clean up: helm uninstall shop -n $namespace; kubectl delete namespace $namespace
+TEXT
