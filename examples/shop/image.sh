@@ -44,7 +44,7 @@ done | sort -u | while read -r library; do
 done
 cp -L "$loader" "$tree/lib64/"
 
-mkdir -p "$tree/usr/bin" "$tree/srv/api/cgi-bin" "$tree/srv/web"
+mkdir -p "$tree/usr/bin" "$tree/srv/api/cgi-bin" "$tree/srv/web" "$tree/usr/share/zoneinfo"      # the server looks for zones; UTC is built in
 for applet in $("$tree/bin/busybox" --list); do [ "$applet" = busybox ] || ln -s busybox "$tree/bin/$applet"; done
 for program in postgres initdb pg_isready psql; do ln -s "/$pg/bin/$program" "$tree/usr/bin/$program"; done
 printf 'root:x:0:0::/:/bin/sh\nshop:x:999:999::/tmp:/bin/sh\n' > "$tree/etc/passwd"     # initdb asks for the name of its uid

@@ -40,7 +40,7 @@ class Install(unittest.TestCase):
 
     def test_the_live_view_repeats_nothing(self):
         _, out = replayed("install")
-        rows = [line.split("s  ", 1)[1] for line in out.splitlines()]
+        rows = sorted((line.split("s  ", 1)[1] for line in out.splitlines()), key=lambda row: row.split()[0])    # stable: the order in time of each pod
         self.assertFalse([a for a, b in zip(rows, rows[1:]) if a == b])
 
     def test_it_is_not_settled_while_a_pod_waits(self):
@@ -58,6 +58,16 @@ class Install(unittest.TestCase):
                         container["state"]["running"]["startedAt"] = "2020-01-01T00:00:00Z"
         history, _ = replayed("install", earlier)
         self.assertEqual([s.split(" ")[0][:3] + s.rpartition(", ")[2][:7] for holds, s in history.check() if not holds], ["websvc/api"])
+
+    def test_a_pod_that_was_ready_once_stays_a_dependency_that_was_there(self):
+        begin, looks = Recording.read(HERE / "recordings/install.json")
+        last = copy.deepcopy(looks[-1])
+        for item in last["items"]:
+            item["status"]["conditions"] = [c for c in item["status"]["conditions"] if c["type"] != "Ready"]
+        history = History(begin)
+        for look in [*looks, last]:
+            history.add(look)
+        self.assertTrue(all(holds for holds, _ in history.check()))
 
     def test_bars_say_wait_start_work(self):
         history, _ = replayed("install")
@@ -96,6 +106,16 @@ class Without(unittest.TestCase):
         self.assertTrue([s for s in wrong if s.startswith("api") and "in vain" in s])
         self.assertTrue([s for s in wrong if s.startswith("api") and "job/migrate-1" in s])
         self.assertIn("crashing", out)
+
+    def test_it_is_told_of_pods_on_their_way_out_too(self):
+        begin, looks = Recording.read(HERE / "recordings/without.json")
+        last = copy.deepcopy(looks[-1])
+        for item in last["items"]:
+            item["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        history = History(begin)
+        for look in [*looks, last]:
+            history.add(look)
+        self.assertTrue([s for holds, s in history.check() if "in vain" in s and not holds])
 
 
 class Parts(unittest.TestCase):
