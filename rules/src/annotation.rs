@@ -4,8 +4,8 @@
 //! template) says over what its workload says. Admission reads both and refuses on an error; the status service reads
 //! both again when a gate asks, and takes [`Declaration::dependencies`].
 //!
-//! Three grammars share the same checks: the short form ([`short`]), the long form ([`long`], on top of [`yaml`]), and
-//! that of cli-utils ([`config`]). Inside, a flaw carries a byte offset; only the finished error counts lines and columns.
+//! Three grammars share the same checks: the short form (`short`), the long form (`long`, on top of `yaml`), and
+//! that of cli-utils (`config`). Inside, a flaw carries a byte offset; only the finished error counts lines and columns.
 //!
 //! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: the text is
 //! written by whoever may create a pod.

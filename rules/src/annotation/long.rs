@@ -2,7 +2,7 @@
 
 use super::problem::{Flaw, Problem, Quoted};
 use super::yaml::{self, Node, Text, Value};
-use super::{MAX_ENTRIES, reference, short};
+use super::{reference, short};
 use crate::dependency::{Dependency, State};
 use crate::kinds::{self, Kind};
 use crate::suggest;
@@ -38,9 +38,6 @@ pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
     let Value::List(items) = root.value else {
         return Err(Flaw::at(root.at, Problem::NotAList));
     };
-    if let Some(beyond) = items.get(MAX_ENTRIES) {
-        return Err(Flaw::at(beyond.at, Problem::TooMany));
-    }
     items.iter().map(item).collect()
 }
 

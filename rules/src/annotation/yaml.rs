@@ -1,7 +1,7 @@
 //! The part of YAML (and so of JSON) that a list may use: one document of texts, lists and mappings.
 
-use super::MAX_LEVELS;
 use super::problem::{Flaw, Problem};
+use super::{MAX_ENTRIES, MAX_LEVELS};
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, options};
 use std::borrow::Cow;
 
@@ -120,6 +120,7 @@ impl<'t> Reader<'t> {
         loop {
             match self.next()? {
                 (Event::SequenceEnd, _) => return Ok(items),
+                (_, span) if items.len() == MAX_ENTRIES => return Err(self.too_many(span)),
                 (event, span) => items.push(self.node(event, span, level + 1)?),
             }
         }
@@ -130,6 +131,7 @@ impl<'t> Reader<'t> {
         loop {
             let key = match self.next()? {
                 (Event::MappingEnd, _) => return Ok(pairs),
+                (_, span) if pairs.len() == MAX_ENTRIES => return Err(self.too_many(span)),
                 (event, span) => self.node(event, span, level + 1)?,
             };
             let (event, span) = self.next()?;
@@ -156,6 +158,11 @@ impl<'t> Reader<'t> {
 
     fn start(&self, span: Span) -> usize {
         span.start.byte_offset().unwrap_or(self.text.len())
+    }
+
+    /// Said while reading, so that nothing is read that could not be meant.
+    fn too_many(&self, span: Span) -> Flaw {
+        Flaw::at(self.start(span), Problem::TooMany)
     }
 
     fn unreadable(&self, error: &ScanError) -> Flaw {
