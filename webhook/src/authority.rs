@@ -1,1 +1,421 @@
-//! placeholder
+//! One CA for all replicas, a leaf for this one, and a `caBundle` that says so.
+//!
+//! The CA lives in a Secret. No replica leads: whoever comes first creates it, the others get a conflict and take what
+//! is there; a damaged one is replaced under its resourceVersion. A replica that still holds the CA writes that one back,
+//! because every waiting gate carries its certificate. To get a new CA on purpose, scale to zero, delete the Secret, and
+//! scale up again.
+//!
+//! Everything hangs on the webhook configuration, which belongs to the chart. While there is none nothing is written, and
+//! the Secret names it as its owner, so an uninstalled sluice leaves nothing behind and a leaving replica brings nothing
+//! back.
+//!
+//! Polled, not watched: two reads every ten seconds cost nothing, need no right to list Secrets, and heal a missed event.
+
+mod bundle;
+mod metrics;
+mod secret;
+
+use std::{sync::Arc, time::Duration};
+
+use certs::{
+    Ca, CaError, Leaf, LeafError, Policy, Resolver,
+    plan::{self, CaPlan, CaReason, LeafPlan},
+};
+use jiff::Timestamp;
+use k8s_openapi::api::{admissionregistration::v1::MutatingWebhookConfiguration, core::v1::Secret};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams, PostParams},
+};
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
+use tracing::{debug, info, warn};
+
+pub use self::metrics::Metrics;
+use self::secret::Stored;
+use crate::{
+    readiness::{Condition, Readiness},
+    shutdown::Shutdown,
+};
+
+/// Who owns `caBundle`, in server-side apply's books.
+const FIELD_MANAGER: &str = "sluice";
+
+/// How often things are looked at while all is well; whatever somebody broke is mended this much later at the latest.
+const POLL: Duration = Duration::from_secs(10);
+
+/// How often while something is missing.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The longest that one round of reads and writes may take.
+const ROUND: Duration = Duration::from_secs(8);
+
+/// How often a write is tried again within a round when another replica was faster.
+const ATTEMPTS: usize = 3;
+
+/// The bundle that gates are injected with, PEM; `None` until a CA is known.
+pub type Bundle = Option<Arc<str>>;
+
+/// Where things are and how long they live.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The namespace that sluice runs in.
+    pub namespace: String,
+    /// The Secret's name.
+    pub secret: String,
+    /// The name of the `MutatingWebhookConfiguration`.
+    pub webhook_configuration: String,
+    /// The DNS names to serve: the service's, as the API server and the gates ask for it.
+    pub names: Vec<String>,
+    /// Lifetimes.
+    pub policy: Policy,
+}
+
+/// What keeps the certificates right.
+pub struct Authority {
+    config: Config,
+    secrets: Api<Secret>,
+    configurations: Api<MutatingWebhookConfiguration>,
+    resolver: Arc<Resolver>,
+    bundle: watch::Sender<Bundle>,
+    certificate: Condition,
+    trust: Condition,
+    metrics: Metrics,
+    /// The CA that this process signs with.
+    held: Option<Stored>,
+    leaf: Option<Leaf>,
+    /// The webhook configuration as last read or written; `None` while there is none.
+    observed: Option<MutatingWebhookConfiguration>,
+    /// Whether the leaf's issuer stood in every `caBundle` when the configuration was last there.
+    in_sync: bool,
+}
+
+/// Why a round did not get to its end; the next one tries again.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorityError {
+    /// The API server refused, or could not be reached.
+    #[error("failed to {doing}: {error}")]
+    Api {
+        /// What was being done, with the object's name.
+        doing: String,
+        /// What the API server or the client says.
+        error: String,
+    },
+    /// The round took longer than its limit.
+    #[error("the API server took longer than {ROUND:?} to answer")]
+    Slow,
+    /// Other replicas were faster every time.
+    #[error("the Secret {0:?} changed each time it was about to be written")]
+    Contended(String),
+    /// There is no webhook configuration.
+    #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
+    NoConfiguration(String),
+    /// No CA could be made.
+    #[error(transparent)]
+    Ca(#[from] CaError),
+    /// No leaf could be signed.
+    #[error(transparent)]
+    Leaf(#[from] LeafError),
+}
+
+impl Authority {
+    /// An authority that has done nothing yet, with the bundle it will publish. It takes two conditions of `readiness`:
+    /// `certificate` and `caBundle`.
+    pub fn new(
+        client: Client,
+        config: Config,
+        resolver: Arc<Resolver>,
+        readiness: &Readiness,
+        metrics: Metrics,
+    ) -> (Self, watch::Receiver<Bundle>) {
+        let (bundle, receiver) = watch::channel(None);
+        let authority = Self {
+            secrets: Api::namespaced(client.clone(), &config.namespace),
+            configurations: Api::all(client),
+            certificate: readiness.condition("certificate", "this replica has no certificate yet"),
+            trust: readiness.condition(
+                "caBundle",
+                "the webhook configuration has not been read yet",
+            ),
+            config,
+            resolver,
+            bundle,
+            metrics,
+            held: None,
+            leaf: None,
+            observed: None,
+            in_sync: false,
+        };
+        (authority, receiver)
+    }
+
+    /// Keeps at it until the process leaves. `clock` is the wall clock, asked anew each round: a timer that counts
+    /// monotonically stands still while a machine sleeps, and certificates do not.
+    pub async fn run(mut self, clock: impl Fn() -> Timestamp, shutdown: Shutdown) {
+        let mut failing: Option<String> = None;
+        loop {
+            let round = async {
+                let result = self.round(clock()).await;
+                let pause = if result.is_ok() {
+                    POLL
+                } else {
+                    self.metrics.failed();
+                    RETRY
+                };
+                log_change(&mut failing, result);
+                sleep(pause).await;
+            };
+            tokio::select! {
+                biased;
+                () = shutdown.leaving() => return,
+                // Cancel-safe: a write whose answer is lost is found by reading, here or on another replica.
+                () = round => {}
+            }
+        }
+    }
+
+    /// One round: the CA, the `caBundle`, the leaf, the conditions. The later ones are looked after even when the API
+    /// server is away, with what was last seen of it.
+    pub async fn round(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
+        let synced = timeout(ROUND, self.sync(now))
+            .await
+            .unwrap_or(Err(AuthorityError::Slow));
+        let signed = self.renew_leaf(now);
+        let trusted = self.report(now);
+        synced.and(signed).and(trusted)
+    }
+
+    async fn sync(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
+        let name = &self.config.webhook_configuration;
+        let found = self.configurations.get_opt(name).await;
+        let found = found.map_err(|error| {
+            failed(
+                format!("read the MutatingWebhookConfiguration {name:?}"),
+                &error,
+            )
+        })?;
+        // One that waits for its dependents to go is as good as gone.
+        self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
+        self.sync_ca(now).await?;
+        self.sync_bundle().await
+    }
+
+    /// Reads the Secret, and writes it where the plan says so.
+    async fn sync_ca(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
+        let name = self.config.secret.clone();
+        for _ in 0..ATTEMPTS {
+            let found = self.secrets.get_opt(&name).await;
+            let found =
+                found.map_err(|error| failed(format!("read the Secret {name:?}"), &error))?;
+            let stored = found.as_ref().map(secret::read);
+            let seen = match &stored {
+                None => plan::Stored::Missing,
+                Some(Err(_)) => plan::Stored::Unusable,
+                Some(Ok(stored)) => plan::Stored::Usable(&stored.ca),
+            };
+            let held = self.held.as_ref().map(|held| &*held.ca);
+            let (next, reason) = match (
+                plan::authority(now, seen, held, &self.config.policy),
+                &self.held,
+            ) {
+                (CaPlan::Restore(reason), Some(held)) => (held.clone(), reason),
+                (CaPlan::Restore(reason) | CaPlan::Create(reason), _) => {
+                    (self.fresh(now, reason, seen)?, reason)
+                }
+                (CaPlan::Keep | CaPlan::Adopt, _) => {
+                    self.hold(stored.and_then(Result::ok));
+                    return Ok(());
+                }
+            };
+            if let Some(Err(error)) = &stored {
+                warn!(secret = name, %error, "The stored CA cannot be used");
+            }
+            if self.write(found, &next).await? {
+                info!(secret = name, %reason, not_after = %next.ca.not_after(), "Wrote the CA");
+                self.metrics.ca_written(reason);
+                self.hold(Some(next));
+                return Ok(());
+            }
+            debug!(secret = name, "Another replica was faster");
+        }
+        Err(AuthorityError::Contended(name))
+    }
+
+    /// A new CA. One that replaces a working one leaves that one's certificate in the bundle.
+    fn fresh(
+        &self,
+        now: Timestamp,
+        reason: CaReason,
+        seen: plan::Stored<'_>,
+    ) -> Result<Stored, AuthorityError> {
+        let previous = match (reason, seen) {
+            (CaReason::Ending, plan::Stored::Usable(old)) => Some(old.pem().to_owned()),
+            _ => None,
+        };
+        let ca = Ca::generate(now, self.config.policy.ca_lifetime)?;
+        Ok(Stored {
+            ca: Arc::new(ca),
+            previous,
+        })
+    }
+
+    /// Creates the Secret, or updates the one that was found; `false` when somebody else changed it in between.
+    async fn write(&self, found: Option<Secret>, stored: &Stored) -> Result<bool, AuthorityError> {
+        let name = &self.config.secret;
+        let Some(observed) = &self.observed else {
+            return Err(AuthorityError::NoConfiguration(
+                self.config.webhook_configuration.clone(),
+            ));
+        };
+        let params = PostParams {
+            field_manager: Some(FIELD_MANAGER.to_owned()),
+            ..PostParams::default()
+        };
+        let (doing, written) = match found {
+            Some(found) => (
+                "update",
+                self.secrets
+                    .replace(name, &params, &secret::refill(found, stored))
+                    .await,
+            ),
+            None => {
+                let secret = secret::create(name, bundle::owner(observed), stored);
+                ("create", self.secrets.create(&params, &secret).await)
+            }
+        };
+        match written {
+            Ok(_) => Ok(true),
+            // 409 for both a name that is taken and a version that is old; 404 for an update of what was just deleted.
+            Err(kube::Error::Api(status))
+                if status.code == 409 || (doing == "update" && status.code == 404) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(failed(format!("{doing} the Secret {name:?}"), &error)),
+        }
+    }
+
+    /// Takes the CA that is stored, and tells everybody.
+    fn hold(&mut self, stored: Option<Stored>) {
+        let Some(stored) = stored else { return };
+        self.metrics.expiry("ca", stored.ca.not_after());
+        let bundle: Arc<str> = stored.bundle().into();
+        self.bundle.send_if_modified(|current| {
+            let changed = current.as_ref() != Some(&bundle);
+            if changed {
+                *current = Some(bundle);
+            }
+            changed
+        });
+        self.held = Some(stored);
+    }
+
+    /// Compares the observed `caBundle` with the one that it should be, and corrects it.
+    async fn sync_bundle(&mut self) -> Result<(), AuthorityError> {
+        let (Some(observed), Some(held)) = (&self.observed, &self.held) else {
+            return Ok(());
+        };
+        let Some(correction) = bundle::correction(observed, &held.bundle()) else {
+            return Ok(());
+        };
+        let name = &self.config.webhook_configuration;
+        // By force: if somebody else has written a caBundle, it is wrong. Nothing else is in the patch.
+        let params = PatchParams::apply(FIELD_MANAGER).force();
+        let applied = self
+            .configurations
+            .patch(name, &params, &Patch::Apply(&correction))
+            .await;
+        let doing = || format!("apply the caBundle of the MutatingWebhookConfiguration {name:?}");
+        self.observed = Some(applied.map_err(|error| failed(doing(), &error))?);
+        info!(webhook_configuration = name, "Applied the caBundle");
+        Ok(())
+    }
+
+    fn renew_leaf(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
+        let Some(held) = &self.held else {
+            return Ok(());
+        };
+        let observed = self.observed.as_ref();
+        let trusted =
+            observed.is_some_and(|observed| bundle::trusts(observed, held.ca.certificate()));
+        let LeafPlan::Issue(reason) = plan::leaf(now, self.leaf.as_ref(), &held.ca, trusted) else {
+            return Ok(());
+        };
+        let leaf = Leaf::issue(
+            &held.ca,
+            &self.config.names,
+            now,
+            self.config.policy.leaf_lifetime,
+        )?;
+        info!(%reason, not_after = %leaf.not_after(), names = ?self.config.names, "Signed a certificate");
+        self.metrics.leaf_issued(reason);
+        self.metrics.expiry("leaf", leaf.not_after());
+        self.resolver.set(&leaf);
+        self.leaf = Some(leaf);
+        Ok(())
+    }
+
+    /// Sets the conditions.
+    fn report(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
+        match &self.leaf {
+            None => self
+                .certificate
+                .unmet("this replica has no certificate yet"),
+            Some(leaf) if leaf.is_valid(now) => self.certificate.met(),
+            Some(leaf) => self.certificate.unmet(format!(
+                "the certificate is valid from {} to {}, and the clock says {now}",
+                leaf.issued(),
+                leaf.not_after()
+            )),
+        }
+        let name = &self.config.webhook_configuration;
+        let Some(observed) = &self.observed else {
+            // Without a configuration nobody calls. A replica that was ready stays so: gates that wait still ask it.
+            let error = AuthorityError::NoConfiguration(name.clone());
+            if !self.in_sync {
+                self.trust.unmet(error.to_string());
+            }
+            return Err(error);
+        };
+        self.in_sync = self
+            .leaf
+            .as_ref()
+            .is_some_and(|leaf| bundle::trusts(observed, leaf.issuer()));
+        self.metrics.in_sync(self.in_sync);
+        if self.in_sync {
+            self.trust.met();
+        } else {
+            self.trust.unmet(format!(
+                "the caBundle of the MutatingWebhookConfiguration {name:?} does not hold this replica's CA yet"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Says once that rounds fail, again when they fail for another reason, and when they no longer do.
+fn log_change(failing: &mut Option<String>, result: Result<(), AuthorityError>) {
+    let now = result.err().map(|error| error.to_string());
+    if *failing != now {
+        if let Some(error) = &now {
+            warn!(error, "Certificate upkeep is held up, trying again");
+        } else {
+            info!("Certificate upkeep is back in order");
+        }
+        *failing = now;
+    }
+}
+
+/// The client's error in one line: its own `Display` prints a status twice.
+fn failed(doing: String, error: &kube::Error) -> AuthorityError {
+    let error = match error {
+        kube::Error::Api(status) => format!("{} ({})", status.message, status.code),
+        other => other.to_string(),
+    };
+    AuthorityError::Api { doing, error }
+}
+
+#[cfg(test)]
+mod tests;

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn text_lets_nobody_write_to_the_terminal() {
         let text = logged("info", LogFormat::Text, || {
-            info!(name = "\u{1b}[2J\nspoofed", "Skipped")
+            info!(name = "\u{1b}[2J\nspoofed", "Skipped");
         });
         assert!(!text.contains('\u{1b}'), "{text:?}");
         assert_eq!(text.lines().count(), 1, "{text:?}");

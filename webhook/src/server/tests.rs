@@ -44,6 +44,10 @@ fn count(registry: &Registry, line: &str) -> bool {
     text.lines().any(|found| found == line)
 }
 
+async fn panics() -> &'static str {
+    panic!("on purpose")
+}
+
 fn router() -> Router {
     Router::new()
         .route(
@@ -52,14 +56,7 @@ fn router() -> Router {
                 format!("hello {}", peer.ip())
             }),
         )
-        .route(
-            "/panic",
-            get(|| async {
-                if true {
-                    panic!("on purpose");
-                }
-            }),
-        )
+        .route("/panic", get(panics))
         .route(
             "/body",
             axum::routing::post(|body: String| async move { body }),

@@ -1,0 +1,135 @@
+//! The `caBundle` of the webhook configuration: what it should be, and what it was seen to be. Pure.
+
+use certs::CertificateDer;
+use k8s_openapi::{
+    ByteString, api::admissionregistration::v1::MutatingWebhookConfiguration,
+    apimachinery::pkg::apis::meta::v1::OwnerReference,
+};
+use serde_json::{Value, json};
+
+use super::secret::holds;
+
+const API_VERSION: &str = "admissionregistration.k8s.io/v1";
+const KIND: &str = "MutatingWebhookConfiguration";
+
+/// The server-side apply that puts `bundle` into every webhook of `observed`; `None` when it is there already.
+///
+/// Only names and `caBundle` are in it. The API server merges webhooks by name and validates the result, so the chart
+/// keeps the rest. The uid and the resourceVersion keep it from making anything: a webhook that the chart has just
+/// removed would come back as a stump, a deleted configuration as a new one.
+pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) -> Option<Value> {
+    let wanted = ByteString(bundle.as_bytes().to_vec());
+    let webhooks = observed.webhooks.as_deref().unwrap_or_default();
+    if webhooks
+        .iter()
+        .all(|webhook| webhook.client_config.ca_bundle.as_ref() == Some(&wanted))
+    {
+        return None;
+    }
+    let corrected = |name: &str| json!({"name": name, "clientConfig": {"caBundle": wanted}});
+    let metadata = &observed.metadata;
+    Some(json!({
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": metadata.name, "uid": metadata.uid, "resourceVersion": metadata.resource_version},
+        "webhooks": webhooks.iter().map(|webhook| corrected(&webhook.name)).collect::<Vec<_>>(),
+    }))
+}
+
+/// Whether the API server, with this configuration, accepts a leaf that `issuer` signed: for every webhook in it.
+pub(super) fn trusts(observed: &MutatingWebhookConfiguration, issuer: &CertificateDer<'_>) -> bool {
+    let webhooks = observed.webhooks.as_deref().unwrap_or_default();
+    webhooks.iter().all(|webhook| {
+        let bundle = webhook.client_config.ca_bundle.as_ref();
+        bundle.is_some_and(|ByteString(pem)| holds(pem, issuer))
+    })
+}
+
+/// A reference that makes `observed` an owner. It blocks nothing, so it needs no right on finalizers.
+pub(super) fn owner(observed: &MutatingWebhookConfiguration) -> OwnerReference {
+    OwnerReference {
+        api_version: API_VERSION.to_owned(),
+        kind: KIND.to_owned(),
+        name: observed.metadata.name.clone().unwrap_or_default(),
+        uid: observed.metadata.uid.clone().unwrap_or_default(),
+        ..OwnerReference::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use certs::Ca;
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    fn ca() -> Ca {
+        Ca::generate(
+            "2026-11-20T10:00:00Z".parse().unwrap(),
+            SignedDuration::from_hours(24),
+        )
+        .unwrap()
+    }
+
+    fn configuration(bundles: &[Option<&str>]) -> MutatingWebhookConfiguration {
+        let webhook = |(number, bundle): (usize, Option<&str>)| {
+            let bundle = bundle.map(|bundle| ByteString(bundle.as_bytes().to_vec()));
+            json!({
+                "name": format!("{number}.sluice.dev"),
+                "sideEffects": "None",
+                "admissionReviewVersions": ["v1"],
+                "clientConfig": {"caBundle": bundle, "service": {"name": "sluice", "namespace": "sluice-system"}},
+            })
+        };
+        let webhooks: Vec<Value> = bundles.iter().copied().enumerate().map(webhook).collect();
+        let metadata = json!({"name": "sluice", "uid": "u", "resourceVersion": "7"});
+        serde_json::from_value(json!({"metadata": metadata, "webhooks": webhooks})).unwrap()
+    }
+
+    #[test]
+    fn corrects_every_webhook_and_nothing_else() {
+        let observed = configuration(&[Some("bundle\n"), None]);
+        assert_eq!(
+            correction(&observed, "bundle\n"),
+            Some(json!({
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "MutatingWebhookConfiguration",
+                "metadata": {"name": "sluice", "uid": "u", "resourceVersion": "7"},
+                "webhooks": [
+                    {"name": "0.sluice.dev", "clientConfig": {"caBundle": "YnVuZGxlCg=="}},
+                    {"name": "1.sluice.dev", "clientConfig": {"caBundle": "YnVuZGxlCg=="}},
+                ],
+            }))
+        );
+    }
+
+    #[test]
+    fn leaves_a_right_bundle_alone() {
+        assert_eq!(
+            correction(
+                &configuration(&[Some("bundle\n"), Some("bundle\n")]),
+                "bundle\n"
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn trusts_what_stands_in_every_bundle() {
+        let (ours, other) = (ca(), ca());
+        let both = format!("{}{}", other.pem(), ours.pem());
+        for (bundles, trusted) in [
+            (vec![Some(ours.pem())], true),
+            (vec![Some(both.as_str()), Some(ours.pem())], true),
+            (vec![Some(ours.pem()), None], false),
+            (vec![Some(ours.pem()), Some(other.pem())], false),
+            (vec![Some("rubbish")], false),
+        ] {
+            assert_eq!(
+                trusts(&configuration(&bundles), ours.certificate()),
+                trusted,
+                "{bundles:?}"
+            );
+        }
+    }
+}

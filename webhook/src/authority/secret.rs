@@ -1,0 +1,233 @@
+//! The CA as a Secret: names of the keys, reading with suspicion, writing. Pure.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use certs::{Ca, CaError, CaParts, CertificateDer, PemError, certificates};
+use jiff::Timestamp;
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::Secret,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+};
+
+/// The CA's certificate, PEM.
+const CERTIFICATE: &str = "ca.crt";
+/// The CA's key, PEM.
+const KEY: &str = "ca.key";
+/// When the CA was made, RFC 3339.
+const CREATED: &str = "created";
+/// When the CA ends, RFC 3339.
+const NOT_AFTER: &str = "not-after";
+/// Certificates that are trusted beside the CA's, PEM; absent mostly. Every replica honours it, so that a CA can be
+/// replaced while leaves and gates of the one before are still about.
+const PREVIOUS: &str = "previous.crt";
+
+/// What the Secret holds. The bundle is a function of this alone, so that replicas never disagree about it.
+#[derive(Debug, Clone)]
+pub(super) struct Stored {
+    pub(super) ca: Arc<Ca>,
+    pub(super) previous: Option<String>,
+}
+
+/// Why a Secret's content cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unusable {
+    #[error("it has no key {0:?}")]
+    Lacks(&'static str),
+    #[error("{0:?} is not UTF-8")]
+    NotText(&'static str),
+    #[error("{key:?} is not a time: {error}")]
+    Time {
+        key: &'static str,
+        error: jiff::Error,
+    },
+    #[error(transparent)]
+    Ca(#[from] CaError),
+    #[error("{PREVIOUS:?}: {0}")]
+    Previous(PemError),
+}
+
+impl Stored {
+    /// The bundle for verifiers, PEM: the CA that signs now first.
+    pub(super) fn bundle(&self) -> String {
+        let mut bundle = String::new();
+        for pem in [Some(self.ca.pem()), self.previous.as_deref()]
+            .into_iter()
+            .flatten()
+        {
+            bundle.push_str(pem.trim());
+            bundle.push('\n');
+        }
+        bundle
+    }
+}
+
+/// Reads a Secret that anybody may have edited.
+pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
+    let text = |key: &'static str| match secret.data.as_ref().and_then(|data| data.get(key)) {
+        Some(ByteString(bytes)) => {
+            String::from_utf8(bytes.clone()).map_err(|_| Unusable::NotText(key))
+        }
+        None => Err(Unusable::Lacks(key)),
+    };
+    let time = |key: &'static str| {
+        text(key)?
+            .trim()
+            .parse::<Timestamp>()
+            .map_err(|error| Unusable::Time { key, error })
+    };
+    let ca = Ca::restore(CaParts {
+        certificate: text(CERTIFICATE)?,
+        key: text(KEY)?,
+        created: time(CREATED)?,
+        not_after: time(NOT_AFTER)?,
+    })?;
+    let previous = match text(PREVIOUS) {
+        Err(Unusable::Lacks(_)) => None,
+        read => Some(read?),
+    };
+    if let Some(pem) = &previous {
+        certificates(pem.as_bytes()).map_err(Unusable::Previous)?;
+    }
+    Ok(Stored {
+        ca: Arc::new(ca),
+        previous,
+    })
+}
+
+/// A new Secret. It belongs to `owner`, the webhook configuration, so that uninstalling takes it away.
+pub(super) fn create(name: &str, owner: OwnerReference, stored: &Stored) -> Secret {
+    let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    Secret {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            labels: Some(BTreeMap::from([
+                label("app.kubernetes.io/name", "sluice"),
+                label("app.kubernetes.io/managed-by", "sluice"),
+            ])),
+            owner_references: Some(vec![owner]),
+            ..ObjectMeta::default()
+        },
+        data: Some(data(stored)),
+        ..Secret::default()
+    }
+}
+
+/// The same Secret with another content. Its resourceVersion stays, which is what guards the update.
+pub(super) fn refill(secret: Secret, stored: &Stored) -> Secret {
+    Secret {
+        data: Some(data(stored)),
+        ..secret
+    }
+}
+
+fn data(Stored { ca, previous }: &Stored) -> BTreeMap<String, ByteString> {
+    let CaParts {
+        certificate,
+        key,
+        created,
+        not_after,
+    } = ca.parts();
+    let required = [
+        (CERTIFICATE, certificate),
+        (KEY, key),
+        (CREATED, created.to_string()),
+        (NOT_AFTER, not_after.to_string()),
+    ];
+    let previous = previous.iter().map(|pem| (PREVIOUS, pem.clone()));
+    required
+        .into_iter()
+        .chain(previous)
+        .map(|(key, text)| (key.to_owned(), ByteString(text.into_bytes())))
+        .collect()
+}
+
+/// Whether the bundle `pem` holds `certificate`; a bundle that cannot be read holds nothing.
+pub(super) fn holds(pem: &[u8], certificate: &CertificateDer<'_>) -> bool {
+    certificates(pem).is_ok_and(|found| found.contains(certificate))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    fn ca() -> Arc<Ca> {
+        let now = "2026-11-20T10:00:00Z".parse().unwrap();
+        Arc::new(Ca::generate(now, SignedDuration::from_hours(24)).unwrap())
+    }
+
+    fn secret(stored: &Stored) -> Secret {
+        create("sluice-ca", OwnerReference::default(), stored)
+    }
+
+    #[test]
+    fn survives_being_stored() {
+        let (ca, old) = (ca(), ca());
+        let stored = Stored {
+            ca: Arc::clone(&ca),
+            previous: Some(old.pem().to_owned()),
+        };
+        let read = read(&secret(&stored)).unwrap();
+        assert_eq!(read.ca.parts(), ca.parts());
+        assert_eq!(read.bundle(), stored.bundle());
+        assert!(holds(read.bundle().as_bytes(), ca.certificate()));
+        assert!(holds(read.bundle().as_bytes(), old.certificate()));
+    }
+
+    #[test]
+    fn a_refilled_secret_stays_what_it_was() {
+        let mut edited = secret(&Stored {
+            ca: ca(),
+            previous: None,
+        });
+        edited.metadata.resource_version = Some("7".to_owned());
+        edited.metadata.annotations = Some(BTreeMap::from([("a".to_owned(), "b".to_owned())]));
+        edited.data = None;
+        let stored = Stored {
+            ca: ca(),
+            previous: None,
+        };
+        let refilled = refill(edited.clone(), &stored);
+        assert_eq!(refilled.metadata, edited.metadata);
+        assert_eq!(read(&refilled).unwrap().ca.parts(), stored.ca.parts());
+    }
+
+    #[test]
+    fn says_what_is_wrong_with_a_secret() {
+        let good = secret(&Stored {
+            ca: ca(),
+            previous: None,
+        });
+        let broken = |key: &str, value: Option<&[u8]>| {
+            let mut secret = good.clone();
+            let data = secret.data.get_or_insert_default();
+            match value {
+                Some(value) => data.insert(key.to_owned(), ByteString(value.to_vec())),
+                None => data.remove(key),
+            };
+            read(&secret).unwrap_err().to_string()
+        };
+        assert_eq!(
+            read(&Secret::default()).unwrap_err().to_string(),
+            r#"it has no key "ca.crt""#
+        );
+        assert_eq!(broken(KEY, None), r#"it has no key "ca.key""#);
+        assert_eq!(
+            broken(CERTIFICATE, Some(&[0xff])),
+            r#""ca.crt" is not UTF-8"#
+        );
+        assert!(broken(CREATED, Some(b"yesterday")).starts_with(r#""created" is not a time: "#));
+        assert_eq!(
+            broken(CERTIFICATE, Some(b"x")),
+            "failed to read the CA's certificate: the PEM text holds no certificate"
+        );
+        assert_eq!(
+            broken(PREVIOUS, Some(b"x")),
+            r#""previous.crt": the PEM text holds no certificate"#
+        );
+        let key = ca().parts().key;
+        assert!(broken(KEY, Some(key.as_bytes())).contains("do not belong together"));
+    }
+}
