@@ -1,7 +1,32 @@
 //! kstatus, exactly: what kubernetes-sigs/cli-utils `pkg/kstatus` says of one object.
+//!
+//! The order of the checks is the library's: deletion, generation, the standard conditions, the rule of a built-in
+//! kind, the condition `Ready`, and else `Current`. Only group and kind choose the rule; the version is ignored.
+//! Fields are read as Go reads them (see the `field` and `conditions` modules): that, more than the rules, is where
+//! another implementation can differ.
+
+mod aggregate;
+mod augment;
+mod builtin;
+mod conditions;
+mod field;
+mod generic;
+mod go;
+mod instant;
+mod pod;
+mod simple;
+mod workload;
+
+pub use aggregate::{aggregate, with_pods};
+pub use augment::augment;
+pub(crate) use conditions::Conditions;
+pub(crate) use field::{flag, get, group_and_kind, int, text};
+pub(crate) use generic::NOT_OBSERVED;
+pub(crate) use instant::instant;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use std::fmt;
 
 /// The words of kstatus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +45,37 @@ pub enum Status {
     Unknown,
 }
 
+impl Status {
+    /// Every status, in the library's order.
+    pub const ALL: [Self; 6] = [
+        Self::InProgress,
+        Self::Failed,
+        Self::Current,
+        Self::Terminating,
+        Self::NotFound,
+        Self::Unknown,
+    ];
+
+    /// The word, as kstatus writes it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::InProgress => "InProgress",
+            Self::Failed => "Failed",
+            Self::Current => "Current",
+            Self::Terminating => "Terminating",
+            Self::NotFound => "NotFound",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+/// [`Status::word`].
+impl fmt::Display for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.word())
+    }
+}
+
 /// What kstatus says of one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
@@ -29,14 +85,106 @@ pub struct Evaluation {
     pub reason: String,
     /// The message.
     pub message: String,
+    /// The message of the synthetic condition where it is not `message`: a Deployment over its progress deadline
+    /// says one thing and quotes its controller in the condition.
+    pub detail: Option<String>,
 }
 
-/// Why an object cannot be judged: kstatus answers such an object with `Unknown`.
+/// The condition that kstatus would put on the object; its status is always `True`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Synthetic<'a> {
+    /// `Reconciling` or `Stalled`.
+    pub kind: &'static str,
+    /// Its reason; empty where the object's own condition has none.
+    pub reason: &'a str,
+    /// Its message.
+    pub message: &'a str,
+}
+
+impl Evaluation {
+    /// The synthetic condition: `Reconciling` with `InProgress`, `Stalled` with `Failed`, else none.
+    pub fn condition(&self) -> Option<Synthetic<'_>> {
+        let kind = match self.status {
+            Status::InProgress => generic::RECONCILING,
+            Status::Failed => generic::STALLED,
+            _ => return None,
+        };
+        Some(Synthetic {
+            kind,
+            reason: &self.reason,
+            message: self.detail.as_deref().unwrap_or(&self.message),
+        })
+    }
+
+    fn new(status: Status, reason: &str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            reason: reason.to_owned(),
+            message: message.into(),
+            detail: None,
+        }
+    }
+
+    fn current(message: impl Into<String>) -> Self {
+        Self::new(Status::Current, "", message)
+    }
+
+    fn in_progress(reason: &str, message: impl Into<String>) -> Self {
+        Self::new(Status::InProgress, reason, message)
+    }
+
+    fn failed(reason: &str, message: impl Into<String>) -> Self {
+        Self::new(Status::Failed, reason, message)
+    }
+}
+
+/// Why an object cannot be judged: kstatus answers such an object with `Unknown`. The text is the library's own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(pub String);
 
-/// Judges one object at the time `now`.
-pub fn compute(_object: &Value, _now: Timestamp) -> Result<Evaluation, Error> {
-    Err(Error("not built".to_owned()))
+/// What the rule of a built-in kind may look at.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
+    object: &'a Value,
+    conditions: Conditions<'a>,
+    now: Timestamp,
 }
+
+/// Judges one object at the time `now`, which only the age of an unschedulable Pod is measured against.
+///
+/// An error is a field of the wrong type where the library insists (`metadata.deletionTimestamp`,
+/// `metadata.generation`, `status.observedGeneration`, the conditions, a Pod's `status.containerStatuses`), or a Pod
+/// in a phase without a rule.
+pub fn compute(object: &Value, now: Timestamp) -> Result<Evaluation, Error> {
+    if !object.is_object() {
+        let kind = go::type_name(object);
+        return Err(Error(format!(
+            "an object is a map, this is of the type {kind}"
+        )));
+    }
+    if let Some(evaluation) = generic::deleted(object)? {
+        return Ok(evaluation);
+    }
+    if let Some(evaluation) = generic::generation(object)? {
+        return Ok(evaluation);
+    }
+    let conditions = Conditions::read(object)?;
+    if let Some(evaluation) = generic::standard(conditions) {
+        return Ok(evaluation);
+    }
+    let subject = Subject {
+        object,
+        conditions,
+        now,
+    };
+    if let Some(result) = builtin::judge(&subject) {
+        return result;
+    }
+    Ok(generic::ready(conditions).unwrap_or_else(|| Evaluation::current("Resource is current")))
+}
+
+#[cfg(test)]
+pub(crate) mod arbitrary;
+#[cfg(test)]
+mod tests;

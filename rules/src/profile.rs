@@ -1,13 +1,139 @@
 //! What a dependent needs beyond kstatus: the `ready` rules, and the other states.
+//!
+//! kstatus comes first, read tolerantly (see the `tolerant` module). An object that is being deleted, or whose
+//! controller has not seen its latest spec, is not satisfied whatever its kind. Then the kind's own rule speaks, and a
+//! kind without one keeps the word of kstatus.
+
+mod address;
+mod application;
+mod claim;
+mod custom;
+mod job;
+mod judged;
+mod pod;
+mod service;
+mod simple;
+mod tolerant;
+mod workload;
 
 use crate::dependency::State;
 use crate::kinds::Kind;
-use crate::verdict::Judged;
+use crate::kstatus::{self, Conditions, Evaluation, Status};
+use crate::verdict::{Judged, Reason};
 use crate::world::World;
 use jiff::Timestamp;
+use judged::{failed, from_kstatus, satisfied, waiting};
 use serde_json::Value;
 
-/// Judges one object that was found, against the state that an edge asks for.
-pub fn judge(_kind: &Kind, _object: &Value, _state: State, _world: &dyn World, _now: Timestamp) -> Judged {
-    unimplemented!("stub")
+/// What the rule of a kind may look at: a tolerant reading of the object, and what kstatus says of it.
+struct Subject<'a> {
+    kind: &'a Kind,
+    object: &'a Value,
+    conditions: Conditions<'a>,
+    evaluation: Evaluation,
+    world: &'a dyn World,
+    now: Timestamp,
 }
+
+/// Judges one object that was found, against the state that an edge asks for.
+///
+/// `kind` is how the dependency names it; the rule is chosen by the object's own group and kind, and by `kind` where
+/// the object carries neither, as the entries of a list do.
+pub fn judge(
+    kind: &Kind,
+    object: &Value,
+    state: State,
+    world: &dyn World,
+    now: Timestamp,
+) -> Judged {
+    let object = &*tolerant::read(kind, object);
+    let computed = kstatus::compute(object, now);
+    if state == State::Present {
+        return present(computed.ok());
+    }
+    let (evaluation, conditions) = match (computed, Conditions::read(object)) {
+        (Ok(evaluation), Ok(conditions)) => (evaluation, conditions),
+        (Err(error), _) | (_, Err(error)) => {
+            return Judged {
+                status: Status::Unknown,
+                ..waiting(Reason::Unjudgeable, error.to_string())
+            };
+        }
+    };
+    if evaluation.status == Status::Terminating || evaluation.reason == kstatus::NOT_OBSERVED {
+        return from_kstatus(evaluation);
+    }
+    if let Some(key) = custom::health_key(object) {
+        return waiting(
+            Reason::NotSupported,
+            format!(
+                "{key}: this version of sluice does not evaluate it; remove it, or ask for state present"
+            ),
+        );
+    }
+    let subject = Subject {
+        kind,
+        object,
+        conditions,
+        evaluation,
+        world,
+        now,
+    };
+    match state {
+        State::Present | State::Started => from_kstatus(subject.evaluation),
+        State::Ready => ready(subject),
+        State::Available => available(subject),
+        State::Complete => complete(subject),
+        State::Addressed => address::addressed(&subject),
+    }
+}
+
+/// Existence; the status is only told.
+fn present(evaluation: Option<Evaluation>) -> Judged {
+    Judged {
+        status: evaluation.map_or(Status::Unknown, |evaluation| evaluation.status),
+        ..satisfied("it exists")
+    }
+}
+
+fn ready(subject: Subject<'_>) -> Judged {
+    let current = subject.evaluation.status == Status::Current;
+    match kstatus::group_and_kind(subject.object) {
+        ("apps" | "extensions", "Deployment") => workload::deployment(subject),
+        ("apps" | "extensions", "DaemonSet") => workload::daemon_set(subject),
+        ("apps", "StatefulSet") => workload::stateful_set(subject),
+        ("batch", "Job") => job::complete(&subject),
+        ("", "Pod") => pod::ready(subject),
+        ("", "Service") => service::ready(subject),
+        ("", "PersistentVolumeClaim") => claim::ready(subject),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => simple::definition(subject),
+        // Kinds without a rule of kstatus, which takes them for current as soon as they exist.
+        ("", "ReplicationController") if current => workload::replication_controller(&subject),
+        ("", "Namespace") if current => simple::namespace(&subject),
+        ("apiregistration.k8s.io", "APIService") if current => simple::api_service(&subject),
+        ("argoproj.io", "Application") if current => application::ready(&subject),
+        _ if matches!(subject.kind, Kind::Custom { .. }) => custom::ready(subject),
+        _ => from_kstatus(subject.evaluation),
+    }
+}
+
+fn available(subject: Subject<'_>) -> Judged {
+    match kstatus::group_and_kind(subject.object) {
+        ("apps" | "extensions", "Deployment") => workload::available(subject),
+        _ => ready(subject),
+    }
+}
+
+fn complete(subject: Subject<'_>) -> Judged {
+    match kstatus::group_and_kind(subject.object) {
+        ("batch", "Job") => job::complete(&subject),
+        ("", "Pod") => pod::complete(subject),
+        (_, kind) => waiting(
+            Reason::NotSupported,
+            format!("{kind} never completes; only a Job or a Pod does"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use crate::dependency::Dependency;
 use crate::kstatus::Status;
+use std::fmt;
 
 /// Why an edge is satisfied or not: the closed set that may leave the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,12 +53,114 @@ pub enum Reason {
     NotSupported,
 }
 
+impl Reason {
+    /// Every reason, in the order of the enum.
+    pub const ALL: [Self; 22] = [
+        Self::Satisfied,
+        Self::OptionalNotFound,
+        Self::NotFound,
+        Self::Terminating,
+        Self::NotObserved,
+        Self::InProgress,
+        Self::Failed,
+        Self::JobNotComplete,
+        Self::JobSuspended,
+        Self::JobFailed,
+        Self::NoEndpoints,
+        Self::ClaimNotBound,
+        Self::NoAddress,
+        Self::NoStatusYet,
+        Self::KindNotServed,
+        Self::KindForbidden,
+        Self::NotPermitted,
+        Self::SelfReference,
+        Self::Syncing,
+        Self::Stale,
+        Self::Unjudgeable,
+        Self::NotSupported,
+    ];
+
+    /// The word for answers, events and metrics.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Satisfied => "Satisfied",
+            Self::OptionalNotFound => "OptionalNotFound",
+            Self::NotFound => "NotFound",
+            Self::Terminating => "Terminating",
+            Self::NotObserved => "NotObserved",
+            Self::InProgress => "InProgress",
+            Self::Failed => "Failed",
+            Self::JobNotComplete => "JobNotComplete",
+            Self::JobSuspended => "JobSuspended",
+            Self::JobFailed => "JobFailed",
+            Self::NoEndpoints => "NoEndpoints",
+            Self::ClaimNotBound => "ClaimNotBound",
+            Self::NoAddress => "NoAddress",
+            Self::NoStatusYet => "NoStatusYet",
+            Self::KindNotServed => "KindNotServed",
+            Self::KindForbidden => "KindForbidden",
+            Self::NotPermitted => "NotPermitted",
+            Self::SelfReference => "SelfReference",
+            Self::Syncing => "Syncing",
+            Self::Stale => "Stale",
+            Self::Unjudgeable => "Unjudgeable",
+            Self::NotSupported => "NotSupported",
+        }
+    }
+
+    /// What it means, and the way out where there is one: for a place that may not quote the object.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Satisfied => "it is in the state that was asked for",
+            Self::OptionalNotFound => "it does not exist, and the dependency is optional",
+            Self::NotFound => "it does not exist yet; check its kind, name and namespace",
+            Self::Terminating => "it is being deleted",
+            Self::NotObserved => "its controller has not looked at its latest change yet",
+            Self::InProgress => "it is being rolled out, started or reconciled",
+            Self::Failed => "it reports a failure, from which it may recover",
+            Self::JobNotComplete => "the Job has not completed yet",
+            Self::JobSuspended => "the Job is suspended; set spec.suspend to false",
+            Self::JobFailed => "the Job has failed for good; delete it and create it again",
+            Self::NoEndpoints => {
+                "no endpoint of the Service serves yet; check the pods that it selects"
+            }
+            Self::ClaimNotBound => "the PersistentVolumeClaim is not bound",
+            Self::NoAddress => "no address has been assigned yet",
+            Self::NoStatusYet => {
+                "its controller has not written a status yet; check that the controller runs"
+            }
+            Self::KindNotServed => {
+                "the API server does not serve this kind yet; install its CustomResourceDefinition"
+            }
+            Self::KindForbidden => {
+                "sluice may not watch this kind; add it to the chart's RBAC values"
+            }
+            Self::NotPermitted => {
+                "its namespace has not agreed; annotate that Namespace with sluice.dev/allow-dependents-from"
+            }
+            Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
+            Self::Syncing => "the first list of this kind has not arrived yet",
+            Self::Stale => "the API server cannot be reached, so what is known may be out of date",
+            Self::Unjudgeable => "its fields do not have the types that its kind calls for",
+            Self::NotSupported => "it asks for something that this version of sluice does not do",
+        }
+    }
+}
+
+/// [`Reason::label`].
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.label())
+    }
+}
+
 /// What was found of one edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     /// Whether the edge holds nobody back.
     pub satisfied: bool,
-    /// kstatus of the object.
+    /// The word of kstatus for it, by the rules of the state that was asked for: a running Job is `InProgress` to
+    /// `ready` and `Current` to `started`. Except under `present`, `Current` says the same as `satisfied`.
     pub status: Status,
     /// Why.
     pub reason: Reason,

@@ -4,3 +4,5 @@
 mod admission;
 /// What Helm renders of charts/sluice.
 mod chart;
+/// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
+mod kstatus;

@@ -1,0 +1,27 @@
+//! Which rule judges which built-in kind.
+
+use super::field::group_and_kind;
+use super::{Error, Evaluation, Subject, pod, simple, workload};
+
+/// The verdict of the kind's own rule, final; `None` for a kind without one.
+pub(super) fn judge(subject: &Subject<'_>) -> Option<Result<Evaluation, Error>> {
+    let evaluation = match group_and_kind(subject.object) {
+        ("apps" | "extensions", "Deployment") => workload::deployment(subject),
+        ("apps" | "extensions", "DaemonSet") => workload::daemon_set(subject),
+        ("apps" | "extensions", "ReplicaSet") => workload::replica_set(subject),
+        ("apps", "StatefulSet") => workload::stateful_set(subject),
+        ("", "Pod") => return Some(pod::pod(subject)),
+        ("", "PersistentVolumeClaim") => simple::claim(subject),
+        ("", "Service") => simple::service(subject),
+        ("", "ConfigMap" | "Secret") | ("batch", "CronJob") => {
+            Evaluation::current("Resource is always ready")
+        }
+        ("batch", "Job") => simple::job(subject),
+        ("policy", "PodDisruptionBudget") => {
+            Evaluation::current("AllowedDisruptions has been computed.")
+        }
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => simple::definition(subject),
+        _ => return None,
+    };
+    Some(Ok(evaluation))
+}

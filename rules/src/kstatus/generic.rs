@@ -1,0 +1,86 @@
+//! The checks that hold for every kind: deletion, generation, the standard conditions, and `Ready`.
+
+use super::field::{nested_int, nested_text, text};
+use super::{Conditions, Error, Evaluation, Status};
+use serde_json::Value;
+
+/// The standard condition of an object that works towards its spec.
+pub(super) const RECONCILING: &str = "Reconciling";
+
+/// The standard condition of an object that cannot get there.
+pub(super) const STALLED: &str = "Stalled";
+
+/// The reason where the controller has not seen the latest spec.
+pub(crate) const NOT_OBSERVED: &str = "LatestGenerationNotObserved";
+
+const GENERATION: [&str; 2] = ["metadata", "generation"];
+const OBSERVED: [&str; 2] = ["status", "observedGeneration"];
+
+pub(super) fn deleted(object: &Value) -> Result<Option<Evaluation>, Error> {
+    let since = nested_text(object, &["metadata", "deletionTimestamp"])?;
+    Ok(since
+        .filter(|since| !since.is_empty())
+        .map(|_| Evaluation::new(Status::Terminating, "", "Resource scheduled for deletion")))
+}
+
+/// Differs in either direction; skipped where either number is absent.
+pub(super) fn generation(object: &Value) -> Result<Option<Evaluation>, Error> {
+    let Some(generation) = nested_int(object, &GENERATION)? else {
+        return Ok(None);
+    };
+    let Some(observed) = nested_int(object, &OBSERVED)? else {
+        return Ok(None);
+    };
+    if observed == generation {
+        return Ok(None);
+    }
+    let kind = text(object, &["kind"], "");
+    Ok(Some(Evaluation::in_progress(
+        NOT_OBSERVED,
+        format!("{kind} generation is {generation}, but latest observed generation is {observed}"),
+    )))
+}
+
+/// For a `DaemonSet` only: both numbers must be there. Runs after [`generation`], which has read them.
+pub(super) fn generation_set(object: &Value) -> Option<Evaluation> {
+    let missing = |path: &[&str]| super::get(object, path).is_none();
+    let (reason, field) = if missing(&GENERATION) {
+        ("NoGeneration", "metadata.generation")
+    } else if missing(&OBSERVED) {
+        ("NoObservedGeneration", "status.observedGeneration")
+    } else {
+        return None;
+    };
+    let kind = text(object, &["kind"], "");
+    Some(Evaluation::in_progress(
+        reason,
+        format!("{kind} {field} not found"),
+    ))
+}
+
+/// `Reconciling` and `Stalled`: whichever is true first in the list.
+pub(super) fn standard(conditions: Conditions<'_>) -> Option<Evaluation> {
+    conditions
+        .iter()
+        .find_map(|condition| match (condition.kind, condition.status) {
+            (RECONCILING, "True") => {
+                Some(Evaluation::in_progress(condition.reason, condition.message))
+            }
+            (STALLED, "True") => Some(Evaluation::failed(condition.reason, condition.message)),
+            _ => None,
+        })
+}
+
+/// The first `Ready` that says one of the three words; an odd text is passed over.
+pub(super) fn ready(conditions: Conditions<'_>) -> Option<Evaluation> {
+    conditions
+        .iter()
+        .filter(|condition| condition.kind == "Ready")
+        .find_map(|condition| match condition.status {
+            "True" => Some(Evaluation::current("Resource is Ready")),
+            "False" | "Unknown" => {
+                Some(Evaluation::in_progress(condition.reason, condition.message))
+            }
+            _ => None,
+        })
+}

@@ -1,0 +1,77 @@
+//! How Go names and prints the values that it decodes JSON into; the library's error texts quote them.
+
+use serde_json::{Number, Value};
+use std::fmt;
+
+/// Go's `%T`. An integer beyond 64 bits signed is a float there.
+pub(super) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// Go's `reflect.Kind`.
+pub(super) fn kind_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "invalid",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+        scalar => type_name(scalar),
+    }
+}
+
+/// Go's `%v`: `map[a:1 b:<nil>]`, `[x y]`, `1e+06`.
+pub(super) struct Printed<'a>(pub(super) &'a Value);
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Null => out.write_str("<nil>"),
+            Value::Bool(flag) => write!(out, "{flag}"),
+            Value::Number(number) => print_number(number, out),
+            Value::String(text) => out.write_str(text),
+            Value::Array(items) => {
+                out.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    let space = if index == 0 { "" } else { " " };
+                    write!(out, "{space}{}", Printed(item))?;
+                }
+                out.write_str("]")
+            }
+            Value::Object(map) => {
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                out.write_str("map[")?;
+                for (index, (key, value)) in entries.into_iter().enumerate() {
+                    let space = if index == 0 { "" } else { " " };
+                    write!(out, "{space}{key}:{}", Printed(value))?;
+                }
+                out.write_str("]")
+            }
+        }
+    }
+}
+
+/// Go prints the shortest digits that read back, like Rust, but takes the exponent form outside 1e-4..1e6 and
+/// writes it with a sign and two digits.
+fn print_number(number: &Number, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(integer) = number.as_i64() {
+        return write!(out, "{integer}");
+    }
+    let float = number.as_f64().unwrap_or_default();
+    let scientific = format!("{float:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&exponent) {
+        write!(out, "{float}")
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        write!(out, "{digits}e{sign}{:02}", exponent.unsigned_abs())
+    }
+}

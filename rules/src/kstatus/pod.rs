@@ -1,0 +1,111 @@
+//! Pod.
+
+use super::field::{nested_list, text};
+use super::go::type_name;
+use super::{Error, Evaluation, Subject, instant};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+/// How long an unschedulable pod is given before it counts as failed.
+const SCHEDULE_WINDOW: SignedDuration = SignedDuration::from_secs(15);
+
+pub(super) fn pod(subject: &Subject<'_>) -> Result<Evaluation, Error> {
+    let object = subject.object;
+    Ok(match text(object, &["status", "phase"], "") {
+        "Succeeded" => Evaluation::current("Pod has completed successfully"),
+        "Failed" => Evaluation::current("Pod has completed, but not successfully"),
+        "Running" => return running(subject),
+        "Pending" => pending(subject),
+        "" => Evaluation::in_progress("PodNotObserved", "Pod phase not available"),
+        other => return Err(Error(format!("unknown phase {other}"))),
+    })
+}
+
+fn running(subject: &Subject<'_>) -> Result<Evaluation, Error> {
+    if subject.conditions.is_true("Ready") {
+        return Ok(Evaluation::current("Pod is Ready"));
+    }
+    let names = crash_looping(subject.object)?;
+    Ok(if names.is_empty() {
+        Evaluation::in_progress("PodRunningNotReady", "Pod is running but is not Ready")
+    } else {
+        let names = names.join(",");
+        Evaluation::failed(
+            "ContainerCrashLooping",
+            format!("Containers in CrashLoop state: {names}"),
+        )
+    })
+}
+
+fn pending(subject: &Subject<'_>) -> Evaluation {
+    let unschedulable = subject
+        .conditions
+        .find("PodScheduled", "False")
+        .is_some_and(|condition| condition.reason == "Unschedulable");
+    if !unschedulable {
+        return Evaluation::in_progress("PodPending", "Pod is in the Pending phase");
+    }
+    let created = text(subject.object, &["metadata", "creationTimestamp"], "");
+    match instant(created) {
+        Some(created) if before(subject.now, SCHEDULE_WINDOW) < created => {
+            Evaluation::in_progress("PodNotScheduled", "Pod has not been scheduled")
+        }
+        // A creation time that is missing or cannot be read is the year 1.
+        _ => Evaluation::failed("PodUnschedulable", "Pod could not be scheduled"),
+    }
+}
+
+fn before(now: Timestamp, window: SignedDuration) -> DateTime {
+    TimeZone::UTC.to_datetime(now).saturating_sub(window)
+}
+
+/// The containers (not the init containers) in a crash loop. What has no name, state or reason is passed over; what
+/// has one of the wrong type stops the library with a Go panic, of which this error has the text.
+fn crash_looping(object: &Value) -> Result<Vec<&str>, Error> {
+    let Some(statuses) = nested_list(object, &["status", "containerStatuses"])? else {
+        return Ok(Vec::new());
+    };
+    let mut names = Vec::new();
+    for status in statuses {
+        let status = map(status)?;
+        let Some(name) = status.get("name") else {
+            continue;
+        };
+        let name = string(name)?;
+        let Some(state) = status.get("state") else {
+            continue;
+        };
+        let Some(waiting) = map(state)?.get("waiting") else {
+            continue;
+        };
+        let Some(reason) = map(waiting)?.get("reason") else {
+            continue;
+        };
+        if string(reason)? == "CrashLoopBackOff" {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn map(value: &Value) -> Result<&Map<String, Value>, Error> {
+    value
+        .as_object()
+        .ok_or_else(|| conversion(value, "map[string]interface {}"))
+}
+
+fn string(value: &Value) -> Result<&str, Error> {
+    value.as_str().ok_or_else(|| conversion(value, "string"))
+}
+
+fn conversion(value: &Value, wanted: &str) -> Error {
+    let found = match value {
+        Value::Null => "nil",
+        other => type_name(other),
+    };
+    Error(format!(
+        "interface conversion: interface {{}} is {found}, not {wanted}"
+    ))
+}

@@ -1,0 +1,79 @@
+//! `PersistentVolumeClaim`, Job, Service, `CustomResourceDefinition`.
+
+use super::field::{flag, int, text};
+use super::{Evaluation, Subject};
+
+/// `Lost` is in progress, too.
+pub(super) fn claim(subject: &Subject<'_>) -> Evaluation {
+    match text(subject.object, &["status", "phase"], "unknown") {
+        "Bound" => Evaluation::current("PVC is Bound"),
+        phase => Evaluation::in_progress("NotBound", format!("PVC is not Bound. phase: {phase}")),
+    }
+}
+
+/// A Job that merely runs is current, and so is a suspended one (a step that the library's fork lacks).
+pub(super) fn job(subject: &Subject<'_>) -> Evaluation {
+    let object = subject.object;
+    let parallelism = int(object, &["spec", "parallelism"], 1);
+    let completions = int(object, &["spec", "completions"], parallelism);
+    let count = |field| int(object, &["status", field], 0);
+
+    for condition in subject.conditions.iter() {
+        match (condition.kind, condition.status) {
+            ("Complete", "True") => {
+                let succeeded = count("succeeded");
+                return Evaluation::current(format!(
+                    "Job Completed. succeeded: {succeeded}/{completions}"
+                ));
+            }
+            ("Failed", "True") => {
+                let failed = count("failed");
+                return Evaluation::failed(
+                    "JobFailed",
+                    format!("Job Failed. failed: {failed}/{completions}"),
+                );
+            }
+            ("Suspended", "True") if flag(object, &["spec", "suspend"]) => {
+                return Evaluation::current("Job is suspended");
+            }
+            _ => {}
+        }
+    }
+    if text(object, &["status", "startTime"], "").is_empty() {
+        return Evaluation::in_progress("JobNotStarted", "Job not started");
+    }
+    Evaluation::current(format!(
+        "Job in progress. success:{}, active: {}, failed: {}",
+        count("succeeded"),
+        count("active"),
+        count("failed"),
+    ))
+}
+
+/// Only the cluster IP of a load balancer is waited for: neither endpoints nor the balancer's address.
+pub(super) fn service(subject: &Subject<'_>) -> Evaluation {
+    let field = |name| text(subject.object, &["spec", name], "");
+    if field("type") == "LoadBalancer" && field("clusterIP").is_empty() {
+        return Evaluation::in_progress(
+            "NoIPAssigned",
+            "ClusterIP not set. Service type: LoadBalancer",
+        );
+    }
+    Evaluation::current("Service is ready")
+}
+
+pub(super) fn definition(subject: &Subject<'_>) -> Evaluation {
+    for condition in subject.conditions.iter() {
+        match (condition.kind, condition.status) {
+            ("NamesAccepted", "False") => {
+                return Evaluation::failed(condition.reason, condition.message);
+            }
+            ("Established", "False") if condition.reason != "Installing" => {
+                return Evaluation::failed(condition.reason, condition.message);
+            }
+            ("Established", "True") => return Evaluation::current("CRD is established"),
+            _ => {}
+        }
+    }
+    Evaluation::in_progress("Installing", "Install in progress")
+}

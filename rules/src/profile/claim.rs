@@ -1,0 +1,134 @@
+//! `PersistentVolumeClaim`: bound, or waiting for the very pod that waits for it.
+
+use super::judged::unavailable;
+use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use crate::kinds::{Kind, builtin};
+use crate::kstatus::{Status, get, text};
+use crate::verdict::{Judged, Reason};
+use crate::world::{Lookup, Unavailable, World};
+use serde_json::Value;
+
+const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+const PROVISIONERS: [&str; 2] = [
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.beta.kubernetes.io/storage-provisioner",
+];
+const DEFAULT_CLASS: [&str; 2] = [
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+];
+
+/// Bound; or Pending under `WaitForFirstConsumer` while no consumer has been placed, since such a claim may be waiting
+/// for the gated pod itself. `Lost` is failed, where kstatus calls it in progress.
+pub(super) fn ready(subject: Subject<'_>) -> Judged {
+    let Subject {
+        object,
+        evaluation,
+        world,
+        ..
+    } = subject;
+    if evaluation.status == Status::Current {
+        return from_kstatus(evaluation);
+    }
+    match text(object, &["status", "phase"], "") {
+        "Lost" => failed(
+            Reason::Failed,
+            "PVC is Lost: its PersistentVolume no longer exists",
+        ),
+        "Pending" => pending(object, evaluation.message, world),
+        _ => waiting(Reason::ClaimNotBound, evaluation.message),
+    }
+}
+
+fn pending(claim: &Value, message: String, world: &dyn World) -> Judged {
+    let volume = text(claim, &["spec", "volumeName"], "");
+    if !volume.is_empty() || annotation(claim, SELECTED_NODE).is_some() {
+        return waiting(Reason::ClaimNotBound, message);
+    }
+    match binding(claim, world) {
+        Binding::FirstConsumer => satisfied("PVC waits for its first consumer"),
+        Binding::Immediate => waiting(Reason::ClaimNotBound, message),
+        Binding::NoClass(which) => waiting(Reason::ClaimNotBound, format!("{message}, {which}")),
+        Binding::Unavailable(kind, why) => unavailable(&kind, why),
+    }
+}
+
+/// When a claim's volume is chosen.
+enum Binding {
+    FirstConsumer,
+    Immediate,
+    NoClass(String),
+    Unavailable(Kind, Unavailable),
+}
+
+fn binding(claim: &Value, world: &dyn World) -> Binding {
+    let Some(kind) = builtin("storage.k8s.io", "StorageClass").map(Kind::Builtin) else {
+        return guess(claim);
+    };
+    let named = annotation(claim, CLASS)
+        .or_else(|| get(claim, &["spec", "storageClassName"]).and_then(Value::as_str));
+    let found = match named {
+        // The way to ask for a volume that exists already.
+        Some("") => return Binding::Immediate,
+        Some(name) => match world.object(&kind, None, name) {
+            Lookup::NotFound => {
+                return Binding::NoClass(format!("StorageClass \"{name}\" does not exist"));
+            }
+            found => found,
+        },
+        None => default_class(&kind, world),
+    };
+    match found {
+        Lookup::Found(class) => match text(&class, &["volumeBindingMode"], "") {
+            "WaitForFirstConsumer" => Binding::FirstConsumer,
+            _ => Binding::Immediate,
+        },
+        Lookup::NotFound => Binding::NoClass("there is no default StorageClass".to_owned()),
+        Lookup::Unavailable(Unavailable::Forbidden) => guess(claim),
+        Lookup::Unavailable(why) => Binding::Unavailable(kind, why),
+    }
+}
+
+/// Without the right to read classes: a claim that no provisioner has been put on is not being provisioned.
+fn guess(claim: &Value) -> Binding {
+    if PROVISIONERS
+        .iter()
+        .any(|key| annotation(claim, key).is_some())
+    {
+        Binding::Immediate
+    } else {
+        Binding::FirstConsumer
+    }
+}
+
+/// Of several default classes Kubernetes takes the newest, then the first by name.
+fn default_class(kind: &Kind, world: &dyn World) -> Lookup<Value> {
+    let classes = match world.list(kind, None, None) {
+        Lookup::Found(classes) => classes,
+        Lookup::NotFound => return Lookup::NotFound,
+        Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+    };
+    let is_default = |class: &Value| {
+        DEFAULT_CLASS
+            .iter()
+            .any(|key| annotation(class, key) == Some("true"))
+    };
+    classes
+        .into_iter()
+        .filter(is_default)
+        .max_by(|one, other| {
+            let age = |class| metadata(class, "creationTimestamp");
+            let name = |class| metadata(class, "name");
+            age(one).cmp(age(other)).then(name(other).cmp(name(one)))
+        })
+        .map_or(Lookup::NotFound, Lookup::Found)
+}
+
+fn metadata<'a>(class: &'a Value, field: &str) -> &'a str {
+    text(class, &["metadata", field], "")
+}
+
+fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+    get(object, &["metadata", "annotations", key]).and_then(Value::as_str)
+}

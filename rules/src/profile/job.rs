@@ -1,0 +1,49 @@
+//! Job: only its terminal conditions count, never its counters.
+
+use super::{Subject, failed, satisfied, waiting};
+use crate::kstatus::{flag, text};
+use crate::verdict::{Judged, Reason};
+
+/// Completed. `SuccessCriteriaMet` alone is not enough, since pods may still run.
+pub(super) fn complete(subject: &Subject<'_>) -> Judged {
+    let Subject {
+        object,
+        conditions,
+        evaluation,
+        ..
+    } = subject;
+    if conditions.is_true("Complete") {
+        return satisfied("Job Completed");
+    }
+    if let Some(condition) = conditions.find("Failed", "True") {
+        let told = [condition.reason, condition.message]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .fold(String::from("Job Failed"), |text, part| {
+                format!("{text}: {part}")
+            });
+        return failed(Reason::JobFailed, told);
+    }
+    if flag(object, &["spec", "suspend"]) {
+        return waiting(Reason::JobSuspended, "job is suspended");
+    }
+    for (condition, message) in [
+        (
+            "SuccessCriteriaMet",
+            "job has succeeded, and its last pods are still ending",
+        ),
+        (
+            "FailureTarget",
+            "job is failing, and its last pods are still ending",
+        ),
+    ] {
+        if conditions.is_true(condition) {
+            return waiting(Reason::JobNotComplete, message);
+        }
+    }
+    // A start time is the only sign that the Job's controller has taken it up.
+    if text(object, &["status", "startTime"], "").is_empty() {
+        return waiting(Reason::JobNotComplete, "Job not started");
+    }
+    waiting(Reason::JobNotComplete, evaluation.message.as_str())
+}

@@ -1,0 +1,76 @@
+//! The few shapes that a rule's answer has.
+
+use crate::kinds::Kind;
+use crate::kstatus::{Evaluation, NOT_OBSERVED, Status};
+use crate::verdict::{Judged, Reason};
+use crate::world::Unavailable;
+
+pub(super) fn satisfied(message: impl Into<String>) -> Judged {
+    Judged {
+        satisfied: true,
+        status: Status::Current,
+        reason: Reason::Satisfied,
+        message: message.into(),
+    }
+}
+
+pub(super) fn waiting(reason: Reason, message: impl Into<String>) -> Judged {
+    Judged {
+        satisfied: false,
+        status: Status::InProgress,
+        reason,
+        message: message.into(),
+    }
+}
+
+pub(super) fn failed(reason: Reason, message: impl Into<String>) -> Judged {
+    Judged {
+        status: Status::Failed,
+        ..waiting(reason, message)
+    }
+}
+
+/// The word of kstatus as it is. A message is never empty: a condition without one gives its reason.
+pub(super) fn from_kstatus(evaluation: Evaluation) -> Judged {
+    let Evaluation {
+        status,
+        reason,
+        message,
+        detail,
+    } = evaluation;
+    let known = match status {
+        Status::Current => Reason::Satisfied,
+        Status::InProgress if reason == NOT_OBSERVED => Reason::NotObserved,
+        Status::InProgress => Reason::InProgress,
+        Status::Failed => Reason::Failed,
+        Status::Terminating => Reason::Terminating,
+        Status::NotFound => Reason::NotFound,
+        Status::Unknown => Reason::Unjudgeable,
+    };
+    let message = match detail.filter(|detail| !detail.is_empty()) {
+        Some(detail) => format!("{message}: {detail}"),
+        None if !message.is_empty() => message,
+        None if !reason.is_empty() => reason,
+        None => known.sentence().to_owned(),
+    };
+    Judged {
+        satisfied: status == Status::Current,
+        status,
+        reason: known,
+        message,
+    }
+}
+
+/// Something else had to be looked at, and nobody can say what is there.
+pub(super) fn unavailable(kind: &Kind, why: Unavailable) -> Judged {
+    let reason = match why {
+        Unavailable::Syncing => Reason::Syncing,
+        Unavailable::NotServed => Reason::KindNotServed,
+        Unavailable::Forbidden => Reason::KindForbidden,
+        Unavailable::Stale => Reason::Stale,
+    };
+    Judged {
+        status: Status::Unknown,
+        ..waiting(reason, format!("{kind}: {}", reason.sentence()))
+    }
+}

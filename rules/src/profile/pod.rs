@@ -1,0 +1,64 @@
+//! Pod.
+
+use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use crate::kstatus::{get, text};
+use crate::verdict::{Judged, Reason};
+use serde_json::Value;
+
+/// What a container waits for when nothing is wrong with it.
+const ORDINARY: [&str; 2] = ["PodInitializing", "ContainerCreating"];
+
+/// Ready, or succeeded. Failed is failed, where kstatus calls it current.
+pub(super) fn ready(subject: Subject<'_>) -> Judged {
+    let object = subject.object;
+    if phase(object) == "Failed" {
+        return failed(Reason::Failed, failure(object));
+    }
+    let mut judged = from_kstatus(subject.evaluation);
+    if !judged.satisfied {
+        add_trouble(object, &mut judged.message);
+    }
+    judged
+}
+
+/// Succeeded; being ready is not enough.
+pub(super) fn complete(subject: Subject<'_>) -> Judged {
+    match phase(subject.object) {
+        "Succeeded" => satisfied("Pod has completed successfully"),
+        _ => match ready(subject) {
+            judged if judged.satisfied => {
+                waiting(Reason::InProgress, "Pod runs and has not completed yet")
+            }
+            judged => judged,
+        },
+    }
+}
+
+fn phase(object: &Value) -> &str {
+    text(object, &["status", "phase"], "")
+}
+
+fn failure(object: &Value) -> String {
+    match text(object, &["status", "reason"], "") {
+        "" => "Pod has completed, but not successfully".to_owned(),
+        reason => format!("Pod has completed, but not successfully: {reason}"),
+    }
+}
+
+/// Appends why a container does not start, an init container first: `, container "web": ImagePullBackOff`.
+fn add_trouble(object: &Value, message: &mut String) {
+    let statuses = ["initContainerStatuses", "containerStatuses"]
+        .into_iter()
+        .filter_map(|field| get(object, &["status", field])?.as_array())
+        .flatten();
+    for status in statuses {
+        let reason = text(status, &["state", "waiting", "reason"], "");
+        if !reason.is_empty() && !ORDINARY.contains(&reason) {
+            let name = text(status, &["name"], "");
+            message.push_str(", container \"");
+            message.push_str(name);
+            message.push_str("\": ");
+            message.push_str(reason);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Service: somebody must serve behind it.
+
+use super::judged::unavailable;
+use super::{Subject, from_kstatus, satisfied, waiting};
+use crate::kinds::{Kind, builtin};
+use crate::kstatus::{Status, get, text};
+use crate::verdict::{Judged, Reason};
+use crate::world::Lookup;
+use serde_json::Value;
+
+/// The label by which the slices of a Service are found.
+const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// With a selector: at least one endpoint serves. Without one, or as an `ExternalName`: it exists.
+pub(super) fn ready(subject: Subject<'_>) -> Judged {
+    let Subject {
+        object,
+        evaluation,
+        world,
+        ..
+    } = subject;
+    if evaluation.status != Status::Current {
+        let no_address = evaluation.reason == "NoIPAssigned";
+        let judged = from_kstatus(evaluation);
+        return if no_address {
+            waiting(Reason::NoAddress, judged.message)
+        } else {
+            judged
+        };
+    }
+    let selector = get(object, &["spec", "selector"]).and_then(Value::as_object);
+    if text(object, &["spec", "type"], "") == "ExternalName" {
+        return satisfied("Service is an external name");
+    }
+    if selector.is_none_or(serde_json::Map::is_empty) {
+        return satisfied("Service has no selector");
+    }
+    let Some(slice) = builtin("discovery.k8s.io", "EndpointSlice").map(Kind::Builtin) else {
+        return waiting(Reason::KindNotServed, Reason::KindNotServed.sentence());
+    };
+    let namespace = get(object, &["metadata", "namespace"]).and_then(Value::as_str);
+    let name = text(object, &["metadata", "name"], "");
+    match world.list(&slice, namespace, Some((SERVICE_NAME, name))) {
+        Lookup::Found(slices) => serving(&slices),
+        Lookup::NotFound => serving(&[]),
+        Lookup::Unavailable(why) => unavailable(&slice, why),
+    }
+}
+
+fn serving(slices: &[Value]) -> Judged {
+    let mut known = 0_usize;
+    let endpoints = slices
+        .iter()
+        .filter_map(|slice| slice.get("endpoints")?.as_array())
+        .flatten();
+    let serving = endpoints
+        .inspect(|_| known += 1)
+        .filter(|endpoint| serves(endpoint))
+        .count();
+    match (serving, known) {
+        (0, 0) => waiting(Reason::NoEndpoints, "Service has no endpoints"),
+        (0, known) => waiting(Reason::NoEndpoints, format!("Serving endpoints: 0/{known}")),
+        (serving, known) => satisfied(format!("Serving endpoints: {serving}/{known}")),
+    }
+}
+
+/// `serving` and not `ready`, because `publishNotReadyAddresses` makes every endpoint ready; unset means ready, and
+/// that unset means yes (discovery/v1 `EndpointConditions`).
+fn serves(endpoint: &Value) -> bool {
+    let condition = |name| get(endpoint, &["conditions", name]).and_then(Value::as_bool);
+    let serving = condition("serving").or_else(|| condition("ready"));
+    serving.unwrap_or(true) && !condition("terminating").unwrap_or(false)
+}

@@ -1,0 +1,40 @@
+//! Namespace, `CustomResourceDefinition`, `APIService`.
+
+use super::{Subject, from_kstatus, satisfied, waiting};
+use crate::kstatus::{Status, text};
+use crate::verdict::{Judged, Reason};
+
+pub(super) fn namespace(subject: &Subject<'_>) -> Judged {
+    match text(subject.object, &["status", "phase"], "") {
+        "Active" => satisfied("Namespace is Active"),
+        "" => waiting(Reason::InProgress, "Namespace has no phase yet"),
+        phase => waiting(Reason::InProgress, format!("Namespace is {phase}")),
+    }
+}
+
+/// As kstatus, and its names must be accepted: they can be lost to another definition after it was established.
+pub(super) fn definition(subject: Subject<'_>) -> Judged {
+    if subject.evaluation.status != Status::Current || subject.conditions.is_true("NamesAccepted") {
+        return from_kstatus(subject.evaluation);
+    }
+    waiting(
+        Reason::InProgress,
+        "CRD is established, but its names are not accepted",
+    )
+}
+
+/// Condition `Available`; kstatus has no rule for it.
+pub(super) fn api_service(subject: &Subject<'_>) -> Judged {
+    let mut conditions = subject.conditions.iter();
+    match conditions.find(|condition| condition.kind == "Available") {
+        Some(condition) if condition.status == "True" => satisfied("APIService is available"),
+        Some(condition) => waiting(
+            Reason::InProgress,
+            format!(
+                "APIService is not available: {} {}",
+                condition.reason, condition.message
+            ),
+        ),
+        None => waiting(Reason::InProgress, "APIService is not available yet"),
+    }
+}

@@ -1,0 +1,133 @@
+//! A reading of the object under which kstatus does not stumble.
+//!
+//! kstatus answers `Unknown` for ever where a controller writes `status.observedGeneration` as a text (Argo Rollouts)
+//! or a condition's status as a boolean. Here numeric text is a number, other text is not there, and what has the
+//! wrong type is dropped. An object without such fields is not copied.
+
+use crate::kinds::Kind;
+use crate::kstatus::get;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+const FIELDS: [&str; 4] = ["type", "status", "reason", "message"];
+
+/// The object, repaired where it must be.
+pub(super) fn read<'a>(kind: &Kind, object: &'a Value) -> Cow<'a, Value> {
+    let named = object.get("kind").is_some_and(Value::is_string);
+    let named = named || matches!(kind, Kind::Custom { .. });
+    if named && is_clean(object) {
+        return Cow::Borrowed(object);
+    }
+    let mut object = object.clone();
+    if let Value::Object(fields) = &mut object {
+        if !named {
+            name(kind, fields);
+        }
+        repair(fields);
+    }
+    Cow::Owned(object)
+}
+
+fn is_clean(object: &Value) -> bool {
+    let fine = |path: &[&str], right: fn(&Value) -> bool| get(object, path).is_none_or(right);
+    fine(&["metadata"], Value::is_object)
+        && fine(&["status"], Value::is_object)
+        && fine(&["metadata", "deletionTimestamp"], Value::is_string)
+        && fine(&["metadata", "generation"], Value::is_i64)
+        && fine(&["status", "observedGeneration"], Value::is_i64)
+        && get(object, &["status", "conditions"]).is_none_or(|conditions| {
+            conditions
+                .as_array()
+                .is_some_and(|list| list.iter().all(is_clean_condition))
+        })
+}
+
+fn is_clean_condition(condition: &Value) -> bool {
+    condition.is_object()
+        && FIELDS
+            .iter()
+            .all(|field| condition.get(field).is_none_or(Value::is_string))
+}
+
+/// Entries of a list carry neither `apiVersion` nor `kind`, and kstatus would take them for a kind without a rule.
+fn name(kind: &Kind, fields: &mut Map<String, Value>) {
+    let Kind::Builtin(builtin) = kind else { return };
+    let version = match builtin.group {
+        "" => builtin.version.to_owned(),
+        group => format!("{group}/{}", builtin.version),
+    };
+    fields.insert("apiVersion".to_owned(), Value::String(version));
+    fields.insert("kind".to_owned(), Value::from(builtin.kind));
+}
+
+fn repair(fields: &mut Map<String, Value>) {
+    for field in ["metadata", "status"] {
+        drop_unless(fields, field, Value::is_object);
+    }
+    let mut generation = None;
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        drop_unless(metadata, "deletionTimestamp", Value::is_string);
+        generation = metadata.get("generation").and_then(number);
+        set(metadata, "generation", generation);
+    }
+    if let Some(Value::Object(status)) = fields.get_mut("status") {
+        let observed = status
+            .get("observedGeneration")
+            .and_then(|observed| observed_generation(observed, generation));
+        set(status, "observedGeneration", observed);
+        drop_unless(status, "conditions", Value::is_array);
+        if let Some(Value::Array(conditions)) = status.get_mut("conditions") {
+            conditions.retain(Value::is_object);
+            conditions.iter_mut().for_each(repair_condition);
+        }
+    }
+}
+
+/// A text only holds an object back while it is behind: some controllers put a hash there, which may be all digits,
+/// and such a number is never the generation.
+fn observed_generation(value: &Value, generation: Option<i64>) -> Option<i64> {
+    match value {
+        Value::String(text) => {
+            let observed: i64 = text.trim().parse().ok()?;
+            Some(generation.map_or(observed, |generation| observed.min(generation)))
+        }
+        other => number(other),
+    }
+}
+
+/// An integer, also one written `2.0`.
+fn number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let float = value.as_f64()?;
+        // Up to 2^53 a float is exact; a generation is a small number.
+        let whole = float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0;
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+        whole.then_some(float as i64)
+    })
+}
+
+fn repair_condition(condition: &mut Value) {
+    let Value::Object(fields) = condition else {
+        return;
+    };
+    if let Some(Value::Bool(flag)) = fields.get("status") {
+        let word = if *flag { "True" } else { "False" };
+        fields.insert("status".to_owned(), Value::from(word));
+    }
+    for field in FIELDS {
+        drop_unless(fields, field, Value::is_string);
+    }
+}
+
+fn set(fields: &mut Map<String, Value>, key: &str, value: Option<i64>) {
+    match value {
+        Some(value) => fields.insert(key.to_owned(), Value::from(value)),
+        None => fields.remove(key),
+    };
+}
+
+fn drop_unless(fields: &mut Map<String, Value>, key: &str, right: fn(&Value) -> bool) {
+    if fields.get(key).is_some_and(|value| !right(value)) {
+        fields.remove(key);
+    }
+}

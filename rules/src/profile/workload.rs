@@ -1,0 +1,100 @@
+//! Deployment, `StatefulSet`, `DaemonSet`, `ReplicationController`. (`ReplicaSet` is as kstatus says.)
+
+use super::{Subject, from_kstatus, satisfied, waiting};
+use crate::kstatus::{Evaluation, Status, flag, get, int, text};
+use crate::verdict::{Judged, Reason};
+use serde_json::Value;
+
+fn status(object: &Value, field: &str) -> i64 {
+    int(object, &["status", field], 0)
+}
+
+fn is_on_delete(object: &Value) -> bool {
+    text(object, &["spec", "updateStrategy", "type"], "") == "OnDelete"
+}
+
+/// Waits with `{label}: {have}/{want}` where `want` is more than `have`.
+fn fewer(want: i64, have: i64, label: &str) -> Option<Judged> {
+    (want > have).then(|| waiting(Reason::InProgress, format!("{label}: {have}/{want}")))
+}
+
+fn extra(have: i64, want: i64) -> Option<Judged> {
+    (have > want).then(|| {
+        let left = have.wrapping_sub(want);
+        waiting(Reason::InProgress, format!("Pending termination: {left}"))
+    })
+}
+
+/// As kstatus; a paused one never gets further by itself, so the message says it.
+pub(super) fn deployment(subject: Subject<'_>) -> Judged {
+    let paused = flag(subject.object, &["spec", "paused"]);
+    let mut judged = from_kstatus(subject.evaluation);
+    if paused && !judged.satisfied {
+        judged.message.push_str(", and the Deployment is paused");
+    }
+    judged
+}
+
+/// Condition `Available`: neither the end of the old pods nor a rollout under way holds anybody back. Without it
+/// kstatus never says `Current`, and its words name what is missing.
+pub(super) fn available(subject: Subject<'_>) -> Judged {
+    if subject.conditions.is_true("Available") {
+        return satisfied("Deployment is available");
+    }
+    deployment(subject)
+}
+
+/// As kstatus, but one with strategy `OnDelete` needs its replicas: kstatus is content with none at all.
+pub(super) fn stateful_set(subject: Subject<'_>) -> Judged {
+    let object = subject.object;
+    if subject.evaluation.status != Status::Current || !is_on_delete(object) {
+        return from_kstatus(subject.evaluation);
+    }
+    let want = int(object, &["spec", "replicas"], 1);
+    let have = status(object, "replicas");
+    let ready = status(object, "readyReplicas");
+    fewer(want, have, "Replicas")
+        .or_else(|| fewer(want, ready, "Ready"))
+        .or_else(|| extra(have, want))
+        .unwrap_or_else(|| satisfied(format!("All replicas are ready. Replicas: {have}")))
+}
+
+/// As kstatus, but one with strategy `OnDelete` need not have the new revision everywhere.
+pub(super) fn daemon_set(subject: Subject<'_>) -> Judged {
+    let object = subject.object;
+    let Evaluation {
+        status: word,
+        reason,
+        ..
+    } = &subject.evaluation;
+    if *word == Status::InProgress && reason == "LessUpdated" && is_on_delete(object) {
+        let want = status(object, "desiredNumberScheduled");
+        return fewer(want, status(object, "numberAvailable"), "Available")
+            .or_else(|| fewer(want, status(object, "numberReady"), "Ready"))
+            .unwrap_or_else(|| satisfied(format!("All replicas are ready. Replicas: {want}")));
+    }
+    let nobody = get(object, &["status", "desiredNumberScheduled"]) == Some(&Value::from(0));
+    match from_kstatus(subject.evaluation) {
+        judged if judged.satisfied && nobody => satisfied("0 nodes match"),
+        judged => judged,
+    }
+}
+
+/// kstatus has no rule for it; this is the one for a `ReplicaSet`, without the labels.
+pub(super) fn replication_controller(subject: &Subject<'_>) -> Judged {
+    let object = subject.object;
+    if get(object, &["status", "observedGeneration"]).is_none() {
+        return waiting(Reason::NotObserved, Reason::NotObserved.sentence());
+    }
+    if let Some(condition) = subject.conditions.find("ReplicaFailure", "True") {
+        return waiting(
+            Reason::InProgress,
+            format!("Pods cannot be created: {}", condition.message),
+        );
+    }
+    let want = int(object, &["spec", "replicas"], 1);
+    let have = status(object, "replicas");
+    fewer(want, status(object, "readyReplicas"), "Ready")
+        .or_else(|| extra(have, want))
+        .unwrap_or_else(|| satisfied(format!("All replicas are ready. Replicas: {have}")))
+}
