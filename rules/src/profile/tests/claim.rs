@@ -1,0 +1,119 @@
+use super::*;
+
+fn claim(class: Option<&str>, phase: &str) -> Value {
+    let spec = class.map_or(json!({}), |class| json!({ "storageClassName": class }));
+    object(
+        "v1",
+        "PersistentVolumeClaim",
+        spec,
+        json!({ "phase": phase }),
+    )
+}
+
+fn class(mode: &str, annotations: Value) -> Value {
+    json!({ "metadata": { "name": "c", "annotations": annotations }, "volumeBindingMode": mode })
+}
+
+fn with_class(mode: &str) -> Cluster {
+    Cluster {
+        object: Lookup::Found(class(mode, json!({}))),
+        ..Cluster::empty()
+    }
+}
+
+const BOUND: &str = "Current Satisfied: PVC is Bound";
+const FIRST: &str = "Current Satisfied: PVC waits for its first consumer";
+const PENDING: &str = "InProgress ClaimNotBound: PVC is not Bound. phase: Pending";
+
+fn ask_claim(claim: &Value, world: &Cluster) -> String {
+    told_as(claim, State::Ready, world)
+}
+
+#[test]
+fn bound_or_waiting_for_its_first_consumer() {
+    let fast = claim(Some("fast"), "Pending");
+    assert_eq!(
+        ask_claim(&claim(Some("fast"), "Bound"), &Cluster::empty()),
+        BOUND
+    );
+    assert_eq!(ask_claim(&fast, &with_class("WaitForFirstConsumer")), FIRST);
+    assert_eq!(ask_claim(&fast, &with_class("Immediate")), PENDING);
+    assert_eq!(
+        ask_claim(&fast, &Cluster::empty()),
+        format!("{PENDING}, StorageClass \"fast\" does not exist")
+    );
+    assert_eq!(
+        ask_claim(
+            &claim(Some(""), "Pending"),
+            &with_class("WaitForFirstConsumer")
+        ),
+        PENDING
+    );
+    assert_eq!(
+        ask_claim(
+            &claim(Some("fast"), "Lost"),
+            &with_class("WaitForFirstConsumer")
+        ),
+        "Failed Failed: PVC is Lost: its PersistentVolume no longer exists"
+    );
+    let selected = json!({ "annotations": { "volume.kubernetes.io/selected-node": "n1" } });
+    assert_eq!(
+        ask_claim(
+            &with_metadata(fast, selected),
+            &with_class("WaitForFirstConsumer")
+        ),
+        PENDING
+    );
+}
+
+#[test]
+fn without_a_class_the_newest_default_decides() {
+    let default = |mode: &str, created: &str| {
+        let mut class = class(
+            mode,
+            json!({ "storageclass.kubernetes.io/is-default-class": "true" }),
+        );
+        class["metadata"]["creationTimestamp"] = json!(created);
+        class
+    };
+    let (old, new) = ("2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z");
+    let pending = claim(None, "Pending");
+    let other = class("Immediate", json!({}));
+    let late = json!([
+        default("Immediate", old),
+        default("WaitForFirstConsumer", new),
+        other
+    ]);
+    assert_eq!(ask_claim(&pending, &Cluster::listing(late)), FIRST);
+    let early = json!([
+        default("Immediate", new),
+        default("WaitForFirstConsumer", old)
+    ]);
+    assert_eq!(ask_claim(&pending, &Cluster::listing(early)), PENDING);
+    assert_eq!(
+        ask_claim(&pending, &Cluster::listing(json!([other]))),
+        format!("{PENDING}, there is no default StorageClass")
+    );
+}
+
+#[test]
+fn without_rights_the_annotations_decide() {
+    let forbidden = Cluster::unavailable(Unavailable::Forbidden);
+    let pending = claim(Some("fast"), "Pending");
+    assert_eq!(ask_claim(&pending, &forbidden), FIRST);
+    let key = "volume.kubernetes.io/storage-provisioner";
+    let provisioned = with_metadata(pending.clone(), json!({ "annotations": { key: "x" } }));
+    assert_eq!(ask_claim(&provisioned, &forbidden), PENDING);
+    let stale = ask(
+        &pending,
+        State::Ready,
+        &Cluster::unavailable(Unavailable::Stale),
+    );
+    assert_eq!(stale.reason, Reason::Stale);
+}
+
+#[test]
+fn the_kinds_that_are_looked_up_are_known() {
+    assert!(builtin("storage.k8s.io", "StorageClass").is_some());
+    assert!(builtin("discovery.k8s.io", "EndpointSlice").is_some());
+}

@@ -1,0 +1,103 @@
+use super::*;
+
+#[test]
+fn an_application_is_healthy_synced_and_idle() {
+    let application = |health: &str, sync: &str, operation: &str| {
+        let status = json!({
+            "health": { "status": health }, "sync": { "status": sync }, "operationState": { "phase": operation },
+        });
+        told(&object(
+            "argoproj.io/v1alpha1",
+            "Application",
+            json!({}),
+            status,
+        ))
+    };
+    assert_eq!(
+        application("Healthy", "Synced", "Succeeded"),
+        "Current Satisfied: Application is Healthy and Synced"
+    );
+    assert_eq!(
+        application("Healthy", "Synced", "Running"),
+        "InProgress InProgress: Application has an operation running"
+    );
+    assert_eq!(
+        application("Progressing", "Synced", ""),
+        "InProgress InProgress: Application health: Progressing, sync: Synced"
+    );
+    assert_eq!(
+        application("Healthy", "OutOfSync", ""),
+        "InProgress InProgress: Application health: Healthy, sync: OutOfSync"
+    );
+    assert_eq!(
+        application("Degraded", "Synced", ""),
+        "Failed Failed: Application is Degraded"
+    );
+    let fresh = object("argoproj.io/v1alpha1", "Application", json!({}), json!({}));
+    assert_eq!(
+        ask(&fresh, State::Ready, &Cluster::empty()).reason,
+        Reason::NoStatusYet
+    );
+}
+
+#[test]
+fn an_object_that_should_have_a_status_waits_for_it() {
+    let reason = |object: &Value, world: &Cluster| ask(object, State::Ready, world).reason;
+    for status in [json!(null), json!({})] {
+        let thing = object("example.com/v1", "Thing", json!({}), status);
+        assert_eq!(
+            reason(&thing, &Cluster::declaring(true)),
+            Reason::NoStatusYet
+        );
+        assert_eq!(
+            reason(&thing, &Cluster::declaring(false)),
+            Reason::Satisfied
+        );
+    }
+    let written = object(
+        "example.com/v1",
+        "Thing",
+        json!({}),
+        json!({ "phase": "x" }),
+    );
+    assert_eq!(
+        reason(&written, &Cluster::declaring(true)),
+        Reason::Satisfied
+    );
+    let config = object("v1", "ConfigMap", json!({}), json!({}));
+    assert_eq!(
+        reason(&config, &Cluster::declaring(true)),
+        Reason::Satisfied
+    );
+}
+
+#[test]
+fn where_nobody_knows_a_new_object_is_given_a_moment() {
+    let made = |at: &str| {
+        let thing = object("example.com/v1", "Thing", json!({}), json!({}));
+        let thing = with_metadata(thing, json!({ "creationTimestamp": at }));
+        ask(&thing, State::Ready, &Cluster::empty()).reason
+    };
+    assert_eq!(made("2024-01-01T11:59:55Z"), Reason::NoStatusYet);
+    assert_eq!(made("2024-01-01T11:59:45Z"), Reason::Satisfied);
+}
+
+#[test]
+fn conditions_speak_as_in_kstatus() {
+    let thing = |kind: &str, status: &str| {
+        let status = json!({ "conditions": conditions(&[(kind, status)]) });
+        told(&object("example.com/v1", "Thing", json!({}), status))
+    };
+    assert_eq!(
+        thing("Ready", "True"),
+        "Current Satisfied: Resource is Ready"
+    );
+    assert_eq!(
+        thing("Ready", "False"),
+        format!("InProgress InProgress: {}", Reason::InProgress.sentence())
+    );
+    assert_eq!(
+        thing("Stalled", "True"),
+        format!("Failed Failed: {}", Reason::Failed.sentence())
+    );
+}
