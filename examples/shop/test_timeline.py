@@ -72,7 +72,7 @@ class Install(unittest.TestCase):
     def test_bars_say_wait_start_work(self):
         history, _ = replayed("install")
         head, *rows = history.bars(110)
-        self.assertIn("at its gate", head)
+        self.assertIn(". waits", head)
         bars = {row[:3]: row.split("|")[1] for row in rows}
         self.assertRegex(bars["web"], r"^ *\.+-+#+$")
         self.assertRegex(bars["mig"], r"^ *\.+-+#+ +$")          # a Job's pod ends
@@ -106,6 +106,11 @@ class Without(unittest.TestCase):
         self.assertTrue([s for s in wrong if s.startswith("api") and "in vain" in s])
         self.assertTrue([s for s in wrong if s.startswith("api") and "job/migrate-1" in s])
         self.assertIn("crashing", out)
+
+    def test_a_failed_run_ends_in_its_bar(self):
+        history, _ = replayed("without")
+        bar = next(row.split("|")[1] for row in history.bars(110) if row.startswith("migrate"))
+        self.assertRegex(bar, r"^ *\.+-*x+ +$")
 
     def test_it_is_told_of_pods_on_their_way_out_too(self):
         begin, looks = Recording.read(HERE / "recordings/without.json")

@@ -2,12 +2,13 @@
 """Shows what every pod of a namespace waits for, then when each really started, and checks that order.
 
     timeline.py -n shop -- helm install shop examples/shop/chart -n shop     runs the command and follows what it causes
-    timeline.py -n shop                                                      follows what is going on already
+    timeline.py -n shop                                                      follows and draws what is going on already; checks nothing,
+                                                                             because what a pod depended on may be gone by now
     timeline.py --replay FILE                                                the same from a recording made with --record
 
 The order is checked for the pods made meanwhile, against the `sluice.dev/depends-on` of their workload, for dependencies of
 the two kinds that the shop has: a Job is there when it is complete, a Service when the first of its pods is Ready. Times are
-those of the API server and the kubelet, in whole seconds. Exit code 1: something started too early, or never came.
+those of the API server and the kubelet, in whole seconds. Exit code 1: something started too early, never came, or the command failed.
 """
 import argparse, dataclasses, json, re, shutil, subprocess, sys, threading, time, urllib.request
 from datetime import datetime
@@ -26,6 +27,7 @@ class Pod:
     opened: float = None        # its gate let it go
     started: float = None       # its first application container, at the first attempt
     ready: float = None         # for a Job's pod: succeeded
+    ended: float = None         # all its containers are done, well or not
     gone: float = None
     failures: int = 0           # application containers that ended without success
     state: str = "starting"
@@ -63,8 +65,9 @@ def read_pod(item, workload, said):
             pod.state, pod.why = "crashing", f"failures so far: {pod.failures}"
     if "deletionTimestamp" in meta:
         pod.state, pod.why, pod.failures = "stopping", "", 0   # it ends because it was told to
-    elif status.get("phase") == "Succeeded":
-        pod.state, pod.ready = "done", first(*(seconds(c["state"]["terminated"]["finishedAt"]) for c in status["containerStatuses"]))
+    elif status.get("phase") in ("Succeeded", "Failed"):
+        pod.ended = max((seconds(c["state"].get("terminated", {}).get("finishedAt")) or 0 for c in status["containerStatuses"]), default=0) or None
+        pod.state, pod.ready = ("done", pod.ended) if status["phase"] == "Succeeded" else ("failed", None)
     elif condition(item, "Ready"):
         pod.state, pod.why = "running" if workload[0] == "Job" else "ready", ""
     return pod
@@ -153,16 +156,16 @@ class History:
         label = max((len(p.name) for p in rows), default=3)
         room, begin = max(width - label - 29, 20), int(self.begin)
         step = max(self.end - begin, 1) / room
-        yield f"{'pod':{label}} |{'. at its gate, - starts, # works':{room}}|    gate  start  ready"
+        yield f"{'pod':{label}} |{'. waits, - starts, # works, x fails'[:room]:{room}}|    gate  start  ready"
         for pod in rows:
             job = pod.workload[0] == "Job"
-            if job and pod.ready and pod.ready < int(self.begin):
+            if pod.ended and pod.ended < int(self.begin):
                 continue
             def cell(at):
-                if at + step <= pod.created or at >= (pod.gone or self.end) or job and pod.ready and at > pod.ready:
+                if at + step <= pod.created or at >= (pod.gone or self.end) or pod.ended and at > pod.ended:
                     return " "
                 working = pod.started if job else pod.ready
-                return "#" if working and at + step > working else "-" if pod.opened and at + step > pod.opened or pod.started and at + step > pod.started else "."
+                return ("x" if pod.state == "failed" else "#") if working and at + step > working else "-" if pod.opened and at + step > pod.opened or pod.started and at + step > pod.started else "."
             line = "".join(cell(begin + i * step) for i in range(room))
             yield f"{pod.name:{label}} |{line}| {self.offset(pod.opened):>7}{self.offset(pod.started):>7}{self.offset(pod.ready):>7}"
 
@@ -220,20 +223,33 @@ def last_word(line):
         return re.sub(r"^(\d{4}-\d\d-\d\dT\S+\s+)?((TRACE|DEBUG|INFO|WARN|ERROR)\s+)?", "", line.strip())
 
 def kubectl(*args):
-    done = subprocess.run(["kubectl", *args], capture_output=True, text=True)
-    return done.stdout if done.returncode == 0 else ""
+    return subprocess.run(["kubectl", *args], capture_output=True, text=True, check=True).stdout
+
+def heard(namespace, pod):
+    try:
+        return last_word(kubectl("logs", pod, "-n", namespace, "-c", GATE, "--tail=1"))
+    except subprocess.CalledProcessError:                    # the pod went away in between
+        return ""
 
 def observe(namespace):
     """One look at the namespace, with the last word of each gate that still waits."""
-    items = [trimmed(i) for i in json.loads(kubectl("get", KINDS, "-n", namespace, "-o", "json") or '{"items":[]}')["items"]]
-    waiting = [i["metadata"] for i in items if any(c["name"] == GATE and "running" in c.get("state", {}) for c in i["status"]["initContainerStatuses"])]
-    said = {m["uid"]: last_word(kubectl("logs", m["name"], "-n", namespace, "-c", GATE, "--tail=1")) for m in waiting}
-    return {"at": time.time(), "items": items, "said": said}
+    items = [trimmed(i) for i in json.loads(kubectl("get", KINDS, "-n", namespace, "-o", "json"))["items"]]
+    waiting = [i["metadata"] for i in items if any(c["name"] == GATE and "running" in c["state"] for c in i["status"]["initContainerStatuses"])]
+    return {"at": time.time(), "items": items, "said": {m["uid"]: heard(namespace, m["name"]) for m in waiting}}
 
-def looks(namespace):
-    while True:
-        yield observe(namespace)
+def looks(namespace, patience=10):
+    """Look after look; an API server that hiccups is asked again."""
+    failures = 0
+    while failures < patience:
+        try:
+            look = observe(namespace)
+        except subprocess.CalledProcessError as error:
+            failures, said = failures + 1, error.stderr.strip().rpartition("\n")[2]
+        else:
+            failures = 0
+            yield look
         time.sleep(0.3)
+    sys.exit(f"timeline.py: the cluster cannot be read: {said}")
 
 
 class Recording:
@@ -282,6 +298,8 @@ def main():
     ended = False
     for look in source:
         history.add(look)
+        if not command and not args.replay:
+            history.begin = first(begin, *(p.created for p in history.pods.values()))
         screen.show(history)
         recording.add(look)
         if not args.replay and (ended and (command and command.returncode or history.settled()) or look["at"] > begin + args.timeout):
@@ -296,11 +314,14 @@ def main():
         sys.exit(f"{command.stdout.read()}timeline.py: the command failed with exit code {command.returncode}")
 
     print("", *history.bars(min(shutil.get_terminal_size((110, 24)).columns, 140)), "", sep="\n")
-    results = [*history.check(), *(probe.summary(begin) if probe else []), *([] if history.settled() else [(False, "not everything became ready")])]
+    results = [*(history.check() if command or args.replay else []), *(probe.summary(begin) if probe else []), *([] if history.settled() else [(False, "not everything became ready")])]
     for holds, sentence in results:
         print("  ok  " if holds else " FAIL ", sentence)
     sys.exit(0 if all(holds for holds, _ in results) else 1)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
