@@ -68,8 +68,10 @@ def read_pod(item, workload, said):
     elif status.get("phase") in ("Succeeded", "Failed"):
         pod.ended = max((seconds(c["state"].get("terminated", {}).get("finishedAt")) or 0 for c in status["containerStatuses"]), default=0) or None
         pod.state, pod.ready = ("done", pod.ended) if status["phase"] == "Succeeded" else ("failed", None)
-    elif condition(item, "Ready"):
-        pod.state, pod.why = "running" if workload[0] == "Job" else "ready", ""
+    elif pod.ready:
+        pod.state, pod.why = "ready", ""
+    elif workload[0] == "Job" and pod.started and not pod.failures:
+        pod.state = "running"
     return pod
 
 def trimmed(item):
@@ -114,7 +116,7 @@ class History:
         return kind, name
 
     def settled(self):
-        """Every workload has what it asks for, and nothing is on its way out."""
+        """Every workload has what it asks for, and no pod is on its way in or out (pods are read first, and so may lag behind)."""
         def done(item):
             status, want = item["status"], item["spec"].get("replicas", 1)
             if item["kind"] == "Job":
@@ -122,7 +124,7 @@ class History:
             current = status.get("observedGeneration", 0) >= item["metadata"].get("generation", 0) and status.get("currentRevision") == status.get("updateRevision")
             return current and want == status.get("replicas", 0) == status.get("readyReplicas", 0) == status.get("updatedReplicas", status.get("replicas", 0))
         work = [i for i in self.objects.values() if i["kind"] in ("Job", "Deployment", "StatefulSet")]
-        return bool(work) and all(map(done, work)) and all(p.state != "stopping" for p in self.pods.values() if not p.gone)
+        return bool(work) and all(map(done, work)) and all(p.state in ("ready", "done", "failed") for p in self.pods.values() if not p.gone)
 
     def healthy(self, reference):
         """Since when this dependency is there, or None; see the head of this file."""
@@ -315,6 +317,8 @@ def main():
 
     print("", *history.bars(min(shutil.get_terminal_size((110, 24)).columns, 140)), "", sep="\n")
     results = [*(history.check() if command or args.replay else []), *(probe.summary(begin) if probe else []), *([] if history.settled() else [(False, "not everything became ready")])]
+    if results:
+        print("Every container must start after what its pod depends on is there:")
     for holds, sentence in results:
         print("  ok  " if holds else " FAIL ", sentence)
     sys.exit(0 if all(holds for holds, _ in results) else 1)
