@@ -5,7 +5,8 @@
 import copy, io, pathlib, subprocess, sys, tempfile, unittest
 
 import timeline
-from timeline import History, Probe, Recording, Screen, last_word
+from looks import Recording, last_word
+from timeline import History, Probe, Screen
 
 HERE = pathlib.Path(__file__).parent
 
