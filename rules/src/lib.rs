@@ -18,6 +18,7 @@
 
 pub mod annotation;
 pub mod dependency;
+pub mod dependent;
 pub mod keys;
 pub mod kinds;
 pub mod kstatus;

@@ -1,7 +1,15 @@
 //! From the edges of one dependent to what its gate is told.
 
 use crate::dependency::Dependency;
+use crate::dependent::Dependent;
+use crate::keys;
+use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
+use crate::profile;
+use crate::wire::{self, Answer};
+use crate::world::{Lookup, Unavailable, World};
+use jiff::Timestamp;
+use serde_json::Value;
 use std::fmt;
 
 /// Why an edge is satisfied or not: the closed set that may leave the process.
@@ -173,6 +181,201 @@ pub struct Judged {
 pub struct Edge {
     /// What the dependent wrote.
     pub dependency: Dependency,
+    /// Whether the dependency is in another namespace, so that its message texts stay there.
+    pub foreign: bool,
     /// What was found.
     pub judged: Judged,
 }
+
+/// What the administrator allows beyond the consent of the target namespaces: `(from, to)`, `*` for any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CrossNamespace(pub Vec<(String, String)>);
+
+impl CrossNamespace {
+    fn allows(&self, from: &str, to: &str) -> bool {
+        let fits = |pattern: &str, name: &str| pattern == "*" || pattern == name;
+        self.0.iter().any(|(f, t)| fits(f, from) && fits(t, to))
+    }
+}
+
+/// Judges every edge of one dependent, in the order of its list.
+pub fn judge(
+    dependent: &Dependent,
+    dependencies: Vec<Dependency>,
+    allowed: &CrossNamespace,
+    world: &dyn World,
+    now: Timestamp,
+) -> Vec<Edge> {
+    let judge_one = |dependency: Dependency| {
+        let (foreign, judged) = judge_edge(dependent, &dependency, allowed, world, now);
+        Edge {
+            dependency,
+            foreign,
+            judged,
+        }
+    };
+    dependencies.into_iter().map(judge_one).collect()
+}
+
+/// What the gate is told of its edges. An empty list opens: a marker without a list is inert.
+pub fn answer(edges: &[Edge]) -> Answer {
+    let open = edges.iter().all(|edge| edge.judged.satisfied);
+    let verdict = if open {
+        wire::Decision::Open
+    } else {
+        wire::Decision::Wait
+    };
+    Answer {
+        verdict,
+        digest: String::new(),
+        dependencies: edges.iter().map(report).collect(),
+        note: None,
+    }
+}
+
+fn report(edge: &Edge) -> wire::Report {
+    let message =
+        Some(edge.judged.message.clone()).filter(|text| !edge.foreign && !text.is_empty());
+    wire::Report {
+        dependency: edge.dependency.to_string(),
+        name: edge.dependency.object.name.clone(),
+        satisfied: edge.judged.satisfied,
+        status: edge.judged.status.word().to_owned(),
+        reason: edge.judged.reason.label().to_owned(),
+        message,
+    }
+}
+
+fn judge_edge(
+    dependent: &Dependent,
+    dependency: &Dependency,
+    allowed: &CrossNamespace,
+    world: &dyn World,
+    now: Timestamp,
+) -> (bool, Judged) {
+    let object = &dependency.object;
+    let namespace = match namespaced(&object.kind, world) {
+        Lookup::Found(true) => Some(object.namespace.as_deref().unwrap_or(&dependent.namespace)),
+        Lookup::Found(false) => None,
+        Lookup::NotFound => {
+            return (
+                false,
+                unavailable(Unavailable::NotServed, &object.kind, dependency.optional),
+            );
+        }
+        Lookup::Unavailable(why) => {
+            return (false, unavailable(why, &object.kind, dependency.optional));
+        }
+    };
+    let foreign = namespace.is_some_and(|namespace| namespace != dependent.namespace);
+    if let Some(target) = namespace.filter(|_| foreign) {
+        // Asked before anything is looked up, so that the answer cannot depend on whether the target exists.
+        if let Some(judged) = consent(&dependent.namespace, target, allowed, world) {
+            return (true, judged);
+        }
+    } else if dependent.is(&object.kind, &object.name) {
+        let message = "the dependent waits for itself; remove this entry from its list".to_owned();
+        return (
+            false,
+            unmet(Status::InProgress, Reason::SelfReference, message),
+        );
+    }
+    let judged = match world.object(&object.kind, namespace, &object.name) {
+        Lookup::Found(found) => profile::judge(&object.kind, &found, dependency.state, world, now),
+        Lookup::NotFound => not_found(dependency.optional),
+        Lookup::Unavailable(why) => unavailable(why, &object.kind, dependency.optional),
+    };
+    (foreign, judged)
+}
+
+fn namespaced(kind: &Kind, world: &dyn World) -> Lookup<bool> {
+    match kind {
+        Kind::Builtin(builtin) => Lookup::Found(builtin.namespaced),
+        Kind::Custom { .. } => world.namespaced(kind),
+    }
+}
+
+/// `None` where namespace `to` lets objects of `from` depend on what is in it.
+fn consent(from: &str, to: &str, allowed: &CrossNamespace, world: &dyn World) -> Option<Judged> {
+    if allowed.allows(from, to) {
+        return None;
+    }
+    let not_permitted = Some(unmet(Status::Unknown, Reason::NotPermitted, String::new()));
+    let Some(kind) = kinds::builtin("", "Namespace") else {
+        return not_permitted;
+    };
+    let consents = |namespace: &Value| {
+        let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM]
+            .as_str()
+            .unwrap_or_default();
+        listed
+            .split(',')
+            .map(str::trim)
+            .any(|name| name == "*" || name == from)
+    };
+    match world.object(&Kind::Builtin(kind), None, to) {
+        Lookup::Found(namespace) if consents(&namespace) => None,
+        Lookup::Found(_) | Lookup::NotFound => not_permitted,
+        Lookup::Unavailable(why) => Some(unavailable(why, &Kind::Builtin(kind), false)),
+    }
+}
+
+fn not_found(optional: bool) -> Judged {
+    if optional {
+        let message = "not found, and optional".to_owned();
+        return Judged {
+            satisfied: true,
+            status: Status::NotFound,
+            reason: Reason::OptionalNotFound,
+            message,
+        };
+    }
+    unmet(
+        Status::NotFound,
+        Reason::NotFound,
+        "not created yet, or misspelt".to_owned(),
+    )
+}
+
+/// What an edge is when nothing can be known of its object.
+pub(crate) fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
+    let (status, reason, message) = match why {
+        Unavailable::NotServed if optional => return not_found(true),
+        Unavailable::NotServed => {
+            let message = format!(
+                "the API server serves no kind {kind} yet; its CustomResourceDefinition is missing"
+            );
+            (Status::NotFound, Reason::KindNotServed, message)
+        }
+        Unavailable::Forbidden => {
+            let message =
+                format!("sluice may not watch {kind}; add it to the chart's value rbac.kinds");
+            (Status::Unknown, Reason::KindForbidden, message)
+        }
+        Unavailable::Syncing => (
+            Status::Unknown,
+            Reason::Syncing,
+            format!("sluice is reading {kind} objects"),
+        ),
+        Unavailable::Stale => {
+            let message =
+                "sluice has lost its connection to the API server; what it knows may be stale"
+                    .to_owned();
+            (Status::Unknown, Reason::Stale, message)
+        }
+    };
+    unmet(status, reason, message)
+}
+
+/// An edge that holds its dependent back.
+pub(crate) fn unmet(status: Status, reason: Reason, message: String) -> Judged {
+    Judged {
+        satisfied: false,
+        status,
+        reason,
+        message,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -35,7 +35,12 @@ pub trait World {
 
     /// The objects of a kind, in one namespace or in all, that carry the label `(key, value)` where one is given.
     /// An empty list is `Found`.
-    fn list(&self, kind: &Kind, namespace: Option<&str>, label: Option<(&str, &str)>) -> Lookup<Vec<Value>>;
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        label: Option<(&str, &str)>,
+    ) -> Lookup<Vec<Value>>;
 
     /// Whether objects of this kind live in a namespace.
     fn namespaced(&self, kind: &Kind) -> Lookup<bool>;

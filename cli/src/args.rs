@@ -1,0 +1,102 @@
+//! The command line.
+
+use crate::status;
+use anyhow::{Context, Result};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Tells what waits for what in a cluster with sluice, and why.
+#[derive(Debug, Parser)]
+#[command(name = "kubectl-sluice", bin_name = "kubectl sluice", version)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    connection: Connection,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Connection {
+    /// The namespace; default: that of the kubeconfig's context.
+    #[arg(short, long, global = true)]
+    namespace: Option<String>,
+    /// The kubeconfig file; default: KUBECONFIG, then ~/.kube/config, then the pod's own account.
+    #[arg(long, global = true)]
+    kubeconfig: Option<PathBuf>,
+    /// The kubeconfig's context.
+    #[arg(long, global = true)]
+    context: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// What a pod waits for: each dependency of its list, its status, and why.
+    ///
+    /// Reads the cluster with your own rights and judges with the rules of the status service.
+    /// Exit code 0: nothing holds the pod back; 1: an error; 3: something does.
+    Status {
+        /// The pod, `NAME` or `pod/NAME`.
+        pod: String,
+        /// How to print it.
+        #[arg(short, long, value_enum, default_value_t = Output::Text)]
+        output: Output,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// A table for people.
+    Text,
+    /// What the gate is told, as JSON.
+    Json,
+}
+
+impl Args {
+    pub(crate) async fn run(self) -> Result<ExitCode> {
+        let Self {
+            connection,
+            command,
+        } = self;
+        match command {
+            Command::Status { pod, output } => {
+                let (client, namespace) = connection.open().await?;
+                let name = pod
+                    .strip_prefix("pod/")
+                    .or_else(|| pod.strip_prefix("pods/"))
+                    .unwrap_or(&pod);
+                status::run(client, &namespace, name, output).await
+            }
+        }
+    }
+}
+
+impl Connection {
+    async fn open(self) -> Result<(Client, String)> {
+        let Self {
+            namespace,
+            kubeconfig,
+            context,
+        } = self;
+        let options = KubeConfigOptions {
+            context,
+            ..KubeConfigOptions::default()
+        };
+        let config = match (kubeconfig, &options.context) {
+            (Some(path), _) => {
+                let file = Kubeconfig::read_from(&path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                Config::from_custom_kubeconfig(file, &options).await?
+            }
+            (None, Some(_)) => Config::from_kubeconfig(&options).await?,
+            (None, None) => Config::infer().await?,
+        };
+        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
+        Ok((
+            Client::try_from(config).context("cannot make a client for the API server")?,
+            namespace,
+        ))
+    }
+}

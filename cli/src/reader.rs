@@ -1,0 +1,289 @@
+//! The cluster as the rules look at it, read with the caller's own rights.
+//!
+//! The rules ask synchronously, the API server answers later: so a question that cannot be answered yet is noted, the
+//! rules are told "syncing", and after [`Reader::fetch`] they are asked again. A handful of rounds answers everything.
+
+use anyhow::{Context, Result};
+use kube::core::request::Request;
+use kube::discovery::{self, ApiResource, Scope};
+use kube::{Client, Error};
+use rules::kinds::{self, Kind};
+use rules::world::{Lookup, Unavailable, World};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// One question to the API server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Question {
+    Kind(Kind),
+    Object(Kind, Option<String>, String),
+    List(Kind, Option<String>, Option<String>),
+}
+
+#[derive(Debug, Clone)]
+enum Reply {
+    Kind(Served),
+    Object(Value),
+    List(Vec<Value>),
+}
+
+#[derive(Debug, Clone)]
+struct Served {
+    resource: ApiResource,
+    namespaced: bool,
+    declares_status: Option<bool>,
+}
+
+/// What has been asked and answered so far.
+pub(crate) struct Reader {
+    client: Client,
+    known: HashMap<Question, Lookup<Reply>>,
+    open: RefCell<Vec<Question>>,
+}
+
+impl Reader {
+    pub(crate) fn new(client: Client) -> Self {
+        Self {
+            client,
+            known: HashMap::new(),
+            open: RefCell::default(),
+        }
+    }
+
+    /// Puts the open questions to the API server; `false` if there were none.
+    pub(crate) async fn fetch(&mut self) -> Result<bool> {
+        let open = self.open.take();
+        for question in &open {
+            let reply = self.ask(question).await?;
+            self.known.insert(question.clone(), reply);
+        }
+        Ok(!open.is_empty())
+    }
+
+    async fn ask(&self, question: &Question) -> Result<Lookup<Reply>> {
+        let answer = match question {
+            Question::Kind(kind) => self.served(kind).await,
+            Question::Object(kind, namespace, name) => {
+                self.object(kind, namespace.as_deref(), name).await
+            }
+            Question::List(kind, namespace, label) => {
+                self.list(kind, namespace.as_deref(), label.as_deref())
+                    .await
+            }
+        };
+        match answer {
+            Ok(reply) => Ok(Lookup::Found(reply)),
+            Err(Error::Api(status)) if status.code == 404 => Ok(match question {
+                Question::Object(..) => Lookup::NotFound,
+                Question::Kind(_) | Question::List(..) => {
+                    Lookup::Unavailable(Unavailable::NotServed)
+                }
+            }),
+            Err(Error::Discovery(_)) => Ok(Lookup::Unavailable(Unavailable::NotServed)),
+            Err(Error::Api(status)) if status.code == 403 => {
+                Ok(Lookup::Unavailable(Unavailable::Forbidden))
+            }
+            Err(error) => Err(error).context("the API server did not answer"),
+        }
+    }
+
+    async fn served(&self, kind: &Kind) -> Result<Reply, Error> {
+        let group = discovery::group(&self.client, kind.group()).await?;
+        let word = kind.word();
+        let fits = |resource: &ApiResource| {
+            resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
+        };
+        let found = group
+            .recommended_resources()
+            .into_iter()
+            .find(|(resource, _)| fits(resource));
+        let (resource, capabilities) = found.ok_or_else(|| {
+            Error::Discovery(kube::error::DiscoveryError::MissingKind(kind.to_string()))
+        })?;
+        let declares_status = self.declares_status(&resource).await;
+        let namespaced = capabilities.scope == Scope::Namespaced;
+        Ok(Reply::Kind(Served {
+            resource,
+            namespaced,
+            declares_status,
+        }))
+    }
+
+    async fn declares_status(&self, resource: &ApiResource) -> Option<bool> {
+        let definitions = Kind::Builtin(kinds::builtin(
+            "apiextensions.k8s.io",
+            "CustomResourceDefinition",
+        )?);
+        let name = format!("{}.{}", resource.plural, resource.group);
+        let Ok(Reply::Object(definition)) = self.object(&definitions, None, &name).await else {
+            return None;
+        };
+        let versions = definition.pointer("/spec/versions")?.as_array()?;
+        let version = versions
+            .iter()
+            .find(|version| version["name"] == resource.version.as_str())?;
+        Some(version.pointer("/subresources/status").is_some())
+    }
+
+    async fn object(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Result<Reply, Error> {
+        let request = Request::new(self.path(kind, namespace)?);
+        let request = request
+            .get(name, &kube::api::GetParams::default())
+            .map_err(Error::BuildRequest)?;
+        Ok(Reply::Object(self.client.request(request).await?))
+    }
+
+    async fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        label: Option<&str>,
+    ) -> Result<Reply, Error> {
+        let params = kube::api::ListParams {
+            label_selector: label.map(ToOwned::to_owned),
+            ..Default::default()
+        };
+        let request = Request::new(self.path(kind, namespace)?)
+            .list(&params)
+            .map_err(Error::BuildRequest)?;
+        let mut page: Value = self.client.request(request).await?;
+        let (version, word) = self.type_of(kind);
+        let mut items = match page["items"].take() {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        };
+        for item in &mut items {
+            item["apiVersion"] = version.clone().into();
+            item["kind"] = word.clone().into();
+        }
+        Ok(Reply::List(items))
+    }
+
+    /// `apiVersion` and `kind` of a kind's objects.
+    fn type_of(&self, kind: &Kind) -> (String, String) {
+        match (kind, self.known.get(&Question::Kind(kind.clone()))) {
+            (Kind::Custom { .. }, Some(Lookup::Found(Reply::Kind(served)))) => (
+                served.resource.api_version.clone(),
+                served.resource.kind.clone(),
+            ),
+            (Kind::Builtin(builtin), _) if builtin.group.is_empty() => {
+                (builtin.version.to_owned(), builtin.kind.to_owned())
+            }
+            (Kind::Builtin(builtin), _) => (
+                format!("{}/{}", builtin.group, builtin.version),
+                builtin.kind.to_owned(),
+            ),
+            (Kind::Custom { word, .. }, _) => (kind.group().to_owned(), word.clone()),
+        }
+    }
+
+    fn path(&self, kind: &Kind, namespace: Option<&str>) -> Result<String, Error> {
+        let (version, _) = self.type_of(kind);
+        let plural = match (kind, self.known.get(&Question::Kind(kind.clone()))) {
+            (Kind::Builtin(builtin), _) => builtin.plural.to_owned(),
+            (_, Some(Lookup::Found(Reply::Kind(served)))) => served.resource.plural.clone(),
+            _ => {
+                return Err(Error::Discovery(kube::error::DiscoveryError::MissingKind(
+                    kind.to_string(),
+                )));
+            }
+        };
+        let root = if kind.group().is_empty() {
+            "/api"
+        } else {
+            "/apis"
+        };
+        let namespace = namespace
+            .map(|name| format!("/namespaces/{name}"))
+            .unwrap_or_default();
+        Ok(format!("{root}/{version}{namespace}/{plural}"))
+    }
+
+    fn look(&self, question: Question) -> Lookup<Reply> {
+        if let Question::Object(kind @ Kind::Custom { .. }, ..)
+        | Question::List(kind @ Kind::Custom { .. }, ..) = &question
+            && !matches!(
+                self.known.get(&Question::Kind(kind.clone())),
+                Some(Lookup::Found(_))
+            )
+        {
+            return self.look(Question::Kind(kind.clone()));
+        }
+        if let Some(reply) = self.known.get(&question) {
+            return reply.clone();
+        }
+        let mut open = self.open.borrow_mut();
+        if !open.contains(&question) {
+            open.push(question);
+        }
+        Lookup::Unavailable(Unavailable::Syncing)
+    }
+}
+
+impl World for Reader {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        let question = Question::Object(
+            kind.clone(),
+            namespace.map(ToOwned::to_owned),
+            name.to_owned(),
+        );
+        pick(self.look(question), |reply| match reply {
+            Reply::Object(object) => Some(object),
+            _ => None,
+        })
+    }
+
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        label: Option<(&str, &str)>,
+    ) -> Lookup<Vec<Value>> {
+        let label = label.map(|(key, value)| format!("{key}={value}"));
+        pick(
+            self.look(Question::List(
+                kind.clone(),
+                namespace.map(ToOwned::to_owned),
+                label,
+            )),
+            |reply| match reply {
+                Reply::List(items) => Some(items),
+                _ => None,
+            },
+        )
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        match kind {
+            Kind::Builtin(builtin) => Lookup::Found(builtin.namespaced),
+            Kind::Custom { .. } => pick(
+                self.look(Question::Kind(kind.clone())),
+                |reply| match reply {
+                    Reply::Kind(served) => Some(served.namespaced),
+                    _ => None,
+                },
+            ),
+        }
+    }
+
+    fn declares_status(&self, kind: &Kind) -> Option<bool> {
+        match self.known.get(&Question::Kind(kind.clone())) {
+            Some(Lookup::Found(Reply::Kind(served))) => served.declares_status,
+            _ => None,
+        }
+    }
+}
+
+fn pick<T>(reply: Lookup<Reply>, take: impl Fn(Reply) -> Option<T>) -> Lookup<T> {
+    match reply {
+        Lookup::Found(reply) => take(reply).map_or(Lookup::NotFound, Lookup::Found),
+        Lookup::NotFound => Lookup::NotFound,
+        Lookup::Unavailable(why) => Lookup::Unavailable(why),
+    }
+}

@@ -1,0 +1,227 @@
+//! `status POD`: the verdict on one pod, by the rules of the status service.
+
+use crate::args::Output;
+use crate::reader::Reader;
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use kube::Client;
+use rules::dependent::Dependent;
+use rules::keys;
+use rules::kinds::{self, Kind};
+use rules::verdict::{self, CrossNamespace};
+use rules::wire::{Answer, Decision, Report};
+use rules::world::{Lookup, World};
+use serde_json::Value;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// More rounds than the longest chain of questions (pod, owners, kind, object, slices, class) can need.
+const MAX_ROUNDS: usize = 12;
+/// The exit code for "something holds the pod back".
+const WAITS: u8 = 3;
+
+/// The kinds beside the built-in ones that own pods, as the chart's defaults name them.
+fn workloads() -> Vec<(String, String)> {
+    vec![("argoproj.io".to_owned(), "Rollout".to_owned())]
+}
+
+pub(crate) async fn run(
+    client: Client,
+    namespace: &str,
+    name: &str,
+    output: Output,
+) -> Result<ExitCode> {
+    let mut reader = Reader::new(client);
+    for _ in 0..MAX_ROUNDS {
+        let judged = judge(&reader, namespace, name, Timestamp::now());
+        if reader.fetch().await? {
+            continue;
+        }
+        let (pod, answer) = judged?;
+        print(&pod, &answer, output)?;
+        return Ok(match answer.verdict {
+            Decision::Open => ExitCode::SUCCESS,
+            Decision::Wait | Decision::Refuse => ExitCode::from(WAITS),
+        });
+    }
+    bail!("the cluster changes faster than it can be read; try again")
+}
+
+fn judge(
+    world: &dyn World,
+    namespace: &str,
+    name: &str,
+    now: Timestamp,
+) -> Result<(Value, Answer)> {
+    let pods = Kind::Builtin(kinds::builtin("", "Pod").context("Pod is a built-in kind")?);
+    let pod = match world.object(&pods, Some(namespace), name) {
+        Lookup::Found(pod) => pod,
+        Lookup::NotFound => bail!("pod {name:?} not found in namespace {namespace:?}"),
+        Lookup::Unavailable(why) => {
+            bail!("cannot read pod {name:?} in namespace {namespace:?}: {why:?}")
+        }
+    };
+    let dependent = match Dependent::resolve(&pod, &workloads(), world) {
+        Lookup::Found(dependent) => dependent,
+        Lookup::NotFound => bail!("the owner of pod {name:?} does not exist (any more)"),
+        Lookup::Unavailable(why) => bail!("cannot read the owner of pod {name:?}: {why:?}"),
+    };
+    let dependencies = dependent.dependencies(true)?;
+    let edges = verdict::judge(
+        &dependent,
+        dependencies,
+        &CrossNamespace::default(),
+        world,
+        now,
+    );
+    Ok((pod, verdict::answer(&edges)))
+}
+
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+fn print(pod: &Value, answer: &Answer, output: Output) -> Result<()> {
+    match output {
+        Output::Json => println!("{}", serde_json::to_string(answer)?),
+        Output::Text => print!("{}", text(pod, answer)),
+    }
+    Ok(())
+}
+
+fn text(pod: &Value, answer: &Answer) -> String {
+    let mut out = format!("{}\n", headline(pod, answer));
+    let width = |cell: fn(&Report) -> &str| {
+        answer
+            .dependencies
+            .iter()
+            .map(|report| cell(report).chars().count())
+            .max()
+            .unwrap_or_default()
+    };
+    let (names, statuses) = (
+        width(|report| &report.dependency),
+        width(|report| &report.status),
+    );
+    for report in &answer.dependencies {
+        let mark = if report.satisfied { "ok  " } else { "wait" };
+        let why = report
+            .message
+            .as_deref()
+            .map(|text| format!(": {text}"))
+            .unwrap_or_default();
+        let (name, status, reason) = (&report.dependency, &report.status, &report.reason);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "  {mark}  {name:names$}  {status:statuses$}  {reason}{why}"
+        );
+    }
+    out
+}
+
+fn headline(pod: &Value, answer: &Answer) -> String {
+    let metadata = &pod["metadata"];
+    let name = format!(
+        "pod {}/{}",
+        metadata["namespace"].as_str().unwrap_or_default(),
+        metadata["name"].as_str().unwrap_or_default()
+    );
+    let unmet = answer
+        .dependencies
+        .iter()
+        .filter(|report| !report.satisfied)
+        .count();
+    let total = answer.dependencies.len();
+    if !metadata["labels"][keys::GATED].is_string() {
+        return format!("{name} has no gate: it started when it was scheduled");
+    }
+    match (gate(pod), total) {
+        (Gate::Passed(when), 0) => format!("{name} passed its gate at {when}; its list is empty"),
+        (Gate::Passed(when), _) => {
+            format!("{name} passed its gate at {when}; its dependencies now:")
+        }
+        (Gate::Waiting(_), 0) => format!("{name} is about to start: its list is empty"),
+        (Gate::Waiting(since), _) if unmet > 0 => {
+            format!("{name} waits for {unmet} of {total} dependencies, since {since}")
+        }
+        (Gate::Waiting(_), _) => {
+            format!("{name} is about to start: all {total} dependencies are satisfied")
+        }
+        (Gate::NotStarted, _) => format!("{name}: its gate has not started yet; its dependencies:"),
+    }
+}
+
+enum Gate {
+    NotStarted,
+    Waiting(String),
+    Passed(String),
+}
+
+fn gate(pod: &Value) -> Gate {
+    let statuses = pod
+        .pointer("/status/initContainerStatuses")
+        .and_then(Value::as_array);
+    let gate = statuses
+        .into_iter()
+        .flatten()
+        .find(|status| status["name"] == keys::GATE_CONTAINER);
+    let text = |pointer: &str| gate?.pointer(pointer)?.as_str().map(ToOwned::to_owned);
+    if let Some(when) = text("/state/terminated/finishedAt") {
+        return Gate::Passed(when);
+    }
+    text("/state/running/startedAt").map_or(Gate::NotStarted, Gate::Waiting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn report(name: &str, satisfied: bool, reason: &str) -> Report {
+        Report {
+            dependency: format!("Job/{name}"),
+            name: name.to_owned(),
+            satisfied,
+            status: if satisfied { "Current" } else { "InProgress" }.to_owned(),
+            reason: reason.to_owned(),
+            message: (!satisfied).then(|| "Job in progress".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_waiting_pod_names_each_dependency_and_why() {
+        let pod = json!({
+            "metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}},
+            "status": {"initContainerStatuses": [
+                {"name": "sluice-gate", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}},
+            ]},
+        });
+        let dependencies = vec![
+            report("migrate", false, "JobNotComplete"),
+            report("a", true, "Satisfied"),
+        ];
+        let answer = Answer {
+            verdict: Decision::Wait,
+            digest: String::new(),
+            dependencies,
+            note: None,
+        };
+        let expected = "pod shop/api-1 waits for 1 of 2 dependencies, since 2026-01-01T00:00:00Z\n  \
+                        wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
+                        ok    Job/a        Current     Satisfied\n";
+        assert_eq!(text(&pod, &answer), expected);
+    }
+
+    #[test]
+    fn a_pod_without_a_gate_is_told_apart() {
+        let answer = Answer {
+            verdict: Decision::Open,
+            digest: String::new(),
+            dependencies: vec![],
+            note: None,
+        };
+        let pod = json!({"metadata": {"namespace": "shop", "name": "api-1"}});
+        assert_eq!(
+            text(&pod, &answer),
+            "pod shop/api-1 has no gate: it started when it was scheduled\n"
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! Who waits: from a pod up to the workload that the user wrote, and the annotations that count.
+//!
+//! The Pod says *that* it is gated, its owner says *on what*. The list is read from the owner each time a gate asks, so
+//! that editing it rolls no pod and frees the pod that waits.
+
+use crate::annotation::{self, ParseError};
+use crate::dependency::Dependency;
+use crate::keys;
+use crate::kinds::{self, Kind};
+use crate::world::{Lookup, Unavailable, World};
+use serde_json::{Map, Value};
+
+/// The built-in kinds that a controller reference is followed through: group and kind.
+const WORKLOADS: [(&str, &str); 7] = [
+    ("apps", "ReplicaSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("", "ReplicationController"),
+    ("batch", "Job"),
+    ("batch", "CronJob"),
+];
+
+/// Deeper than any chain of workloads that Kubernetes makes (CronJob, Job, Pod), and a bound on forged ones.
+const MAX_OWNERS: usize = 4;
+
+/// A pod and the workload above it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependent {
+    /// The namespace of both.
+    pub namespace: String,
+    /// `metadata.name` of the pod.
+    pub pod: String,
+    /// The annotations of the pod, which are those of its template.
+    pub pod_annotations: Map<String, Value>,
+    /// The controllers from the nearest to the topmost.
+    pub owners: Vec<Owner>,
+}
+
+/// One controller above a pod.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Owner {
+    /// Its kind.
+    pub kind: Kind,
+    /// `metadata.name`
+    pub name: String,
+    /// Its own annotations (not those of its template).
+    pub annotations: Map<String, Value>,
+}
+
+impl Dependent {
+    /// Follows the controller references of `pod` upwards.
+    ///
+    /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
+    /// owner has not been seen yet: watches of two kinds have no order between them.
+    pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
+        let namespace = text(pod, "/metadata/namespace");
+        let mut owners: Vec<Owner> = Vec::new();
+        let mut next = controller(pod, extra);
+        while let Some((kind, name)) = next {
+            if owners.len() == MAX_OWNERS {
+                break;
+            }
+            match world.object(&kind, Some(&namespace), &name) {
+                Lookup::Found(object) => {
+                    next = controller(&object, extra);
+                    owners.push(Owner {
+                        kind,
+                        name,
+                        annotations: annotations(&object),
+                    });
+                }
+                Lookup::NotFound => return Lookup::NotFound,
+                // A kind from elsewhere that sluice may not read is where the climb ends; the pod's own list counts.
+                Lookup::Unavailable(Unavailable::Forbidden | Unavailable::NotServed)
+                    if matches!(kind, Kind::Custom { .. }) =>
+                {
+                    break;
+                }
+                Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+            }
+        }
+        let pod_annotations = annotations(pod);
+        Lookup::Found(Self {
+            namespace,
+            pod: text(pod, "/metadata/name"),
+            pod_annotations,
+            owners,
+        })
+    }
+
+    /// What the dependent waits for. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
+    pub fn dependencies(&self, config_depends_on: bool) -> Result<Vec<Dependency>, ParseError> {
+        let mut annotations = self.annotations();
+        if !config_depends_on {
+            annotations.remove(keys::CONFIG_DEPENDS_ON);
+        }
+        Ok(annotation::declared(&annotations)?.dependencies())
+    }
+
+    /// Every annotation that counts: the pod template's, else the topmost owner's that has the key.
+    ///
+    /// Topmost, because a Deployment copies its annotations to its replica sets and an old copy may linger there.
+    fn annotations(&self) -> Map<String, Value> {
+        let mut all = Map::new();
+        for map in self
+            .owners
+            .iter()
+            .map(|owner| &owner.annotations)
+            .chain([&self.pod_annotations])
+        {
+            all.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        all
+    }
+
+    /// Whether a reference names the dependent itself: its pod or a workload above it.
+    pub fn is(&self, kind: &Kind, name: &str) -> bool {
+        self.owners
+            .iter()
+            .any(|owner| owner.name == name && owner.kind == *kind)
+            || (kind.group().is_empty() && kind.word() == "Pod" && name == self.pod)
+    }
+}
+
+/// The controller reference of an object, if it is one that we follow.
+fn controller(object: &Value, extra: &[(String, String)]) -> Option<(Kind, String)> {
+    let reference = object
+        .pointer("/metadata/ownerReferences")?
+        .as_array()?
+        .iter()
+        .find(|reference| reference["controller"] == Value::Bool(true))?;
+    let (group, kind) = group_kind(reference);
+    if WORKLOADS.contains(&(group, kind)) {
+        let builtin = kinds::builtin(group, kind)?;
+        return Some((
+            Kind::Builtin(builtin),
+            reference["name"].as_str()?.to_owned(),
+        ));
+    }
+    let followed = extra.iter().any(|(g, k)| g == group && k == kind);
+    followed.then(|| {
+        let kind = Kind::Custom {
+            group: group.to_owned(),
+            word: kind.to_owned(),
+        };
+        Some((kind, reference["name"].as_str()?.to_owned()))
+    })?
+}
+
+/// API group and kind of anything that carries `apiVersion` and `kind`.
+pub fn group_kind(object: &Value) -> (&str, &str) {
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    (group, object["kind"].as_str().unwrap_or_default())
+}
+
+fn annotations(object: &Value) -> Map<String, Value> {
+    object
+        .pointer("/metadata/annotations")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn text(object: &Value, pointer: &str) -> String {
+    object
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,325 @@
+//! From a pod to its answer, on a cluster that is a list of objects.
+
+use super::*;
+use serde_json::json;
+
+/// The objects, and what can be said of the kinds that have none.
+struct Cluster {
+    objects: Vec<Value>,
+    unavailable: Vec<(&'static str, Unavailable)>,
+}
+
+impl Cluster {
+    fn of(objects: Vec<Value>) -> Self {
+        Self {
+            objects,
+            unavailable: Vec::new(),
+        }
+    }
+
+    fn usable(&self, kind: &Kind) -> Result<(), Unavailable> {
+        let found = self
+            .unavailable
+            .iter()
+            .find(|(word, _)| *word == kind.word());
+        found.map_or(Ok(()), |(_, why)| Err(*why))
+    }
+}
+
+impl World for Cluster {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        if let Err(why) = self.usable(kind) {
+            return Lookup::Unavailable(why);
+        }
+        let fits = |object: &&Value| {
+            let metadata = &object["metadata"];
+            object["kind"] == kind.word()
+                && metadata["name"] == name
+                && metadata["namespace"].as_str() == namespace
+        };
+        self.objects
+            .iter()
+            .find(fits)
+            .cloned()
+            .map_or(Lookup::NotFound, Lookup::Found)
+    }
+
+    fn list(&self, kind: &Kind, _: Option<&str>, _: Option<(&str, &str)>) -> Lookup<Vec<Value>> {
+        let of_kind = |object: &&Value| object["kind"] == kind.word();
+        Lookup::Found(self.objects.iter().filter(of_kind).cloned().collect())
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        self.usable(kind)
+            .map_or_else(Lookup::Unavailable, |()| Lookup::Found(true))
+    }
+
+    fn declares_status(&self, _: &Kind) -> Option<bool> {
+        None
+    }
+}
+
+fn owned(kind: &str, name: &str, by: Option<(&str, &str)>, annotations: Value) -> Value {
+    let version = match kind {
+        "Pod" | "ReplicationController" => "v1",
+        "Job" | "CronJob" => "batch/v1",
+        "Rollout" => "argoproj.io/v1alpha1",
+        _ => "apps/v1",
+    };
+    let mut object = json!({
+        "apiVersion": version, "kind": kind,
+        "metadata": {"namespace": "shop", "name": name, "annotations": annotations},
+    });
+    if let Some((kind, name)) = by {
+        let version = if kind == "Rollout" {
+            "argoproj.io/v1alpha1"
+        } else {
+            "apps/v1"
+        };
+        let version = if kind.ends_with("Job") {
+            "batch/v1"
+        } else {
+            version
+        };
+        object["metadata"]["ownerReferences"] =
+            json!([{"apiVersion": version, "kind": kind, "name": name, "controller": true}]);
+    }
+    object
+}
+
+fn list(text: &str) -> Value {
+    json!({"sluice.dev/depends-on": text})
+}
+
+fn config_map(namespace: &str, name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": namespace, "name": name}})
+}
+
+/// A pod of its own with this list.
+fn pod(text: &str) -> Value {
+    owned("Pod", "p", None, list(text))
+}
+
+fn rollouts() -> Vec<(String, String)> {
+    vec![("argoproj.io".to_owned(), "Rollout".to_owned())]
+}
+
+fn edges_of(pod: &Value, cluster: &Cluster, allowed: &CrossNamespace) -> Vec<Edge> {
+    let Lookup::Found(dependent) = Dependent::resolve(pod, &rollouts(), cluster) else {
+        panic!("resolved")
+    };
+    let dependencies = dependent.dependencies(true).unwrap();
+    judge(
+        &dependent,
+        dependencies,
+        allowed,
+        cluster,
+        Timestamp::UNIX_EPOCH,
+    )
+}
+
+fn reasons(pod: &Value, cluster: &Cluster) -> Vec<Reason> {
+    edges_of(pod, cluster, &CrossNamespace::default())
+        .iter()
+        .map(|edge| edge.judged.reason)
+        .collect()
+}
+
+#[test]
+fn the_list_comes_from_the_topmost_owner() {
+    let pod = owned("Pod", "web-1-x", Some(("ReplicaSet", "web-1")), json!({}));
+    let set = owned(
+        "ReplicaSet",
+        "web-1",
+        Some(("Deployment", "web")),
+        list("configmap/old"),
+    );
+    let web = owned("Deployment", "web", None, list("configmap/new"));
+    let cluster = Cluster::of(vec![set, web, config_map("shop", "new")]);
+    assert_eq!(reasons(&pod, &cluster), [Reason::Satisfied]);
+}
+
+#[test]
+fn the_pod_template_wins_key_by_key() {
+    let pod = owned("Pod", "x", Some(("Job", "seed")), list("configmap/a"));
+    let mut both = list("configmap/b");
+    both["config.kubernetes.io/depends-on"] = json!("/namespaces/shop/ConfigMap/c");
+    let cluster = Cluster::of(vec![owned("Job", "seed", None, both)]);
+    let edges = edges_of(&pod, &cluster, &CrossNamespace::default());
+    let names: Vec<&str> = edges
+        .iter()
+        .map(|edge| edge.dependency.object.name.as_str())
+        .collect();
+    assert_eq!(names, ["a", "c"]);
+}
+
+#[test]
+fn cron_jobs_and_rollouts_are_followed() {
+    let cron = Cluster::of(vec![
+        owned("Job", "nightly-1", Some(("CronJob", "nightly")), json!({})),
+        owned("CronJob", "nightly", None, list("configmap/a")),
+    ]);
+    assert_eq!(
+        reasons(
+            &owned("Pod", "n", Some(("Job", "nightly-1")), json!({})),
+            &cron
+        ),
+        [Reason::NotFound]
+    );
+    let rollout = Cluster::of(vec![
+        owned("ReplicaSet", "web-1", Some(("Rollout", "web")), json!({})),
+        owned("Rollout", "web", None, list("configmap/a")),
+    ]);
+    assert_eq!(
+        reasons(
+            &owned("Pod", "w", Some(("ReplicaSet", "web-1")), json!({})),
+            &rollout
+        ),
+        [Reason::NotFound]
+    );
+}
+
+#[test]
+fn an_owner_that_is_not_seen_yet_is_waited_for_and_a_foreign_one_ends_the_climb() {
+    let pod = owned("Pod", "w", Some(("ReplicaSet", "web-1")), json!({}));
+    assert_eq!(
+        Dependent::resolve(&pod, &rollouts(), &Cluster::of(vec![])),
+        Lookup::NotFound
+    );
+    let mut cluster = Cluster::of(vec![owned(
+        "ReplicaSet",
+        "web-1",
+        Some(("Rollout", "web")),
+        list("configmap/a"),
+    )]);
+    cluster.unavailable = vec![("Rollout", Unavailable::Forbidden)];
+    assert_eq!(reasons(&pod, &cluster), [Reason::NotFound]);
+    cluster.unavailable = vec![("Rollout", Unavailable::Syncing)];
+    let resolved = Dependent::resolve(&pod, &rollouts(), &cluster);
+    assert_eq!(resolved, Lookup::Unavailable(Unavailable::Syncing));
+    let strange = owned(
+        "ReplicaSet",
+        "web-1",
+        Some(("Database", "db")),
+        list("configmap/a"),
+    );
+    assert_eq!(
+        reasons(&pod, &Cluster::of(vec![strange])),
+        [Reason::NotFound]
+    );
+}
+
+#[test]
+fn owners_that_go_in_a_circle_end_somewhere() {
+    let a = owned("ReplicaSet", "a", Some(("ReplicaSet", "b")), json!({}));
+    let b = owned("ReplicaSet", "b", Some(("ReplicaSet", "a")), json!({}));
+    let pod = owned("Pod", "x", Some(("ReplicaSet", "a")), json!({}));
+    assert!(matches!(
+        Dependent::resolve(&pod, &[], &Cluster::of(vec![a, b])),
+        Lookup::Found(_)
+    ));
+}
+
+#[test]
+fn what_is_not_there_is_waited_for_unless_it_is_optional() {
+    let optional = pod("- kind: ConfigMap\n  name: a\n  optional: true\n- configmap/b");
+    let cluster = Cluster::of(vec![]);
+    assert_eq!(
+        reasons(&optional, &cluster),
+        [Reason::OptionalNotFound, Reason::NotFound]
+    );
+    let answer = answer(&edges_of(&optional, &cluster, &CrossNamespace::default()));
+    assert_eq!(answer.verdict, wire::Decision::Wait);
+    assert_eq!(answer.dependencies[1].status, "NotFound");
+}
+
+#[test]
+fn what_cannot_be_known_never_opens() {
+    let custom = pod("widget.example.com/a");
+    let mut cluster = Cluster::of(vec![config_map("shop", "a")]);
+    for (why, reason) in [
+        (Unavailable::Syncing, Reason::Syncing),
+        (Unavailable::NotServed, Reason::KindNotServed),
+        (Unavailable::Forbidden, Reason::KindForbidden),
+        (Unavailable::Stale, Reason::Stale),
+    ] {
+        cluster.unavailable = vec![("widget", why), ("ConfigMap", why)];
+        assert_eq!(reasons(&custom, &cluster), [reason]);
+        assert_eq!(reasons(&pod("configmap/a"), &cluster), [reason]);
+    }
+}
+
+#[test]
+fn another_namespace_is_told_nothing_before_it_consents() {
+    let foreign = pod("data/configmap/a");
+    let namespace = |annotations: Value| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "data", "annotations": annotations}});
+    let with = |annotations: Value, exists: bool| {
+        let mut objects = vec![namespace(annotations)];
+        objects.extend(exists.then(|| config_map("data", "a")));
+        edges_of(&foreign, &Cluster::of(objects), &CrossNamespace::default()).remove(0)
+    };
+    let allow = |who: &str| json!({"sluice.dev/allow-dependents-from": who});
+    let refused = with(json!({}), true);
+    assert_eq!(refused.judged.reason, Reason::NotPermitted);
+    assert_eq!(
+        refused,
+        with(json!({}), false),
+        "whether it exists is not told"
+    );
+    assert_eq!(refused, with(allow("other,shopping"), true));
+    assert_eq!(answer(&[refused]).dependencies[0].message, None);
+    assert_eq!(
+        with(allow("other, shop"), true).judged.reason,
+        Reason::Satisfied
+    );
+    assert_eq!(with(allow("*"), false).judged.reason, Reason::NotFound);
+    assert_eq!(
+        answer(&[with(allow("*"), false)]).dependencies[0].message,
+        None,
+        "texts stay at home"
+    );
+}
+
+#[test]
+fn the_administrator_may_consent_for_a_namespace() {
+    let cluster = Cluster::of(vec![config_map("data", "a")]);
+    let allowed = |from: &str, to: &str| CrossNamespace(vec![(from.to_owned(), to.to_owned())]);
+    let reason = |allowed| {
+        edges_of(&pod("data/configmap/a"), &cluster, &allowed)[0]
+            .judged
+            .reason
+    };
+    assert_eq!(reason(allowed("shop", "data")), Reason::Satisfied);
+    assert_eq!(reason(allowed("*", "data")), Reason::Satisfied);
+    assert_eq!(reason(allowed("data", "shop")), Reason::NotPermitted);
+}
+
+#[test]
+fn nobody_waits_for_himself() {
+    let pod = owned("Pod", "web-1-x", Some(("ReplicaSet", "web-1")), json!({}));
+    let set = owned(
+        "ReplicaSet",
+        "web-1",
+        Some(("Deployment", "web")),
+        json!({}),
+    );
+    let web = owned(
+        "Deployment",
+        "web",
+        None,
+        list("deployment/web, pod/web-1-x, deployment/other"),
+    );
+    let expected = [
+        Reason::SelfReference,
+        Reason::SelfReference,
+        Reason::NotFound,
+    ];
+    assert_eq!(reasons(&pod, &Cluster::of(vec![set, web])), expected);
+}
+
+#[test]
+fn no_list_opens() {
+    let pod = owned("Pod", "p", None, json!({}));
+    let edges = edges_of(&pod, &Cluster::of(vec![]), &CrossNamespace::default());
+    assert_eq!(answer(&edges).verdict, wire::Decision::Open);
+}

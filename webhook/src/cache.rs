@@ -1,0 +1,96 @@
+//! What sluice knows of the cluster: one trimmed store for each kind that somebody depends on, read from memory.
+//!
+//! Nothing here talks to the API server. A [`View`] answers the rules and notes what they looked at; reading a kind for
+//! the first time asks for its watch through [`Cache::new`]'s channel. The view then waits for a change of exactly what
+//! was read, so one changed object wakes only the gates whose verdict it can alter.
+
+mod store;
+mod trim;
+mod view;
+
+pub use store::{Condition, Details, Store};
+pub use trim::{Detail, detail, trim};
+pub use view::View;
+
+use dashmap::DashMap;
+use rules::kinds::Kind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::mpsc;
+
+/// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
+/// has told that they are the same.
+#[derive(Debug)]
+pub struct Cache {
+    stores: DashMap<Kind, Arc<Store>>,
+    /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
+    gated: Arc<Store>,
+    wanted: mpsc::UnboundedSender<Kind>,
+    next: AtomicU64,
+}
+
+impl Cache {
+    /// An empty cache, and the kinds that somebody asked for first, for whoever starts the watches.
+    pub fn new() -> (Arc<Self>, mpsc::UnboundedReceiver<Kind>) {
+        let (wanted, requests) = mpsc::unbounded_channel();
+        let gated = Arc::new(Store::default());
+        (
+            Arc::new(Self {
+                stores: DashMap::new(),
+                gated,
+                wanted,
+                next: AtomicU64::new(0),
+            }),
+            requests,
+        )
+    }
+
+    /// The store of the gated pods.
+    pub fn gated(&self) -> &Arc<Store> {
+        &self.gated
+    }
+
+    /// The store of a kind; the first call for a kind asks for its watch.
+    pub fn store(&self, kind: &Kind) -> Arc<Store> {
+        if let Some(store) = self.stores.get(kind) {
+            return Arc::clone(&store);
+        }
+        let entry = self.stores.entry(kind.clone()).or_insert_with(|| {
+            // The receiver lives as long as the process; without it (in a test) nothing is ever synced, which is true.
+            let _ = self.wanted.send(kind.clone());
+            Arc::new(Store::default())
+        });
+        Arc::clone(&entry)
+    }
+
+    /// Lets `spelling` share the store of `canonical`: `true` if that store already had a watch of its own.
+    ///
+    /// Whoever waits on the spelling's first store is woken and finds the shared one.
+    pub fn alias(&self, spelling: &Kind, canonical: &Kind) -> bool {
+        let before = self.stores.get(spelling).map(|store| Arc::clone(&store));
+        let existing = self.stores.get(canonical).map(|store| Arc::clone(&store));
+        let watched = existing.is_some();
+        let Some(shared) = existing.or_else(|| before.clone()) else {
+            return watched;
+        };
+        self.stores.insert(canonical.clone(), Arc::clone(&shared));
+        self.stores.insert(spelling.clone(), shared);
+        if let (true, Some(before)) = (watched, before) {
+            before.wake_all();
+        }
+        watched
+    }
+
+    /// A way to read that remembers what was read.
+    pub fn view(self: &Arc<Self>) -> View {
+        View::new(Arc::clone(self), self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The kinds that are watched, and their stores, for metrics and logs.
+    pub fn stores(&self) -> Vec<(Kind, Arc<Store>)> {
+        self.stores
+            .iter()
+            .map(|entry| (entry.key().clone(), Arc::clone(entry.value())))
+            .collect()
+    }
+}

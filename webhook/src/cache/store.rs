@@ -1,0 +1,412 @@
+//! The objects of one kind, and who waits for a change of which.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// How long the last known state may be used after the connection to the API server was lost.
+pub(super) const STALE_AFTER: Duration = Duration::from_secs(30);
+
+/// The waiter of [`Store::synced`]; views count from 0.
+const SYNC_WAITER: u64 = u64::MAX;
+
+/// What can be said of a store's contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Condition {
+    /// The first list has not arrived.
+    #[default]
+    Syncing,
+    /// The watch is connected.
+    Live,
+    /// The watch is not connected, since when.
+    Disconnected(Instant),
+    /// The API server forbids it.
+    Forbidden,
+    /// The API server does not serve the kind.
+    NotServed,
+}
+
+/// Namespace (empty for a cluster-scoped object) and name.
+pub(super) type Key = (Box<str>, Box<str>);
+
+/// What somebody waits for: one object, or every object with a label in a namespace (either may be left open).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Interest {
+    /// One object.
+    Object(Key),
+    /// A list.
+    List {
+        /// `None` for every namespace.
+        namespace: Option<Box<str>>,
+        /// `None` for every object.
+        label: Option<(Box<str>, Box<str>)>,
+    },
+}
+
+/// An object as it is kept: trimmed, and as text, because a parsed tree takes several times the room and most objects
+/// of a kind are never asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Snapshot {
+    json: Box<[u8]>,
+    labels: Box<[(Box<str>, Box<str>)]>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    condition: Condition,
+    objects: BTreeMap<Key, Snapshot>,
+    waiters: HashMap<Interest, HashMap<u64, Arc<Notify>>>,
+}
+
+/// The objects of one kind. No guard leaves this module, so none can be held across an await.
+#[derive(Debug, Default)]
+pub struct Store {
+    inner: Mutex<Inner>,
+    details: Mutex<Details>,
+}
+
+/// What the catalog knows of the kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Details {
+    /// Whether its objects live in a namespace; `None` until the API server said so.
+    pub namespaced: Option<bool>,
+    /// Whether its definition declares the status subresource; `None` where nobody can say.
+    pub declares_status: Option<bool>,
+}
+
+impl Store {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic while the lock was held cannot leave a half-made map behind: every change is one call.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What can be said of the contents.
+    pub fn condition(&self) -> Condition {
+        self.lock().condition
+    }
+
+    /// What the catalog knows of the kind.
+    pub fn details(&self) -> Details {
+        *self.details.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what the catalog knows, and wakes everybody if it changed.
+    pub fn describe(&self, details: Details) {
+        let before = std::mem::replace(
+            &mut *self.details.lock().unwrap_or_else(PoisonError::into_inner),
+            details,
+        );
+        if before != details {
+            self.wake_all();
+        }
+    }
+
+    /// Returns when the first list has arrived.
+    pub async fn synced(&self) {
+        let notify = Arc::new(Notify::new());
+        let interest = Interest::Object(("".into(), "".into()));
+        self.register(interest.clone(), SYNC_WAITER, &notify);
+        while self.condition() == Condition::Syncing {
+            notify.notified().await;
+        }
+        self.unregister(&interest, SYNC_WAITER);
+    }
+
+    /// How many objects are kept.
+    pub fn len(&self) -> usize {
+        self.lock().objects.len()
+    }
+
+    /// Whether no object is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Changes the condition, and wakes everybody if that changes what they would be told.
+    pub fn set_condition(&self, condition: Condition) {
+        let mut inner = self.lock();
+        let changed = inner.condition != condition;
+        inner.condition = condition;
+        if changed {
+            inner.wake_all();
+        }
+    }
+
+    /// The first list or a new one: replaces everything and is live from now on.
+    pub fn replace(&self, objects: &[Value]) {
+        let mut inner = self.lock();
+        let fresh: BTreeMap<Key, Snapshot> = objects
+            .iter()
+            .map(|object| (key(object), Snapshot::new(object)))
+            .collect();
+        let gone: Vec<Key> = inner
+            .objects
+            .keys()
+            .filter(|key| !fresh.contains_key(*key))
+            .cloned()
+            .collect();
+        for key in gone {
+            inner.remove(&key);
+        }
+        for (key, snapshot) in fresh {
+            inner.insert(&key, snapshot);
+        }
+        if inner.condition != Condition::Live {
+            inner.condition = Condition::Live;
+            inner.wake_all();
+        }
+    }
+
+    /// An object was added or changed.
+    pub fn apply(&self, object: &Value) {
+        let snapshot = Snapshot::new(object);
+        self.lock().insert(&key(object), snapshot);
+    }
+
+    /// An object was deleted.
+    pub fn delete(&self, object: &Value) {
+        self.lock().remove(&key(object));
+    }
+
+    /// Forgets everything, under the condition that says why.
+    pub fn clear(&self, condition: Condition) {
+        let mut inner = self.lock();
+        inner.objects.clear();
+        inner.condition = condition;
+        inner.wake_all();
+    }
+
+    /// Wakes everybody who waits on anything here.
+    pub fn wake_all(&self) {
+        self.lock().wake_all();
+    }
+
+    /// Notes that `notify` wants to hear of changes; `id` names the waiter.
+    pub(super) fn register(&self, interest: Interest, id: u64, notify: &Arc<Notify>) {
+        self.lock()
+            .waiters
+            .entry(interest)
+            .or_default()
+            .insert(id, Arc::clone(notify));
+    }
+
+    /// The waiter is gone.
+    pub(super) fn unregister(&self, interest: &Interest, id: u64) {
+        let mut inner = self.lock();
+        if let Some(waiters) = inner.waiters.get_mut(interest) {
+            waiters.remove(&id);
+            if waiters.is_empty() {
+                inner.waiters.remove(interest);
+            }
+        }
+    }
+
+    /// One object.
+    pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
+        let inner = self.lock();
+        // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
+        inner
+            .objects
+            .get(&(namespace.into(), name.into()))
+            .map(Snapshot::value)
+    }
+
+    /// The objects that a list names.
+    pub fn list(&self, namespace: Option<&str>, label: Option<(&str, &str)>) -> Vec<Value> {
+        let inner = self.lock();
+        let first: Key = (namespace.unwrap_or_default().into(), "".into());
+        let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
+        inner
+            .objects
+            .range(first..)
+            .take_while(|(key, _)| in_namespace(key))
+            .filter(|(_, snapshot)| label.is_none_or(|label| snapshot.has(label)))
+            .map(|(_, snapshot)| snapshot.value())
+            .collect()
+    }
+}
+
+impl Inner {
+    fn insert(&mut self, key: &Key, snapshot: Snapshot) {
+        if self.objects.get(key) == Some(&snapshot) {
+            return; // most writes change nothing that a rule reads
+        }
+        let labels: Vec<_> = snapshot.labels.to_vec();
+        let before = self.objects.insert(key.clone(), snapshot);
+        self.wake(key, &labels);
+        if let Some(before) = before.filter(|before| *before.labels != *labels) {
+            self.wake(key, &before.labels);
+        }
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some(before) = self.objects.remove(key) {
+            self.wake(key, &before.labels);
+        }
+    }
+
+    fn wake(&self, key: &Key, labels: &[(Box<str>, Box<str>)]) {
+        if self.waiters.is_empty() {
+            return;
+        }
+        let notify = |interest: Interest| {
+            self.waiters
+                .get(&interest)
+                .into_iter()
+                .flat_map(HashMap::values)
+                .for_each(|waiter| waiter.notify_one());
+        };
+        notify(Interest::Object(key.clone()));
+        for namespace in [None, Some(key.0.clone())] {
+            notify(Interest::List {
+                namespace: namespace.clone(),
+                label: None,
+            });
+            for label in labels {
+                notify(Interest::List {
+                    namespace: namespace.clone(),
+                    label: Some(label.clone()),
+                });
+            }
+        }
+    }
+
+    fn wake_all(&self) {
+        self.waiters
+            .values()
+            .flat_map(HashMap::values)
+            .for_each(|waiter| waiter.notify_one());
+    }
+}
+
+impl Snapshot {
+    fn new(object: &Value) -> Self {
+        let labels = object
+            .pointer("/metadata/labels")
+            .and_then(Value::as_object);
+        let text =
+            |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
+        // A tree of strings, numbers and lists always serialises.
+        let json = serde_json::to_vec(object)
+            .unwrap_or_default()
+            .into_boxed_slice();
+        Self {
+            json,
+            labels: labels.into_iter().flatten().filter_map(text).collect(),
+        }
+    }
+
+    fn value(&self) -> Value {
+        serde_json::from_slice(&self.json).unwrap_or_default()
+    }
+
+    fn has(&self, (key, value): (&str, &str)) -> bool {
+        self.labels
+            .iter()
+            .any(|label| *label.0 == *key && *label.1 == *value)
+    }
+}
+
+fn key(object: &Value) -> Key {
+    let text = |name: &str| object["metadata"][name].as_str().unwrap_or_default().into();
+    (text("namespace"), text("name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn pod(namespace: &str, name: &str, app: &str, phase: &str) -> Value {
+        json!({"metadata": {"namespace": namespace, "name": name, "labels": {"app": app}}, "status": {"phase": phase}})
+    }
+
+    fn woken(notify: &Notify) -> bool {
+        use futures::FutureExt;
+        notify.notified().now_or_never().is_some()
+    }
+
+    #[test]
+    fn a_list_stays_in_its_namespace_and_keeps_to_its_label() {
+        let store = Store::default();
+        store.replace(&[
+            pod("a", "x", "web", ""),
+            pod("b", "y", "web", ""),
+            pod("b", "z", "db", ""),
+            pod("bb", "q", "web", ""),
+        ]);
+        let names = |namespace, label| -> Vec<String> {
+            store
+                .list(namespace, label)
+                .iter()
+                .map(|object| object["metadata"]["name"].to_string())
+                .collect()
+        };
+        assert_eq!(names(Some("b"), None), ["\"y\"", "\"z\""]);
+        assert_eq!(names(Some("b"), Some(("app", "web"))), ["\"y\""]);
+        assert_eq!(names(None, Some(("app", "web"))).len(), 3);
+        assert!(store.get("b", "x").is_none());
+    }
+
+    #[test]
+    fn a_change_wakes_those_who_read_it_and_nobody_else() {
+        let store = Store::default();
+        let interest =
+            |namespace: &str, name: &str| Interest::Object((namespace.into(), name.into()));
+        let list = |app: &str| Interest::List {
+            namespace: Some("a".into()),
+            label: Some(("app".into(), app.into())),
+        };
+        let waiters: Vec<Arc<Notify>> = (0..4).map(|_| Arc::default()).collect();
+        for (id, interest) in (0_u64..).zip([
+            interest("a", "x"),
+            interest("a", "y"),
+            list("web"),
+            list("db"),
+        ]) {
+            store.register(interest, id, &waiters[usize::try_from(id).unwrap()]);
+        }
+        let woken = || {
+            waiters
+                .iter()
+                .map(|notify| woken(notify))
+                .collect::<Vec<_>>()
+        };
+        store.apply(&pod("a", "x", "web", "Pending"));
+        assert_eq!(woken(), [true, false, true, false]);
+        store.apply(&pod("a", "x", "web", "Pending"));
+        assert_eq!(woken(), [false; 4], "nothing changed");
+        store.apply(&pod("a", "x", "db", "Pending"));
+        assert_eq!(
+            woken(),
+            [true, false, true, true],
+            "the old label's readers lose it"
+        );
+        store.delete(&pod("a", "x", "", ""));
+        assert_eq!(woken(), [true, false, false, true]);
+        store.set_condition(Condition::Forbidden);
+        assert_eq!(woken(), [true; 4]);
+        for (id, interest) in (0_u64..).zip([
+            interest("a", "x"),
+            interest("a", "y"),
+            list("web"),
+            list("db"),
+        ]) {
+            store.unregister(&interest, id);
+        }
+        assert!(store.lock().waiters.is_empty());
+    }
+
+    #[test]
+    fn a_new_list_drops_what_is_gone() {
+        let store = Store::default();
+        store.replace(&[pod("a", "x", "web", ""), pod("a", "y", "web", "")]);
+        let notify = Arc::new(Notify::new());
+        store.register(Interest::Object(("a".into(), "x".into())), 1, &notify);
+        store.replace(&[pod("a", "y", "web", "")]);
+        assert!(woken(&notify));
+        assert_eq!(store.len(), 1);
+    }
+}

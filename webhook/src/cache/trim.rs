@@ -1,0 +1,154 @@
+//! What is kept of an object: what the rules read, and nothing that is large or secret.
+
+use rules::keys;
+use rules::kinds::Kind;
+use serde_json::{Map, Value};
+
+/// How much of a kind's objects is asked of the API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The metadata: the kinds of which only the existence counts. Their contents never reach this process.
+    Metadata,
+    /// Everything, trimmed on arrival.
+    Object,
+}
+
+/// The built-in kinds without a status that any rule reads: group and kind.
+const METADATA_ONLY: [(&str, &str); 13] = [
+    ("", "ConfigMap"),
+    ("", "Secret"),
+    ("", "ServiceAccount"),
+    ("", "LimitRange"),
+    ("", "PodTemplate"),
+    ("networking.k8s.io", "NetworkPolicy"),
+    ("networking.k8s.io", "IngressClass"),
+    ("node.k8s.io", "RuntimeClass"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("scheduling.k8s.io", "PriorityClass"),
+];
+
+/// Annotations of others that a rule reads.
+const FOREIGN_ANNOTATIONS: [&str; 8] = [
+    keys::CONFIG_DEPENDS_ON,
+    "helm.sh/readiness-success",
+    "helm.sh/readiness-failure",
+    "helm.sh/hook",
+    "storageclass.kubernetes.io/is-default-class",
+    "volume.kubernetes.io/selected-node",
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.beta.kubernetes.io/storage-provisioner",
+];
+
+/// How much of a kind is asked for.
+pub fn detail(kind: &Kind) -> Detail {
+    match kind {
+        Kind::Builtin(builtin) if METADATA_ONLY.contains(&(builtin.group, builtin.kind)) => {
+            Detail::Metadata
+        }
+        _ => Detail::Object,
+    }
+}
+
+/// Takes away what no rule reads.
+///
+/// Of a custom resource everything stays but the bookkeeping: only its author knows which field tells its health.
+pub fn trim(kind: &Kind, object: &mut Value) {
+    trim_metadata(object);
+    let Kind::Builtin(builtin) = kind else { return };
+    match (builtin.group, builtin.kind) {
+        ("", "Pod") => {
+            keep(object, "spec", &["nodeName", "restartPolicy"]);
+            keep(
+                object,
+                "status",
+                &[
+                    "phase",
+                    "conditions",
+                    "containerStatuses",
+                    "initContainerStatuses",
+                    "startTime",
+                    "observedGeneration",
+                ],
+            );
+        }
+        ("discovery.k8s.io", "EndpointSlice") => trim_endpoints(object),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => trim_definition(object),
+        ("apps" | "batch", _) | ("", "ReplicationController") => {
+            remove(object, "spec", "template");
+            remove(object, "spec", "jobTemplate");
+            remove(object, "spec", "volumeClaimTemplates");
+            remove(object, "status", "uncountedTerminatedPods");
+        }
+        ("", "Node") => remove(object, "status", "images"),
+        _ => {}
+    }
+}
+
+fn trim_metadata(object: &mut Value) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    metadata.remove("managedFields");
+    metadata.remove("resourceVersion");
+    metadata.remove("selfLink");
+    if let Some(annotations) = metadata
+        .get_mut("annotations")
+        .and_then(Value::as_object_mut)
+    {
+        annotations.retain(|key, _| {
+            key.starts_with(keys::PREFIX) || FOREIGN_ANNOTATIONS.contains(&key.as_str())
+        });
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+}
+
+/// An endpoint's conditions say whether it serves; its addresses say nothing more.
+fn trim_endpoints(object: &mut Value) {
+    let Some(endpoints) = object.get_mut("endpoints").and_then(Value::as_array_mut) else {
+        return;
+    };
+    for endpoint in endpoints {
+        if let Some(fields) = endpoint.as_object_mut() {
+            fields.retain(|key, _| key == "conditions" || key == "nodeName");
+        }
+    }
+}
+
+/// The schemas are the bulk of a definition.
+fn trim_definition(object: &mut Value) {
+    keep(object, "spec", &["group", "names", "scope", "versions"]);
+    let Some(versions) = object
+        .pointer_mut("/spec/versions")
+        .and_then(Value::as_array_mut)
+    else {
+        return;
+    };
+    for version in versions {
+        if let Some(fields) = version.as_object_mut() {
+            fields.retain(|key, _| {
+                matches!(key.as_str(), "name" | "served" | "storage" | "subresources")
+            });
+        }
+    }
+}
+
+fn keep(object: &mut Value, part: &str, fields: &[&str]) {
+    if let Some(map) = part_of(object, part) {
+        map.retain(|key, _| fields.contains(&key.as_str()));
+    }
+}
+
+fn remove(object: &mut Value, part: &str, field: &str) {
+    if let Some(map) = part_of(object, part) {
+        map.remove(field);
+    }
+}
+
+fn part_of<'a>(object: &'a mut Value, part: &str) -> Option<&'a mut Map<String, Value>> {
+    object.get_mut(part).and_then(Value::as_object_mut)
+}

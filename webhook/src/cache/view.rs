@@ -1,0 +1,212 @@
+//! A reader of the cache that notes what it read.
+
+use super::Cache;
+use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
+use rules::kinds::Kind;
+use rules::world::{Lookup, Unavailable, World};
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// One round of judging: answers from memory and, afterwards, waits for a change of anything that was read.
+///
+/// It registers before it reads, so a change between the reading and the waiting is not lost.
+#[derive(Debug)]
+pub struct View {
+    cache: Arc<Cache>,
+    id: u64,
+    notify: Arc<Notify>,
+    reads: Mutex<Vec<(Arc<Store>, Interest)>>,
+}
+
+impl View {
+    pub(super) fn new(cache: Arc<Cache>, id: u64) -> Self {
+        Self {
+            cache,
+            id,
+            notify: Arc::default(),
+            reads: Mutex::default(),
+        }
+    }
+
+    /// Returns when something that was read has changed since it was read.
+    pub async fn changed(&self) {
+        self.notify.notified().await;
+    }
+
+    /// One of the gated pods.
+    pub fn gated_pod(&self, namespace: &str, name: &str) -> Lookup<Value> {
+        let store = Arc::clone(self.cache.gated());
+        self.object_of(&store, namespace, name)
+    }
+
+    fn read(&self, store: &Arc<Store>, interest: Interest) {
+        store.register(interest.clone(), self.id, &self.notify);
+        self.reads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((Arc::clone(store), interest));
+    }
+
+    fn object_of(&self, store: &Arc<Store>, namespace: &str, name: &str) -> Lookup<Value> {
+        self.read(store, Interest::Object((namespace.into(), name.into())));
+        match usable(store) {
+            Ok(()) => store
+                .get(namespace, name)
+                .map_or(Lookup::NotFound, Lookup::Found),
+            Err(why) => Lookup::Unavailable(why),
+        }
+    }
+
+    fn details(&self, kind: &Kind) -> (Arc<Store>, Details) {
+        let store = self.cache.store(kind);
+        // Any interest hears of changed details; this one hears of little else.
+        self.read(&store, Interest::Object(("".into(), "".into())));
+        let details = store.details();
+        (store, details)
+    }
+}
+
+impl World for View {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        self.object_of(&self.cache.store(kind), namespace.unwrap_or_default(), name)
+    }
+
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        label: Option<(&str, &str)>,
+    ) -> Lookup<Vec<Value>> {
+        let store = self.cache.store(kind);
+        let boxed = label.map(|(key, value)| (key.into(), value.into()));
+        self.read(
+            &store,
+            Interest::List {
+                namespace: namespace.map(Into::into),
+                label: boxed,
+            },
+        );
+        match usable(&store) {
+            Ok(()) => Lookup::Found(store.list(namespace, label)),
+            Err(why) => Lookup::Unavailable(why),
+        }
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        if let Kind::Builtin(builtin) = kind {
+            return Lookup::Found(builtin.namespaced);
+        }
+        let (store, details) = self.details(kind);
+        match (usable(&store), details.namespaced) {
+            (_, Some(namespaced)) => Lookup::Found(namespaced),
+            (Err(why), None) => Lookup::Unavailable(why),
+            (Ok(()), None) => Lookup::Unavailable(Unavailable::Syncing),
+        }
+    }
+
+    fn declares_status(&self, kind: &Kind) -> Option<bool> {
+        match kind {
+            Kind::Builtin(_) => None,
+            Kind::Custom { .. } => self.details(kind).1.declares_status,
+        }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        for (store, interest) in self
+            .reads
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain(..)
+        {
+            store.unregister(&interest, self.id);
+        }
+    }
+}
+
+/// Whether what the store holds may be used.
+fn usable(store: &Store) -> Result<(), Unavailable> {
+    match store.condition() {
+        Condition::Live => Ok(()),
+        Condition::Disconnected(since) if since.elapsed() < STALE_AFTER => Ok(()),
+        Condition::Disconnected(_) => Err(Unavailable::Stale),
+        Condition::Syncing => Err(Unavailable::Syncing),
+        Condition::Forbidden => Err(Unavailable::Forbidden),
+        Condition::NotServed => Err(Unavailable::NotServed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use serde_json::json;
+    use std::time::{Duration, Instant};
+
+    fn widget() -> Kind {
+        Kind::Custom {
+            group: "example.com".into(),
+            word: "Widget".into(),
+        }
+    }
+
+    #[test]
+    fn the_first_read_of_a_kind_asks_for_its_watch_once() {
+        let (cache, mut requests) = Cache::new();
+        let view = cache.view();
+        assert_eq!(
+            view.object(&widget(), Some("a"), "x"),
+            Lookup::Unavailable(Unavailable::Syncing)
+        );
+        let _ = view.object(&widget(), Some("a"), "y");
+        assert_eq!(requests.try_recv().unwrap(), widget());
+        assert!(requests.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
+        let (cache, _requests) = Cache::new();
+        let store = cache.store(&widget());
+        store.replace(&[]);
+        let view = cache.view();
+        assert_eq!(view.object(&widget(), Some("a"), "x"), Lookup::NotFound);
+        assert!(view.changed().now_or_never().is_none());
+        store.apply(&json!({"metadata": {"namespace": "a", "name": "other"}}));
+        assert!(view.changed().now_or_never().is_none(), "not what was read");
+        store.apply(&json!({"metadata": {"namespace": "a", "name": "x"}}));
+        assert!(view.changed().now_or_never().is_some());
+    }
+
+    #[test]
+    fn what_was_known_is_used_for_half_a_minute_and_no_longer() {
+        let (cache, _requests) = Cache::new();
+        let store = cache.store(&widget());
+        store.replace(&[json!({"metadata": {"namespace": "a", "name": "x"}})]);
+        let ask = || cache.view().object(&widget(), Some("a"), "x");
+        let now = Instant::now();
+        store.set_condition(Condition::Disconnected(now));
+        assert!(matches!(ask(), Lookup::Found(_)));
+        let Some(long_ago) = now.checked_sub(STALE_AFTER + Duration::from_secs(1)) else {
+            return;
+        };
+        store.set_condition(Condition::Disconnected(long_ago));
+        assert_eq!(ask(), Lookup::Unavailable(Unavailable::Stale));
+    }
+
+    #[test]
+    fn two_spellings_share_one_store() {
+        let (cache, _requests) = Cache::new();
+        let plural = Kind::Custom {
+            group: "example.com".into(),
+            word: "widgets".into(),
+        };
+        let view = cache.view();
+        let _ = view.object(&plural, Some("a"), "x");
+        let _ = cache.store(&widget());
+        assert!(cache.alias(&plural, &widget()));
+        assert!(view.changed().now_or_never().is_some());
+        assert!(Arc::ptr_eq(&cache.store(&plural), &cache.store(&widget())));
+    }
+}

@@ -1,0 +1,285 @@
+//! Which resource a reference's kind is, and the watch that belongs to it.
+//!
+//! Built-in kinds are known. A custom kind is found in the definitions, which are watched like any other
+//! kind: so a definition that comes later is seen the moment it is established, and costs nobody a poll. A group
+//! without definitions may be an aggregated API, for which discovery is asked.
+
+use crate::cache::{Cache, Condition, Details, Store, View};
+use crate::metrics::Metrics;
+use crate::watch::{Target, follow};
+use kube::Client;
+use kube::discovery::{self, ApiResource, Scope};
+use rules::kinds::{self, Builtin, Kind};
+use rules::world::{Lookup, World};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tracing::{Instrument, debug, info, info_span};
+
+/// How often discovery is asked again for a kind that nobody has defined: aggregated APIs announce nothing.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// An established definition may need a moment until it is served.
+const SOON: Duration = Duration::from_millis(100);
+
+/// Starts the watch of each kind as it is first asked for.
+#[derive(Clone)]
+pub struct Catalog {
+    /// The connection to the API server.
+    pub client: Client,
+    /// What is filled.
+    pub cache: Arc<Cache>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+}
+
+/// How the API server names a kind.
+#[derive(Debug, Clone, PartialEq)]
+struct Found {
+    resource: ApiResource,
+    details: Details,
+}
+
+impl Catalog {
+    /// Serves requests for kinds as long as the process runs.
+    pub async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
+        let gated = self.clone().follow_gated();
+        tokio::spawn(gated.instrument(info_span!("watch", kind = "gated pods")));
+        while let Some(kind) = requests.recv().await {
+            let span = info_span!("watch", %kind);
+            tokio::spawn(self.clone().serve(kind).instrument(span));
+        }
+    }
+
+    async fn follow_gated(self) {
+        let Some(builtin) = kinds::builtin("", "Pod") else {
+            return;
+        };
+        let selector = Some(format!(
+            "{}={}",
+            rules::keys::GATED,
+            rules::keys::GATED_VALUE
+        ));
+        let target = Target {
+            kind: Kind::Builtin(builtin),
+            resource: resource(builtin),
+            selector,
+        };
+        self.follow_for_ever(&target, self.cache.gated()).await;
+    }
+
+    async fn serve(self, kind: Kind) {
+        info!("Watch asked for");
+        let store = self.cache.store(&kind);
+        match &kind {
+            Kind::Builtin(builtin) => {
+                let target = Target {
+                    kind: kind.clone(),
+                    resource: resource(builtin),
+                    selector: None,
+                };
+                self.follow_for_ever(&target, &store).await;
+            }
+            Kind::Custom { group, word } => self.serve_custom(&kind, group, word, &store).await,
+        }
+    }
+
+    async fn follow_for_ever(&self, target: &Target, store: &Store) {
+        loop {
+            follow(&self.client, target, store, &self.metrics).await;
+            store.clear(Condition::NotServed);
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
+        let mut pause = SOON;
+        loop {
+            let view = self.cache.view();
+            let Some(found) = self.find(&view, group, word).await else {
+                if store.condition() != Condition::NotServed {
+                    info!("Not served; waiting for its definition");
+                    store.clear(Condition::NotServed);
+                }
+                let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
+                continue;
+            };
+            let canonical = Kind::Custom {
+                group: group.to_owned(),
+                word: found.resource.kind.clone(),
+            };
+            if canonical != *kind && self.cache.alias(kind, &canonical) {
+                debug!(%canonical, "Another spelling is watched already");
+                return;
+            }
+            store.describe(found.details);
+            let target = Target {
+                kind: canonical,
+                resource: found.resource,
+                selector: None,
+            };
+            let began = tokio::time::Instant::now();
+            follow(&self.client, &target, store, &self.metrics).await;
+            store.clear(Condition::NotServed);
+            pause = if began.elapsed() > LOOK_AGAIN {
+                SOON
+            } else {
+                (pause * 2).min(LOOK_AGAIN)
+            };
+            let _ = tokio::time::timeout(pause, view.changed()).await;
+        }
+    }
+
+    async fn find(&self, view: &View, group: &str, word: &str) -> Option<Found> {
+        let definitions = kinds::builtin("apiextensions.k8s.io", "CustomResourceDefinition")?;
+        match view.list(&Kind::Builtin(definitions), None, None) {
+            Lookup::Found(definitions) => {
+                let mut of_group = definitions
+                    .iter()
+                    .filter(|definition| definition["spec"]["group"] == group)
+                    .peekable();
+                if of_group.peek().is_some() {
+                    return of_group.find_map(|definition| defined(definition, word));
+                }
+            }
+            // The definitions arrive in a moment and are the better source; only a ban on them leaves discovery alone.
+            Lookup::Unavailable(rules::world::Unavailable::Syncing) => return None,
+            Lookup::NotFound | Lookup::Unavailable(_) => {}
+        }
+        self.discover(group, word).await
+    }
+
+    async fn discover(&self, group: &str, word: &str) -> Option<Found> {
+        let served = discovery::group(&self.client, group)
+            .await
+            .map_err(|error| debug!(%error, "Discovery"))
+            .ok()?;
+        let matches = |resource: &ApiResource| {
+            resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
+        };
+        let (resource, capabilities) = served
+            .recommended_resources()
+            .into_iter()
+            .find(|(resource, _)| matches(resource))?;
+        let namespaced = Some(capabilities.scope == Scope::Namespaced);
+        Some(Found {
+            resource,
+            details: Details {
+                namespaced,
+                declares_status: None,
+            },
+        })
+    }
+}
+
+fn resource(builtin: &Builtin) -> ApiResource {
+    let api_version = match builtin.group {
+        "" => builtin.version.to_owned(),
+        group => format!("{group}/{}", builtin.version),
+    };
+    ApiResource {
+        group: builtin.group.to_owned(),
+        version: builtin.version.to_owned(),
+        api_version,
+        kind: builtin.kind.to_owned(),
+        plural: builtin.plural.to_owned(),
+    }
+}
+
+/// The resource that a CustomResourceDefinition defines, if it is established and `word` is one of its names.
+fn defined(definition: &Value, word: &str) -> Option<Found> {
+    let spec = &definition["spec"];
+    let names = &spec["names"];
+    let short = names["shortNames"].as_array().into_iter().flatten();
+    let fits = |name: &Value| {
+        name.as_str()
+            .is_some_and(|name| name.eq_ignore_ascii_case(word))
+    };
+    if ![&names["kind"], &names["plural"], &names["singular"]]
+        .into_iter()
+        .chain(short)
+        .any(fits)
+    {
+        return None;
+    }
+    let conditions = definition["status"]["conditions"].as_array()?;
+    conditions
+        .iter()
+        .find(|condition| condition["type"] == "Established" && condition["status"] == "True")?;
+    let versions = spec["versions"].as_array()?;
+    let served = || versions.iter().filter(|version| version["served"] == true);
+    let version = served()
+        .find(|version| version["storage"] == true)
+        .or_else(|| served().next())?;
+    let (group, name) = (spec["group"].as_str()?, version["name"].as_str()?);
+    let resource = ApiResource {
+        group: group.to_owned(),
+        version: name.to_owned(),
+        api_version: format!("{group}/{name}"),
+        kind: names["kind"].as_str()?.to_owned(),
+        plural: names["plural"].as_str()?.to_owned(),
+    };
+    let details = Details {
+        namespaced: Some(spec["scope"] == "Namespaced"),
+        declares_status: Some(version.pointer("/subresources/status").is_some()),
+    };
+    Some(Found { resource, details })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn definition() -> Value {
+        json!({
+            "spec": {
+                "group": "example.com", "scope": "Namespaced",
+                "names": {"kind": "Widget", "plural": "widgets", "singular": "widget", "shortNames": ["wd"]},
+                "versions": [
+                    {"name": "v1alpha1", "served": true, "storage": false},
+                    {"name": "v1", "served": true, "storage": true, "subresources": {"status": {}}},
+                ],
+            },
+            "status": {"conditions": [{"type": "Established", "status": "True"}]},
+        })
+    }
+
+    #[test]
+    fn a_definition_is_found_by_each_of_its_names() {
+        for word in ["Widget", "widget", "widgets", "WIDGETS", "wd"] {
+            let found = defined(&definition(), word).unwrap();
+            assert_eq!(
+                (
+                    found.resource.plural.as_str(),
+                    found.resource.api_version.as_str()
+                ),
+                ("widgets", "example.com/v1")
+            );
+            assert_eq!(
+                found.details,
+                Details {
+                    namespaced: Some(true),
+                    declares_status: Some(true)
+                }
+            );
+        }
+        assert_eq!(defined(&definition(), "gadget"), None);
+    }
+
+    #[test]
+    fn a_definition_counts_from_the_moment_it_is_established() {
+        let mut early = definition();
+        early["status"]["conditions"][0]["status"] = json!("False");
+        assert_eq!(defined(&early, "widget"), None);
+    }
+
+    #[test]
+    fn a_served_version_is_taken_where_the_stored_one_is_not_served() {
+        let mut old = definition();
+        old["spec"]["versions"][1]["served"] = json!(false);
+        let found = defined(&old, "widget").unwrap();
+        assert_eq!(found.resource.version, "v1alpha1");
+        assert_eq!(found.details.declares_status, Some(false));
+    }
+}

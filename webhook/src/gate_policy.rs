@@ -1,0 +1,129 @@
+//! Keeps what admission writes into gates up to date: the CA bundle and the address of our own Service.
+
+use crate::admission::Admission;
+use crate::authority::Bundle;
+use crate::inject::{Policy, Resources};
+use crate::readiness::Condition;
+use k8s_openapi::api::core::v1::Service;
+use kube::{Api, Client};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+/// A Service keeps its ClusterIP until it is made anew, which a look now and then notices.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// While there is no address yet, nobody can be admitted.
+const LOOK_SOON: Duration = Duration::from_secs(1);
+
+/// Where the status service is, and what the administrator chose for the gate.
+#[derive(Debug, Clone)]
+pub struct Fixed {
+    /// The name of our own Service.
+    pub service: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// The port of the status service.
+    pub port: u16,
+    /// The gate's image.
+    pub image: String,
+    /// Its `imagePullPolicy`.
+    pub image_pull_policy: Option<String>,
+    /// Its `runAsUser`.
+    pub run_as_user: Option<i64>,
+}
+
+impl Fixed {
+    /// The name that the certificate carries and that gates check: `sluice.sluice-system.svc`.
+    pub fn server_name(&self) -> String {
+        format!("{}.{}.svc", self.service, self.namespace)
+    }
+
+    fn policy(&self, ips: &[String], ca_bundle: String) -> Policy {
+        let at = |host: &String| if host.contains(':') {
+            format!("[{host}]:{}", self.port)
+        } else {
+            format!("{host}:{}", self.port)
+        };
+        let server_name = self.server_name();
+        Policy {
+            image: self.image.clone(),
+            image_pull_policy: self.image_pull_policy.clone(),
+            ca_bundle,
+            addresses: ips.iter().chain([&server_name]).map(at).collect(),
+            server_name,
+            run_as_user: self.run_as_user,
+            resources: Resources::default(),
+        }
+    }
+}
+
+/// Sets the policy whenever a part of it changes; `known` is met while there is one.
+pub async fn maintain(
+    client: Client,
+    fixed: Fixed,
+    mut bundle: watch::Receiver<Bundle>,
+    admission: Arc<Admission>,
+    known: Condition,
+) {
+    let services = Api::<Service>::namespaced(client, &fixed.namespace);
+    let mut current = None;
+    loop {
+        let pem = bundle.borrow_and_update().clone();
+        let ips = cluster_ips(&services, &fixed.service).await;
+        if let (Some(ips), Some(pem)) = (&ips, pem) {
+            let policy = fixed.policy(ips, pem.to_string());
+            if current.as_ref() != Some(&policy) {
+                info!(addresses = ?policy.addresses, "Gates ask here");
+                admission.set_policy(policy.clone());
+                current = Some(policy);
+            }
+            known.met();
+        }
+        let pause = if current.is_some() {
+            LOOK_AGAIN
+        } else {
+            LOOK_SOON
+        };
+        // Cancel-safe: both arms only begin the next round. The sender lives as long as the process.
+        let _ = tokio::time::timeout(pause, bundle.changed()).await;
+    }
+}
+
+/// The addresses of our own Service; `None` while there are none or nobody can say.
+async fn cluster_ips(services: &Api<Service>, name: &str) -> Option<Vec<String>> {
+    let service = services
+        .get(name)
+        .await
+        .map_err(|error| warn!(%error, "Cannot read our own Service"))
+        .ok()?;
+    let spec = service.spec?;
+    let ips = spec.cluster_ips.unwrap_or_default().into_iter();
+    let ips: Vec<String> = ips.filter(|ip| ip != "None" && !ip.is_empty()).collect();
+    (!ips.is_empty()).then_some(ips)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cluster_ip_comes_first_and_the_name_next() {
+        let fixed = Fixed {
+            service: "sluice".into(),
+            namespace: "sluice-system".into(),
+            port: 9764,
+            image: "gate".into(),
+            image_pull_policy: None,
+            run_as_user: None,
+        };
+        let policy = fixed.policy(&["10.96.0.7".into(), "fd00::7".into()], "pem".into());
+        let expected = [
+            "10.96.0.7:9764",
+            "[fd00::7]:9764",
+            "sluice.sluice-system.svc:9764",
+        ];
+        assert_eq!(policy.addresses, expected);
+        assert_eq!(policy.server_name, "sluice.sluice-system.svc");
+    }
+}

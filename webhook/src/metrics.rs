@@ -1,0 +1,80 @@
+//! What the status half counts. Labels are closed sets.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use rules::wire::Decision;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Label {
+    result: &'static str,
+}
+
+/// Counters of the status service and its watches.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    waiting: Gauge,
+    answers: Family<Label, Counter>,
+    watch_restarts: Counter,
+}
+
+/// A gate that asks; counted while it lives.
+#[derive(Debug)]
+pub struct Waiting(Gauge);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+impl Metrics {
+    /// Makes the families and registers them.
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register(
+            "sluice_gates_asking",
+            "Gates whose request is being held or answered",
+            metrics.waiting.clone(),
+        );
+        registry.register(
+            "sluice_answers",
+            "Answers to gates, by result",
+            metrics.answers.clone(),
+        );
+        registry.register(
+            "sluice_watch_restarts",
+            "Watches begun again",
+            metrics.watch_restarts.clone(),
+        );
+        metrics
+    }
+
+    /// A gate asks.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting.inc();
+        Waiting(self.waiting.clone())
+    }
+
+    /// A gate was told.
+    pub fn answered(&self, verdict: Decision) {
+        let result = match verdict {
+            Decision::Wait => "wait",
+            Decision::Open => "open",
+            Decision::Refuse => "refuse",
+        };
+        self.answers.get_or_create(&Label { result }).inc();
+    }
+
+    /// Somebody was told nothing.
+    pub fn refused(&self, result: &'static str) {
+        self.answers.get_or_create(&Label { result }).inc();
+    }
+
+    /// A watch began again.
+    pub fn watch_restarted(&self) {
+        self.watch_restarts.inc();
+    }
+}

@@ -1,0 +1,261 @@
+//! Follows one resource: a list, then a watch, into a store, for as long as the API server serves it.
+//!
+//! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
+
+use crate::cache::{Condition, Detail, Store, detail, trim};
+use crate::metrics::Metrics;
+use futures::TryStreamExt;
+use kube::api::{ListParams, WatchEvent, WatchParams};
+use kube::core::request::Request;
+use kube::discovery::ApiResource;
+use kube::{Client, Error};
+use rules::kinds::Kind;
+use serde::Deserialize;
+use serde_json::Value;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+use thiserror::Error as ThisError;
+use tracing::{debug, info, warn};
+
+/// How many objects one page of a list holds, as client-go asks for them.
+const PAGE: u32 = 500;
+/// The server ends a watch after this long, and we begin the next one where it ended.
+const WATCH_FOR: u32 = 290;
+/// Bookmarks come about once a minute; a watch that has been silent for longer may be a dead connection.
+const SILENT_FOR: Duration = Duration::from_secs(90);
+/// After an interruption longer than this the store is filled anew, so that "connected" again means "up to date".
+const RESUME_WITHIN: Duration = Duration::from_secs(5);
+/// A list that takes longer hangs on a dead connection.
+const LIST_FOR: Duration = Duration::from_mins(1);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
+
+/// What is followed.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// How the rules name the kind; decides what is asked for and what is kept.
+    pub kind: Kind,
+    /// How the API server names it.
+    pub resource: ApiResource,
+    /// A label selector, where not every object is wanted.
+    pub selector: Option<String>,
+}
+
+/// The API server does not serve the resource (any more).
+#[derive(Debug, ThisError)]
+#[error("the API server does not serve it")]
+pub struct NotServed;
+
+#[derive(Deserialize)]
+struct Page {
+    metadata: PageMetadata,
+    #[serde(default)]
+    items: Vec<Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct PageMetadata {
+    resource_version: String,
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+/// Why a watch ended.
+enum Ended {
+    /// It may be resumed from this version.
+    Resume(String),
+    /// What is known is too old or too doubtful: list again.
+    Relist,
+}
+
+/// Keeps `store` like the API server's objects. Returns only when the resource is not served.
+pub async fn follow(
+    client: &Client,
+    target: &Target,
+    store: &Store,
+    metrics: &Metrics,
+) -> NotServed {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match tokio::time::timeout(LIST_FOR, list(client, target))
+            .await
+            .unwrap_or_else(|_| Err(slow()))
+        {
+            Ok((objects, version)) => {
+                debug!(objects = objects.len(), "Listed");
+                store.replace(&objects);
+                pause = FIRST_PAUSE;
+                if let Err(error) = watch(client, target, store, metrics, version).await {
+                    if status(&error) == Some(404) {
+                        return NotServed;
+                    }
+                    interrupted(store, &error);
+                }
+            }
+            Err(error) if status(&error) == Some(404) => return NotServed,
+            Err(error) if status(&error) == Some(403) => {
+                if store.condition() != Condition::Forbidden {
+                    warn!(%error, "Forbidden: grant get, list and watch of this kind (chart value rbac.kinds)");
+                    store.clear(Condition::Forbidden);
+                }
+                pause = FORBIDDEN_PAUSE;
+            }
+            Err(error) => interrupted(store, &error),
+        }
+        metrics.watch_restarted();
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE.max(pause));
+    }
+}
+
+/// Notes since when the connection is lost; what is known stays usable for a while.
+fn interrupted(store: &Store, error: &Error) {
+    match store.condition() {
+        Condition::Live => {
+            warn!(%error, "Watch interrupted");
+            store.set_condition(Condition::Disconnected(Instant::now()));
+        }
+        Condition::Forbidden | Condition::NotServed => store.set_condition(Condition::Syncing),
+        Condition::Syncing | Condition::Disconnected(_) => debug!(%error, "Still not connected"),
+    }
+}
+
+async fn list(client: &Client, target: &Target) -> Result<(Vec<Value>, String), Error> {
+    let request = Request::new(path(&target.resource));
+    let mut params = ListParams {
+        label_selector: target.selector.clone(),
+        ..ListParams::default()
+    }
+    .limit(PAGE);
+    let mut objects = Vec::new();
+    loop {
+        let request = match detail(&target.kind) {
+            Detail::Metadata => request.list_metadata(&params),
+            Detail::Object => request.list(&params),
+        };
+        let page: Page = client
+            .request(request.map_err(Error::BuildRequest)?)
+            .await?;
+        objects.extend(page.items.into_iter().map(|object| kept(target, object)));
+        match page.metadata.next.filter(|next| !next.is_empty()) {
+            Some(next) => params.continue_token = Some(next),
+            None => return Ok((objects, page.metadata.resource_version)),
+        }
+    }
+}
+
+/// Watches, resuming as long as that is safe. `Ok` means: list again.
+async fn watch(
+    client: &Client,
+    target: &Target,
+    store: &Store,
+    metrics: &Metrics,
+    mut version: String,
+) -> Result<(), Error> {
+    loop {
+        match watch_once(client, target, store, &version).await? {
+            Ended::Resume(next) => version = next,
+            Ended::Relist => return Ok(()),
+        }
+        metrics.watch_restarted();
+        if let Condition::Disconnected(since) = store.condition()
+            && since.elapsed() > RESUME_WITHIN
+        {
+            return Ok(());
+        }
+    }
+}
+
+async fn watch_once(
+    client: &Client,
+    target: &Target,
+    store: &Store,
+    version: &str,
+) -> Result<Ended, Error> {
+    let params = WatchParams {
+        label_selector: target.selector.clone(),
+        ..WatchParams::default()
+    }
+    .timeout(WATCH_FOR);
+    let request = Request::new(path(&target.resource));
+    let request = match detail(&target.kind) {
+        Detail::Metadata => request.watch_metadata(&params, version),
+        Detail::Object => request.watch(&params, version),
+    };
+    let events = client
+        .request_events::<Value>(request.map_err(Error::BuildRequest)?)
+        .await?;
+    let mut events = pin!(events);
+    store.set_condition(Condition::Live);
+    let mut seen = version.to_owned();
+    loop {
+        match tokio::time::timeout(SILENT_FOR, events.try_next()).await {
+            Err(_) => {
+                info!("Watch silent for too long; listing again");
+                return Ok(Ended::Relist);
+            }
+            Ok(Ok(None)) => return Ok(Ended::Resume(seen)),
+            Ok(Err(error)) => return Err(error),
+            Ok(Ok(Some(event))) => match event {
+                WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                    note_version(&object, &mut seen);
+                    store.apply(&kept(target, object));
+                }
+                WatchEvent::Deleted(object) => {
+                    note_version(&object, &mut seen);
+                    store.delete(&object);
+                }
+                WatchEvent::Bookmark(bookmark) => seen = bookmark.metadata.resource_version,
+                WatchEvent::Error(status) if status.code == 410 => return Ok(Ended::Relist),
+                WatchEvent::Error(status) => return Err(Error::Api(status)),
+            },
+        }
+    }
+}
+
+fn note_version(object: &Value, seen: &mut String) {
+    if let Some(version) = object
+        .pointer("/metadata/resourceVersion")
+        .and_then(Value::as_str)
+    {
+        version.clone_into(seen);
+    }
+}
+
+/// The object as it is kept: items of a list lack their type, and metadata requests answer with another one.
+fn kept(target: &Target, mut object: Value) -> Value {
+    if let Some(map) = object.as_object_mut() {
+        map.insert(
+            "apiVersion".to_owned(),
+            target.resource.api_version.clone().into(),
+        );
+        map.insert("kind".to_owned(), target.resource.kind.clone().into());
+    }
+    trim(&target.kind, &mut object);
+    object
+}
+
+fn path(resource: &ApiResource) -> String {
+    let root = if resource.group.is_empty() {
+        "/api"
+    } else {
+        "/apis"
+    };
+    format!("{root}/{}/{}", resource.api_version, resource.plural)
+}
+
+fn slow() -> Error {
+    Error::Service("the list took too long".into())
+}
+
+fn status(error: &Error) -> Option<u16> {
+    match error {
+        Error::Api(status) => Some(status.code),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
