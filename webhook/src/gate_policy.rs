@@ -40,10 +40,12 @@ impl Fixed {
     }
 
     fn policy(&self, ips: &[String], ca_bundle: String) -> Policy {
-        let at = |host: &String| if host.contains(':') {
-            format!("[{host}]:{}", self.port)
-        } else {
-            format!("{host}:{}", self.port)
+        let at = |host: &String| {
+            if host.contains(':') {
+                format!("[{host}]:{}", self.port)
+            } else {
+                format!("{host}:{}", self.port)
+            }
         };
         let server_name = self.server_name();
         Policy {

@@ -2,9 +2,16 @@
 
 pub mod admin;
 pub mod admission;
+pub mod args;
 pub mod authority;
+pub mod cache;
+pub mod catalog;
+pub mod gate_policy;
 pub mod inject;
+pub mod metrics;
 pub mod readiness;
 pub mod server;
 pub mod shutdown;
+pub mod status;
 pub mod telemetry;
+pub mod watch;
