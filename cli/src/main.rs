@@ -1,2 +1,21 @@
-//! Assembly only.
-fn main() {}
+//! Assembly: provider, arguments, one command, an exit code.
+
+mod args;
+mod reader;
+mod status;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    // Only this crate's TLS uses it, and nothing installed one before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match args::Args::parse().run().await {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
