@@ -1,5 +1,10 @@
 //! Admission over the router, without a socket.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that cannot go on fails its test"
+)]
+
 /// What is not a review, and what is too much.
 mod boundary;
 /// Objects and patches from `fixtures/admission`.

@@ -170,7 +170,7 @@ impl Admission {
             outcome,
             "Answered"
         );
-        let response = Json(Reply::from(respond(request.uid, decision))).into_response();
+        let response = Json(Reply::from(respond(request.uid, decision, &subject))).into_response();
         (operation.label(), outcome, response)
     }
 
@@ -274,7 +274,7 @@ fn subject(request: &Request) -> Subject {
     }
 }
 
-fn respond(uid: String, decision: Decision) -> Response {
+fn respond(uid: String, decision: Decision, subject: &Subject) -> Response {
     let outcome = decision.action.label();
     let mut response = Response {
         uid,
@@ -282,7 +282,7 @@ fn respond(uid: String, decision: Decision) -> Response {
         warnings: decision
             .warnings
             .iter()
-            .map(|warning| header(&warning.to_string()))
+            .map(|warning| header(&warning.sentence(subject)))
             .collect(),
         audit_annotations: [("outcome", outcome)].into(),
         ..Response::default()
@@ -301,7 +301,7 @@ fn respond(uid: String, decision: Decision) -> Response {
             response.status = Some(Status {
                 code,
                 reason,
-                message: deny.to_string(),
+                message: deny.sentence(subject),
             });
         }
     }

@@ -36,7 +36,7 @@ pub struct Policy {
     pub addresses: Vec<String>,
     /// The name that the service's certificate carries.
     pub server_name: String,
-    /// `runAsUser` of the gate, [`GATE_USER`] as a rule. `None` where the platform hands out users (OpenShift); the
+    /// `runAsUser` of the gate, [`GATE_USER`] as a rule. `None` where the platform hands out users, as `OpenShift` does; the
     /// image has a numeric user of its own.
     pub run_as_user: Option<i64>,
     /// What the gate asks for in pods that ask for something.
@@ -67,7 +67,7 @@ pub struct Resources {
     pub limits: Amounts,
 }
 
-/// One amount of each resource that a QoS class looks at.
+/// One amount of each resource that decides a pod's `qosClass`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amounts {
     /// `5m`

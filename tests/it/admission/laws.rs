@@ -107,11 +107,11 @@ pub(super) fn intended(pod: &Value) -> Value {
     result
 }
 
-/// The QoS class by the letter of the documentation, for amounts that have one spelling.
+/// The `qosClass` by the letter of the documentation, for amounts that have one spelling.
 fn qos(pod: &Value) -> &'static str {
     let all: Vec<&Value> = ["containers", "initContainers"]
         .iter()
-        .flat_map(|list| pod["spec"][list].as_array())
+        .filter_map(|list| pod["spec"][list].as_array())
         .flatten()
         .collect();
     let empty = |value: &Value| value.as_object().is_none_or(Map::is_empty);

@@ -134,7 +134,7 @@ async fn a_bad_list_costs_little() {
             let (Some(before), Some(after)) = (before, processor_time()) else {
                 return;
             };
-            least = least.min(after - before);
+            least = least.min(after.saturating_sub(before));
         }
         assert!(
             least < goal,

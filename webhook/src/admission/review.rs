@@ -48,7 +48,7 @@ pub(super) enum Unreadable {
 }
 
 impl Request {
-    /// Reads a review. serde_json's limit of 128 levels stands, so depth costs no stack.
+    /// Reads a review. `serde_json` stops at 128 levels, so depth costs no stack.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         let mut review: Value = serde_json::from_slice(body).map_err(Unreadable::NotJson)?;
         if review["apiVersion"] != API_VERSION || review["kind"] != KIND {

@@ -98,8 +98,8 @@ pub enum Skip {
     NotAsked,
     /// The marker is as it should be.
     MarkerInPlace,
-    /// It asks for a gate, and marking it now would roll its pods.
-    NextRollout,
+    /// It asks for a gate, and marking it now would roll its pods, or change a Job that runs.
+    NotRolled,
     /// The kubelet made it from a file; a change here would not reach the real pod.
     MirrorPod,
     /// The gate is there.
@@ -116,7 +116,7 @@ impl Skip {
             Self::NoTemplate => "skipped-no-template",
             Self::NotAsked => "skipped-not-asked",
             Self::MarkerInPlace => "skipped-marker-in-place",
-            Self::NextRollout => "skipped-until-next-rollout",
+            Self::NotRolled => "skipped-not-rolled",
             Self::MirrorPod => "skipped-mirror-pod",
             Self::AlreadyInjected => "skipped-already-injected",
         }
@@ -141,57 +141,34 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a request is refused. The sentences name what, where, and the way out.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deny {
     /// A list that cannot be read.
-    #[error("{error} (in {place} of {subject}); correct it, or remove the annotation")]
     BadList {
-        /// Whose list.
-        subject: Subject,
         /// Where it stands.
         place: Place,
         /// What is wrong with it.
         error: ParseError,
     },
     /// Something in the pod has the name of one of our parts and is not ours.
-    #[error(
-        "{subject} has a {what} named \"{name}\", a name that sluice needs for its gate; give yours another name"
-    )]
     NameTaken {
-        /// The pod.
-        subject: Subject,
         /// `container` or `volume`
         what: &'static str,
         /// The name.
         name: &'static str,
     },
     /// There is no gate for Windows.
-    #[error(
-        "{subject} runs on Windows, for which sluice has no gate; remove {} and {} from its annotations to run it ungated",
-        keys::DEPENDS_ON,
-        keys::GATED
-    )]
-    Windows {
-        /// The pod.
-        subject: Subject,
-    },
+    Windows,
     /// A field that must be a mapping or a list is something else.
-    #[error("{subject} cannot be gated, because {path} is not a {expected}; correct the field")]
     Misshapen {
-        /// The object.
-        subject: Subject,
         /// A JSON pointer.
         path: String,
         /// `mapping` or `list`
         expected: &'static str,
     },
     /// The gate's settings are not known yet. Controllers try again; letting the pod pass would start it ungated.
-    #[error("sluice is starting and cannot gate {subject} yet; try again in a few seconds")]
-    Starting {
-        /// The pod.
-        subject: Subject,
-    },
+    Starting,
 }
 
 impl Deny {
@@ -200,9 +177,35 @@ impl Deny {
         match self {
             Self::BadList { .. } => "denied-bad-list",
             Self::NameTaken { .. } => "denied-name-taken",
-            Self::Windows { .. } => "denied-windows",
+            Self::Windows => "denied-windows",
             Self::Misshapen { .. } => "denied-misshapen",
-            Self::Starting { .. } => "denied-starting",
+            Self::Starting => "denied-starting",
+        }
+    }
+
+    /// What is wrong, where, and the way out.
+    pub fn sentence(&self, subject: &Subject) -> String {
+        match self {
+            Self::BadList { place, error } => {
+                format!("{error} (in {place} of {subject}); correct it, or remove the annotation")
+            }
+            Self::NameTaken { what, name } => format!(
+                "{subject} has a {what} named \"{name}\", a name that sluice needs for its gate; give yours another name"
+            ),
+            Self::Windows => format!(
+                "{subject} runs on Windows, for which sluice has no gate; remove {} and {} from its annotations to run \
+                 it ungated",
+                keys::DEPENDS_ON,
+                keys::GATED
+            ),
+            Self::Misshapen { path, expected } => {
+                format!(
+                    "{subject} cannot be gated, because {path} is not a {expected}; correct the field"
+                )
+            }
+            Self::Starting => format!(
+                "sluice is starting and cannot gate {subject} yet; try again in a few seconds"
+            ),
         }
     }
 
@@ -210,54 +213,55 @@ impl Deny {
     /// `force` and `kubectl apply --force` answer both by deleting the object and making it anew.
     pub fn status(&self) -> (u16, &'static str) {
         match self {
-            Self::Starting { .. } => (503, "ServiceUnavailable"),
+            Self::Starting => (503, "ServiceUnavailable"),
             _ => (403, "Forbidden"),
         }
     }
 }
 
 /// What the user should know of a request that is allowed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
     /// The list is new and the pods are not rolled for it.
-    #[error(
-        "{subject}: its list takes effect at the next rollout; {}",
-        how(subject)
-    )]
-    NextRollout {
-        /// The workload.
-        subject: Subject,
-    },
-    /// A Job's pods cannot be changed after creation.
-    #[error("{subject} was created before its list: already started; not gated")]
-    AlreadyStarted {
-        /// The Job.
-        subject: Subject,
-    },
+    NextRollout,
+    /// The list is new and the Job is not: its pods cannot be changed any more.
+    AlreadyStarted,
     /// It would wait for itself.
-    #[error("{subject} waits for itself and will never start; remove it from its own list")]
-    SelfReference {
-        /// The dependent.
-        subject: Subject,
-    },
+    SelfReference,
     /// A list that cannot be read and was stored before.
-    #[error("{subject}: {error}")]
-    StoredBadList {
-        /// Whose list.
-        subject: Subject,
-        /// What is wrong with it.
-        error: ParseError,
-    },
+    StoredBadList(ParseError),
+}
+
+impl Warning {
+    /// What to know and, where there is one, the way out.
+    pub fn sentence(&self, subject: &Subject) -> String {
+        match self {
+            Self::NextRollout => format!(
+                "{subject}: its list takes effect at the next rollout; {}",
+                way_to_roll(subject)
+            ),
+            Self::AlreadyStarted => {
+                format!("{subject} was created before its list: already started; not gated")
+            }
+            Self::SelfReference => {
+                format!(
+                    "{subject} waits for itself and will never start; remove it from its own list"
+                )
+            }
+            Self::StoredBadList(error) => format!("{subject}: {error}"),
+        }
+    }
 }
 
 /// The way to roll a workload now, for the kinds that kubectl can restart.
-fn how(subject: &Subject) -> String {
-    match (subject.group.as_str(), subject.kind.as_str()) {
-        ("apps", "Deployment" | "StatefulSet" | "DaemonSet") => format!(
-            "run kubectl rollout restart {}/{}",
-            subject.kind.to_lowercase(),
-            subject.name
-        ),
+fn way_to_roll(subject: &Subject) -> String {
+    let Subject {
+        group, kind, name, ..
+    } = subject;
+    match (group.as_str(), kind.as_str()) {
+        ("apps", "Deployment" | "StatefulSet" | "DaemonSet") => {
+            format!("run kubectl rollout restart {}/{name}", kind.to_lowercase())
+        }
         _ => "that is when its pod template changes".to_owned(),
     }
 }

@@ -25,16 +25,16 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// Whether these annotations carry a list. The key decides, not the text: the marker must not depend on what this
-    /// version of the parser makes of it.
-    pub(super) fn asked(self, annotations: Option<&Annotations>) -> bool {
-        annotations.is_some_and(|annotations| {
-            annotations.contains_key(keys::DEPENDS_ON)
-                || self.config_depends_on && annotations.contains_key(keys::CONFIG_DEPENDS_ON)
-        })
+    /// The lists among some annotations, unread.
+    fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; 2] {
+        let list = |key| annotations?.get(key);
+        let config = self
+            .config_depends_on
+            .then(|| list(keys::CONFIG_DEPENDS_ON));
+        [list(keys::DEPENDS_ON), config.flatten()]
     }
 
-    /// Whether a key is one that decides or is checked here.
+    /// Whether a key is checked here.
     fn ours(self, key: &str) -> bool {
         key == keys::CONFIG_DEPENDS_ON && self.config_depends_on
             || key.starts_with(keys::PREFIX) && key != keys::GATED
@@ -51,39 +51,34 @@ pub(super) struct Lists<'a> {
 }
 
 impl Lists<'_> {
+    /// Whether there is a list. The key decides, not the text: the marker must not depend on what this version of the
+    /// parser makes of it. A weight does not count while nothing acts on it.
     pub(super) fn asked(self, keys: Keys) -> bool {
-        keys.asked(self.object) || keys.asked(self.template)
+        [self.object, self.template]
+            .into_iter()
+            .any(|place| keys.lists(place) != [None; 2])
     }
 
     /// Whether a list was written, changed or removed.
     pub(super) fn changed(self, keys: Keys) -> bool {
-        let differ =
-            |new, old| !news(keys, new, old).is_empty() || !news(keys, old, new).is_empty();
-        differ(self.object, self.old_object) || differ(self.template, self.old_template)
+        keys.lists(self.object) != keys.lists(self.old_object)
+            || keys.lists(self.template) != keys.lists(self.old_template)
     }
 
     /// What the lists say. A list that this request writes or changes must be readable; one that was stored before may
     /// be anything, and its error is handed back.
-    pub(super) fn read(
-        self,
-        keys: Keys,
-        subject: &Subject,
-    ) -> Result<Result<Vec<Dependency>, ParseError>, Deny> {
+    pub(super) fn read(self, keys: Keys) -> Result<Result<Vec<Dependency>, ParseError>, Deny> {
         let places = [
             (Place::Object, self.object, self.old_object),
             (Place::Template, self.template, self.old_template),
         ];
         for (place, new, old) in places {
-            check(&news(keys, new, old), keys).map_err(|error| Deny::BadList {
-                subject: subject.clone(),
-                place,
-                error,
-            })?;
+            check(&news(keys, new, old)).map_err(|error| Deny::BadList { place, error })?;
         }
         // The pod template wins where both name the same key.
         let mut effective = news(keys, self.object, None);
         effective.extend(news(keys, self.template, None));
-        Ok(check(&effective, keys))
+        Ok(check(&effective))
     }
 }
 
@@ -97,16 +92,13 @@ fn news(keys: Keys, new: Option<&Annotations>, old: Option<&Annotations>) -> Ann
         .collect()
 }
 
-/// Reads the lists among some annotations.
-fn check(annotations: &Annotations, keys: Keys) -> Result<Vec<Dependency>, ParseError> {
+/// Reads the lists among some annotations of ours.
+fn check(annotations: &Annotations) -> Result<Vec<Dependency>, ParseError> {
     let mut dependencies = Vec::new();
     if let Some(value) = annotations.get(keys::DEPENDS_ON) {
         dependencies.extend(annotation::parse_depends_on(&text(value))?);
     }
-    if let Some(value) = annotations
-        .get(keys::CONFIG_DEPENDS_ON)
-        .filter(|_| keys.config_depends_on)
-    {
+    if let Some(value) = annotations.get(keys::CONFIG_DEPENDS_ON) {
         dependencies.extend(annotation::parse_config_depends_on(&text(value))?);
     }
     Ok(dependencies)

@@ -3,6 +3,7 @@
 //! Not `json_patch::diff`: putting one element at the head of a list, it renames every element after it. Not `replace`
 //! nor `test`: an `add` on a key that exists replaces its value, and cannot fail.
 
+use super::Deny;
 use json_patch::jsonptr::PointerBuf;
 use json_patch::{AddOperation, PatchOperation};
 use serde_json::{Map, Value};
@@ -19,6 +20,12 @@ pub(super) struct Edits<'a> {
 pub(super) struct Misshapen {
     pub(super) path: String,
     pub(super) expected: &'static str,
+}
+
+impl From<Misshapen> for Deny {
+    fn from(Misshapen { path, expected }: Misshapen) -> Self {
+        Self::Misshapen { path, expected }
+    }
 }
 
 impl<'a> Edits<'a> {

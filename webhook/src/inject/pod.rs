@@ -32,55 +32,41 @@ pub fn decide(request: &Request<'_>, keys: Keys, policy: Option<&Policy>) -> Dec
         object: own,
         ..Lists::default()
     };
-    let dependencies = match lists.read(keys, request.subject) {
+    let dependencies = match lists.read(keys) {
         Ok(dependencies) => dependencies.unwrap_or_default(),
         Err(deny) => return deny.into(),
     };
     if !has(keys::GATED) && !lists.asked(keys) {
         return Skip::NotAsked.into();
     }
-    let action = inject(request, policy).unwrap_or_else(Action::Deny);
     let itself = waits_for_itself(&dependencies, request.subject);
-    let warnings = itself.then(|| Warning::SelfReference {
-        subject: request.subject.clone(),
-    });
     Decision {
-        action,
-        warnings: warnings.into_iter().collect(),
+        action: inject(pod, policy).unwrap_or_else(Action::Deny),
+        warnings: itself
+            .then_some(Warning::SelfReference)
+            .into_iter()
+            .collect(),
     }
 }
 
-fn inject(request: &Request<'_>, policy: Option<&Policy>) -> Result<Action, Deny> {
-    let pod = request.object;
-    let subject = || request.subject.clone();
-    let misshapen = |Misshapen { path, expected }| Deny::Misshapen {
-        subject: subject(),
-        path,
-        expected,
-    };
+fn inject(pod: &Value, policy: Option<&Policy>) -> Result<Action, Deny> {
     if windows(pod) {
-        return Err(Deny::Windows { subject: subject() });
+        return Err(Deny::Windows);
     }
     let injected = containers(pod, "initContainers")
         .iter()
         .any(container::is_gate);
     if let Some((what, name)) = taken(pod).filter(|_| !injected) {
-        return Err(Deny::NameTaken {
-            subject: subject(),
-            what,
-            name,
-        });
+        return Err(Deny::NameTaken { what, name });
     }
-    let policy = policy.ok_or_else(|| Deny::Starting { subject: subject() })?;
+    let policy = policy.ok_or(Deny::Starting)?;
 
     let mut edits = Edits::new(pod);
     if let Some((key, value)) = position::exclusion(pod, &policy.ports()) {
-        edits
-            .set(&["metadata", "annotations"], key, value.into())
-            .map_err(misshapen)?;
+        edits.set(&["metadata", "annotations"], key, value.into())?;
     }
     if !injected {
-        add_gate(&mut edits, pod, policy).map_err(misshapen)?;
+        add_gate(&mut edits, pod, policy)?;
     }
     let operations = edits.finish();
     Ok(match (injected, operations.is_empty()) {

@@ -1,4 +1,4 @@
-//! The QoS class of a pod, as Kubernetes computes it (`pkg/apis/core/v1/helper/qos`), so that the gate can keep it.
+//! The `qosClass` of a pod, as Kubernetes computes it (`pkg/apis/core/v1/helper/qos`), so that the gate can keep it.
 
 use super::position::containers;
 use serde_json::Value;
@@ -38,7 +38,10 @@ pub(super) fn class(pod: &Value) -> Class {
             .iter()
             .all(|resource| quantity(&container["resources"]["limits"][resource]) > 0.0)
     };
-    if [requests_cpu, requests_memory, limits_cpu, limits_memory] == [0.0; 4] {
+    if [requests_cpu, requests_memory, limits_cpu, limits_memory]
+        .iter()
+        .all(|amount| *amount <= 0.0)
+    {
         Class::BestEffort
     } else if all().all(limited)
         && same(requests_cpu, limits_cpu)

@@ -1,12 +1,12 @@
 //! The workload half: one constant marker in the pod template, and never a rollout because of it.
 //!
 //! The marker is a function of the new and the old object alone, so that a dry run gives the same answer today and after
-//! an upgrade of sluice: GitOps tools compare that answer with the stored object and take any difference for drift.
+//! an upgrade of sluice: a tool such as Flux compares that answer with the stored object and takes any difference for drift.
 
 use super::lists::{Lists, waits_for_itself};
 use super::patch::{Edits, Misshapen};
 use super::{
-    Action, Change, Decision, Deny, Keys, Operation, Request, Skip, Subject, Warning, annotations,
+    Action, Change, Decision, Keys, Operation, Request, Skip, Subject, Warning, annotations,
 };
 use rules::keys;
 use serde_json::{Map, Value};
@@ -39,7 +39,7 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         old_object: annotations(old),
         old_template: old_template.and_then(annotations),
     };
-    let read = match lists.read(keys, subject) {
+    let read = match lists.read(keys) {
         Ok(read) => read,
         Err(deny) => return deny.into(),
     };
@@ -53,29 +53,21 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         present: marker(template),
         stored: old_template.and_then(marker),
     };
-    let action = mark
-        .action(object, path)
-        .unwrap_or_else(|Misshapen { path, expected }| {
-            Action::Deny(Deny::Misshapen {
-                subject: subject.clone(),
-                path,
-                expected,
-            })
-        });
     let late = asked && kept && mark.stored.is_none() && lists.changed(keys);
     let warnings = [
-        read.as_ref().err().map(|error| Warning::StoredBadList {
-            subject: subject.clone(),
-            error: error.clone(),
-        }),
+        read.as_ref().err().cloned().map(Warning::StoredBadList),
         read.is_ok_and(|dependencies| waits_for_itself(&dependencies, subject))
-            .then(|| Warning::SelfReference {
-                subject: subject.clone(),
-            }),
-        late.then(|| too_late(subject)),
+            .then_some(Warning::SelfReference),
+        late.then_some(if is_job(subject) {
+            Warning::AlreadyStarted
+        } else {
+            Warning::NextRollout
+        }),
     ];
     Decision {
-        action,
+        action: mark
+            .action(object, path)
+            .unwrap_or_else(|error| Action::Deny(error.into())),
         warnings: warnings.into_iter().flatten().collect(),
     }
 }
@@ -104,7 +96,7 @@ impl Mark<'_> {
         if wanted == self.present {
             return Ok(Action::Skip(match (wanted, self.asked) {
                 (Some(_), _) => Skip::MarkerInPlace,
-                (None, true) => Skip::NextRollout,
+                (None, true) => Skip::NotRolled,
                 (None, false) => Skip::NotAsked,
             }));
         }
@@ -174,13 +166,4 @@ fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
 fn controller_owned(object: &Value) -> bool {
     let owners = object["metadata"]["ownerReferences"].as_array();
     owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true))
-}
-
-fn too_late(subject: &Subject) -> Warning {
-    let subject = subject.clone();
-    if is_job(&subject) {
-        Warning::AlreadyStarted { subject }
-    } else {
-        Warning::NextRollout { subject }
-    }
 }
