@@ -163,9 +163,9 @@ impl Admission {
         let (operation, decision, subject) = self.decide(half, &request);
         let outcome = decision.action.label();
         info!(
-            uid = request.uid,
+            uid = quotable(&request.uid),
             half = half.label(),
-            operation = request.operation,
+            operation = operation.label(),
             %subject,
             outcome,
             "Answered"
@@ -246,7 +246,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// A name that a message quotes; nobody has checked it yet, so it may be of any length.
+/// A name that a message or the log quotes; nobody has checked it yet, so it may be of any length.
 fn quotable(name: &str) -> String {
     const LONGEST: usize = 253; // of a Kubernetes name
     name.chars()

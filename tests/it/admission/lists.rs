@@ -122,24 +122,25 @@ fn processor_time() -> Option<Duration> {
 
 #[tokio::test]
 async fn a_bad_list_costs_little() {
-    // The goal is 5 ms in a release build; a debug build of serde_json needs many times as long for a megabyte.
-    let goal = Duration::from_millis(if cfg!(debug_assertions) { 250 } else { 5 });
+    // The kernel counts in ticks of some milliseconds, so one answer alone cannot be measured.
+    const TIMES: u32 = 20;
+    let goal = Duration::from_millis(5);
     let admission = running();
     for (key, text) in bad_lists() {
         let review = review("CREATE", &annotated(pod(), key, &text), &Value::Null).to_string();
-        let mut least = Duration::MAX;
-        for _ in 0..5 {
-            let before = processor_time();
+        let Some(before) = processor_time() else {
+            return;
+        };
+        for _ in 0..TIMES {
             super::post(&admission, "/admit/pods", review.clone()).await;
-            let (Some(before), Some(after)) = (before, processor_time()) else {
-                return;
-            };
-            least = least.min(after.saturating_sub(before));
         }
+        let each = processor_time().unwrap().saturating_sub(before) / TIMES;
+        let shown: String = text.chars().take(20).collect();
+        eprintln!("{each:?} for {shown:?}");
+        // Without optimisation serde_json alone needs longer for a megabyte.
         assert!(
-            least < goal,
-            "{least:?} for {}",
-            &text[..text.len().min(20)]
+            each < goal || cfg!(debug_assertions) && each < 10 * goal,
+            "{each:?} for {shown:?}"
         );
     }
 }
