@@ -5,6 +5,7 @@
 //! is waited for.
 
 mod metrics;
+mod refusal;
 mod review;
 
 pub use metrics::Metrics;
@@ -14,12 +15,12 @@ use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json};
 use axum::routing::post;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use futures::StreamExt;
+use refusal::Refusal;
 use review::{Patch, Reply, Request, Response, Status, Unreadable};
 use std::sync::Arc;
 use std::time::Duration;
@@ -204,45 +205,6 @@ impl Half {
             Self::Workloads => "workloads",
             Self::Pods => "pods",
         }
-    }
-}
-
-/// Why a request gets an HTTP error.
-#[derive(Debug, thiserror::Error)]
-enum Refusal {
-    #[error("the body exceeds {0} bytes")]
-    TooLarge(usize),
-    #[error("too many reviews are being answered; try again")]
-    Busy,
-    #[error("the body did not arrive in time")]
-    Slow,
-    #[error("the body broke off")]
-    Broken,
-    #[error(transparent)]
-    Unreadable(Unreadable),
-}
-
-impl Refusal {
-    fn label(&self) -> &'static str {
-        match self {
-            Self::TooLarge(_) => "too-large",
-            Self::Busy => "busy",
-            Self::Slow => "slow",
-            Self::Broken => "broken",
-            Self::Unreadable(_) => "unreadable",
-        }
-    }
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> axum::response::Response {
-        let status = match self {
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Slow => StatusCode::REQUEST_TIMEOUT,
-            Self::Broken | Self::Unreadable(_) => StatusCode::BAD_REQUEST,
-        };
-        (status, self.to_string()).into_response()
     }
 }
 

@@ -2,10 +2,13 @@ use super::{UID, annotated, answer, policy, post, review, running, starting, wor
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use futures::{StreamExt, stream};
+use hyper::body::{Frame, SizeHint};
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use webhook::admission::{Admission, Limits, Metrics};
 use webhook::inject::Keys;
@@ -77,6 +80,31 @@ async fn a_body_of_8_mib_is_too_large_announced_or_not() {
         .map(|chunk| Ok::<_, Infallible>(Bytes::copy_from_slice(chunk)));
     let chunks: Vec<_> = chunks.collect();
     let (status, _) = post(&admission, PATH, Body::from_stream(stream::iter(chunks))).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+/// A body that announces its size and never sends a byte.
+struct Announced(u64);
+
+impl axum::body::HttpBody for Announced {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Pending
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_announcement_of_8_mib_is_not_waited_for() {
+    let (status, _) = post(&running(), PATH, Body::new(Announced(8 << 20))).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
 }
 

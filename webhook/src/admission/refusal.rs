@@ -1,0 +1,44 @@
+//! The HTTP errors of the boundary.
+
+use super::review::Unreadable;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+
+/// Why a request gets an HTTP error.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("the body exceeds {0} bytes")]
+    TooLarge(usize),
+    #[error("too many reviews are being answered; try again")]
+    Busy,
+    #[error("the body did not arrive in time")]
+    Slow,
+    #[error("the body broke off")]
+    Broken,
+    #[error(transparent)]
+    Unreadable(Unreadable),
+}
+
+impl Refusal {
+    pub(super) fn label(&self) -> &'static str {
+        match self {
+            Self::TooLarge(_) => "too-large",
+            Self::Busy => "busy",
+            Self::Slow => "slow",
+            Self::Broken => "broken",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = match self {
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Slow => StatusCode::REQUEST_TIMEOUT,
+            Self::Broken | Self::Unreadable(_) => StatusCode::BAD_REQUEST,
+        };
+        (status, self.to_string()).into_response()
+    }
+}
