@@ -45,193 +45,56 @@ fn renders_the_same_twice() {
     assert_eq!(render!().text(), render!().text());
 }
 
-/// A flag, and the place where it has to show: kind, JSON pointer, value.
+/// A flag, and where it has to show: kind, JSON pointer, value. `@` stands for the container's own part of the Deployment.
+const BRANCHES: &str = r#"
+replicas=3                                      | Deployment | /spec/replicas | 3
+image.registry=                                 | Deployment | @/image | "sluice-webhook:dev"
+image.registry=mirror:5000                      | Deployment | @/image | "mirror:5000/sluice-webhook:dev"
+image.repository=a/b                            | Deployment | @/image | "localhost/a/b:dev"
+image.tag=1.0                                   | Deployment | @/image | "localhost/sluice-webhook:1.0"
+image.pullPolicy=Always                         | Deployment | @/imagePullPolicy | "Always"
+image.pullSecrets={a,b}                         | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
+resources=null                                  | Deployment | @/resources | null
+ports.admin=9090                                | Deployment | @/ports/2/containerPort | 9090
+priorityClassName=                              | Deployment | /spec/template/spec/priorityClassName | null
+priorityClassQuota=true                         | ResourceQuota | /spec/hard/pods | "4"
+hostNetwork=true                                | Deployment | /spec/template/spec/dnsPolicy | "ClusterFirstWithHostNet"
+hostNetwork=true                                | Deployment | /spec/strategy/rollingUpdate/maxSurge | 0
+shutdownDelaySeconds=30                         | Deployment | /spec/template/spec/terminationGracePeriodSeconds | 50
+nodeSelector.pool=infra                         | Deployment | /spec/template/spec/nodeSelector/pool | "infra"
+tolerations[0].operator=Exists                  | Deployment | /spec/template/spec/tolerations | [{"operator": "Exists"}]
+affinity.nodeAffinity.x=y                       | Deployment | /spec/template/spec/affinity | {"nodeAffinity": {"x": "y"}}
+topologySpreadConstraints[0].topologyKey=rack   | Deployment | /spec/template/spec/topologySpreadConstraints | [{"topologyKey": "rack"}]
+podAnnotations.a=b                              | Deployment | /spec/template/metadata/annotations | {"a": "b"}
+podLabels.a=b                                   | Deployment | /spec/template/metadata/labels/a | "b"
+commonLabels.a=b                                | Service | /metadata/labels/a | "b"
+serviceAccount.annotations.a=b                  | ServiceAccount | /metadata/annotations | {"a": "b"}
+podDisruptionBudget.maxUnavailable=50%          | PodDisruptionBudget | /spec/maxUnavailable | "50%"
+networkPolicy.enabled=true                      | NetworkPolicy | /spec/ingress/0/ports/0/port | 10250
+serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoints/0/interval | "30s"
+helmTest.enabled=true                           | Pod | /metadata/annotations/sluice.dev~1depends-on | "configmap/kube-root-ca.crt"
+admission.failurePolicy=Ignore                  | MutatingWebhookConfiguration | /webhooks/2/failurePolicy | "Ignore"
+admission.timeoutSeconds=3                      | MutatingWebhookConfiguration | /webhooks/0/timeoutSeconds | 3
+workloads.custom=null                           | MutatingWebhookConfiguration | /webhooks/0/rules/3 | null
+"#;
+
 #[test]
 fn renders_every_branch() {
-    let container = "/spec/template/spec/containers/0";
-    let cases: &[(&str, &str, String, Value)] = &[
-        (
-            "replicas=3",
-            "Deployment",
-            "/spec/replicas".into(),
-            json!(3),
-        ),
-        (
-            "image.registry=",
-            "Deployment",
-            format!("{container}/image"),
-            json!("sluice-webhook:dev"),
-        ),
-        (
-            "image.registry=mirror:5000",
-            "Deployment",
-            format!("{container}/image"),
-            json!("mirror:5000/sluice-webhook:dev"),
-        ),
-        (
-            "image.repository=a/b",
-            "Deployment",
-            format!("{container}/image"),
-            json!("localhost/a/b:dev"),
-        ),
-        (
-            "image.tag=1.0",
-            "Deployment",
-            format!("{container}/image"),
-            json!("localhost/sluice-webhook:1.0"),
-        ),
-        (
-            "image.pullPolicy=Always",
-            "Deployment",
-            format!("{container}/imagePullPolicy"),
-            json!("Always"),
-        ),
-        (
-            "image.pullSecrets={a,b}",
-            "Deployment",
-            "/spec/template/spec/imagePullSecrets".into(),
-            json!([{"name": "a"}, {"name": "b"}]),
-        ),
-        (
-            "resources=null",
-            "Deployment",
-            format!("{container}/resources"),
-            Value::Null,
-        ),
-        (
-            "priorityClassName=",
-            "Deployment",
-            "/spec/template/spec/priorityClassName".into(),
-            Value::Null,
-        ),
-        (
-            "priorityClassQuota=true",
-            "ResourceQuota",
-            "/spec/hard/pods".into(),
-            json!("4"),
-        ),
-        (
-            "hostNetwork=true",
-            "Deployment",
-            "/spec/template/spec/dnsPolicy".into(),
-            json!("ClusterFirstWithHostNet"),
-        ),
-        (
-            "hostNetwork=true",
-            "Deployment",
-            "/spec/strategy/rollingUpdate/maxSurge".into(),
-            json!(0),
-        ),
-        (
-            "shutdownDelaySeconds=30",
-            "Deployment",
-            "/spec/template/spec/terminationGracePeriodSeconds".into(),
-            json!(50),
-        ),
-        (
-            "ports.admin=9090",
-            "Deployment",
-            format!("{container}/ports/2/containerPort"),
-            json!(9090),
-        ),
-        (
-            "nodeSelector.pool=infra",
-            "Deployment",
-            "/spec/template/spec/nodeSelector/pool".into(),
-            json!("infra"),
-        ),
-        (
-            "tolerations[0].operator=Exists",
-            "Deployment",
-            "/spec/template/spec/tolerations/0/operator".into(),
-            json!("Exists"),
-        ),
-        (
-            "affinity.nodeAffinity.x=y",
-            "Deployment",
-            "/spec/template/spec/affinity".into(),
-            json!({"nodeAffinity": {"x": "y"}}),
-        ),
-        (
-            "topologySpreadConstraints[0].topologyKey=rack",
-            "Deployment",
-            "/spec/template/spec/topologySpreadConstraints".into(),
-            json!([{"topologyKey": "rack"}]),
-        ),
-        (
-            "podAnnotations.a=b",
-            "Deployment",
-            "/spec/template/metadata/annotations".into(),
-            json!({"a": "b"}),
-        ),
-        (
-            "podLabels.a=b",
-            "Deployment",
-            "/spec/template/metadata/labels/a".into(),
-            json!("b"),
-        ),
-        (
-            "commonLabels.a=b",
-            "Service",
-            "/metadata/labels/a".into(),
-            json!("b"),
-        ),
-        (
-            "serviceAccount.annotations.a=b",
-            "ServiceAccount",
-            "/metadata/annotations".into(),
-            json!({"a": "b"}),
-        ),
-        (
-            "podDisruptionBudget.maxUnavailable=50%",
-            "PodDisruptionBudget",
-            "/spec/maxUnavailable".into(),
-            json!("50%"),
-        ),
-        (
-            "networkPolicy.enabled=true",
-            "NetworkPolicy",
-            "/spec/ingress/0/ports/0/port".into(),
-            json!(10250),
-        ),
-        (
-            "serviceMonitor.enabled=true",
-            "ServiceMonitor",
-            "/spec/endpoints/0/interval".into(),
-            json!("30s"),
-        ),
-        (
-            "helmTest.enabled=true",
-            "Pod",
-            "/metadata/annotations/sluice.dev~1depends-on".into(),
-            json!("configmap/kube-root-ca.crt"),
-        ),
-        (
-            "admission.failurePolicy=Ignore",
-            "MutatingWebhookConfiguration",
-            "/webhooks/2/failurePolicy".into(),
-            json!("Ignore"),
-        ),
-        (
-            "admission.timeoutSeconds=3",
-            "MutatingWebhookConfiguration",
-            "/webhooks/0/timeoutSeconds".into(),
-            json!(3),
-        ),
-        (
-            "workloads.custom=null",
-            "MutatingWebhookConfiguration",
-            "/webhooks/0/rules/3".into(),
-            Value::Null,
-        ),
-    ];
-    for (flag, kind, pointer, expected) in cases {
+    for line in BRANCHES.lines().filter(|line| !line.is_empty()) {
+        let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
+        let [flag, kind, pointer, expected] = cells[..] else {
+            panic!("four cells: {line}")
+        };
+        let pointer = pointer.replace('@', "/spec/template/spec/containers/0");
+        let expected: Value = serde_json::from_str(expected).expect("the last cell is JSON");
         let manifest = render!(flag);
-        let object = manifest.only(kind);
         assert_eq!(
-            object.pointer(pointer).unwrap_or(&Value::Null),
-            expected,
-            "--set {flag}: {kind} {pointer}"
+            manifest
+                .only(kind)
+                .pointer(&pointer)
+                .unwrap_or(&Value::Null),
+            &expected,
+            "{line}"
         );
     }
 }

@@ -12,6 +12,16 @@ use super::helm::{Render, helm, program};
 
 const NAMESPACE: &str = "sluice-conditions";
 
+const WORKLOADS: [&str; 7] = [
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "ReplicaSet",
+    "ReplicationController",
+    "Job",
+    "CronJob",
+];
+
 /// kubectl on the cluster of `KUBECONFIG`: what it printed, or what it complained of.
 fn kubectl(args: &[&str], input: &Value) -> Result<String, String> {
     let mut child = Command::new(program("kubectl").expect("the cluster's tests need kubectl"))
@@ -121,29 +131,44 @@ fn object(kind: &str, name: &str, annotations: &Value, template: &Value) -> Valu
     object
 }
 
-const KINDS: [&str; 8] = [
-    "Deployment",
-    "StatefulSet",
-    "DaemonSet",
-    "ReplicaSet",
-    "ReplicationController",
-    "Job",
-    "CronJob",
-    "Pod",
-];
-
 /// Whether the API server would have called the webhook.
 fn stopped(verb: &str, object: &Value) -> bool {
-    match kubectl(&[verb, "-f", "-"], object) {
-        Ok(_) => false,
-        Err(complaint)
-            if complaint.contains("failed calling webhook")
-                && complaint.contains(".sluice.dev") =>
-        {
-            true
+    let Err(complaint) = kubectl(&[verb, "-f", "-"], object) else {
+        return false;
+    };
+    let called = complaint.contains("failed calling webhook") && complaint.contains(".sluice.dev");
+    assert!(
+        called,
+        "{verb} failed for another reason: {complaint}\n{object:#}"
+    );
+    true
+}
+
+/// The API server reads configurations with a delay, so asks until a pod is stopped.
+fn wait_until_in_force(probe: &Value) {
+    let in_force = (0..100).any(|_| {
+        stopped("create", probe) || {
+            let _ = kubectl(
+                &["-n", NAMESPACE, "delete", "--now", "pod/probe"],
+                &Value::Null,
+            );
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            false
         }
-        Err(complaint) => panic!("{verb} failed for another reason: {complaint}\n{object:#}"),
-    }
+    });
+    assert!(in_force, "the configuration never came into force");
+}
+
+fn none() -> Value {
+    json!({})
+}
+
+fn asks() -> Value {
+    json!({"sluice.dev/depends-on": "svc/redis"})
+}
+
+fn marked() -> Value {
+    json!({"sluice.dev/gated": "true"})
 }
 
 #[test]
@@ -156,107 +181,31 @@ fn a_stopped_webhook_holds_up_only_what_asked_for_it() {
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
     kubectl(&["apply", "-f", "-"], &namespace).expect("a namespace");
     let _cleanup = Cleanup;
-    let none = json!({});
-    let asks = json!({"sluice.dev/depends-on": "svc/redis"});
-    let marked = json!({"sluice.dev/gated": "true"});
 
     // Before the configuration: what was there when sluice arrived.
-    for kind in KINDS.iter().filter(|kind| **kind != "Pod") {
-        kubectl(
-            &["create", "-f", "-"],
-            &object(kind, "asked", &asks, &pod_template(&none)),
-        )
-        .expect("no webhook yet");
+    for kind in WORKLOADS {
+        let early = object(kind, "early", &asks(), &pod_template(&none()));
+        kubectl(&["create", "-f", "-"], &early).expect("no webhook yet");
     }
     kubectl(&["create", "-f", "-"], &configuration)
         .expect("the API server accepts the configuration");
-    wait_until_in_force(&object("Pod", "probe", &asks, &none));
+    wait_until_in_force(&object("Pod", "probe", &asks(), &none()));
 
-    for kind in KINDS {
-        let plain = object(kind, "plain", &none, &pod_template(&none));
-        assert!(!stopped("create", &plain), "{kind} without annotations");
-        let foreign = object(
-            kind,
-            "foreign",
-            &json!({"example.com/depends-on": "x"}),
-            &pod_template(&none),
-        );
-        assert!(
-            !stopped("create", &foreign),
-            "{kind} with somebody else's annotation"
-        );
-        for key in [
-            "sluice.dev/depends-on",
-            "config.kubernetes.io/depends-on",
-            "sluice.dev/weight",
-        ] {
-            assert!(
-                stopped(
-                    "create",
-                    &object(kind, "new", &json!({key: "1"}), &pod_template(&none))
-                ),
-                "{kind} with {key}"
-            );
-        }
-        let mut owned = object(kind, "owned", &asks, &pod_template(&none));
-        owned["metadata"]["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "a5cb1d1c-7d3b-4b0e-8d37-5f1f5a0c8a51", "controller": true}]);
-        assert_eq!(
-            stopped("create", &owned),
-            kind == "Pod",
-            "{kind} with a controller"
-        );
-    }
-    for kind in KINDS.iter().filter(|kind| **kind != "Pod") {
-        let labelled = |mut object: Value| {
-            object["metadata"]["labels"] = json!({"touched": "true"});
-            object
-        };
-        let unchanged = object(kind, "asked", &asks, &pod_template(&none));
-        assert!(!stopped("apply", &labelled(unchanged)), "{kind}: a label");
-        let list = json!({"sluice.dev/depends-on": "svc/other"});
-        assert!(
-            stopped("apply", &object(kind, "asked", &list, &pod_template(&none))),
-            "{kind}: the list"
-        );
-        assert!(
-            stopped("apply", &object(kind, "plain", &asks, &pod_template(&none))),
-            "{kind}: a first list"
-        );
-        if *kind != "Job" {
-            assert!(
-                stopped(
-                    "apply",
-                    &object(kind, "asked", &asks, &pod_template(&marked))
-                ),
-                "{kind}: the template"
-            );
-            assert!(
-                stopped(
-                    "apply",
-                    &object(kind, "plain", &none, &pod_template(&marked))
-                ),
-                "{kind}: the marker"
-            );
-            let other = json!({"example.com/restarted": "now"});
-            assert!(
-                !stopped(
-                    "apply",
-                    &object(kind, "plain", &none, &pod_template(&other))
-                ),
-                "{kind}: a template of no concern"
-            );
-        }
-        let name = format!("{}/asked", kind.to_lowercase());
+    for kind in WORKLOADS {
+        creates(kind);
+        updates(kind);
+        let name = format!("{}/early", kind.to_lowercase());
         kubectl(&["-n", NAMESPACE, "delete", &name], &Value::Null).expect("a delete is never sent");
     }
+    creates("Pod");
     assert!(
-        stopped("create", &object("Pod", "marked", &marked, &none)),
+        stopped("create", &object("Pod", "marked", &marked(), &none())),
         "a pod of a marked template"
     );
     let mirror = json!({"sluice.dev/gated": "true", "kubernetes.io/config.mirror": "x"});
     let complaint = kubectl(
         &["create", "-f", "-"],
-        &object("Pod", "mirror", &mirror, &none),
+        &object("Pod", "mirror", &mirror, &none()),
     )
     .err()
     .unwrap_or_default();
@@ -266,17 +215,72 @@ fn a_stopped_webhook_holds_up_only_what_asked_for_it() {
     );
 }
 
-/// The API server reads configurations with a delay, so asks until a pod is stopped.
-fn wait_until_in_force(probe: &Value) {
-    for _ in 0..100 {
-        if stopped("create", probe) {
-            return;
-        }
-        let _ = kubectl(
-            &["-n", NAMESPACE, "delete", "--now", "pod/probe"],
-            &Value::Null,
+fn creates(kind: &str) {
+    let new =
+        |name: &str, annotations: &Value| object(kind, name, annotations, &pod_template(&none()));
+    assert!(
+        !stopped("create", &new("plain", &none())),
+        "{kind} without annotations"
+    );
+    assert!(
+        !stopped(
+            "create",
+            &new("foreign", &json!({"example.com/depends-on": "x"}))
+        ),
+        "{kind} with a foreign key"
+    );
+    for key in [
+        "sluice.dev/depends-on",
+        "config.kubernetes.io/depends-on",
+        "sluice.dev/weight",
+    ] {
+        assert!(
+            stopped("create", &new("new", &json!({key: "1"}))),
+            "{kind} with {key}"
         );
-        std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    panic!("the configuration never came into force");
+    let mut owned = new("owned", &asks());
+    owned["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "a5cb1d1c-7d3b-4b0e-8d37-5f1f5a0c8a51", "controller": true,
+    }]);
+    assert_eq!(
+        stopped("create", &owned),
+        kind == "Pod",
+        "{kind} with a controller"
+    );
+}
+
+/// Of "early", which has a list, and of "plain", which has none.
+fn updates(kind: &str) {
+    let changed = |name: &str, annotations: &Value, template: &Value| {
+        object(kind, name, annotations, &pod_template(template))
+    };
+    let mut touched = changed("early", &asks(), &none());
+    touched["metadata"]["labels"] = json!({"touched": "true"});
+    assert!(!stopped("apply", &touched), "{kind}: a label");
+    let list = json!({"sluice.dev/depends-on": "svc/other"});
+    assert!(
+        stopped("apply", &changed("early", &list, &none())),
+        "{kind}: the list"
+    );
+    assert!(
+        stopped("apply", &changed("plain", &asks(), &none())),
+        "{kind}: a first list"
+    );
+    if kind == "Job" {
+        return; // its template cannot change
+    }
+    assert!(
+        stopped("apply", &changed("early", &asks(), &marked())),
+        "{kind}: the template of one with a list"
+    );
+    assert!(
+        stopped("apply", &changed("plain", &none(), &marked())),
+        "{kind}: the marker by hand"
+    );
+    let other = json!({"example.com/restarted": "now"});
+    assert!(
+        !stopped("apply", &changed("plain", &none(), &other)),
+        "{kind}: a template of no concern"
+    );
 }

@@ -26,7 +26,7 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
 pub(super) fn helm() -> Option<PathBuf> {
     let helm = program("helm");
     if helm.is_none() {
-        println!("skipped: no helm here; `make cluster` builds one");
+        eprintln!("skipped: no helm here; `make cluster` builds one");
     }
     helm
 }
@@ -35,7 +35,7 @@ pub(super) fn helm() -> Option<PathBuf> {
 pub(super) fn versions() -> [Option<PathBuf>; 2] {
     let both = ["helm3", "helm"].map(program);
     if both.contains(&None) {
-        println!("skipped: not both Helms here; `make cluster` builds them");
+        eprintln!("skipped: not both Helms here; `make cluster` builds them");
     }
     both
 }
@@ -116,17 +116,14 @@ impl Manifest {
             .collect()
     }
 
-    /// The object of a kind called after the chart.
+    /// The object of a kind called after the chart; fails with the kind's name.
     pub(super) fn only(&self, kind: &str) -> Value {
         let named = |object: &Value| {
             object["metadata"]["name"]
                 .as_str()
                 .is_some_and(|name| ["sluice", "sluice-test"].contains(&name))
         };
-        self.all(kind)
-            .into_iter()
-            .find(named)
-            .unwrap_or_else(|| panic!("no {kind} in the manifest"))
+        self.all(kind).into_iter().find(named).expect(kind)
     }
 }
 
@@ -155,9 +152,7 @@ fn walk(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
     match (value.as_object(), schema.get("properties")) {
         (Some(map), Some(properties)) => {
             for (key, value) in map {
-                let schema = properties
-                    .get(key)
-                    .unwrap_or_else(|| panic!("{path}.{key} is not in the schema"));
+                let schema = properties.get(key).expect(key);
                 walk(value, schema, &format!("{path}.{key}"), found);
             }
         }

@@ -1,0 +1,40 @@
+# Two images: --target webhook (the default) and --target gate. Each holds one static program and nothing else.
+#
+# A builder is an argument so that a mirror, or an image made on the spot (tests/dockerfile-check), can take its place. It
+# needs Rust and a C linker. Both programs are linked with glibc: since 2.34 its name lookup works in a static program, so
+# there is no need for musl and its allocator.
+ARG BUILDER=docker.io/library/rust:1.95-bookworm
+
+FROM ${BUILDER} AS source
+WORKDIR /src
+COPY . .
+ENV RUSTFLAGS="-C target-feature=+crt-static"
+
+# The target is named because without one the flag would reach build scripts and procedural macros too, which cannot be static.
+FROM source AS build-gate
+RUN target="$(uname -m)-unknown-linux-gnu" \
+    && cargo build --locked --profile gate -p gate --target "$target" \
+    && install -D "target/$target/gate/sluice-gate" /out/sluice-gate
+
+FROM source AS build-webhook
+RUN target="$(uname -m)-unknown-linux-gnu" \
+    && cargo build --locked --release -p webhook --target "$target" \
+    && install -D "target/$target/release/sluice-webhook" /out/sluice-webhook
+
+FROM scratch AS gate
+LABEL org.opencontainers.image.title="sluice-gate" \
+      org.opencontainers.image.description="The init container of sluice: waits until a pod's dependencies are healthy." \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build-gate /out/sluice-gate /sluice-gate
+# A number, because the kubelet cannot tell from a name that it is not root.
+USER 65532:65532
+ENTRYPOINT ["/sluice-gate"]
+
+FROM scratch AS webhook
+LABEL org.opencontainers.image.title="sluice-webhook" \
+      org.opencontainers.image.description="The controller of sluice: admission webhook and status service." \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build-webhook /out/sluice-webhook /sluice-webhook
+USER 65532:65532
+EXPOSE 10250 9764 8080
+ENTRYPOINT ["/sluice-webhook"]

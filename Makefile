@@ -1,0 +1,83 @@
+# Everything a person or a CI job runs. `make help` lists it.
+#
+# Without KUBECONFIG a one-node cluster is built and started on this machine (root on Debian, with Go and Rust; see
+# tests/cluster). With KUBECONFIG that cluster is used: then LOAD names the command that puts an image archive on its nodes
+# (`LOAD='kind load image-archive'`), or HELM_FLAGS says where its nodes pull the images from (`--set image.registry=…`).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+cluster := tests/cluster/cluster
+bin := $(or $(CLUSTER_BIN),/var/cache/sluice-cluster/bin)
+own_kubeconfig := $(or $(CLUSTER_STATE),/var/lib/sluice-cluster)/kubeconfig
+own := $(if $(filter-out $(own_kubeconfig),$(KUBECONFIG)),,yes)
+export KUBECONFIG := $(or $(KUBECONFIG),$(own_kubeconfig))
+export PATH := $(bin):$(PATH)
+LOAD ?= $(if $(own),$(cluster) load)
+HELM_FLAGS ?=
+NAMESPACE ?= sluice-system
+export LOAD HELM_FLAGS NAMESPACE
+# What the scripts ask to know whose cluster it is.
+export SLUICE_OWN_CLUSTER := $(own)
+
+target := $(shell uname -m)-unknown-linux-gnu
+images := target/images
+# Static, because the images hold nothing but the program; with a target of its own, so that tests need not link that way.
+static := RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --target $(target)
+labels = {"org.opencontainers.image.title":"$(1)","org.opencontainers.image.licenses":"Apache-2.0"}
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 26
+
+.PHONY: demo
+demo: install ## the example shop, once without and once with sluice, in a cluster
+	@examples/shop/demo.sh
+
+.PHONY: test
+test: ## every test: unit, router, process, chart, then the cluster's
+	@tests/run
+
+.PHONY: lint
+lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
+	@tests/lint
+
+.PHONY: bench
+bench: install ## how fast gates open and admission answers, in a cluster
+	@cargo test --locked --release -p tests --test it -- --ignored --nocapture bench
+
+.PHONY: images
+images: setup ## target/images/*.tar, OCI archives made without a container engine
+	@echo '==> building the images (5 min the first time)'
+	@$(static) --release -p webhook
+	@$(static) --profile gate -p gate
+	@mkdir -p $(images)
+	@OCI_LABELS='$(call labels,sluice-webhook)' tests/cluster/mkoci.py $(images)/sluice-webhook.tar localhost/sluice-webhook:dev \
+	  '["/sluice-webhook"]' target/$(target)/release/sluice-webhook=/sluice-webhook
+	@OCI_LABELS='$(call labels,sluice-gate)' tests/cluster/mkoci.py $(images)/sluice-gate.tar localhost/sluice-gate:dev \
+	  '["/sluice-gate"]' target/$(target)/gate/sluice-gate=/sluice-gate
+	@ls -l $(images)/*.tar | awk '{ printf "  %s (%.1f MB)\n", $$NF, $$5 / 1e6 }'
+
+.PHONY: cluster
+cluster: ## a one-node cluster on this machine; nothing where KUBECONFIG names another
+	@$(if $(own),$(cluster) up,kubectl version >/dev/null && echo "cluster: using $$KUBECONFIG")
+
+.PHONY: cluster-down
+cluster-down: ## take that cluster away again
+	@$(cluster) down
+
+.PHONY: install
+install: cluster images ## sluice into the cluster of KUBECONFIG
+	@tests/cluster/install.sh $(images)
+
+.PHONY: dockerfile-check
+# Not part of `make test`: it needs buildah, a builder image of more than a gigabyte and a second release build.
+dockerfile-check: ## both targets of the Dockerfile, with buildah
+	@tests/dockerfile-check
+
+.PHONY: setup
+setup:
+	@tests/cluster/setup.sh

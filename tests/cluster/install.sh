@@ -1,0 +1,22 @@
+#!/bin/bash
+# install.sh DIR: the images of DIR onto the nodes of KUBECONFIG's cluster, and the chart into it. `make install` calls it.
+#   LOAD        puts an image archive on the nodes; empty where they pull the images themselves
+#   HELM_FLAGS  more flags for Helm, such as --set image.registry=…
+#   NAMESPACE   where to, sluice-system
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+images=$1
+namespace=${NAMESPACE:-sluice-system}
+
+if [ -n "${LOAD:-}" ]; then
+  echo "==> loading the images"
+  for archive in "$images"/sluice-*.tar; do $LOAD "$archive"; done
+fi
+
+# The tag stays the same when the images change, so the pods carry what they were made from: they roll when it differs.
+content=$(cat "$images"/sluice-*.tar | sha256sum | cut -c 1-16)
+echo "==> installing the chart into $namespace"
+# shellcheck disable=SC2086 # HELM_FLAGS is a list
+helm upgrade --install sluice "$here/../../charts/sluice" --namespace "$namespace" --create-namespace --wait --timeout 3m \
+  --set-string "podAnnotations.sluice\.dev/images=$content" ${HELM_FLAGS:-} >/dev/null
+kubectl --namespace "$namespace" get deployment sluice
