@@ -34,7 +34,10 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 26
 
 .PHONY: demo
-demo: install ## the example shop, once without and once with sluice, in a cluster
+demo: install ## the example shop in a cluster: what waits for what, and when it starts
+	@echo '==> making the image of the example'
+	@examples/shop/image.sh $(images)/shop.tar
+	@$(if $(LOAD),$(LOAD) $(images)/shop.tar)
 	@examples/shop/demo.sh
 
 .PHONY: test

@@ -4,7 +4,7 @@ set -eu
 packages=(
   gcc libc6-dev make pkg-config libseccomp-dev          # runc and the sandbox holder are C
   iproute2 iptables nftables conntrack procps util-linux # the node's network and namespaces
-  busybox-static python3 ca-certificates                 # images
+  busybox-static python3 curl ca-certificates            # images, and a look at what runs in them
 )
 missing=()
 for package in "${packages[@]}"; do
