@@ -4,5 +4,7 @@
 mod admission;
 /// What Helm renders of charts/sluice.
 mod chart;
+/// The gate's process: its environment, its log, its exit codes, over real TLS.
+mod gate;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
 mod kstatus;

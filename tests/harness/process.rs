@@ -1,0 +1,178 @@
+//! Runs our binaries as processes: finds them, reads their log line by line, waits for their end.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{LazyLock, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a step of a process may take before the test fails. Generous: only a failing test waits for so long.
+pub(crate) const STEP: Duration = Duration::from_secs(30);
+
+/// The path of a binary of this workspace, e.g. `sluice-gate`: built once for each run of the tests, in the profile
+/// of the tests.
+///
+/// # Panics
+///
+/// Where the binary does not build.
+pub fn binary(name: &str) -> PathBuf {
+    static BUILT: LazyLock<Mutex<HashMap<String, PathBuf>>> = LazyLock::new(Mutex::default);
+    let mut built = BUILT.lock().expect("no build panics");
+    built
+        .entry(name.to_owned())
+        .or_insert_with(|| build(name))
+        .clone()
+}
+
+fn build(name: &str) -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace is above");
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(root)
+        .args(["build", "--quiet", "--message-format=json", "--bin", name]);
+    // What cargo tells a test of its package; ring's build script would take it for a change and build ring anew.
+    let of_package =
+        |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
+        command.env_remove(name);
+    }
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo must start");
+    assert!(output.status.success(), "cargo build --bin {name} failed");
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let artifacts = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    artifacts
+        .filter(|message| message["target"]["name"] == name)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .expect("cargo must name the executable that it built")
+}
+
+/// A running process whose standard output is its log. It is killed when this is dropped.
+pub struct Process {
+    child: Child,
+    output: mpsc::Receiver<String>,
+    log: Vec<String>,
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The exit code; `None` where a signal that it did not handle ended it.
+    pub code: Option<i32>,
+    /// Every line of its standard output.
+    pub log: Vec<String>,
+}
+
+impl Process {
+    /// Starts a command, taking its standard output. Standard error stays the test's own.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not start.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the process must start");
+        let (sender, output) = mpsc::channel();
+        let stdout = child.stdout.take().expect("standard output is a pipe");
+        thread::spawn(move || forward(stdout, &sender));
+        Self {
+            child,
+            output,
+            log: vec![],
+        }
+    }
+
+    /// Waits for a line that contains `text`, and returns it.
+    ///
+    /// # Panics
+    ///
+    /// Where no such line comes.
+    pub fn line(&mut self, text: &str) -> String {
+        let end = Instant::now() + STEP;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let Ok(line) = self.output.recv_timeout(left) else {
+                panic!("no line with {text:?} in {:#?}", self.log);
+            };
+            self.log.push(line.clone());
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Sends a signal by its name, e.g. `TERM`.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be sent.
+    pub fn signal(&self, name: &str) {
+        // The shell's own `kill`: std sends no signal but KILL.
+        let status = Command::new("sh")
+            .args(["-c", &format!("kill -{name} {}", self.child.id())])
+            .status();
+        assert!(
+            status.expect("sh must start").success(),
+            "cannot send {name}"
+        );
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not end.
+    pub fn end(mut self) -> Ended {
+        let end = Instant::now() + STEP;
+        let mut log = std::mem::take(&mut self.log);
+        // The output ends when the process does.
+        loop {
+            match self
+                .output
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+            {
+                Ok(line) => log.push(line),
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => panic!("it does not end: {log:#?}"),
+            }
+        }
+        let code = self
+            .child
+            .wait()
+            .expect("it was not waited for before")
+            .code();
+        Ended { code, log }
+    }
+}
+
+fn forward(stdout: impl Read, sender: &mpsc::Sender<String>) {
+    for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+        if sender.send(line).is_err() {
+            return;
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Where it has ended already there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
