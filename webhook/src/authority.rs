@@ -12,29 +12,35 @@
 //! Polled, not watched: two reads every ten seconds cost nothing, need no right to list Secrets, and heal a missed event.
 
 mod bundle;
+mod error;
 mod metrics;
 mod secret;
+mod store;
 
 use std::{sync::Arc, time::Duration};
 
 use certs::{
-    Ca, CaError, Leaf, LeafError, Policy, Resolver,
-    plan::{self, CaPlan, CaReason, LeafPlan},
+    Leaf, Policy, Resolver,
+    plan::{self, LeafPlan},
 };
 use jiff::Timestamp;
-use k8s_openapi::api::{admissionregistration::v1::MutatingWebhookConfiguration, core::v1::Secret};
+use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use kube::{
     Api, Client,
-    api::{Patch, PatchParams, PostParams},
+    api::{Patch, PatchParams},
 };
 use tokio::{
     sync::watch,
     time::{sleep, timeout},
 };
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
-pub use self::metrics::Metrics;
-use self::secret::Stored;
+pub use self::{error::AuthorityError, metrics::Metrics};
+use self::{
+    error::failed,
+    secret::Stored,
+    store::{Store, Synced},
+};
 use crate::{
     readiness::{Condition, Readiness},
     shutdown::Shutdown,
@@ -51,9 +57,6 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// The longest that one round of reads and writes may take.
 const ROUND: Duration = Duration::from_secs(8);
-
-/// How often a write is tried again within a round when another replica was faster.
-const ATTEMPTS: usize = 3;
 
 /// The bundle that gates are injected with, PEM; `None` until a CA is known.
 pub type Bundle = Option<Arc<str>>;
@@ -76,7 +79,7 @@ pub struct Config {
 /// What keeps the certificates right.
 pub struct Authority {
     config: Config,
-    secrets: Api<Secret>,
+    store: Store,
     configurations: Api<MutatingWebhookConfiguration>,
     resolver: Arc<Resolver>,
     bundle: watch::Sender<Bundle>,
@@ -92,34 +95,6 @@ pub struct Authority {
     in_sync: bool,
 }
 
-/// Why a round did not get to its end; the next one tries again.
-#[derive(Debug, thiserror::Error)]
-pub enum AuthorityError {
-    /// The API server refused, or could not be reached.
-    #[error("failed to {doing}: {error}")]
-    Api {
-        /// What was being done, with the object's name.
-        doing: String,
-        /// What the API server or the client says.
-        error: String,
-    },
-    /// The round took longer than its limit.
-    #[error("the API server took longer than {ROUND:?} to answer")]
-    Slow,
-    /// Other replicas were faster every time.
-    #[error("the Secret {0:?} changed each time it was about to be written")]
-    Contended(String),
-    /// There is no webhook configuration.
-    #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
-    NoConfiguration(String),
-    /// No CA could be made.
-    #[error(transparent)]
-    Ca(#[from] CaError),
-    /// No leaf could be signed.
-    #[error(transparent)]
-    Leaf(#[from] LeafError),
-}
-
 impl Authority {
     /// An authority that has done nothing yet, with the bundle it will publish. It takes two conditions of `readiness`:
     /// `certificate` and `caBundle`.
@@ -132,7 +107,12 @@ impl Authority {
     ) -> (Self, watch::Receiver<Bundle>) {
         let (bundle, receiver) = watch::channel(None);
         let authority = Self {
-            secrets: Api::namespaced(client.clone(), &config.namespace),
+            store: Store {
+                api: Api::namespaced(client.clone(), &config.namespace),
+                name: config.secret.clone(),
+                policy: config.policy,
+                configuration: config.webhook_configuration.clone(),
+            },
             configurations: Api::all(client),
             certificate: readiness.condition("certificate", "this replica has no certificate yet"),
             trust: readiness.condition(
@@ -198,108 +178,20 @@ impl Authority {
         })?;
         // One that waits for its dependents to go is as good as gone.
         self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
-        self.sync_ca(now).await?;
+        let owner = self.observed.as_ref().map(bundle::owner);
+        let Synced { stored, written } = self
+            .store
+            .sync(now, self.held.as_ref(), owner.as_ref())
+            .await?;
+        if let Some(reason) = written {
+            self.metrics.ca_written(reason);
+        }
+        self.hold(stored);
         self.sync_bundle().await
     }
 
-    /// Reads the Secret, and writes it where the plan says so.
-    async fn sync_ca(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
-        let name = self.config.secret.clone();
-        for _ in 0..ATTEMPTS {
-            let found = self.secrets.get_opt(&name).await;
-            let found =
-                found.map_err(|error| failed(format!("read the Secret {name:?}"), &error))?;
-            let stored = found.as_ref().map(secret::read);
-            let seen = match &stored {
-                None => plan::Stored::Missing,
-                Some(Err(_)) => plan::Stored::Unusable,
-                Some(Ok(stored)) => plan::Stored::Usable(&stored.ca),
-            };
-            let held = self.held.as_ref().map(|held| &*held.ca);
-            let (next, reason) = match (
-                plan::authority(now, seen, held, &self.config.policy),
-                &self.held,
-            ) {
-                (CaPlan::Restore(reason), Some(held)) => (held.clone(), reason),
-                (CaPlan::Restore(reason) | CaPlan::Create(reason), _) => {
-                    (self.fresh(now, reason, seen)?, reason)
-                }
-                (CaPlan::Keep | CaPlan::Adopt, _) => {
-                    self.hold(stored.and_then(Result::ok));
-                    return Ok(());
-                }
-            };
-            if let Some(Err(error)) = &stored {
-                warn!(secret = name, %error, "The stored CA cannot be used");
-            }
-            if self.write(found, &next).await? {
-                info!(secret = name, %reason, not_after = %next.ca.not_after(), "Wrote the CA");
-                self.metrics.ca_written(reason);
-                self.hold(Some(next));
-                return Ok(());
-            }
-            debug!(secret = name, "Another replica was faster");
-        }
-        Err(AuthorityError::Contended(name))
-    }
-
-    /// A new CA. One that replaces a working one leaves that one's certificate in the bundle.
-    fn fresh(
-        &self,
-        now: Timestamp,
-        reason: CaReason,
-        seen: plan::Stored<'_>,
-    ) -> Result<Stored, AuthorityError> {
-        let previous = match (reason, seen) {
-            (CaReason::Ending, plan::Stored::Usable(old)) => Some(old.pem().to_owned()),
-            _ => None,
-        };
-        let ca = Ca::generate(now, self.config.policy.ca_lifetime)?;
-        Ok(Stored {
-            ca: Arc::new(ca),
-            previous,
-        })
-    }
-
-    /// Creates the Secret, or updates the one that was found; `false` when somebody else changed it in between.
-    async fn write(&self, found: Option<Secret>, stored: &Stored) -> Result<bool, AuthorityError> {
-        let name = &self.config.secret;
-        let Some(observed) = &self.observed else {
-            return Err(AuthorityError::NoConfiguration(
-                self.config.webhook_configuration.clone(),
-            ));
-        };
-        let params = PostParams {
-            field_manager: Some(FIELD_MANAGER.to_owned()),
-            ..PostParams::default()
-        };
-        let (doing, written) = match found {
-            Some(found) => (
-                "update",
-                self.secrets
-                    .replace(name, &params, &secret::refill(found, stored))
-                    .await,
-            ),
-            None => {
-                let secret = secret::create(name, bundle::owner(observed), stored);
-                ("create", self.secrets.create(&params, &secret).await)
-            }
-        };
-        match written {
-            Ok(_) => Ok(true),
-            // 409 for both a name that is taken and a version that is old; 404 for an update of what was just deleted.
-            Err(kube::Error::Api(status))
-                if status.code == 409 || (doing == "update" && status.code == 404) =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(failed(format!("{doing} the Secret {name:?}"), &error)),
-        }
-    }
-
     /// Takes the CA that is stored, and tells everybody.
-    fn hold(&mut self, stored: Option<Stored>) {
-        let Some(stored) = stored else { return };
+    fn hold(&mut self, stored: Stored) {
         self.metrics.expiry("ca", stored.ca.not_after());
         let bundle: Arc<str> = stored.bundle().into();
         self.bundle.send_if_modified(|current| {
@@ -406,15 +298,6 @@ fn log_change(failing: &mut Option<String>, result: Result<(), AuthorityError>) 
         }
         *failing = now;
     }
-}
-
-/// The client's error in one line: its own `Display` prints a status twice.
-fn failed(doing: String, error: &kube::Error) -> AuthorityError {
-    let error = match error {
-        kube::Error::Api(status) => format!("{} ({})", status.message, status.code),
-        other => other.to_string(),
-    };
-    AuthorityError::Api { doing, error }
 }
 
 #[cfg(test)]

@@ -1,0 +1,42 @@
+//! Why a round of upkeep did not get to its end.
+
+use certs::{CaError, LeafError};
+
+use super::ROUND;
+
+/// Why a round did not get to its end; the next one tries again.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorityError {
+    /// The API server refused, or could not be reached.
+    #[error("failed to {doing}: {error}")]
+    Api {
+        /// What was being done, with the object's name.
+        doing: String,
+        /// What the API server or the client says.
+        error: String,
+    },
+    /// The round took longer than its limit.
+    #[error("the API server took longer than {ROUND:?} to answer")]
+    Slow,
+    /// Other replicas were faster every time.
+    #[error("the Secret {0:?} changed each time it was about to be written")]
+    Contended(String),
+    /// There is no webhook configuration.
+    #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
+    NoConfiguration(String),
+    /// No CA could be made.
+    #[error(transparent)]
+    Ca(#[from] CaError),
+    /// No leaf could be signed.
+    #[error(transparent)]
+    Leaf(#[from] LeafError),
+}
+
+/// The client's error in one line: its own `Display` prints a status twice.
+pub(super) fn failed(doing: String, error: &kube::Error) -> AuthorityError {
+    let error = match error {
+        kube::Error::Api(status) => format!("{} ({})", status.message, status.code),
+        other => other.to_string(),
+    };
+    AuthorityError::Api { doing, error }
+}

@@ -1,0 +1,225 @@
+//! One Secret, one webhook configuration, and the rules of writing them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use axum::{
+    Json, Router,
+    extract::{Query, State},
+    http::{HeaderMap, StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use kube::Client;
+use serde_json::{Value, json};
+use tokio::sync::Barrier;
+
+const SECRETS: &str = "/api/v1/namespaces/sluice-system/secrets";
+const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+
+/// An API server that knows one Secret and one webhook configuration, as a service without a socket.
+#[derive(Clone, Default)]
+pub(super) struct Fake {
+    objects: Arc<Mutex<Objects>>,
+    /// Where reads of a missing Secret meet, so that two replicas see the same nothing.
+    pub(super) rendezvous: Option<Arc<Barrier>>,
+}
+
+#[derive(Default)]
+pub(super) struct Objects {
+    pub(super) version: u64,
+    pub(super) secret: Option<Value>,
+    pub(super) configuration: Option<Value>,
+    /// Writes that went through, by what they did.
+    pub(super) writes: Vec<&'static str>,
+    /// Reads fail.
+    pub(super) down: bool,
+    /// Applies are refused.
+    pub(super) forbidden: bool,
+}
+
+impl Objects {
+    /// Stores `object` under a new version.
+    pub(super) fn versioned(&mut self, mut object: Value, what: &'static str) -> Value {
+        self.version += 1;
+        self.writes.push(what);
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        object
+    }
+
+    pub(super) fn bundles(&self) -> Vec<String> {
+        let webhooks = self.configuration.as_ref().unwrap()["webhooks"]
+            .as_array()
+            .unwrap();
+        let bundle = |webhook: &Value| decode(&webhook["clientConfig"]["caBundle"]);
+        webhooks.iter().map(bundle).collect()
+    }
+
+    pub(super) fn certificate(&self) -> String {
+        decode(&self.secret.as_ref().unwrap()["data"]["ca.crt"])
+    }
+}
+
+fn decode(value: &Value) -> String {
+    String::from_utf8(
+        BASE64_STANDARD
+            .decode(value.as_str().unwrap_or_default())
+            .unwrap(),
+    )
+    .unwrap()
+}
+
+fn refuse(code: StatusCode, reason: &str) -> Response {
+    let status = json!({"kind": "Status", "status": "Failure", "message": reason, "reason": reason, "code": code.as_u16()});
+    (code, Json(status)).into_response()
+}
+
+impl Fake {
+    /// With a configuration of two webhooks, as the chart creates it.
+    pub(super) fn with_configuration() -> Self {
+        let fake = Self::default();
+        fake.install();
+        fake
+    }
+
+    pub(super) fn install(&self) {
+        let webhook = |name: &str| {
+            json!({
+                "name": name,
+                "sideEffects": "None",
+                "admissionReviewVersions": ["v1"],
+                "failurePolicy": "Fail",
+                "clientConfig": {"service": {"name": "sluice", "namespace": "sluice-system"}},
+            })
+        };
+        let mut objects = self.objects();
+        let made = objects.versioned(
+            json!({
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "MutatingWebhookConfiguration",
+                "metadata": {"name": "sluice", "uid": "u-1"},
+                "webhooks": [webhook("pods.sluice.dev"), webhook("workloads.sluice.dev")],
+            }),
+            "install",
+        );
+        objects.configuration = Some(made);
+        objects.writes.clear();
+    }
+
+    pub(super) fn objects(&self) -> MutexGuard<'_, Objects> {
+        self.objects.lock().unwrap()
+    }
+
+    pub(super) fn client(&self) -> Client {
+        let router = Router::new()
+            .route(SECRETS, post(create_secret))
+            .route(
+                &format!("{SECRETS}/{{name}}"),
+                get(read_secret).put(update_secret),
+            )
+            .route(
+                &format!("{CONFIGURATIONS}/{{name}}"),
+                get(read_configuration).patch(apply_configuration),
+            )
+            .with_state(self.clone());
+        Client::new(router, "sluice-system")
+    }
+}
+
+async fn read_secret(State(fake): State<Fake>) -> Response {
+    let found = fake.objects().secret.clone();
+    if found.is_none()
+        && let Some(rendezvous) = &fake.rendezvous
+    {
+        rendezvous.wait().await;
+    }
+    if fake.objects().down {
+        return refuse(StatusCode::INTERNAL_SERVER_ERROR, "etcd is away");
+    }
+    found.map_or_else(
+        || refuse(StatusCode::NOT_FOUND, "NotFound"),
+        |found| Json(found).into_response(),
+    )
+}
+
+async fn create_secret(State(fake): State<Fake>, Json(mut secret): Json<Value>) -> Response {
+    let mut objects = fake.objects();
+    if objects.secret.is_some() {
+        return refuse(StatusCode::CONFLICT, "AlreadyExists");
+    }
+    secret["metadata"]["namespace"] = json!("sluice-system");
+    let created = objects.versioned(secret, "create");
+    objects.secret = Some(created.clone());
+    Json(created).into_response()
+}
+
+async fn update_secret(State(fake): State<Fake>, Json(secret): Json<Value>) -> Response {
+    let mut objects = fake.objects();
+    let Some(current) = &objects.secret else {
+        return refuse(StatusCode::NOT_FOUND, "NotFound");
+    };
+    if current["metadata"]["resourceVersion"] != secret["metadata"]["resourceVersion"] {
+        return refuse(StatusCode::CONFLICT, "Conflict");
+    }
+    let updated = objects.versioned(secret, "update");
+    objects.secret = Some(updated.clone());
+    Json(updated).into_response()
+}
+
+async fn read_configuration(State(fake): State<Fake>) -> Response {
+    let objects = fake.objects();
+    if objects.down {
+        return refuse(StatusCode::INTERNAL_SERVER_ERROR, "etcd is away");
+    }
+    let found = objects.configuration.clone();
+    found.map_or_else(
+        || refuse(StatusCode::NOT_FOUND, "NotFound"),
+        |found| Json(found).into_response(),
+    )
+}
+
+/// Server-side apply as the real one answers to this patch: the uid and the version guard it, webhooks merge by name,
+/// and one that is not there would be incomplete.
+async fn apply_configuration(
+    State(fake): State<Fake>,
+    Query(query): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+    body: String,
+) -> Response {
+    assert_eq!(headers[CONTENT_TYPE], "application/apply-patch+yaml");
+    assert_eq!(
+        (query["fieldManager"].as_str(), query["force"].as_str()),
+        ("sluice", "true")
+    );
+    let patch: Value = serde_json::from_str(&body).unwrap();
+    let mut objects = fake.objects();
+    if objects.forbidden {
+        return refuse(StatusCode::FORBIDDEN, "not yours");
+    }
+    let Some(mut merged) = objects.configuration.clone() else {
+        return refuse(StatusCode::CONFLICT, "Conflict");
+    };
+    for guard in ["uid", "resourceVersion"] {
+        if merged["metadata"][guard] != patch["metadata"][guard] {
+            return refuse(StatusCode::CONFLICT, "Conflict");
+        }
+    }
+    for webhook in patch["webhooks"].as_array().unwrap() {
+        assert_eq!(
+            webhook.as_object().unwrap().len(),
+            2,
+            "name and clientConfig: {webhook}"
+        );
+        let live = merged["webhooks"].as_array_mut().unwrap();
+        let Some(live) = live.iter_mut().find(|live| live["name"] == webhook["name"]) else {
+            return refuse(StatusCode::UNPROCESSABLE_ENTITY, "Invalid");
+        };
+        live["clientConfig"]["caBundle"] = webhook["clientConfig"]["caBundle"].clone();
+    }
+    let applied = objects.versioned(merged, "apply");
+    objects.configuration = Some(applied.clone());
+    Json(applied).into_response()
+}
