@@ -105,7 +105,7 @@ impl Args {
         let signals = shutdown::signals().context("failed to listen for signals")?;
         let parts = Parts {
             client,
-            registry: Registry::default(),
+            registry: Registry::with_prefix("sluice"),
             readiness: Readiness::default(),
             shutdown: Shutdown::default(),
             resolver: Resolver::new(),

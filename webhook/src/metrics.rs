@@ -35,17 +35,17 @@ impl Metrics {
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register(
-            "sluice_gates_asking",
+            "gates_asking",
             "Gates whose request is being held or answered",
             metrics.waiting.clone(),
         );
         registry.register(
-            "sluice_answers",
+            "answers",
             "Answers to gates, by result",
             metrics.answers.clone(),
         );
         registry.register(
-            "sluice_watch_restarts",
+            "watch_restarts",
             "Watches begun again",
             metrics.watch_restarts.clone(),
         );

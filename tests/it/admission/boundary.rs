@@ -204,7 +204,7 @@ async fn a_dry_run_gets_the_same_answer() {
 
 #[tokio::test]
 async fn every_request_is_counted() {
-    let mut registry = Registry::default();
+    let mut registry = Registry::with_prefix("sluice");
     let metrics = Metrics::register(&mut registry);
     let admission = Arc::new(Admission::new(Keys::default(), Limits::default(), metrics));
     answer(&admission, &review("CREATE", &gated_pod(), &Value::Null)).await;

@@ -36,12 +36,12 @@ impl Metrics {
             duration: Family::new_with_constructor(buckets),
         };
         registry.register(
-            "sluice_admission_requests",
+            "admission_requests",
             "Admission requests, by what became of them",
             metrics.requests.clone(),
         );
         registry.register_with_unit(
-            "sluice_admission_duration",
+            "admission_duration",
             "Time from the first byte of an admission request to its answer",
             Unit::Seconds,
             metrics.duration.clone(),

@@ -1,11 +1,10 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
 use super::{Deny, Place, Subject};
-use rules::annotation::{self, ParseError};
+use rules::annotation::{self, Declaration, ParseError};
 use rules::dependency::Dependency;
 use rules::keys;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 
 type Annotations = Map<String, Value>;
 
@@ -94,22 +93,7 @@ fn news(keys: Keys, new: Option<&Annotations>, old: Option<&Annotations>) -> Ann
 
 /// Reads the lists among some annotations of ours.
 fn check(annotations: &Annotations) -> Result<Vec<Dependency>, ParseError> {
-    let mut dependencies = Vec::new();
-    if let Some(value) = annotations.get(keys::DEPENDS_ON) {
-        dependencies.extend(annotation::parse_depends_on(&text(value))?);
-    }
-    if let Some(value) = annotations.get(keys::CONFIG_DEPENDS_ON) {
-        dependencies.extend(annotation::parse_config_depends_on(&text(value))?);
-    }
-    Ok(dependencies)
-}
-
-/// The text of an annotation. The template of a custom kind may hold a number or a mapping there, since nobody has
-/// checked it yet: its JSON is what the parser then refuses.
-fn text(value: &Value) -> Cow<'_, str> {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string().into(), Cow::Borrowed)
+    annotation::declared(annotations).map(Declaration::dependencies)
 }
 
 /// Whether one of the dependencies is the dependent itself.
