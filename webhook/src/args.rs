@@ -72,7 +72,7 @@ pub struct Args {
     #[arg(long, env = "SLUICE_ALLOW_CROSS_NAMESPACE", value_delimiter = ',', value_parser = pair("->"))]
     allow_cross_namespace: Vec<(String, String)>,
     /// GROUP/KIND: custom kinds that own pods and may carry a list.
-    #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/"), default_value = "argoproj.io/Rollout")]
+    #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/"))]
     workloads: Vec<(String, String)>,
     /// The format of the log.
     #[arg(long, env = "SLUICE_LOG_FORMAT", value_enum, default_value = "json")]

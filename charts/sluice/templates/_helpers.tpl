@@ -39,6 +39,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
 {{- end }}
 
+{{/* workloads.custom as the flag wants it: group/Kind,group/Kind */}}
+{{- define "sluice.workloads" -}}
+{{- $kinds := list }}
+{{- range .Values.workloads.custom }}{{ $kinds = append $kinds (printf "%s/%s" .group .kind) }}{{ end }}
+{{- join "," $kinds }}
+{{- end }}
+
 {{/* crossNamespace.allow as the flag wants it: from->to,from->to */}}
 {{- define "sluice.crossNamespace" -}}
 {{- $pairs := list }}
