@@ -1,6 +1,9 @@
 //! kstatus against files.
 
-#![expect(clippy::unwrap_used, reason = "a file of the wrong shape fails its test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a file of the wrong shape fails its test"
+)]
 
 mod corpus;
 mod fixtures;

@@ -29,8 +29,8 @@ use tracing::{debug, info};
 
 /// The longest that a request is held: below the idle timeouts of common load balancers.
 const LONGEST_HOLD: Duration = Duration::from_secs(30);
-/// A wait that is over sooner than this is not worth an Event.
-const WORTH_AN_EVENT: Duration = Duration::from_secs(2);
+/// A wait that is over sooner than this is worth neither an Event nor a line that says "still reading".
+const SETTLE: Duration = Duration::from_secs(2);
 
 /// What decides, beside the cluster's state.
 #[derive(Debug, Clone, Default)]
@@ -94,18 +94,30 @@ async fn verdict(
     let mut deadline = began + Duration::from_secs(ask.wait).min(LONGEST_HOLD);
     loop {
         let view = service.cache.view();
-        let answer = match answer(&identity, &service.settings, &view, Timestamp::now()) {
-            Outcome::Answer(answer) => answer,
+        let outcome = answer(&identity, &service.settings, &view, Timestamp::now());
+        let settled = began.elapsed() >= SETTLE;
+        let (answer, news) = match outcome {
+            Outcome::Answer(answer) => {
+                let news = answer.verdict != Decision::Wait || answer.digest != ask.seen;
+                (answer, news)
+            }
+            Outcome::Provisional(answer) => {
+                let news = settled && answer.digest != ask.seen;
+                (answer, news)
+            }
             Outcome::AnotherPod => return refused(&service, &Refusal::AnotherPod),
         };
-        let known = answer.verdict == Decision::Wait && answer.digest == ask.seen;
-        if known && began.elapsed() >= WORTH_AN_EVENT {
+        if !news && settled {
             service.recorder.waiting(&identity, &answer);
         }
-        if !known || Instant::now() >= deadline {
+        if news || Instant::now() >= deadline {
             return told(&service, &identity, answer);
         }
-        let next = deadline.min(Instant::now() + WORTH_AN_EVENT);
+        let next = if settled {
+            deadline
+        } else {
+            deadline.min(began + SETTLE)
+        };
         tokio::select! {
             biased;
             // Each arm only wakes the loop, so losing one to another loses nothing.

@@ -4,7 +4,7 @@ use super::{Identity, Settings};
 use crate::cache::View;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
-use rules::verdict;
+use rules::verdict::{self, Reason};
 use rules::wire::{Answer, Decision};
 use rules::world::{Lookup, Unavailable};
 use sha2::{Digest, Sha256};
@@ -14,6 +14,8 @@ use sha2::{Digest, Sha256};
 pub(super) enum Outcome {
     /// The answer.
     Answer(Answer),
+    /// An answer that says no more than that something is still being read; a better one is moments away.
+    Provisional(Answer),
     /// The pod of that name is another one now.
     AnotherPod,
 }
@@ -29,55 +31,58 @@ pub(super) fn answer(
         Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
         Lookup::Found(_) => return Outcome::AnotherPod,
         Lookup::NotFound => {
-            let note = "sluice has not seen this pod yet; it must carry the label sluice.dev/gated: \"true\"";
-            return Outcome::Answer(wait(note.to_owned()));
+            return Outcome::Provisional(wait(
+                "sluice to see this pod, which must carry the label sluice.dev/gated: \"true\"",
+            ));
         }
-        Lookup::Unavailable(why) => return Outcome::Answer(wait(reading("the gated pods", why))),
+        Lookup::Unavailable(why) => return unread("the gated pods", why),
     };
     let dependent = match Dependent::resolve(&pod, &settings.workloads, view) {
         Lookup::Found(dependent) => dependent,
-        Lookup::NotFound => {
-            return Outcome::Answer(wait("sluice has not seen the pod's owner yet".to_owned()));
-        }
-        Lookup::Unavailable(why) => return Outcome::Answer(wait(reading("the pod's owner", why))),
+        Lookup::NotFound => return Outcome::Provisional(wait("sluice to see the pod's owner")),
+        Lookup::Unavailable(why) => return unread("the pod's owner", why),
     };
     let dependencies = match dependent.dependencies(settings.honor_config_depends_on) {
         Ok(dependencies) => dependencies,
         Err(error) => {
-            return Outcome::Answer(wait(format!(
-                "the list cannot be read, correct it: {error}"
-            )));
+            let note = format!("a list that can be read; correct it: {error}");
+            return Outcome::Answer(wait(&note));
         }
     };
-    let edges = verdict::judge(
-        &dependent,
-        dependencies,
-        &settings.cross_namespace,
-        view,
-        now,
-    );
-    Outcome::Answer(sealed(verdict::answer(&edges)))
+    let allowed = &settings.cross_namespace;
+    let edges = verdict::judge(&dependent, dependencies, allowed, view, now);
+    let answer = sealed(verdict::answer(&edges));
+    if edges
+        .iter()
+        .any(|edge| edge.judged.reason == Reason::Syncing)
+    {
+        return Outcome::Provisional(answer);
+    }
+    Outcome::Answer(answer)
 }
 
-fn wait(note: String) -> Answer {
+/// Notes are worded so that they can follow "waiting for".
+fn wait(note: &str) -> Answer {
     sealed(Answer {
         verdict: Decision::Wait,
         digest: String::new(),
         dependencies: Vec::new(),
-        note: Some(note),
+        note: Some(note.to_owned()),
     })
 }
 
-fn reading(what: &str, why: Unavailable) -> String {
-    match why {
-        Unavailable::Syncing => format!("sluice is reading {what}"),
-        Unavailable::NotServed => format!("the API server does not serve the kind of {what}"),
+fn unread(what: &str, why: Unavailable) -> Outcome {
+    let note = match why {
+        Unavailable::Syncing => format!("sluice to read {what}"),
+        Unavailable::NotServed => format!("the API server to serve the kind of {what}"),
         Unavailable::Forbidden => {
-            format!("sluice may not watch {what}; its ClusterRole lacks the kind")
+            format!("the right to watch {what}: sluice's ClusterRole lacks it")
         }
-        Unavailable::Stale => {
-            format!("sluice has lost its connection to the API server; {what} may have changed")
-        }
+        Unavailable::Stale => format!("sluice to reach the API server again, to read {what}"),
+    };
+    match why {
+        Unavailable::Syncing => Outcome::Provisional(wait(&note)),
+        _ => Outcome::Answer(wait(&note)),
     }
 }
 

@@ -172,7 +172,7 @@ fn reason(answer: &Answer, waited: Duration) -> Reason {
 /// The note, or the first unsatisfied dependency by name and how many others there are.
 fn summary(answer: &Answer) -> String {
     if let Some(note) = &answer.note {
-        return note.clone();
+        return format!("waiting for {note}");
     }
     let unmet = || {
         answer
