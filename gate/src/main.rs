@@ -68,13 +68,7 @@ fn gate() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     say(&config::greeting(&config));
-    let mut client = match Client::new(config) {
-        Ok(client) => client,
-        Err(error) => {
-            say(&format!("misconfigured: {error}"));
-            return ExitCode::from(MISCONFIGURED);
-        }
-    };
+    let mut client = Client::new(config);
     match wait::until_decided(&mut client, &mut Monotonic::start(), &mut random, &mut say) {
         Outcome::Open => {
             if let Err(error) = fs::write(&marker, "") {
