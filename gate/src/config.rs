@@ -192,9 +192,8 @@ fn authorities(text: &str) -> Result<RootCertStore, Problem> {
     let mut store = RootCertStore::empty();
     for (index, certificate) in CertificateDer::pem_slice_iter(text.as_bytes()).enumerate() {
         let bad = |error: &dyn fmt::Display| Problem::BadCertificate(index + 1, error.to_string());
-        store
-            .add(certificate.map_err(|error| bad(&error))?)
-            .map_err(|error| bad(&error))?;
+        let certificate = certificate.map_err(|_| bad(&"its PEM cannot be read to the end"))?;
+        store.add(certificate).map_err(|error| bad(&error))?;
     }
     if store.is_empty() {
         Err(Problem::NoCertificate)
