@@ -197,6 +197,7 @@ mod tests {
     use super::*;
     use rustls::RootCertStore;
     use std::net::TcpListener;
+    use std::thread;
 
     fn client(token_file: &str, port: u16) -> Client {
         let config = Config {
@@ -229,6 +230,25 @@ mod tests {
             text.starts_with(&format!(
                 "127.0.0.1:{port}: connected, but no answer in time; "
             )),
+            "{text}"
+        );
+    }
+
+    /// Every byte comes well within the deadline, and the record that they begin is never whole.
+    #[test]
+    fn has_one_deadline_for_everything() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(&[22, 3, 3, 0x40, 0]).unwrap();
+            while stream.write_all(&[0]).is_ok() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let text = trouble(&mut client("/proc/sys/kernel/ostype", port));
+        assert!(
+            text.contains(": connected, but no answer in time; "),
             "{text}"
         );
     }

@@ -113,6 +113,10 @@ fn refuses_what_is_no_answer() {
         ),
         (chunked("ffffffffffffffff\r\n"), Err(Bad::TooLong)),
         (chunked("100001\r\n"), Err(Bad::TooLong)),
+        (
+            chunked(&format!("80001\r\n{}\r\n", "x".repeat(0x80001)).repeat(2)),
+            Err(Bad::TooLong),
+        ),
         (chunked("1\r\nab\r\n"), unreadable("b\r")),
         (chunked(&"0".repeat(300)), unreadable(&"0".repeat(300))),
         (chunked(&"1\r\na\r\n".repeat(400_000)), Err(Bad::TooLong)),
