@@ -59,6 +59,7 @@ impl World for Cluster {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 fn owned(kind: &str, name: &str, by: Option<(&str, &str)>, annotations: Value) -> Value {
     let version = match kind {
         "Pod" | "ReplicationController" => "v1",
