@@ -98,19 +98,14 @@ impl Dependent {
         Ok(annotation::declared(&annotations)?.dependencies())
     }
 
-    /// Every annotation that counts: the pod template's, else the topmost owner's that has the key.
+    /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.
     ///
-    /// Topmost, because a Deployment copies its annotations to its replica sets and an old copy may linger there.
+    /// What stands on an owner in between is a copy: a Deployment writes its annotations onto its replica sets, and what
+    /// is taken away from the Deployment stays there.
     fn annotations(&self) -> Map<String, Value> {
-        let mut all = Map::new();
-        for map in self
-            .owners
-            .iter()
-            .map(|owner| &owner.annotations)
-            .chain([&self.pod_annotations])
-        {
-            all.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
-        }
+        let topmost = self.owners.last();
+        let mut all = topmost.map_or_else(Map::new, |owner| owner.annotations.clone());
+        all.extend(self.pod_annotations.clone());
         all
     }
 

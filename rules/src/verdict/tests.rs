@@ -141,6 +141,19 @@ fn the_list_comes_from_the_topmost_owner() {
 }
 
 #[test]
+fn a_list_that_was_taken_away_does_not_live_on_in_a_copy() {
+    let pod = owned("Pod", "web-1-x", Some(("ReplicaSet", "web-1")), json!({}));
+    let set = owned(
+        "ReplicaSet",
+        "web-1",
+        Some(("Deployment", "web")),
+        list("configmap/old"),
+    );
+    let web = owned("Deployment", "web", None, json!({}));
+    assert_eq!(reasons(&pod, &Cluster::of(vec![set, web])), []);
+}
+
+#[test]
 fn the_pod_template_wins_key_by_key() {
     let pod = owned("Pod", "x", Some(("Job", "seed")), list("configmap/a"));
     let mut both = list("configmap/b");
