@@ -3,7 +3,7 @@
 use crate::offline::{self, Profile};
 use crate::status;
 use anyhow::{Context, Result};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -49,18 +49,18 @@ enum Command {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("subject").args(["pod", "file"]).required(true))]
 struct Status {
     /// The pod, `NAME` or `pod/NAME`.
-    #[arg(required_unless_present = "file", conflicts_with = "file")]
     pod: Option<String>,
     /// A manifest: YAML documents, JSON values or lists; `-` is standard input.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Option<PathBuf>,
     /// Whose rules judge the manifest.
-    #[arg(long, value_enum, default_value_t = Profile::Sluice, requires = "file")]
+    #[arg(long, value_enum, default_value_t = Profile::Sluice, conflicts_with = "pod")]
     profile: Profile,
     /// The time to judge the manifest at, like 2026-01-31T12:00:00Z; default: now.
-    #[arg(long, value_name = "TIME", requires = "file")]
+    #[arg(long, value_name = "TIME", conflicts_with = "pod")]
     now: Option<Timestamp>,
     /// How to print it.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]

@@ -4,6 +4,10 @@
 mod admission;
 /// What Helm renders of charts/sluice.
 mod chart;
+/// kubectl-sluice's process, without a cluster.
+mod cli;
+/// The rules against the Go libraries that they follow, on generated manifests.
+mod differential;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
