@@ -201,3 +201,14 @@ pub fn pipe(command: &mut Command, input: Vec<u8>) -> Output {
     writer.join().expect("writing does not panic");
     output
 }
+
+/// The values of an output that has one on each line.
+///
+/// # Panics
+///
+/// Where a line is no JSON.
+pub fn json_lines(output: &[u8]) -> Vec<serde_json::Value> {
+    let lines = String::from_utf8_lossy(output);
+    let read = |line| serde_json::from_str(line).expect("each line must be JSON");
+    lines.lines().map(read).collect()
+}

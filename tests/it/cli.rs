@@ -1,6 +1,11 @@
 //! kubectl-sluice's process, without a cluster.
 
-use harness::process::{binary, pipe};
+#![expect(
+    clippy::unwrap_used,
+    reason = "what cannot be read or written fails its test"
+)]
+
+use harness::process::{binary, json_lines, pipe};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::Command;
@@ -14,10 +19,7 @@ struct Ran {
 
 impl Ran {
     fn lines(&self) -> Vec<Value> {
-        let lines = self.out.lines();
-        lines
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        json_lines(self.out.as_bytes())
     }
 }
 

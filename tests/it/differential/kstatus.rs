@@ -1,7 +1,7 @@
 //! kstatus, on JSON and on YAML.
 
 use super::{library, run};
-use harness::process::{binary, pipe};
+use harness::process::{binary, json_lines, pipe};
 use jiff::Timestamp;
 use rules::kstatus::{Synthetic, compute};
 use serde_json::{Value, json};
@@ -38,9 +38,13 @@ fn the_rules_say_what_the_library_says() {
     }
     tally.settle();
 
-    let input = objects.iter().map(|object| format!("{object}\n")).collect();
+    let input: Vec<_> = objects.iter().map(Value::to_string).collect();
     let mut tally = Tally::default();
-    for ((object, answer), line) in objects.iter().zip(&answers).zip(command(input, cases)) {
+    for ((object, answer), line) in objects
+        .iter()
+        .zip(&answers)
+        .zip(command(&input.join("\n"), cases))
+    {
         tally.compare(object, answer, &told(&line));
     }
     tally.settle();
@@ -65,11 +69,8 @@ fn the_command_reads_yaml_as_the_library_does() {
         "{} of {cases} can be read",
         readable.len()
     );
-    let input = readable
-        .iter()
-        .map(|(text, _)| format!("---\n{text}"))
-        .collect();
-    let lines = command(input, readable.len());
+    let input: Vec<_> = readable.iter().map(|(text, _)| text.as_str()).collect();
+    let lines = command(&format!("---{}", input.join("---")), readable.len());
     let mut tally = Tally::default();
     for ((text, answer), line) in readable.into_iter().zip(lines) {
         tally.compare(&json!(text), answer, &told(&line));
@@ -95,16 +96,12 @@ fn told(line: &Value) -> Value {
 }
 
 /// The command's lines for a manifest.
-fn command(manifest: String, objects: usize) -> Vec<Value> {
+fn command(manifest: &str, objects: usize) -> Vec<Value> {
     let mut command = Command::new(binary("kubectl-sluice"));
     command.args(["status", "-f", "-", "-o", "json", "--profile", "kstatus"]);
-    let output = pipe(&mut command, manifest.into_bytes());
+    let output = pipe(&mut command, manifest.as_bytes().to_vec());
     let error = String::from_utf8_lossy(&output.stderr);
-    let lines: Vec<_> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = json_lines(&output.stdout);
     assert_eq!(lines.len(), objects, "a line for each object: {error}");
     lines
 }

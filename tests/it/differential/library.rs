@@ -1,6 +1,6 @@
 //! The Go programs of `tests/differential`.
 
-use harness::process::pipe;
+use harness::process::{json_lines, pipe};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -23,15 +23,14 @@ pub(super) fn ask(name: &str, cases: &[Value]) -> Option<Vec<Value>> {
         .status();
     assert!(built.unwrap().success(), "go build ./{name} failed");
 
-    let input: String = cases.iter().map(|case| format!("{case}\n")).collect();
-    let output = pipe(&mut Command::new(programs.join(name)), input.into_bytes());
+    let input: Vec<_> = cases.iter().map(Value::to_string).collect();
+    let output = pipe(
+        &mut Command::new(programs.join(name)),
+        input.join("\n").into_bytes(),
+    );
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {error}");
-    let answers: Vec<Value> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let answers = json_lines(&output.stdout);
     assert_eq!(answers.len(), cases.len(), "{name} must answer every case");
     Some(answers)
 }

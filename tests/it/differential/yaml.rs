@@ -1,7 +1,7 @@
 //! Manifests as YAML: every style, and the scalars at which readers differ.
 
 use super::random::Random;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What stands for one value. Texts that no YAML reader takes are left to the library to sort out.
 const ODD: [&str; 64] = [
@@ -91,62 +91,74 @@ impl Random {
     /// One document, without the marks around it.
     pub(super) fn document(&mut self) -> String {
         let manifest = self.manifest();
-        let mut text = String::new();
-        self.block(&manifest, 0, &mut text);
-        text
+        match &manifest {
+            Value::Object(fields) => self.mapping(fields, 0),
+            other => self.after_key(other, 0),
+        }
     }
 
     /// A value after its key or its dash, up to the end of the line.
-    fn block(&mut self, value: &Value, indent: usize, text: &mut String) {
-        let space = " ".repeat(indent);
+    fn after_key(&mut self, value: &Value, indent: usize) -> String {
         match value {
-            Value::Object(fields) if !fields.is_empty() && (indent == 0 || self.percent(85)) => {
-                text.push('\n');
-                for (key, value) in fields {
-                    let key = if self.percent(80) && is_name(key) {
-                        key.clone()
-                    } else {
-                        quoted(key)
-                    };
-                    text.push_str(&format!("{space}{key}:"));
-                    self.block(value, indent + 2, text);
-                }
-                if indent > 0 && self.percent(2) {
-                    let (key, value) = (self.pick(&KEYS), self.pick(&ODD));
-                    text.push_str(&format!("{space}{key}: {value}\n"));
-                }
-                if indent > 0 && self.percent(2) {
-                    text.push_str(&format!("{space}<<: {{phase: Running, replicas: 1}}\n"));
-                }
+            Value::Object(fields) if !fields.is_empty() && self.percent(85) => {
+                self.mapping(fields, indent)
             }
             Value::Array(items) if !items.is_empty() && self.percent(85) => {
-                // A list may stand as deep as its key.
-                let space = " ".repeat(if self.percent(50) {
+                // A list may stand no deeper than its key.
+                let indent = if self.percent(50) {
                     indent
                 } else {
                     indent.saturating_sub(2)
-                });
-                text.push('\n');
-                for item in items {
-                    text.push_str(&format!("{space}-"));
-                    self.block(item, space.len() + 2, text);
-                }
+                };
+                self.sequence(items, indent)
             }
-            Value::String(content) if self.percent(20) && is_literal(content) => {
+            Value::Object(_) | Value::Array(_) => format!(" {value}\n"),
+            scalar => self.scalar(scalar, indent),
+        }
+    }
+
+    fn mapping(&mut self, fields: &Map<String, Value>, indent: usize) -> String {
+        let space = " ".repeat(indent);
+        let mut lines = vec!["\n".to_owned()];
+        for (key, value) in fields {
+            let plain = self.percent(80) && is_name(key);
+            let key = if plain { key.clone() } else { quoted(key) };
+            let value = self.after_key(value, indent + 2);
+            lines.push(format!("{space}{key}:{value}"));
+        }
+        if indent > 0 && self.percent(2) {
+            let (key, value) = (self.pick(&KEYS), self.pick(&ODD));
+            lines.push(format!("{space}{key}: {value}\n"));
+        }
+        if indent > 0 && self.percent(2) {
+            lines.push(format!("{space}<<: {{phase: Running, replicas: 1}}\n"));
+        }
+        lines.concat()
+    }
+
+    fn sequence(&mut self, items: &[Value], indent: usize) -> String {
+        let space = " ".repeat(indent);
+        let mut lines = vec!["\n".to_owned()];
+        for item in items {
+            let item = self.after_key(item, indent + 2);
+            lines.push(format!("{space}-{item}"));
+        }
+        lines.concat()
+    }
+
+    fn scalar(&mut self, value: &Value, indent: usize) -> String {
+        if self.percent(8) {
+            return format!(" {}\n", self.pick(&ODD));
+        }
+        match value.as_str() {
+            Some(text) if self.percent(20) && is_literal(text) => {
+                let space = " ".repeat(indent);
                 let style = self.pick(&["|", "|-", ">", ">+"]);
-                let lines = content.replace('\n', &format!("\n{space}"));
-                text.push_str(&format!(" {style}\n{space}{lines}\n"));
+                let lines = text.replace('\n', &format!("\n{space}"));
+                format!(" {style}\n{space}{lines}\n")
             }
-            _ if !value.is_object() && !value.is_array() && self.percent(8) => {
-                text.push_str(&format!(" {}\n", self.pick(&ODD)));
-            }
-            Value::String(content) if self.percent(70) && is_plain(content) => {
-                text.push_str(&format!(" {content}\n"));
-            }
-            _ => {
-                let comment = self.pick(&["", "", " # a comment"]);
-                text.push_str(&format!(" {value}{comment}\n"));
-            }
+            Some(text) if self.percent(70) && is_plain(text) => format!(" {text}\n"),
+            _ => format!(" {value}{}\n", self.pick(&["", "", " # a comment"])),
         }
     }
 }
