@@ -16,4 +16,4 @@ mod refused; // what admission refuses, and in which words
 mod services; // when a Service has somebody behind it
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
-mod without_sluice; // last, because each runs alone: sluice stopped, sluice removed
+mod without_sluice; // last, because each runs alone: sluice removed, rolled, stopped

@@ -41,6 +41,21 @@ pub async fn start() {
     scale("2").await;
 }
 
+/// Replaces every replica, one after another, and waits until the old ones are gone.
+pub async fn roll() {
+    let look = Look::at(NAMESPACE).await;
+    let replicas = look.list("pod", PODS).await.len();
+    kubectl(["rollout", "restart", "deployment/sluice"]).await;
+    kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
+    await_until("the old replicas are gone", LIMIT, async || {
+        match look.list("pod", PODS).await.len() {
+            count if count <= replicas => Ok(()),
+            count => Err(format!("{count} pods")),
+        }
+    })
+    .await;
+}
+
 async fn scale(replicas: &str) {
     kubectl(["scale", "deployment/sluice", "--replicas", replicas]).await;
     kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;

@@ -1,4 +1,5 @@
 mod removed; // helm uninstall, and installed again
+mod rolled; // one replica after another is replaced
 mod stopped; // no replica answers
 
 use harness::cluster::{Namespace, Pod, deployment};
