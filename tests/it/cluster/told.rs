@@ -10,6 +10,7 @@ async fn events_on_the_pod_tell_that_it_waits_and_that_it_does_not_any_more() {
             .await
             .ok();
         let api = ns.pod_of("api").await;
+        api.waits_for("ConfigMap/go", "NotFound").await;
         let soon = Duration::from_secs(10);
         api.has_event("Waiting", "ConfigMap/go", soon).await;
 
