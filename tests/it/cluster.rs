@@ -8,6 +8,7 @@ mod edits; // a list that is changed while pods wait
 mod helm; // the shop by `helm install --wait` and `helm upgrade`
 mod jobs; // when a Job is done
 mod kinds; // every kind of workload
+mod memory; // what outlives the objects that it was seen on
 mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
 mod order; // chains, diamonds, and when exactly an application starts

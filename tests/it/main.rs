@@ -6,6 +6,8 @@ mod admission;
 mod chart;
 /// What sluice does in a real cluster; ignored where none is asked for.
 mod cluster;
+/// The documentation: what it shows is run, where it leads exists.
+mod docs;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.

@@ -1,3 +1,4 @@
+mod emergency; // the webhook configuration deleted by hand
 mod removed; // helm uninstall, and installed again
 mod rolled; // one replica after another is replaced
 mod stopped; // no replica answers
