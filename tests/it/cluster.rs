@@ -11,10 +11,11 @@ mod kinds; // every kind of workload
 mod memory; // what outlives the objects that it was seen on
 mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
-mod order; // chains, diamonds, and when exactly an application starts
+mod order; // chains and diamonds
 mod pods; // pods whose namespace or own settings are narrow
 mod refused; // what admission refuses, and in which words
 mod services; // when a Service has somebody behind it
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
+mod when; // how long after its dependency an application starts; each test runs alone
 mod without_sluice; // last, because each runs alone: sluice removed, rolled, stopped

@@ -200,7 +200,9 @@ impl Manifest {
     #[must_use]
     pub fn ready_when_told(self) -> Self {
         let exec = json!({"command": ["test", "-e", "/tmp/ready"]});
-        let probe = json!({"exec": exec, "periodSeconds": 1, "failureThreshold": 1});
+        // Twenty seconds: on a busy node it takes its time to start a process, and that is not what is asked.
+        let probe =
+            json!({"exec": exec, "periodSeconds": 1, "timeoutSeconds": 20, "failureThreshold": 1});
         self.in_app("/readinessProbe", probe)
     }
 }

@@ -105,11 +105,12 @@ impl Pod {
     pub async fn is_shut(&self) {
         let pod = self.now().await;
         let gate = status(&pod, "/status/initContainerStatuses", GATE_CONTAINER);
-        // Not that it runs: the kubelet says so a moment after the first line of the log.
+        // Not that it runs: the kubelet says so after the first line of the log, on a busy node seconds after.
         assert!(gate["state"]["terminated"].is_null(), "{gate:#}");
-        assert_eq!(gate["restartCount"], 0, "{gate:#}");
+        assert_eq!(gate["restartCount"].as_u64().unwrap_or(0), 0, "{gate:#}");
         let app = status(&pod, "/status/containerStatuses", "app");
-        assert!(app["state"]["waiting"].is_object(), "{app:#}");
+        assert!(app["state"]["running"].is_null(), "{app:#}");
+        assert!(app["state"]["terminated"].is_null(), "{app:#}");
     }
 
     /// Waits until the gate has opened and the application has started. Returns when it did.

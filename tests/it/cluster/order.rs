@@ -1,13 +1,4 @@
-use harness::cluster::{
-    Manifest, Namespace, config_map, deployment, job, stateful_set, with_namespace,
-};
-use jiff::{SignedDuration, Timestamp};
-
-/// How long after its dependency an application may start. Most of it is the kubelet's.
-const SOON: SignedDuration = SignedDuration::from_secs(5);
-
-/// What the API server's times leave out.
-const RESOLUTION: SignedDuration = SignedDuration::from_secs(1);
+use harness::cluster::{Manifest, Namespace, deployment, job, stateful_set, with_namespace};
 
 /// c waits for b, b waits for a, each of another kind.
 fn chain(tag: &str) -> [Manifest; 3] {
@@ -75,74 +66,6 @@ async fn a_diamond() {
         let done = ns.pod_of("base").await.says("done").await;
         assert!(done < left.starts().await);
         assert!(done < right.starts().await);
-    })
-    .await;
-}
-
-/// Not before `happened`, which is exact; not long after `recorded`, which the API server rounds down.
-fn follows(starts: Timestamp, happened: Timestamp, recorded: &str) {
-    assert!(starts >= happened, "{starts} is before {happened}");
-    let recorded: Timestamp = recorded.parse().expect("the API server writes RFC 3339");
-    let latest = recorded + RESOLUTION + SOON;
-    assert!(starts <= latest, "{starts} is long after {recorded}");
-}
-
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn an_application_starts_right_after_its_job_and_never_before() {
-    with_namespace("after-job", async |ns| {
-        let migrate = job("migrate").runs("sleep 3; echo done");
-        let api = deployment("api").depends_on("job/migrate");
-        ns.apply([api, migrate]).await.ok();
-
-        let starts = ns.pod_of("api").await.starts().await;
-        let done = ns.pod_of("migrate").await.says("done").await;
-        let job = ns.look.get("job/migrate").await;
-        let completed = job["status"]["completionTime"].as_str();
-        follows(starts, done, completed.expect("it has completed"));
-    })
-    .await;
-}
-
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn an_application_starts_right_after_its_server_is_ready_and_never_before() {
-    with_namespace("after-server", async |ns| {
-        let server = deployment("server").ready_after(3);
-        let api = deployment("api").depends_on("deployment/server");
-        ns.apply([api, server]).await.ok();
-
-        let starts = ns.pod_of("api").await.starts().await;
-        let ready = ns.pod_of("server").await.says("ready").await;
-        let server = ns.look.get("deployment/server").await;
-        let conditions = server["status"]["conditions"].as_array();
-        let available = conditions
-            .into_iter()
-            .flatten()
-            .find(|condition| condition["type"] == "Available")
-            .and_then(|condition| condition["lastTransitionTime"].as_str());
-        follows(starts, ready, available.expect("it is available"));
-    })
-    .await;
-}
-
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn an_application_starts_right_after_its_settings_are_there_and_never_before() {
-    with_namespace("after-settings", async |ns| {
-        let api = deployment("api").depends_on("configmap/settings");
-        ns.apply([api]).await.ok();
-        let api = ns.pod_of("api").await;
-        api.waits_for("ConfigMap/settings", "NotFound").await;
-
-        ns.apply([config_map("settings")]).await.ok();
-        let starts = api.starts().await;
-        let settings = ns.look.get("configmap/settings").await;
-        let created = settings["metadata"]["creationTimestamp"].as_str();
-        let created = created.expect("every object has it");
-        // Rounded down, so this only says that it was not a second before.
-        let happened = created.parse().expect("the API server writes RFC 3339");
-        follows(starts, happened, created);
     })
     .await;
 }
