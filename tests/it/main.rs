@@ -6,8 +6,12 @@ mod admission;
 mod chart;
 /// kubectl-sluice's process, without a cluster.
 mod cli;
+/// What sluice does in a real cluster; ignored where none is asked for.
+mod cluster;
 /// The rules against the Go libraries that they follow, on generated manifests.
 mod differential;
+/// The documentation: what it shows is run, where it leads exists.
+mod docs;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
