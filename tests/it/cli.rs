@@ -112,7 +112,11 @@ fn a_file_is_read_like_standard_input() {
     let ran = run(&["status", "-f", path], "");
     assert_eq!(ran.out, status(&[], SHOP).out);
     let page = include_str!("../../docs/cli.md");
-    assert!(page.contains(&ran.out), "docs/cli.md must show:\n{}", ran.out);
+    assert!(
+        page.contains(&ran.out),
+        "docs/cli.md must show:\n{}",
+        ran.out
+    );
 
     let ran = run(&["status", "-f", "/nonexistent/a.yaml"], "");
     assert!(
