@@ -17,12 +17,16 @@
 //! [`world::World`] trait. Nothing here opens a file or a socket, and nothing here waits.
 
 pub mod annotation;
+pub mod comparison;
 pub mod dependency;
 pub mod dependent;
+pub mod expression;
+pub mod jsonpath;
 pub mod keys;
 pub mod kinds;
 pub mod kstatus;
 pub mod profile;
+pub mod readiness;
 mod suggest;
 pub mod verdict;
 pub mod wire;

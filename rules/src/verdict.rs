@@ -41,6 +41,10 @@ pub enum Reason {
     ClaimNotBound,
     /// No address was assigned yet.
     NoAddress,
+    /// An expression on the object does not hold yet.
+    HealthNotMet,
+    /// An expression on the object says that it has failed.
+    HealthFailed,
     /// The kind has a status and nobody has written it yet.
     NoStatusYet,
     /// The API server does not serve this kind yet.
@@ -55,7 +59,7 @@ pub enum Reason {
     Syncing,
     /// The API server cannot be reached; what is known may be stale.
     Stale,
-    /// The object cannot be judged as it is.
+    /// The object, or an expression on it, cannot be read as it is.
     Unjudgeable,
     /// The object asks for something that this version does not do.
     NotSupported,
@@ -63,7 +67,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::NotFound,
@@ -77,6 +81,8 @@ impl Reason {
         Self::NoEndpoints,
         Self::ClaimNotBound,
         Self::NoAddress,
+        Self::HealthNotMet,
+        Self::HealthFailed,
         Self::NoStatusYet,
         Self::KindNotServed,
         Self::KindForbidden,
@@ -104,6 +110,8 @@ impl Reason {
             Self::NoEndpoints => "NoEndpoints",
             Self::ClaimNotBound => "ClaimNotBound",
             Self::NoAddress => "NoAddress",
+            Self::HealthNotMet => "HealthNotMet",
+            Self::HealthFailed => "HealthFailed",
             Self::NoStatusYet => "NoStatusYet",
             Self::KindNotServed => "KindNotServed",
             Self::KindForbidden => "KindForbidden",
@@ -134,6 +142,12 @@ impl Reason {
             }
             Self::ClaimNotBound => "the PersistentVolumeClaim is not bound",
             Self::NoAddress => "no address has been assigned yet",
+            Self::HealthNotMet => {
+                "an expression on it, which says when it is healthy, does not hold"
+            }
+            Self::HealthFailed => {
+                "an expression on it says that it has failed, from which it may recover"
+            }
             Self::NoStatusYet => {
                 "its controller has not written a status yet; check that the controller runs"
             }
@@ -149,7 +163,7 @@ impl Reason {
             Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
             Self::Syncing => "the first list of this kind has not arrived yet",
             Self::Stale => "the API server cannot be reached, so what is known may be out of date",
-            Self::Unjudgeable => "its fields do not have the types that its kind calls for",
+            Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
             Self::NotSupported => "it asks for something that this version of sluice does not do",
         }
     }

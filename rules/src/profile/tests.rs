@@ -9,6 +9,7 @@ mod any;
 mod claim;
 mod custom;
 mod existence;
+mod health;
 mod job;
 mod pod;
 mod service;
