@@ -31,6 +31,8 @@ pub struct Dependent {
     pub namespace: String,
     /// `metadata.name` of the pod.
     pub pod: String,
+    /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
+    pub template_hash: Option<String>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
     /// The controllers from the nearest to the topmost.
@@ -44,6 +46,8 @@ pub struct Owner {
     pub kind: Kind,
     /// `metadata.name`
     pub name: String,
+    /// `metadata.uid`
+    pub uid: String,
     /// Its own annotations (not those of its template).
     pub annotations: Map<String, Value>,
 }
@@ -67,6 +71,7 @@ impl Dependent {
                     owners.push(Owner {
                         kind,
                         name,
+                        uid: text(&object, "/metadata/uid"),
                         annotations: annotations(&object),
                     });
                 }
@@ -80,13 +85,28 @@ impl Dependent {
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
             }
         }
-        let pod_annotations = annotations(pod);
+        let hash = pod.pointer("/metadata/labels/controller-revision-hash");
         Lookup::Found(Self {
             namespace,
             pod: text(pod, "/metadata/name"),
-            pod_annotations,
+            template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
+            pod_annotations: annotations(pod),
             owners,
         })
+    }
+
+    /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
+    /// `None` for a pod of its own, which is the only one of its revision.
+    pub fn revision(&self) -> Option<String> {
+        let nearest = self.owners.first()?;
+        match (nearest.kind.word(), &self.template_hash) {
+            ("StatefulSet" | "DaemonSet", hash) => {
+                hash.as_ref().map(|hash| format!("{}.{hash}", nearest.uid))
+            }
+            // A ReplicationController changes its template in place and leaves no trace of it on its pods.
+            ("ReplicationController", _) => None,
+            _ => Some(nearest.uid.clone()),
+        }
     }
 
     /// What the dependent waits for. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.

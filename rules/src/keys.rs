@@ -45,6 +45,10 @@ pub const LATER: [&str; 11] = [
     WEIGHT,
 ];
 
+/// An opaque text, e.g. the release's revision: a dependency in the same scope that carries the key counts only while
+/// its value equals the dependent's.
+pub const REVISION: &str = "sluice.dev/revision";
+
 /// The prefix of every key that is ours.
 pub const PREFIX: &str = "sluice.dev/";
 

@@ -1,6 +1,6 @@
 //! From the edges of one dependent to what its gate is told.
 
-use crate::dependency::Dependency;
+use crate::dependency::{Dependency, ObjectRef, State};
 use crate::dependent::Dependent;
 use crate::keys;
 use crate::kinds::{self, Kind};
@@ -19,6 +19,8 @@ pub enum Reason {
     Satisfied,
     /// Not found, and the edge is optional.
     OptionalNotFound,
+    /// A Job that was seen complete and has been removed since.
+    Remembered,
     /// Not created yet, or misspelt.
     NotFound,
     /// Being deleted.
@@ -67,9 +69,10 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Satisfied,
         Self::OptionalNotFound,
+        Self::Remembered,
         Self::NotFound,
         Self::Terminating,
         Self::NotObserved,
@@ -99,6 +102,7 @@ impl Reason {
         match self {
             Self::Satisfied => "Satisfied",
             Self::OptionalNotFound => "OptionalNotFound",
+            Self::Remembered => "Remembered",
             Self::NotFound => "NotFound",
             Self::Terminating => "Terminating",
             Self::NotObserved => "NotObserved",
@@ -129,6 +133,7 @@ impl Reason {
         match self {
             Self::Satisfied => "it is in the state that was asked for",
             Self::OptionalNotFound => "it does not exist, and the dependency is optional",
+            Self::Remembered => "the Job completed, and was removed since",
             Self::NotFound => "it does not exist yet; check its kind, name and namespace",
             Self::Terminating => "it is being deleted",
             Self::NotObserved => "its controller has not looked at its latest change yet",
@@ -296,7 +301,9 @@ fn judge_edge(
     }
     let judged = match world.object(&object.kind, namespace, &object.name) {
         Lookup::Found(found) => profile::judge(&object.kind, &found, dependency.state, world, now),
-        Lookup::NotFound => not_found(dependency.optional),
+        Lookup::NotFound => {
+            gone(dependency, namespace, world).unwrap_or_else(|| not_found(dependency.optional))
+        }
         Lookup::Unavailable(why) => unavailable(why, &object.kind, dependency.optional),
     };
     (foreign, judged)
@@ -332,6 +339,27 @@ fn consent(from: &str, to: &str, allowed: &CrossNamespace, world: &dyn World) ->
         Lookup::Found(_) | Lookup::NotFound => not_permitted,
         Lookup::Unavailable(why) => Some(unavailable(why, &Kind::Builtin(kind), false)),
     }
+}
+
+/// A Job that completed before it was removed (by its TTL, by a hook's delete policy) goes on counting.
+fn gone(dependency: &Dependency, namespace: Option<&str>, world: &dyn World) -> Option<Judged> {
+    let ObjectRef { kind, name, .. } = &dependency.object;
+    let is_job = kind.group() == "batch" && kind.word() == "Job";
+    let lasting = matches!(
+        dependency.state,
+        State::Ready | State::Available | State::Complete
+    );
+    if !is_job || !lasting {
+        return None;
+    }
+    let job = world.completed_job(namespace?, name)?;
+    let when = Timestamp::from_second(job.completed).ok()?;
+    Some(Judged {
+        satisfied: true,
+        status: Status::Current,
+        reason: Reason::Remembered,
+        message: format!("completed at {when} and was removed since"),
+    })
 }
 
 fn not_found(optional: bool) -> Judged {

@@ -8,7 +8,8 @@
 
 use rules::jsonpath::{self, Effort};
 use rules::readiness::{self, Expression, Outcome, Readiness};
-use serde_json::{Value, json};
+use rules::{annotation, keys};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -88,6 +89,23 @@ fn the_corpus_holds() {
         "{found} of {cases} cases:\n{}",
         complaints.join("\n")
     );
+}
+
+/// The annotations that the documentation shows can be read.
+#[test]
+fn the_documentation_holds() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/readiness.md");
+    let page = fs::read_to_string(page).unwrap();
+    let mut shown = 0;
+    for block in page.split("```yaml\n").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        let annotations: Map<String, Value> = serde_saphyr::from_str(block).unwrap();
+        let text = |key: &str| annotations.get(key).map(|it| it.as_str().unwrap());
+        let pair = (text(keys::READINESS_SUCCESS), text(keys::READINESS_FAILURE));
+        shown += usize::from(Readiness::read(pair.0, pair.1).unwrap().is_some());
+        shown += annotation::health(&annotations).unwrap().len();
+    }
+    assert_eq!(shown, 6, "expressions, a pair counting as one");
 }
 
 fn check_evaluation(case: &Value) -> Option<String> {

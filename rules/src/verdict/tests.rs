@@ -1,6 +1,7 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
 use super::*;
+use crate::world::CompletedJob;
 use serde_json::json;
 
 /// The objects, and what can be said of the kinds that have none.
@@ -52,6 +53,17 @@ impl World for Cluster {
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
         self.usable(kind)
             .map_or_else(Lookup::Unavailable, |()| Lookup::Found(true))
+    }
+
+    fn completed_job(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
+        let uid = "u1".to_owned();
+        let known = CompletedJob {
+            uid,
+            created: 0,
+            completed: 60,
+            revision: None,
+        };
+        ((namespace, name) == ("shop", "gone")).then_some(known)
     }
 
     fn declares_status(&self, _: &Kind) -> Option<bool> {
@@ -245,6 +257,24 @@ fn what_is_not_there_is_waited_for_unless_it_is_optional() {
     let answer = answer(&edges_of(&optional, &cluster, &CrossNamespace::default()));
     assert_eq!(answer.verdict, wire::Decision::Wait);
     assert_eq!(answer.dependencies[1].status, "NotFound");
+}
+
+#[test]
+fn a_job_that_completed_before_it_was_removed_goes_on_counting() {
+    let cluster = Cluster::of(vec![]);
+    assert_eq!(
+        reasons(&pod("job/gone, job/gone:complete"), &cluster),
+        [Reason::Remembered; 2]
+    );
+    assert_eq!(
+        reasons(&pod("job/never, job/gone:present"), &cluster),
+        [Reason::NotFound; 2]
+    );
+    let newer = owned("Job", "gone", None, json!({}));
+    assert_eq!(
+        reasons(&pod("job/gone"), &Cluster::of(vec![newer])),
+        [Reason::JobNotComplete]
+    );
 }
 
 #[test]

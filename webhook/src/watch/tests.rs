@@ -100,6 +100,7 @@ async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed
         kind,
         resource,
         selector: None,
+        observer: None,
     };
     let metrics = Metrics::default();
     let ended = tokio::select! {
