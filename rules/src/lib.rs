@@ -10,7 +10,8 @@
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
-//! kstatus does; [`profile`] adds what a dependent needs beyond that; [`verdict`] puts the edges of one dependent
+//! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
+//! when it is healthy ([`expression`]; [`readiness`] on [`jsonpath`]); [`verdict`] puts the edges of one dependent
 //! together; [`wire`] is the JSON in which a gate hears it.
 //!
 //! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
