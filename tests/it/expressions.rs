@@ -159,9 +159,8 @@ fn check_path(case: &Value) -> Option<String> {
 }
 
 fn check_lint(case: &Value) -> Option<String> {
-    let found = readiness::lint(word(case, "annotation")).err();
-    let found = found.map(|problem| problem.to_string());
-    unlike(&case["error"], found.as_deref())
+    let found = readiness::lint(word(case, "annotation")).map_err(|problem| problem.to_string());
+    unlike(&case["error"], found.err().as_deref())
 }
 
 fn check_jsonpath(case: &Value) -> Option<String> {
