@@ -9,6 +9,7 @@ mod any;
 mod claim;
 mod custom;
 mod existence;
+mod generic;
 mod job;
 mod pod;
 mod service;
