@@ -10,7 +10,8 @@
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
-//! kstatus does; [`profile`] adds what a dependent needs beyond that; [`verdict`] puts the edges of one dependent
+//! kstatus does; [`profile`] adds what a dependent needs beyond that (with the feature `cel`, the module `health` holds
+//! the rules of an administrator for it); [`verdict`] puts the edges of one dependent
 //! together; [`wire`] is the JSON in which a gate hears it.
 //!
 //! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
@@ -19,6 +20,8 @@
 pub mod annotation;
 pub mod dependency;
 pub mod dependent;
+#[cfg(feature = "cel")]
+pub mod health;
 pub mod keys;
 pub mod kinds;
 pub mod kstatus;

@@ -96,7 +96,11 @@ fn present(evaluation: Option<Evaluation>) -> Judged {
     }
 }
 
+/// A health rule takes the place of the rule that sluice has for the kind, and of the standard conditions.
 fn ready(subject: Subject<'_>) -> Judged {
+    if let Some(judged) = subject.world.health(subject.object) {
+        return judged;
+    }
     let current = subject.evaluation.status == Status::Current;
     match kstatus::group_and_kind(subject.object) {
         ("apps" | "extensions", "Deployment") => workload::deployment(subject),
@@ -133,6 +137,18 @@ fn complete(subject: Subject<'_>) -> Judged {
             format!("{kind} never completes; only a Job or a Pod does"),
         ),
     }
+}
+
+/// Whether nobody has written a status.
+#[cfg(feature = "cel")]
+pub(crate) fn has_no_status(object: &Value) -> bool {
+    custom::has_no_status(object)
+}
+
+/// An object with a condition of an older generation.
+#[cfg(feature = "cel")]
+pub(crate) fn outdated(object: &Value) -> Option<Judged> {
+    custom::outdated(object)
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@
 //! * **Conditions of a known polarity** ([`conditions`]): `Available: "False"`, `Degraded: "True"`.
 //! * **Words in the fields where kinds keep one** ([`words`]): `status.phase: Provisioning`, `status.state: error`.
 //! * **Flags and counts** ([`counts`]): `status.ready: false`, fewer `readyReplicas` than `spec.replicas`.
-//! * **No status yet**, of a kind that has one: nobody has looked at the object.
+//! * **No status yet**, of a kind that has one: nobody has looked at the object. A `...Template` is exempt: it is
+//!   looked at when it is used, and many have a status that nobody ever writes.
 //!
 //! A kind whose healthy objects look otherwise needs a rule of its own, which takes the place of all of these.
 
@@ -87,8 +88,6 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
 
 fn generic(subject: &Subject<'_>) -> Option<Finding> {
     let object = subject.object;
-    let kind = object.get("kind").and_then(Value::as_str);
-    let kind = kind.unwrap_or(subject.kind.word());
     let of_the_spec =
         || conditions::outdated(object).or_else(|| conditions::unapplied(subject.conditions));
     if subject.conditions.is_true("Ready") {
@@ -96,9 +95,20 @@ fn generic(subject: &Subject<'_>) -> Option<Finding> {
     }
     of_the_spec()
         .or_else(|| conditions::known(subject.conditions))
-        .or_else(|| words::told(kind, object))
+        .or_else(|| words::told(kind_of(subject), object))
         .or_else(|| counts::short(object))
         .or_else(|| nothing_reported(object))
+}
+
+/// The name of the kind, not how a list spells it.
+fn kind_of<'a>(subject: &'a Subject<'_>) -> &'a str {
+    let kind = subject.object.get("kind").and_then(Value::as_str);
+    kind.unwrap_or(subject.kind.word())
+}
+
+#[cfg(feature = "cel")]
+pub(super) fn outdated(object: &Value) -> Option<Judged> {
+    conditions::outdated(object).map(Judged::from)
 }
 
 /// A list of conditions that nobody has put one into, where no word says anything either.
@@ -124,6 +134,9 @@ pub(super) fn has_no_status(object: &Value) -> bool {
 }
 
 fn expects_status(subject: &Subject<'_>) -> bool {
+    if kind_of(subject).ends_with("Template") {
+        return false;
+    }
     subject
         .world
         .declares_status(subject.kind)
