@@ -402,7 +402,7 @@ proptest! {
     fn the_library_takes_any_status(status in crate::kstatus::arbitrary::json(), at in any::<prop::sample::Index>()) {
         static ENTRIES: std::sync::LazyLock<Vec<Value>> =
             std::sync::LazyLock::new(|| serde_saphyr::from_str(library::TEXT).unwrap());
-        let entry = at.get(&*ENTRIES);
+        let entry = at.get(&ENTRIES);
         let group = entry["apiVersion"].as_str().unwrap().split('/').next().unwrap().replace('*', "x");
         let object = thing(&group, entry["kind"].as_str().unwrap_or("Any"), &status);
         prop_assert!(builtin(&object).is_some());
