@@ -15,7 +15,6 @@ bin := $(or $(CLUSTER_BIN),/var/cache/sluice-cluster/bin)
 own_kubeconfig := $(or $(CLUSTER_STATE),/var/lib/sluice-cluster)/kubeconfig
 own := $(if $(filter-out $(own_kubeconfig),$(KUBECONFIG)),,yes)
 export KUBECONFIG := $(or $(KUBECONFIG),$(own_kubeconfig))
-export PATH := $(bin):$(PATH)
 LOAD ?= $(if $(own),$(cluster) load)
 HELM_FLAGS ?=
 NAMESPACE ?= sluice-system
@@ -25,6 +24,9 @@ export SLUICE_OWN_CLUSTER := $(own)
 
 target := $(shell uname -m)-unknown-linux-gnu
 images := target/images
+programs := $(CURDIR)/target/$(target)/release
+# The cluster's programs, and kubectl-sluice, which kubectl finds on the path.
+export PATH := $(bin):$(programs):$(PATH)
 # Static, because the images hold nothing but the program; with a target of its own, so that tests need not link that way.
 static := RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --target $(target)
 labels = {"org.opencontainers.image.title":"$(1)","org.opencontainers.image.licenses":"Apache-2.0"}
@@ -55,7 +57,7 @@ bench: install ## how fast gates open and admission answers, in a cluster
 .PHONY: images
 images: setup ## target/images/*.tar, OCI archives made without a container engine
 	@echo '==> building the images (5 min the first time)'
-	@$(static) --release -p webhook
+	@$(static) --release -p webhook -p cli
 	@$(static) --profile gate -p gate
 	@mkdir -p $(images)
 	@OCI_LABELS='$(call labels,sluice-webhook)' tests/cluster/mkoci.py $(images)/sluice-webhook.tar localhost/sluice-webhook:dev \

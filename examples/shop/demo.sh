@@ -53,7 +53,6 @@ cat <<TEXT
 kubectl sluice status -n $namespace POD                     what a pod waits for, or waited for
 kubectl get events -n $namespace                            the same from the pods' events
 kubectl -n $namespace logs POD -c sluice-gate               what its gate said
-helm upgrade shop examples/shop/chart -n $namespace --set schema=2 --set api.replicas=4     pods of the same revision do not wait again
 
 Clean up: helm uninstall shop -n $namespace; kubectl delete namespace $namespace
 TEXT

@@ -1,6 +1,6 @@
 //! One question, one answer: connect, TLS, request, response, all before a deadline.
 
-use crate::config::{Address, Config, Misconfigured};
+use crate::config::{Address, Config};
 use crate::http::{self, Response};
 use crate::trouble::{Attempt, BadToken, Failure, Trouble};
 use crate::wait::{Reply, Source};
@@ -30,7 +30,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// A client that trusts the configured authorities and nobody else.
-    pub(crate) fn new(config: Config) -> Result<Self, Misconfigured> {
+    pub(crate) fn new(config: Config) -> Self {
         let Config {
             addresses,
             server_name,
@@ -40,16 +40,16 @@ impl Client {
         } = config;
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(|error| Misconfigured::unusable_authorities(&error))?
+            .expect("ring must have cipher suites for the default versions")
             .with_root_certificates(authorities)
             .with_no_client_auth();
-        Ok(Self {
+        Self {
             addresses,
             server_name,
             tls: Arc::new(tls),
             token_file,
             patience: PATIENCE,
-        })
+        }
     }
 
     /// The kubelet replaces the file long before its token expires.
@@ -197,6 +197,7 @@ mod tests {
     use super::*;
     use rustls::RootCertStore;
     use std::net::TcpListener;
+    use std::thread;
 
     fn client(token_file: &str, port: u16) -> Client {
         let config = Config {
@@ -211,7 +212,7 @@ mod tests {
         };
         Client {
             patience: Duration::from_millis(50),
-            ..Client::new(config).unwrap()
+            ..Client::new(config)
         }
     }
 
@@ -229,6 +230,25 @@ mod tests {
             text.starts_with(&format!(
                 "127.0.0.1:{port}: connected, but no answer in time; "
             )),
+            "{text}"
+        );
+    }
+
+    /// Every byte comes well within the deadline, and the record that they begin is never whole.
+    #[test]
+    fn has_one_deadline_for_everything() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(&[22, 3, 3, 0x40, 0]).unwrap();
+            while stream.write_all(&[0]).is_ok() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let text = trouble(&mut client("/proc/sys/kernel/ostype", port));
+        assert!(
+            text.contains(": connected, but no answer in time; "),
             "{text}"
         );
     }

@@ -15,6 +15,7 @@ use crate::client::Client;
 use crate::config::Config;
 use crate::wait::{Clock, Outcome};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
@@ -37,7 +38,8 @@ fn main() -> ExitCode {
             "cannot listen for SIGTERM: {error}; the pod will take longer to go"
         ));
     }
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let lossy = |word: OsString| word.to_string_lossy().into_owned();
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(lossy).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => gate(),
         ["--help" | "-h"] => print(config::HELP),
@@ -68,13 +70,7 @@ fn gate() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     say(&config::greeting(&config));
-    let mut client = match Client::new(config) {
-        Ok(client) => client,
-        Err(error) => {
-            say(&format!("misconfigured: {error}"));
-            return ExitCode::from(MISCONFIGURED);
-        }
-    };
+    let mut client = Client::new(config);
     match wait::until_decided(&mut client, &mut Monotonic::start(), &mut random, &mut say) {
         Outcome::Open => {
             if let Err(error) = fs::write(&marker, "") {

@@ -66,7 +66,7 @@ pub(crate) fn until_decided(
         let asked = clock.now();
         let reply = source.ask(seen.as_deref(), journal.hold(asked));
         let now = clock.now();
-        let pause = match reply {
+        let in_vain = match reply {
             Ok(Reply {
                 answer,
                 passed_over,
@@ -86,8 +86,8 @@ pub(crate) fn until_decided(
                 pace.failed()
             }
         };
-        if let Some(attempt) = pause {
-            clock.sleep(backoff(attempt, chance()));
+        if in_vain > 0 {
+            clock.sleep(backoff(in_vain, chance()));
         }
     }
 }
@@ -113,11 +113,11 @@ fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option
     }
 }
 
-/// A pause before the attempt after `failures` in a row, somewhere between the shortest and a bound that doubles:
+/// A pause after `in_vain` requests in a row that brought nothing, somewhere between the shortest and a bound that doubles:
 /// gates that lost the service together must not come back together.
-fn backoff(failures: u32, chance: f64) -> Duration {
+fn backoff(in_vain: u32, chance: f64) -> Duration {
     let bound = SHORTEST
-        .saturating_mul(2u32.saturating_pow(failures))
+        .saturating_mul(2u32.saturating_pow(in_vain))
         .min(LONGEST);
     SHORTEST + bound.saturating_sub(SHORTEST).mul_f64(chance)
 }
@@ -130,19 +130,21 @@ struct Pace {
 }
 
 impl Pace {
-    fn answered(&mut self, took: Duration) -> Option<u32> {
+    /// How many answers in a row, beyond the free ones, came too fast.
+    fn answered(&mut self, took: Duration) -> u32 {
         self.failures = 0;
         self.quick = if took < QUICK {
             self.quick.saturating_add(1)
         } else {
             0
         };
-        self.quick.checked_sub(FREE).filter(|excess| *excess > 0)
+        self.quick.saturating_sub(FREE)
     }
 
-    fn failed(&mut self) -> Option<u32> {
+    /// How many requests in a row failed.
+    fn failed(&mut self) -> u32 {
         self.failures = self.failures.saturating_add(1);
-        Some(self.failures)
+        self.failures
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Dependent {
     pub namespace: String,
     /// `metadata.name` of the pod.
     pub pod: String,
+    /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
+    pub template_hash: Option<String>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
     /// The controllers from the nearest to the topmost.
@@ -44,6 +46,8 @@ pub struct Owner {
     pub kind: Kind,
     /// `metadata.name`
     pub name: String,
+    /// `metadata.uid`
+    pub uid: String,
     /// Its own annotations (not those of its template).
     pub annotations: Map<String, Value>,
 }
@@ -67,6 +71,7 @@ impl Dependent {
                     owners.push(Owner {
                         kind,
                         name,
+                        uid: text(&object, "/metadata/uid"),
                         annotations: annotations(&object),
                     });
                 }
@@ -80,13 +85,28 @@ impl Dependent {
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
             }
         }
-        let pod_annotations = annotations(pod);
+        let hash = pod.pointer("/metadata/labels/controller-revision-hash");
         Lookup::Found(Self {
             namespace,
             pod: text(pod, "/metadata/name"),
-            pod_annotations,
+            template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
+            pod_annotations: annotations(pod),
             owners,
         })
+    }
+
+    /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
+    /// `None` for a pod of its own, which is the only one of its revision.
+    pub fn revision(&self) -> Option<String> {
+        let nearest = self.owners.first()?;
+        match (nearest.kind.word(), &self.template_hash) {
+            ("StatefulSet" | "DaemonSet", hash) => {
+                hash.as_ref().map(|hash| format!("{}.{hash}", nearest.uid))
+            }
+            // A ReplicationController changes its template in place and leaves no trace of it on its pods.
+            ("ReplicationController", _) => None,
+            _ => Some(nearest.uid.clone()),
+        }
     }
 
     /// What the dependent waits for. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
@@ -98,19 +118,14 @@ impl Dependent {
         Ok(annotation::declared(&annotations)?.dependencies())
     }
 
-    /// Every annotation that counts: the pod template's, else the topmost owner's that has the key.
+    /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.
     ///
-    /// Topmost, because a Deployment copies its annotations to its replica sets and an old copy may linger there.
+    /// What stands on an owner in between is a copy: a Deployment writes its annotations onto its replica sets, and what
+    /// is taken away from the Deployment stays there.
     fn annotations(&self) -> Map<String, Value> {
-        let mut all = Map::new();
-        for map in self
-            .owners
-            .iter()
-            .map(|owner| &owner.annotations)
-            .chain([&self.pod_annotations])
-        {
-            all.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
-        }
+        let topmost = self.owners.last();
+        let mut all = topmost.map_or_else(Map::new, |owner| owner.annotations.clone());
+        all.extend(self.pod_annotations.clone());
         all
     }
 

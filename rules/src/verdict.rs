@@ -1,6 +1,6 @@
 //! From the edges of one dependent to what its gate is told.
 
-use crate::dependency::Dependency;
+use crate::dependency::{Dependency, ObjectRef, State};
 use crate::dependent::Dependent;
 use crate::keys;
 use crate::kinds::{self, Kind};
@@ -19,6 +19,8 @@ pub enum Reason {
     Satisfied,
     /// Not found, and the edge is optional.
     OptionalNotFound,
+    /// A Job that was seen complete and has been removed since.
+    Remembered,
     /// Not created yet, or misspelt.
     NotFound,
     /// Being deleted.
@@ -41,6 +43,10 @@ pub enum Reason {
     ClaimNotBound,
     /// No address was assigned yet.
     NoAddress,
+    /// An expression on the object does not hold yet.
+    HealthNotMet,
+    /// An expression on the object says that it has failed.
+    HealthFailed,
     /// The kind has a status and nobody has written it yet.
     NoStatusYet,
     /// The API server does not serve this kind yet.
@@ -55,7 +61,7 @@ pub enum Reason {
     Syncing,
     /// The API server cannot be reached; what is known may be stale.
     Stale,
-    /// The object cannot be judged as it is.
+    /// The object, or an expression on it, cannot be read as it is.
     Unjudgeable,
     /// The object asks for something that this version does not do.
     NotSupported,
@@ -65,9 +71,10 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::Satisfied,
         Self::OptionalNotFound,
+        Self::Remembered,
         Self::NotFound,
         Self::Terminating,
         Self::NotObserved,
@@ -79,6 +86,8 @@ impl Reason {
         Self::NoEndpoints,
         Self::ClaimNotBound,
         Self::NoAddress,
+        Self::HealthNotMet,
+        Self::HealthFailed,
         Self::NoStatusYet,
         Self::KindNotServed,
         Self::KindForbidden,
@@ -96,6 +105,7 @@ impl Reason {
         match self {
             Self::Satisfied => "Satisfied",
             Self::OptionalNotFound => "OptionalNotFound",
+            Self::Remembered => "Remembered",
             Self::NotFound => "NotFound",
             Self::Terminating => "Terminating",
             Self::NotObserved => "NotObserved",
@@ -107,6 +117,8 @@ impl Reason {
             Self::NoEndpoints => "NoEndpoints",
             Self::ClaimNotBound => "ClaimNotBound",
             Self::NoAddress => "NoAddress",
+            Self::HealthNotMet => "HealthNotMet",
+            Self::HealthFailed => "HealthFailed",
             Self::NoStatusYet => "NoStatusYet",
             Self::KindNotServed => "KindNotServed",
             Self::KindForbidden => "KindForbidden",
@@ -125,6 +137,7 @@ impl Reason {
         match self {
             Self::Satisfied => "it is in the state that was asked for",
             Self::OptionalNotFound => "it does not exist, and the dependency is optional",
+            Self::Remembered => "the Job completed, and was removed since",
             Self::NotFound => "it does not exist yet; check its kind, name and namespace",
             Self::Terminating => "it is being deleted",
             Self::NotObserved => "its controller has not looked at its latest change yet",
@@ -138,6 +151,12 @@ impl Reason {
             }
             Self::ClaimNotBound => "the PersistentVolumeClaim is not bound",
             Self::NoAddress => "no address has been assigned yet",
+            Self::HealthNotMet => {
+                "an expression on it, which says when it is healthy, does not hold"
+            }
+            Self::HealthFailed => {
+                "an expression on it says that it has failed, from which it may recover"
+            }
             Self::NoStatusYet => {
                 "its controller has not written a status yet; check that the controller runs"
             }
@@ -153,7 +172,7 @@ impl Reason {
             Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
             Self::Syncing => "the first list of this kind has not arrived yet",
             Self::Stale => "the API server cannot be reached, so what is known may be out of date",
-            Self::Unjudgeable => "its fields do not have the types that its kind calls for",
+            Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
             Self::NotSupported => "it asks for something that this version of sluice does not do",
             Self::RuleError => {
                 "the health rule of its kind cannot be evaluated; ask the administrator of sluice to correct it"
@@ -289,7 +308,9 @@ fn judge_edge(
     }
     let judged = match world.object(&object.kind, namespace, &object.name) {
         Lookup::Found(found) => profile::judge(&object.kind, &found, dependency.state, world, now),
-        Lookup::NotFound => not_found(dependency.optional),
+        Lookup::NotFound => {
+            gone(dependency, namespace, world).unwrap_or_else(|| not_found(dependency.optional))
+        }
         Lookup::Unavailable(why) => unavailable(why, &object.kind, dependency.optional),
     };
     (foreign, judged)
@@ -325,6 +346,27 @@ fn consent(from: &str, to: &str, allowed: &CrossNamespace, world: &dyn World) ->
         Lookup::Found(_) | Lookup::NotFound => not_permitted,
         Lookup::Unavailable(why) => Some(unavailable(why, &Kind::Builtin(kind), false)),
     }
+}
+
+/// A Job that completed before it was removed (by its TTL, by a hook's delete policy) goes on counting.
+fn gone(dependency: &Dependency, namespace: Option<&str>, world: &dyn World) -> Option<Judged> {
+    let ObjectRef { kind, name, .. } = &dependency.object;
+    let is_job = kind.group() == "batch" && kind.word() == "Job";
+    let lasting = matches!(
+        dependency.state,
+        State::Ready | State::Available | State::Complete
+    );
+    if !is_job || !lasting {
+        return None;
+    }
+    let job = world.completed_job(namespace?, name)?;
+    let when = Timestamp::from_second(job.completed).ok()?;
+    Some(Judged {
+        satisfied: true,
+        status: Status::Current,
+        reason: Reason::Remembered,
+        message: format!("completed at {when} and was removed since"),
+    })
 }
 
 fn not_found(optional: bool) -> Judged {

@@ -2,6 +2,7 @@
 
 use crate::kinds::Kind;
 use crate::verdict::Judged;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What is known of something in the cluster.
@@ -13,6 +14,20 @@ pub enum Lookup<T> {
     NotFound,
     /// Nobody can say, and why.
     Unavailable(Unavailable),
+}
+
+/// What is remembered of a Job that completed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompletedJob {
+    /// `metadata.uid`
+    pub uid: String,
+    /// `metadata.creationTimestamp`, in seconds since 1970.
+    pub created: i64,
+    /// `status.completionTime`, in seconds since 1970.
+    pub completed: i64,
+    /// The value of `sluice.dev/revision`, for dependents in lockstep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
 }
 
 /// Why nothing is known.
@@ -45,6 +60,11 @@ pub trait World {
 
     /// Whether objects of this kind live in a namespace.
     fn namespaced(&self, kind: &Kind) -> Lookup<bool>;
+
+    /// A Job of that name that was seen complete and has been removed since, where somebody remembers one.
+    fn completed_job(&self, _namespace: &str, _name: &str) -> Option<CompletedJob> {
+        None
+    }
 
     /// Whether the kind's CustomResourceDefinition declares the status subresource; `None` where nobody can say.
     fn declares_status(&self, kind: &Kind) -> Option<bool>;

@@ -1,4 +1,6 @@
-//! What more than one test needs: processes of ours, and stand-ins for the services that they talk to.
+//! What more than one test needs: processes of ours, stand-ins for the services that they talk to, and a real
+//! cluster.
 
+pub mod cluster;
 pub mod process;
 pub mod status;

@@ -1,5 +1,10 @@
 //! Runs our binaries as processes: finds them, reads their log line by line, waits for their end.
 
+#![expect(
+    clippy::panic,
+    reason = "a process that does not do as expected fails the test that runs it"
+)]
+
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};

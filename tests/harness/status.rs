@@ -240,13 +240,16 @@ pub fn response(status: &str, body: &str) -> String {
 
 /// `response` in chunks of a few bytes.
 pub fn chunked(body: &str) -> String {
-    let mut text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
-    for chunk in body.as_bytes().chunks(7) {
-        text.push_str(&format!(
+    let chunk = |bytes: &[u8]| {
+        format!(
             "{:x}\r\n{}\r\n",
-            chunk.len(),
-            String::from_utf8_lossy(chunk)
-        ));
-    }
-    text + "0\r\n\r\n"
+            bytes.len(),
+            String::from_utf8_lossy(bytes)
+        )
+    };
+    let chunks: Vec<_> = body.as_bytes().chunks(7).map(chunk).collect();
+    format!(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n",
+        chunks.concat()
+    )
 }

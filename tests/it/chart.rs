@@ -122,11 +122,12 @@ fn hands_the_values_to_the_controller_as_flags() {
     --admin-port=8080
     --webhook-configuration=sluice
     --ca-secret=sluice-ca
+    --memory-config-map=sluice-memory
     --gate-image=localhost/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     --gate-image-pull-policy=Always
-    --gate-run-as-user=
     --honor-config-depends-on=false
     --allow-cross-namespace=web->data,web->jobs
+    --workloads=argoproj.io/Rollout
     --log-format=text
     --log-level=debug
     --shutdown-delay=0s
@@ -236,7 +237,9 @@ fn reads_secrets_and_more_kinds_only_where_told_to() {
         "certificates"
     ));
     assert!(cluster_wide(
-        &render!("workloads.custom[0].group=apps.kruise.io,workloads.custom[0].resource=clonesets"),
+        &render!(
+            "workloads.custom[0].group=apps.kruise.io,workloads.custom[0].kind=CloneSet,workloads.custom[0].resource=clonesets"
+        ),
         "clonesets"
     ));
 }

@@ -4,6 +4,12 @@
 mod admission;
 /// What Helm renders of charts/sluice.
 mod chart;
+/// What sluice does in a real cluster; ignored where none is asked for.
+mod cluster;
+/// The documentation: what it shows is run, where it leads exists.
+mod docs;
+/// Custom health against files: the public suites of HIP-0025 and of the JSONPath of Kubernetes.
+mod expressions;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.

@@ -7,6 +7,7 @@ use crate::cache::Cache;
 use crate::catalog::Catalog;
 use crate::gate_policy::{self, Fixed};
 use crate::inject::Keys;
+use crate::memory;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::server::{self, Limits, Port, Server};
@@ -56,6 +57,13 @@ pub struct Args {
     /// The Secret that holds the CA.
     #[arg(long, env = "SLUICE_CA_SECRET", default_value = "sluice-ca")]
     ca_secret: String,
+    /// The ConfigMap that remembers completed Jobs and passed gates.
+    #[arg(
+        long,
+        env = "SLUICE_MEMORY_CONFIG_MAP",
+        default_value = "sluice-memory"
+    )]
+    memory_config_map: String,
     /// The image of the gate.
     #[arg(long, env = "SLUICE_GATE_IMAGE")]
     gate_image: String,
@@ -229,6 +237,12 @@ impl Args {
             metrics: Arc::clone(&metrics),
         };
         tokio::spawn(catalog.run(requests));
+        let config = memory::Config {
+            namespace: self.service_namespace.clone(),
+            name: self.memory_config_map.clone(),
+        };
+        let keep = memory::keep(client.clone(), config, Arc::clone(&cache));
+        tokio::spawn(keep.instrument(info_span!("memory")));
         let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
         tokio::spawn(writer.instrument(info_span!("events")));
         let settings = Settings {

@@ -12,6 +12,7 @@ pub use store::{Condition, Details, Store};
 pub use trim::{Detail, detail, trim};
 pub use view::View;
 
+use crate::memory::Memory;
 use dashmap::DashMap;
 use rules::kinds::Kind;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub struct Cache {
     stores: DashMap<Kind, Arc<Store>>,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
+    memory: Arc<Memory>,
     wanted: mpsc::UnboundedSender<Kind>,
     next: AtomicU64,
 }
@@ -33,21 +35,24 @@ impl Cache {
     /// An empty cache, and the kinds that somebody asked for first, for whoever starts the watches.
     pub fn new() -> (Arc<Self>, mpsc::UnboundedReceiver<Kind>) {
         let (wanted, requests) = mpsc::unbounded_channel();
-        let gated = Arc::new(Store::default());
-        (
-            Arc::new(Self {
-                stores: DashMap::new(),
-                gated,
-                wanted,
-                next: AtomicU64::new(0),
-            }),
-            requests,
-        )
+        let cache = Self {
+            stores: DashMap::new(),
+            gated: Arc::default(),
+            memory: Arc::default(),
+            wanted,
+            next: AtomicU64::new(0),
+        };
+        (Arc::new(cache), requests)
     }
 
     /// The store of the gated pods.
     pub fn gated(&self) -> &Arc<Store> {
         &self.gated
+    }
+
+    /// What is remembered of objects that are gone.
+    pub fn memory(&self) -> &Arc<Memory> {
+        &self.memory
     }
 
     /// The store of a kind; the first call for a kind asks for its watch.

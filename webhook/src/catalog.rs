@@ -6,7 +6,7 @@
 
 use crate::cache::{Cache, Condition, Details, Store, View};
 use crate::metrics::Metrics;
-use crate::watch::{Target, follow};
+use crate::watch::{Observer, Target, follow};
 use kube::Client;
 use kube::discovery::{self, ApiResource, Scope};
 use rules::kinds::{self, Builtin, Kind};
@@ -45,6 +45,10 @@ impl Catalog {
     pub async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
         let gated = self.clone().follow_gated();
         tokio::spawn(gated.instrument(info_span!("watch", kind = "gated pods")));
+        // From the beginning, because a Job may complete and be removed before the first gate asks for it.
+        if let Some(jobs) = kinds::builtin("batch", "Job") {
+            self.cache.store(&Kind::Builtin(jobs));
+        }
         while let Some(kind) = requests.recv().await {
             let span = info_span!("watch", %kind);
             tokio::spawn(self.clone().serve(kind).instrument(span));
@@ -64,6 +68,7 @@ impl Catalog {
             kind: Kind::Builtin(builtin),
             resource: resource(builtin),
             selector,
+            observer: None,
         };
         self.follow_for_ever(&target, self.cache.gated()).await;
     }
@@ -77,11 +82,19 @@ impl Catalog {
                     kind: kind.clone(),
                     resource: resource(builtin),
                     selector: None,
+                    observer: self.observer(builtin),
                 };
                 self.follow_for_ever(&target, &store).await;
             }
             Kind::Custom { group, word } => self.serve_custom(&kind, group, word, &store).await,
         }
+    }
+
+    /// Completed Jobs are remembered beyond their removal.
+    fn observer(&self, builtin: &Builtin) -> Option<Observer> {
+        let memory = Arc::clone(self.cache.memory());
+        (builtin.kind == "Job")
+            .then(|| Arc::new(move |job: &Value| memory.saw_job(job)) as Observer)
     }
 
     async fn follow_for_ever(&self, target: &Target, store: &Store) {
@@ -117,6 +130,7 @@ impl Catalog {
                 kind: canonical,
                 resource: found.resource,
                 selector: None,
+                observer: None,
             };
             let began = tokio::time::Instant::now();
             follow(&self.client, &target, store, &self.metrics).await;

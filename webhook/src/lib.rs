@@ -8,6 +8,7 @@ pub mod cache;
 pub mod catalog;
 pub mod gate_policy;
 pub mod inject;
+pub mod memory;
 pub mod metrics;
 pub mod readiness;
 pub mod server;

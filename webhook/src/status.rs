@@ -17,8 +17,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use jiff::Timestamp;
+use rules::dependent::Dependent;
 use rules::verdict::CrossNamespace;
-use rules::wire::{self, Decision};
+use rules::wire;
 use serde::Deserialize;
 use serde_json::json;
 use std::pin::pin;
@@ -97,8 +98,12 @@ async fn verdict(
         let outcome = answer(&identity, &service.settings, &view, Timestamp::now());
         let settled = began.elapsed() >= SETTLE;
         let (answer, news) = match outcome {
-            Outcome::Answer(answer) => {
-                let news = answer.verdict != Decision::Wait || answer.digest != ask.seen;
+            Outcome::Open(answer, dependent) => {
+                service.opened(&identity, &answer, &dependent);
+                return told(&service, answer);
+            }
+            Outcome::Wait(answer) => {
+                let news = answer.digest != ask.seen;
                 (answer, news)
             }
             Outcome::Provisional(answer) => {
@@ -111,7 +116,7 @@ async fn verdict(
             service.recorder.waiting(&identity, &answer);
         }
         if news || Instant::now() >= deadline {
-            return told(&service, &identity, answer);
+            return told(&service, answer);
         }
         let next = if settled {
             deadline
@@ -128,12 +133,19 @@ async fn verdict(
     }
 }
 
-fn told(service: &Service, identity: &Identity, answer: wire::Answer) -> Response {
-    service.metrics.answered(answer.verdict);
-    if answer.verdict == Decision::Open {
-        info!(namespace = identity.namespace, pod = identity.pod, "Opened");
-        service.recorder.released(identity, &answer);
+impl Service {
+    fn opened(&self, pod: &Identity, answer: &wire::Answer, dependent: &Dependent) {
+        info!(namespace = pod.namespace, pod = pod.pod, "Opened");
+        self.recorder.released(pod, answer);
+        // A marker without a list says nothing about the revision: a list may yet be added to its owner.
+        if !answer.dependencies.is_empty() {
+            self.cache.memory().pass(dependent, Timestamp::now());
+        }
     }
+}
+
+fn told(service: &Service, answer: wire::Answer) -> Response {
+    service.metrics.answered(answer.verdict);
     Json(answer).into_response()
 }
 

@@ -13,6 +13,7 @@ use rules::kinds::Kind;
 use serde::Deserialize;
 use serde_json::Value;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error as ThisError;
 use tracing::{debug, info, warn};
@@ -32,7 +33,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
 
 /// What is followed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Target {
     /// How the rules name the kind; decides what is asked for and what is kept.
     pub kind: Kind,
@@ -40,7 +41,12 @@ pub struct Target {
     pub resource: ApiResource,
     /// A label selector, where not every object is wanted.
     pub selector: Option<String>,
+    /// Who is shown each object as it arrives, beside the store.
+    pub observer: Option<Observer>,
 }
+
+/// Is shown an object that was listed, added or changed.
+pub type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
 
 /// The API server does not serve the resource (any more).
 #[derive(Debug, ThisError)]
@@ -234,6 +240,9 @@ fn kept(target: &Target, mut object: Value) -> Value {
         map.insert("kind".to_owned(), target.resource.kind.clone().into());
     }
     trim(&target.kind, &mut object);
+    if let Some(observer) = &target.observer {
+        observer(&object);
+    }
     object
 }
 

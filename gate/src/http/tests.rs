@@ -6,6 +6,7 @@ fn whole(text: &str) -> Result<Option<(u16, String)>, Bad> {
     Ok(response.map(|response| (response.status, String::from_utf8(response.body).unwrap())))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what `whole` returns")]
 fn answer(status: u16, body: &str) -> Result<Option<(u16, String)>, Bad> {
     Ok(Some((status, body.to_owned())))
 }
@@ -112,6 +113,10 @@ fn refuses_what_is_no_answer() {
         ),
         (chunked("ffffffffffffffff\r\n"), Err(Bad::TooLong)),
         (chunked("100001\r\n"), Err(Bad::TooLong)),
+        (
+            chunked(&format!("80001\r\n{}\r\n", "x".repeat(0x80001)).repeat(2)),
+            Err(Bad::TooLong),
+        ),
         (chunked("1\r\nab\r\n"), unreadable("b\r")),
         (chunked(&"0".repeat(300)), unreadable(&"0".repeat(300))),
         (chunked(&"1\r\na\r\n".repeat(400_000)), Err(Bad::TooLong)),
@@ -150,10 +155,9 @@ proptest! {
     #[test]
     fn every_prefix_asks_for_more(body in "[a-z{}]{0,40}", size in 1usize..9) {
         let pieces: Vec<_> = body.as_bytes().chunks(size).collect();
-        let chunked: String = pieces
-            .iter()
-            .map(|piece| format!("{:x}\r\n{}\r\n", piece.len(), String::from_utf8_lossy(piece)))
-            .collect();
+        let chunks: Vec<_> =
+            pieces.iter().map(|piece| format!("{:x}\r\n{}\r\n", piece.len(), String::from_utf8_lossy(piece))).collect();
+        let chunked = chunks.concat();
         let texts = [
             format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()),
             format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunked}0\r\n"),

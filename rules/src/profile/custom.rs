@@ -1,4 +1,4 @@
-//! Custom resources, and custom health on any object.
+//! Custom resources.
 //!
 //! kstatus takes a custom resource without a condition `Ready` for current as soon as it exists, so a gate would open
 //! on a database that is still being made. The generic rules close that hole for kinds nobody has heard of. They are
@@ -29,12 +29,6 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// The prefix of the expressions of ours: the list, and the keys for one path.
-const HEALTH: &str = "sluice.dev/health";
-
-/// HIP-0025. One without the other has no effect, there as here.
-const READINESS: [&str; 2] = ["helm.sh/readiness-success", "helm.sh/readiness-failure"];
-
 /// How long a new object is given its first status where nobody knows whether its kind has one.
 const GRACE: SignedDuration = SignedDuration::from_secs(10);
 
@@ -57,19 +51,6 @@ impl From<Finding> for Judged {
             Finding::Bad(message) => failed(Reason::Failed, message),
         }
     }
-}
-
-/// The annotation that asks for custom health, if there is one. Custom health is not evaluated yet; to go on as if it
-/// were not there would open a gate that somebody took care to close.
-pub(super) fn health_key(object: &Value) -> Option<&str> {
-    let annotations = get(object, &["metadata", "annotations"])?.as_object()?;
-    if READINESS.iter().all(|key| annotations.contains_key(*key)) {
-        return Some(READINESS[0]);
-    }
-    annotations
-        .keys()
-        .map(String::as_str)
-        .find(|key| key.starts_with(HEALTH))
 }
 
 /// As kstatus, and then the generic rules.

@@ -10,6 +10,7 @@ mod claim;
 mod custom;
 mod existence;
 mod generic;
+mod health;
 mod job;
 mod pod;
 mod service;

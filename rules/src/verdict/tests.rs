@@ -1,6 +1,7 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
 use super::*;
+use crate::world::CompletedJob;
 use serde_json::json;
 
 /// The objects, and what can be said of the kinds that have none.
@@ -54,11 +55,23 @@ impl World for Cluster {
             .map_or_else(Lookup::Unavailable, |()| Lookup::Found(true))
     }
 
+    fn completed_job(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
+        let uid = "u1".to_owned();
+        let known = CompletedJob {
+            uid,
+            created: 0,
+            completed: 60,
+            revision: None,
+        };
+        ((namespace, name) == ("shop", "gone")).then_some(known)
+    }
+
     fn declares_status(&self, _: &Kind) -> Option<bool> {
         None
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 fn owned(kind: &str, name: &str, by: Option<(&str, &str)>, annotations: Value) -> Value {
     let version = match kind {
         "Pod" | "ReplicationController" => "v1",
@@ -137,6 +150,19 @@ fn the_list_comes_from_the_topmost_owner() {
     let web = owned("Deployment", "web", None, list("configmap/new"));
     let cluster = Cluster::of(vec![set, web, config_map("shop", "new")]);
     assert_eq!(reasons(&pod, &cluster), [Reason::Satisfied]);
+}
+
+#[test]
+fn a_list_that_was_taken_away_does_not_live_on_in_a_copy() {
+    let pod = owned("Pod", "web-1-x", Some(("ReplicaSet", "web-1")), json!({}));
+    let set = owned(
+        "ReplicaSet",
+        "web-1",
+        Some(("Deployment", "web")),
+        list("configmap/old"),
+    );
+    let web = owned("Deployment", "web", None, json!({}));
+    assert_eq!(reasons(&pod, &Cluster::of(vec![set, web])), []);
 }
 
 #[test]
@@ -231,6 +257,24 @@ fn what_is_not_there_is_waited_for_unless_it_is_optional() {
     let answer = answer(&edges_of(&optional, &cluster, &CrossNamespace::default()));
     assert_eq!(answer.verdict, wire::Decision::Wait);
     assert_eq!(answer.dependencies[1].status, "NotFound");
+}
+
+#[test]
+fn a_job_that_completed_before_it_was_removed_goes_on_counting() {
+    let cluster = Cluster::of(vec![]);
+    assert_eq!(
+        reasons(&pod("job/gone, job/gone:complete"), &cluster),
+        [Reason::Remembered; 2]
+    );
+    assert_eq!(
+        reasons(&pod("job/never, job/gone:present"), &cluster),
+        [Reason::NotFound; 2]
+    );
+    let newer = owned("Job", "gone", None, json!({}));
+    assert_eq!(
+        reasons(&pod("job/gone"), &Cluster::of(vec![newer])),
+        [Reason::JobNotComplete]
+    );
 }
 
 #[test]

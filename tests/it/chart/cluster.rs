@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::helm::{Render, helm, program};
 
-const NAMESPACE: &str = "sluice-conditions";
+/// Also the name of the configuration. It sorts before "sluice", because the API server calls webhooks by the name of
+/// their configuration, and an installed sluice would have its say first.
+const NAMESPACE: &str = "conditions-of-sluice";
 
 const WORKLOADS: [&str; 7] = [
     "Deployment",
@@ -270,15 +272,15 @@ fn updates(kind: &str) {
     if kind == "Job" {
         return; // its template cannot change
     }
+    let other = json!({"example.com/restarted": "now"});
     assert!(
-        stopped("apply", &changed("early", &asks(), &marked())),
+        stopped("apply", &changed("early", &asks(), &other)),
         "{kind}: the template of one with a list"
     );
     assert!(
         stopped("apply", &changed("plain", &none(), &marked())),
         "{kind}: the marker by hand"
     );
-    let other = json!({"example.com/restarted": "now"});
     assert!(
         !stopped("apply", &changed("plain", &none(), &other)),
         "{kind}: a template of no concern"

@@ -2,8 +2,9 @@
 
 use super::Cache;
 use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
+use crate::memory::Memory;
 use rules::kinds::Kind;
-use rules::world::{Lookup, Unavailable, World};
+use rules::world::{CompletedJob, Lookup, Unavailable, World};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -38,6 +39,11 @@ impl View {
     pub fn gated_pod(&self, namespace: &str, name: &str) -> Lookup<Value> {
         let store = Arc::clone(self.cache.gated());
         self.object_of(&store, namespace, name)
+    }
+
+    /// What is remembered of objects that are gone.
+    pub fn memory(&self) -> &Memory {
+        self.cache.memory()
     }
 
     fn read(&self, store: &Arc<Store>, interest: Interest) {
@@ -103,6 +109,10 @@ impl World for View {
             (Err(why), None) => Lookup::Unavailable(why),
             (Ok(()), None) => Lookup::Unavailable(Unavailable::Syncing),
         }
+    }
+
+    fn completed_job(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
+        self.cache.memory().completed(namespace, name)
     }
 
     fn declares_status(&self, kind: &Kind) -> Option<bool> {

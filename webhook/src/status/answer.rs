@@ -12,8 +12,10 @@ use sha2::{Digest, Sha256};
 /// What came of one question.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The answer.
-    Answer(Answer),
+    /// The answer: wait.
+    Wait(Answer),
+    /// The answer: open, for a pod of this dependent.
+    Open(Answer, Dependent),
     /// An answer that says no more than that something is still being read; a better one is moments away.
     Provisional(Answer),
     /// The pod of that name is another one now.
@@ -31,7 +33,8 @@ pub(super) fn answer(
         Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
         Lookup::Found(_) => return Outcome::AnotherPod,
         Lookup::NotFound => {
-            return Outcome::Provisional(wait(
+            return Outcome::Provisional(told(
+                Decision::Wait,
                 "sluice to see this pod, which must carry the label sluice.dev/gated: \"true\"",
             ));
         }
@@ -39,32 +42,44 @@ pub(super) fn answer(
     };
     let dependent = match Dependent::resolve(&pod, &settings.workloads, view) {
         Lookup::Found(dependent) => dependent,
-        Lookup::NotFound => return Outcome::Provisional(wait("sluice to see the pod's owner")),
+        Lookup::NotFound => {
+            return Outcome::Provisional(told(Decision::Wait, "sluice to see the pod's owner"));
+        }
         Lookup::Unavailable(why) => return unread("the pod's owner", why),
     };
+    if dependent
+        .revision()
+        .is_some_and(|revision| view.memory().has_passed(&revision))
+    {
+        let note = "asking again: another pod of this revision has passed its gate before";
+        return Outcome::Open(told(Decision::Open, note), dependent);
+    }
     let dependencies = match dependent.dependencies(settings.honor_config_depends_on) {
         Ok(dependencies) => dependencies,
         Err(error) => {
             let note = format!("a list that can be read; correct it: {error}");
-            return Outcome::Answer(wait(&note));
+            return Outcome::Wait(told(Decision::Wait, &note));
         }
     };
     let allowed = &settings.cross_namespace;
     let edges = verdict::judge(&dependent, dependencies, allowed, view, now);
     let answer = sealed(verdict::answer(&edges));
+    if answer.verdict == Decision::Open {
+        return Outcome::Open(answer, dependent);
+    }
     if edges
         .iter()
         .any(|edge| edge.judged.reason == Reason::Syncing)
     {
         return Outcome::Provisional(answer);
     }
-    Outcome::Answer(answer)
+    Outcome::Wait(answer)
 }
 
-/// Notes are worded so that they can follow "waiting for".
-fn wait(note: &str) -> Answer {
+/// An answer without dependencies. The note is worded to follow "waiting for", or "open without".
+fn told(verdict: Decision, note: &str) -> Answer {
     sealed(Answer {
-        verdict: Decision::Wait,
+        verdict,
         digest: String::new(),
         dependencies: Vec::new(),
         note: Some(note.to_owned()),
@@ -81,8 +96,8 @@ fn unread(what: &str, why: Unavailable) -> Outcome {
         Unavailable::Stale => format!("sluice to reach the API server again, to read {what}"),
     };
     match why {
-        Unavailable::Syncing => Outcome::Provisional(wait(&note)),
-        _ => Outcome::Answer(wait(&note)),
+        Unavailable::Syncing => Outcome::Provisional(told(Decision::Wait, &note)),
+        _ => Outcome::Wait(told(Decision::Wait, &note)),
     }
 }
 

@@ -51,9 +51,10 @@ fn respond(reply: Reply) -> Response<Answer> {
                 .into_iter()
                 .map(|event| Ok::<_, Infallible>(format!("{event}\n")));
             let lines = futures::stream::iter(lines);
-            let body = match open {
-                true => Answer::from_stream(lines.chain(futures::stream::pending())),
-                false => Answer::from_stream(lines),
+            let body = if open {
+                Answer::from_stream(lines.chain(futures::stream::pending()))
+            } else {
+                Answer::from_stream(lines)
             };
             Response::new(body)
         }
@@ -99,6 +100,7 @@ async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed
         kind,
         resource,
         selector: None,
+        observer: None,
     };
     let metrics = Metrics::default();
     let ended = tokio::select! {

@@ -1,0 +1,73 @@
+//! Tests on a real cluster: a namespace for each, a look at what is in it, and a report where a test fails.
+//!
+//! `KUBECONFIG` names the cluster, and sluice is installed in it. Objects are written by the real `kubectl`, because what
+//! it prints is part of what a user sees; they are read by a client in this process, because a test asks many times.
+//!
+//! Tests run at the same time, each in a namespace of its own. What takes sluice away from everybody runs alone
+//! ([`alone`]).
+
+#![expect(
+    clippy::missing_panics_doc,
+    clippy::panic,
+    reason = "a harness reports by panicking, in every function"
+)]
+
+mod await_until;
+mod manifest;
+mod namespace;
+mod object;
+mod pod;
+mod program;
+mod report;
+pub mod sluice;
+
+pub use await_until::{LIMIT, await_until};
+pub use manifest::{
+    Manifest, config_map, cron_job, daemon_set, deployment, job, other, pod, replica_set,
+    replication_controller, rollout, service, stateful_set,
+};
+pub use namespace::Namespace;
+pub use object::{Look, items, text};
+pub use pod::{Line, Pod};
+pub use program::{Outcome, Program};
+
+use futures::FutureExt;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use tokio::sync::RwLock;
+
+/// Shared by the tests that need sluice to be there, held alone by those that take it away.
+static SLUICE: RwLock<()> = RwLock::const_new(());
+
+/// Runs a test in a namespace of its own, named after `prefix`. Where the test fails, what is in the namespace is printed
+/// first; afterwards the namespace is deleted, unless `SLUICE_KEEP_NAMESPACES` is set.
+pub async fn with_namespace(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
+    let _others_too = SLUICE.read().await;
+    run(prefix, test).await;
+}
+
+/// As [`with_namespace`], while no other test runs: for what stops, removes or restarts sluice.
+pub async fn alone(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
+    let _nobody_else = SLUICE.write().await;
+    run(prefix, test).await;
+}
+
+async fn run(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
+    let namespace = Namespace::create(prefix).await;
+    finally(
+        async || test(&namespace).await,
+        async |failed| {
+            if failed {
+                report::print(&namespace).await;
+            }
+            namespace.delete().await;
+        },
+    )
+    .await;
+}
+
+/// Runs `body`, then `last` whatever became of it, then fails where `body` failed. `last` is told whether it did.
+pub async fn finally<T>(body: impl AsyncFnOnce() -> T, last: impl AsyncFnOnce(bool)) -> T {
+    let outcome = AssertUnwindSafe(body()).catch_unwind().await;
+    last(outcome.is_err()).await;
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
+}

@@ -1,0 +1,256 @@
+//! Objects to apply: each builder gives the smallest one that works, and a test adds what it is about.
+
+use serde_json::{Value, json};
+
+/// An object as a user writes it.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    object: Value,
+    /// Where its pod template is, as a JSON pointer; a pod is its own.
+    template: &'static str,
+}
+
+/// What a pod is made of. `sleep` is what becomes of process 1, and that ignores SIGTERM: one second of grace is enough.
+fn template(name: &str) -> Value {
+    json!({
+        "metadata": {"labels": {"app": name}},
+        "spec": {
+            "terminationGracePeriodSeconds": 1,
+            "containers": [{
+                "name": "app",
+                "image": "docker.io/library/busybox:1.35",
+                "imagePullPolicy": "IfNotPresent",
+                "command": ["sh", "-c", "echo started; exec sleep 100000"],
+            }],
+        },
+    })
+}
+
+/// A pod that stays.
+pub fn pod(name: &str) -> Manifest {
+    let object = template(name);
+    Manifest {
+        object,
+        template: "",
+    }
+    .named("v1", "Pod", name)
+}
+
+/// A Deployment of one pod.
+pub fn deployment(name: &str) -> Manifest {
+    workload("apps/v1", "Deployment", name)
+}
+
+/// A ReplicaSet of one pod.
+pub fn replica_set(name: &str) -> Manifest {
+    workload("apps/v1", "ReplicaSet", name)
+}
+
+/// A DaemonSet; a test's cluster has one node, or the test takes any of the pods.
+pub fn daemon_set(name: &str) -> Manifest {
+    workload("apps/v1", "DaemonSet", name)
+}
+
+/// A StatefulSet of one pod, `NAME-0`.
+pub fn stateful_set(name: &str) -> Manifest {
+    workload("apps/v1", "StatefulSet", name).with("/spec/serviceName", name)
+}
+
+/// A rollout of Argo Rollouts, of which only the definition needs to be there.
+pub fn rollout(name: &str) -> Manifest {
+    workload("argoproj.io/v1alpha1", "Rollout", name)
+}
+
+/// A `ReplicationController` of one pod.
+pub fn replication_controller(name: &str) -> Manifest {
+    workload("v1", "ReplicationController", name).with("/spec/selector", json!({"app": name}))
+}
+
+/// A Job that is done at once.
+pub fn job(name: &str) -> Manifest {
+    let object = json!({"spec": {"backoffLimit": 0, "template": template(name)}});
+    Manifest {
+        object,
+        template: "/spec/template",
+    }
+    .named("batch/v1", "Job", name)
+    .in_pod("/spec/restartPolicy", "Never")
+    .runs("true")
+}
+
+/// A CronJob whose time does not come.
+pub fn cron_job(name: &str) -> Manifest {
+    let job = json!({"spec": {"template": template(name)}});
+    let object = json!({"spec": {"schedule": "0 0 29 2 *", "jobTemplate": job}});
+    Manifest {
+        object,
+        template: "/spec/jobTemplate/spec/template",
+    }
+    .named("batch/v1", "CronJob", name)
+    .in_pod("/spec/restartPolicy", "Never")
+    .runs("true")
+}
+
+/// A Service in front of the pods of a workload of the same name.
+pub fn service(name: &str) -> Manifest {
+    let object = json!({"spec": {"selector": {"app": name}, "ports": [{"port": 80}]}});
+    Manifest {
+        object,
+        template: "",
+    }
+    .named("v1", "Service", name)
+}
+
+/// A ConfigMap: the dependency that is there as soon as somebody makes it.
+pub fn config_map(name: &str) -> Manifest {
+    let object = json!({"data": {}});
+    Manifest {
+        object,
+        template: "",
+    }
+    .named("v1", "ConfigMap", name)
+}
+
+/// Any other object.
+pub fn other(object: Value) -> Manifest {
+    Manifest {
+        object,
+        template: "",
+    }
+}
+
+fn workload(api_version: &str, kind: &str, name: &str) -> Manifest {
+    let selector = json!({"matchLabels": {"app": name}});
+    let object = json!({"spec": {"selector": selector, "template": template(name)}});
+    Manifest {
+        object,
+        template: "/spec/template",
+    }
+    .named(api_version, kind, name)
+}
+
+impl Manifest {
+    fn named(self, api_version: &str, kind: &str, name: &str) -> Self {
+        self.with("/apiVersion", api_version)
+            .with("/kind", kind)
+            .with("/metadata/name", name)
+    }
+
+    /// Its `metadata.name`.
+    pub fn name(&self) -> &str {
+        super::text(&self.object, "/metadata/name")
+    }
+
+    /// Sets one field, by its JSON pointer. Mappings on the way are made.
+    #[must_use]
+    pub fn with(mut self, pointer: &str, value: impl Into<Value>) -> Self {
+        *place(&mut self.object, pointer) = value.into();
+        self
+    }
+
+    /// Sets one field of the pod template.
+    #[must_use]
+    pub fn in_pod(self, pointer: &str, value: impl Into<Value>) -> Self {
+        let pointer = format!("{}{pointer}", self.template);
+        self.with(&pointer, value)
+    }
+
+    /// Sets one field of the application's container.
+    #[must_use]
+    pub fn in_app(self, pointer: &str, value: impl Into<Value>) -> Self {
+        self.in_pod(&format!("/spec/containers/0{pointer}"), value)
+    }
+
+    /// Annotates the object.
+    #[must_use]
+    pub fn annotated(mut self, key: &str, value: &str) -> Self {
+        place(&mut self.object, "/metadata/annotations")[key] = value.into();
+        self
+    }
+
+    /// Annotates the pod template.
+    #[must_use]
+    pub fn template_annotated(mut self, key: &str, value: &str) -> Self {
+        let pointer = format!("{}/metadata/annotations", self.template);
+        place(&mut self.object, &pointer)[key] = value.into();
+        self
+    }
+
+    /// Writes the list on the object.
+    #[must_use]
+    pub fn depends_on(self, list: &str) -> Self {
+        self.annotated("sluice.dev/depends-on", list)
+    }
+
+    /// What the application does once it has said `started`.
+    #[must_use]
+    pub fn runs(self, script: &str) -> Self {
+        let script = format!("echo started; {script}");
+        self.in_app("/command", json!(["sh", "-c", script]))
+    }
+
+    /// The application says `ready` so many seconds after its start, and is ready then.
+    #[must_use]
+    pub fn ready_after(self, seconds: u32) -> Self {
+        let script = format!("sleep {seconds}; echo ready; touch /tmp/ready; exec sleep 100000");
+        self.runs(&script).ready_when_told()
+    }
+
+    /// The application is ready while `/tmp/ready` is there.
+    #[must_use]
+    pub fn ready_when_told(self) -> Self {
+        let exec = json!({"command": ["test", "-e", "/tmp/ready"]});
+        // Twenty seconds: on a busy node it takes its time to start a process, and that is not what is asked.
+        let probe =
+            json!({"exec": exec, "periodSeconds": 1, "timeoutSeconds": 20, "failureThreshold": 1});
+        self.in_app("/readinessProbe", probe)
+    }
+}
+
+/// What `kubectl apply -f` reads: one document for each, in this order. JSON is YAML.
+pub(super) fn yaml(manifests: &[Manifest]) -> String {
+    let documents = manifests.iter().map(|manifest| manifest.object.to_string());
+    documents.collect::<Vec<_>>().join("\n---\n")
+}
+
+/// The place that a JSON pointer names, made where it is not there.
+fn place<'v>(value: &'v mut Value, pointer: &str) -> &'v mut Value {
+    let tokens = pointer.split('/').skip(1);
+    tokens.fold(value, |value, token| match value {
+        Value::Array(items) => {
+            let index: usize = token.parse().expect("a place in a list is a number");
+            &mut items[index]
+        }
+        mapping => &mut mapping[token.replace("~1", "/")],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_set_where_the_pod_template_is() {
+        for manifest in [pod("x"), deployment("x"), cron_job("x"), rollout("x")] {
+            let template = manifest.template;
+            let manifest = manifest
+                .in_app("/securityContext/runAsUser", 7)
+                .template_annotated("a/b", "c");
+            let user = format!("{template}/spec/containers/0/securityContext/runAsUser");
+            assert_eq!(manifest.object.pointer(&user), Some(&json!(7)));
+            let note = format!("{template}/metadata/annotations/a~1b");
+            assert_eq!(manifest.object.pointer(&note), Some(&json!("c")));
+        }
+    }
+
+    #[test]
+    fn documents_keep_their_order() {
+        let yaml = yaml(&[config_map("b"), config_map("a")]);
+        let documents: Vec<Value> = yaml
+            .split("\n---\n")
+            .map(|document| serde_json::from_str(document).unwrap())
+            .collect();
+        assert_eq!(documents[0]["metadata"]["name"], "b");
+        assert_eq!(documents[1]["metadata"]["name"], "a");
+    }
+}

@@ -1,0 +1,145 @@
+//! Reading objects: `kind/name` as kubectl takes it, JSON as the API server keeps it.
+
+use kube::Client;
+use kube::api::{GetParams, ListParams};
+use kube::core::Request;
+use serde_json::Value;
+
+/// The kinds that tests look at, by the path of their group. The name of a resource is its kind's with an "s".
+const IN_NAMESPACES: [(&str, &[&str]); 5] = [
+    ("/api/v1", &CORE),
+    ("/apis/apps/v1", &APPS),
+    ("/apis/batch/v1", &["job", "cronjob"]),
+    ("/apis/discovery.k8s.io/v1", &["endpointslice"]),
+    ("/apis/argoproj.io/v1alpha1", &["rollout"]),
+];
+const CORE: [&str; 7] = [
+    "pod",
+    "service",
+    "configmap",
+    "secret",
+    "event",
+    "replicationcontroller",
+    "resourcequota",
+];
+const APPS: [&str; 5] = [
+    "deployment",
+    "statefulset",
+    "daemonset",
+    "replicaset",
+    "controllerrevision",
+];
+/// The same for kinds that are in no namespace.
+const CLUSTER_WIDE: [(&str, &[&str]); 3] = [
+    ("/api/v1", &["namespace", "node"]),
+    (
+        "/apis/rbac.authorization.k8s.io/v1",
+        &["clusterrole", "clusterrolebinding"],
+    ),
+    (
+        "/apis/admissionregistration.k8s.io/v1",
+        &["mutatingwebhookconfiguration"],
+    ),
+];
+
+/// Reads objects of one namespace, and those of none.
+#[derive(Clone)]
+pub struct Look {
+    client: Client,
+    namespace: String,
+}
+
+impl Look {
+    /// At a namespace, by the credentials of `KUBECONFIG`.
+    pub async fn at(namespace: &str) -> Self {
+        let client = Client::try_default()
+            .await
+            .expect("KUBECONFIG must name a cluster");
+        Self {
+            client,
+            namespace: namespace.to_owned(),
+        }
+    }
+
+    /// One object, e.g. `job/migrate`; `None` where there is none.
+    pub async fn find(&self, reference: &str) -> Option<Value> {
+        let (kind, name) = reference
+            .split_once('/')
+            .unwrap_or_else(|| panic!("{reference:?} is not kind/name"));
+        let request = self.resource(kind).get(name, &GetParams::default());
+        found(
+            reference,
+            self.client.request(request.expect("a plain request")).await,
+        )
+    }
+
+    /// One object that is there.
+    pub async fn get(&self, reference: &str) -> Value {
+        let found = self.find(reference).await;
+        found.unwrap_or_else(|| panic!("there is no {reference} in {}", self.namespace))
+    }
+
+    /// Every object of a kind that has these labels (kubectl's selector syntax; empty for all), in order of their names.
+    pub async fn list(&self, kind: &str, selector: &str) -> Vec<Value> {
+        let parameters = ListParams::default().labels(selector);
+        let request = self.resource(kind).list(&parameters);
+        let answer = self.client.request(request.expect("a plain request")).await;
+        let list: Value = found(kind, answer).unwrap_or_default();
+        let mut objects = items(&list, "/items").to_vec();
+        objects.sort_by_key(|object| text(object, "/metadata/name").to_owned());
+        objects
+    }
+
+    /// The log of a container, with the time of each line in front; empty while there is none.
+    pub async fn log(&self, pod: &str, container: &str) -> String {
+        let parameters = kube::api::LogParams {
+            container: Some(container.to_owned()),
+            timestamps: true,
+            ..Default::default()
+        };
+        let request = self.resource("pod").logs(pod, &parameters);
+        // There is none while the container is waiting, and the API server calls that a bad request.
+        self.client
+            .request_text(request.expect("a plain request"))
+            .await
+            .unwrap_or_default()
+    }
+
+    fn resource(&self, kind: &str) -> Request {
+        let group = |table: &'static [(&str, &[&str])]| {
+            let row = table.iter().find(|(_, kinds)| kinds.contains(&kind));
+            row.map(|(path, _)| *path)
+        };
+        if let Some(path) = group(&IN_NAMESPACES) {
+            Request::new(format!("{path}/namespaces/{}/{kind}s", self.namespace))
+        } else if let Some(path) = group(&CLUSTER_WIDE) {
+            Request::new(format!("{path}/{kind}s"))
+        } else {
+            panic!("{kind:?} is not in the tables of kinds")
+        }
+    }
+}
+
+fn found(what: &str, answer: Result<Value, kube::Error>) -> Option<Value> {
+    match answer {
+        Ok(object) => Some(object),
+        Err(kube::Error::Api(status)) if status.code == 404 => None,
+        Err(error) => panic!("cannot read {what}: {error}"),
+    }
+}
+
+/// The text at a JSON pointer; empty where there is none.
+pub fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+/// The list at a JSON pointer; empty where there is none.
+pub fn items<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,70 @@
+//! What a failing test prints before its namespace goes: whoever reads it has nothing else.
+
+use super::namespace::Namespace;
+use super::object::{items, text};
+use super::{Program, sluice};
+use serde_json::Value;
+
+/// The last lines of each log.
+const LINES: usize = 30;
+
+pub(super) async fn print(namespace: &Namespace) {
+    let Namespace { name, look, .. } = namespace;
+    eprintln!("\n==== what is in namespace {name}");
+    let kinds = "deployments,statefulsets,daemonsets,replicasets,jobs,services";
+    eprintln!(
+        "{}",
+        namespace
+            .kubectl(["get", kinds, "--ignore-not-found"])
+            .await
+    );
+    for pod in look.list("pod", "").await {
+        let pod_name = text(&pod, "/metadata/name");
+        eprintln!("\n---- pod {pod_name}: {}", text(&pod, "/status/phase"));
+        for list in ["/status/initContainerStatuses", "/status/containerStatuses"] {
+            for container in items(&pod, list) {
+                let container_name = text(container, "/name");
+                eprintln!("{container_name}: {}", state(container));
+                tail(&look.log(pod_name, container_name).await);
+            }
+        }
+    }
+    eprintln!("\n---- events");
+    for event in look.list("event", "").await {
+        eprintln!("{}", sentence(&event));
+    }
+    eprintln!("\n---- what sluice says of {name}");
+    let log = sluice::log().await;
+    let ours: Vec<_> = log.lines().filter(|line| line.contains(name)).collect();
+    tail(&ours.join("\n"));
+    eprintln!("{}", pods_of_sluice().await);
+    eprintln!("==== end of {name}\n");
+}
+
+fn state(container: &Value) -> String {
+    let (state, restarts) = (&container["state"], &container["restartCount"]);
+    format!("{state}, restarted {restarts} times")
+}
+
+fn sentence(event: &Value) -> String {
+    format!(
+        "{} {}/{}: {} (x{})",
+        text(event, "/reason"),
+        text(event, "/involvedObject/kind"),
+        text(event, "/involvedObject/name"),
+        text(event, "/message"),
+        event["count"].as_i64().unwrap_or(1)
+    )
+}
+
+fn tail(log: &str) {
+    let lines: Vec<_> = log.lines().collect();
+    for line in &lines[lines.len().saturating_sub(LINES)..] {
+        eprintln!("    {line}");
+    }
+}
+
+async fn pods_of_sluice() -> String {
+    let args = ["get", "pods", "--namespace", sluice::NAMESPACE];
+    Program::new("kubectl").args(args).run().await.to_string()
+}

@@ -1,0 +1,129 @@
+//! sluice itself, as it is installed: stopping it, starting it, removing it. Only for tests that run [`super::alone`].
+
+use super::object::Look;
+use super::program::{Outcome, Program};
+use super::{LIMIT, await_until, finally};
+
+/// Where it is installed, under the release name that is also the name of its Deployment and Service.
+pub const NAMESPACE: &str = "sluice-system";
+
+const RELEASE: &str = "sluice";
+const PODS: &str = "app.kubernetes.io/name=sluice";
+const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../charts/sluice");
+
+/// The release, with the values that it was installed with.
+pub struct Release {
+    values: String,
+}
+
+/// Runs a test that stops sluice, and starts it again whatever becomes of the test.
+pub async fn restarted_after(test: impl AsyncFnOnce()) {
+    let look = Look::at(NAMESPACE).await;
+    let replicas = look.get("deployment/sluice").await["spec"]["replicas"].to_string();
+    finally(test, async |_| scale(&replicas).await).await;
+}
+
+/// Stops every replica, and waits until none answers any more.
+pub async fn stop() {
+    scale("0").await;
+    let look = Look::at(NAMESPACE).await;
+    await_until("sluice is gone", LIMIT, async || {
+        match look.list("pod", PODS).await.len() {
+            0 => Ok(()),
+            count => Err(format!("{count} pods")),
+        }
+    })
+    .await;
+}
+
+/// Starts two replicas, and waits until both are ready.
+pub async fn start() {
+    scale("2").await;
+}
+
+/// Replaces every replica, one after another, and waits until the old ones are gone.
+pub async fn roll() {
+    let look = Look::at(NAMESPACE).await;
+    let replicas = look.list("pod", PODS).await.len();
+    kubectl(["rollout", "restart", "deployment/sluice"]).await;
+    kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
+    await_until("the old replicas are gone", LIMIT, async || {
+        match look.list("pod", PODS).await.len() {
+            count if count <= replicas => Ok(()),
+            count => Err(format!("{count} pods")),
+        }
+    })
+    .await;
+}
+
+async fn scale(replicas: &str) {
+    kubectl(["scale", "deployment/sluice", "--replicas", replicas]).await;
+    kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
+}
+
+async fn kubectl<const N: usize>(args: [&str; N]) {
+    Program::new("kubectl")
+        .args(["--namespace", NAMESPACE])
+        .args(args)
+        .run()
+        .await
+        .ok();
+}
+
+/// Runs a test that removes sluice, and installs it again, with the same values, whatever becomes of the test.
+pub async fn installed_after(test: impl AsyncFnOnce(&Release)) {
+    let values = helm(["get", "values", RELEASE, "--output", "json"])
+        .run()
+        .await;
+    let release = Release {
+        values: values.ok(),
+    };
+    finally(
+        async || test(&release).await,
+        async |failed| {
+            if failed {
+                release.install().await;
+            }
+        },
+    )
+    .await;
+}
+
+impl Release {
+    /// `helm upgrade --install`, with more arguments from `SLUICE_HELM_ARGS`.
+    pub async fn install(&self) {
+        let more = std::env::var("SLUICE_HELM_ARGS").unwrap_or_default();
+        helm(["upgrade", "--install", RELEASE, CHART, "--create-namespace"])
+            .args(["--wait", "--timeout", "3m", "--values", "-"])
+            .args(more.split_whitespace())
+            .input(&self.values)
+            .run()
+            .await
+            .ok();
+    }
+
+    /// `helm uninstall`.
+    pub async fn uninstall(&self) -> Outcome {
+        helm(["uninstall", RELEASE, "--wait", "--timeout", "2m"])
+            .run()
+            .await
+    }
+}
+
+fn helm<const N: usize>(args: [&str; N]) -> Program {
+    Program::new("helm")
+        .args(["--namespace", NAMESPACE])
+        .args(args)
+}
+
+/// What the replicas have logged lately.
+pub(super) async fn log() -> String {
+    let args = ["logs", "--namespace", NAMESPACE, "--selector", PODS];
+    let options = ["--tail=2000", "--prefix", "--max-log-requests=10"];
+    Program::new("kubectl")
+        .args(args)
+        .args(options)
+        .run()
+        .await
+        .stdout
+}

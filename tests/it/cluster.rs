@@ -1,0 +1,21 @@
+//! What a user of sluice sees in a real cluster. `make test` brings one up, installs sluice and runs these; by hand:
+//! `KUBECONFIG=... cargo test -p tests --test it -- --ignored --test-threads 8 cluster::`. They mostly wait, so more
+//! of them than there are processors run at a time.
+
+mod annotations; // which annotations count, and where they stand
+mod custom; // kinds that are not built in, and those that come later
+mod edits; // a list that is changed while pods wait
+mod helm; // the shop by `helm install --wait` and `helm upgrade`
+mod jobs; // when a Job is done
+mod kinds; // every kind of workload
+mod memory; // what outlives the objects that it was seen on
+mod missing; // dependencies that are not there
+mod namespaces; // dependencies in other namespaces
+mod order; // chains and diamonds
+mod pods; // pods whose namespace or own settings are narrow
+mod refused; // what admission refuses, and in which words
+mod services; // when a Service has somebody behind it
+mod told; // events and `kubectl sluice`
+mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
+mod when; // how long after its dependency an application starts; each test runs alone
+mod without_sluice; // last, because each runs alone: sluice removed, rolled, stopped

@@ -1,0 +1,101 @@
+use harness::cluster::{Namespace, Program, items, text, with_namespace};
+use std::path::Path;
+use tokio::sync::OnceCell;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart");
+
+/// Why the shop cannot run here, if so. Its image is put on the node on the way, once.
+async fn missing() -> Option<&'static str> {
+    static LOADED: OnceCell<Option<&'static str>> = OnceCell::const_new();
+    *LOADED.get_or_init(load).await
+}
+
+async fn load() -> Option<&'static str> {
+    if !Path::new(CHART).exists() {
+        return Some("examples/shop/chart is not there");
+    }
+    let cluster = format!("{ROOT}/tests/cluster/cluster");
+    let own = Program::new(&cluster).args(["kubeconfig"]).run().await.ok();
+    // As in the Makefile: only our own cluster is known to take image archives this way.
+    let load = match (std::env::var("LOAD"), std::env::var("KUBECONFIG")) {
+        (Ok(load), _) if !load.is_empty() => load,
+        (_, Ok(used)) if used == own.trim() => format!("{cluster} load"),
+        _ => return Some("LOAD does not say how an image gets onto the nodes"),
+    };
+    let archive = format!("{ROOT}/target/images/shop.tar");
+    let make = format!("{ROOT}/examples/shop/image.sh");
+    Program::new(make).args([&archive]).run().await.ok();
+    let mut words = load.split_whitespace();
+    let program = words.next().expect("it is not empty");
+    Program::new(program)
+        .args(words)
+        .args([&archive])
+        .run()
+        .await
+        .ok();
+    None
+}
+
+/// Install, then an upgrade for which the database needs another migration. The API of the shop exits where its database
+/// does not have the schema that it needs, so that nothing was started too early where nothing was started twice.
+async fn installs_and_upgrades(helm: &str) {
+    if let Some(reason) = missing().await {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    with_namespace(&format!("shop-{helm}"), async |ns| {
+        release(ns, helm, ["install", "shop", CHART]).await;
+        assert_eq!(running(ns, "api").await, 2);
+        nothing_started_twice(ns).await;
+
+        release(ns, helm, ["upgrade", "shop", CHART, "--set", "schema=2"]).await;
+        assert_eq!(completed_jobs(ns).await, 1);
+        nothing_started_twice(ns).await;
+    })
+    .await;
+}
+
+async fn release<const N: usize>(ns: &Namespace, helm: &str, args: [&str; N]) {
+    let program = ns.program(helm).args(args);
+    program.args(["--wait", "--timeout", "3m"]).run().await.ok();
+}
+
+async fn running(ns: &Namespace, component: &str) -> usize {
+    let selector = format!("app.kubernetes.io/component={component}");
+    let pods = ns.look.list("pod", &selector).await;
+    let runs = |pod: &&_| text(pod, "/status/phase") == "Running";
+    pods.iter().filter(runs).count()
+}
+
+async fn completed_jobs(ns: &Namespace) -> usize {
+    let jobs = ns.look.list("job", "").await;
+    let completed = |job: &&serde_json::Value| job["status"]["succeeded"] == 1;
+    jobs.iter().filter(completed).count()
+}
+
+async fn nothing_started_twice(ns: &Namespace) {
+    for pod in ns.look.list("pod", "").await {
+        if !text(&pod, "/metadata/deletionTimestamp").is_empty() {
+            continue; // of the release before
+        }
+        for list in ["/status/initContainerStatuses", "/status/containerStatuses"] {
+            for container in items(&pod, list) {
+                assert_eq!(container["restartCount"], 0, "{container:#}");
+            }
+        }
+        assert_ne!(text(&pod, "/status/phase"), "Failed", "{pod:#}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_shop_with_helm_4() {
+    installs_and_upgrades("helm").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_shop_with_helm_3() {
+    installs_and_upgrades("helm3").await;
+}

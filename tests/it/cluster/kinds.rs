@@ -1,0 +1,119 @@
+use harness::cluster::{
+    config_map, cron_job, daemon_set, deployment, job, other, pod, replica_set,
+    replication_controller, rollout, stateful_set, with_namespace,
+};
+use serde_json::json;
+
+const LIST: &str = "configmap/go";
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn every_kind_of_workload_waits() {
+    with_namespace("kinds", async |ns| {
+        ns.apply([
+            deployment("deployment").depends_on(LIST),
+            stateful_set("statefulset").depends_on(LIST),
+            daemon_set("daemonset").depends_on(LIST),
+            replica_set("replicaset").depends_on(LIST),
+            replication_controller("replicationcontroller").depends_on(LIST),
+            job("job").depends_on(LIST),
+            cron_job("cronjob").depends_on(LIST),
+            pod("pod").depends_on(LIST),
+        ])
+        .await
+        .ok();
+        ns.kubectl(["create", "job", "now", "--from=cronjob/cronjob"])
+            .await
+            .ok();
+
+        let mut pods = vec![];
+        for workload in [
+            "deployment",
+            "statefulset",
+            "daemonset",
+            "replicaset",
+            "replicationcontroller",
+            "job",
+            "cronjob",
+            "pod",
+        ] {
+            let pod = ns.pod_of(workload).await;
+            pod.waits_for("ConfigMap/go", "NotFound").await;
+            pods.push(pod);
+        }
+        ns.apply([config_map("go")]).await.ok();
+        for pod in pods {
+            pod.starts().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_pod_template_of_each_kind_is_marked_and_those_of_controllers_are_left_alone() {
+    with_namespace("marks", async |ns| {
+        let workloads = [
+            deployment("deployment"),
+            stateful_set("statefulset"),
+            daemon_set("daemonset"),
+            replica_set("replicaset"),
+            replication_controller("replicationcontroller"),
+            job("job"),
+        ];
+        ns.apply(workloads.map(|workload| workload.depends_on(LIST)))
+            .await
+            .ok();
+        ns.apply([cron_job("cronjob").depends_on(LIST)]).await.ok();
+
+        let marker = "/spec/template/metadata/annotations/sluice.dev~1gated";
+        for kind in [
+            "deployment",
+            "statefulset",
+            "daemonset",
+            "replicaset",
+            "replicationcontroller",
+            "job",
+        ] {
+            let object = ns.look.get(&format!("{kind}/{kind}")).await;
+            assert_eq!(object.pointer(marker), Some(&json!("true")), "{object:#}");
+        }
+        let object = ns.look.get("cronjob/cronjob").await;
+        let marker = format!("/spec/jobTemplate{marker}");
+        assert_eq!(object.pointer(&marker), Some(&json!("true")), "{object:#}");
+
+        // One for the Deployment, and the one that stands alone: a template changed below its owner makes endless more.
+        ns.pod_of("deployment").await;
+        assert_eq!(ns.look.list("replicaset", "").await.len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_pod_template_of_an_argo_rollout_is_marked() {
+    with_namespace("rollout", async |ns| {
+        let definition = "customresourcedefinition/rollouts.argoproj.io";
+        if ns.kubectl(["get", definition]).await.code != Some(0) {
+            ns.takes_along(definition);
+            let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+            let version = json!({"name": "v1alpha1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+            let names = json!({"plural": "rollouts", "singular": "rollout", "kind": "Rollout"});
+            let spec = json!({"group": "argoproj.io", "scope": "Namespaced", "names": names, "versions": [version]});
+            let definition = json!({
+                "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                "metadata": {"name": "rollouts.argoproj.io"}, "spec": spec,
+            });
+            ns.apply([other(definition)]).await.ok();
+        }
+        ns.kubectl(["wait", "--for=condition=Established", definition])
+            .await
+            .ok();
+
+        ns.apply([rollout("api").depends_on(LIST)]).await.ok();
+        let api = ns.look.get("rollout/api").await;
+        let marks = &api["spec"]["template"]["metadata"]["annotations"];
+        assert_eq!(marks["sluice.dev/gated"], "true", "{api:#}");
+    })
+    .await;
+}

@@ -1,0 +1,105 @@
+use harness::cluster::{
+    LIMIT, Namespace, alone, await_until, config_map, deployment, job, sluice, with_namespace,
+};
+
+/// A Job that completes and is removed at once.
+async fn seeded(ns: &Namespace) {
+    let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
+    ns.apply([seed]).await.ok();
+    await_until("job/seed is removed", LIMIT, async || {
+        match ns.look.find("job/seed").await {
+            None => Ok(()),
+            Some(_) => Err("it is there".to_owned()),
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_that_was_removed_after_it_completed_goes_on_counting() {
+    with_namespace("job-removed", async |ns| {
+        seeded(ns).await;
+        ns.apply([deployment("api").depends_on("job/seed")])
+            .await
+            .ok();
+        ns.pod_of("api").await.starts().await;
+
+        ns.apply([job("seed").runs("sleep 3600")]).await.ok();
+        ns.apply([deployment("late").depends_on("job/seed")])
+            .await
+            .ok();
+        let late = ns.pod_of("late").await;
+        late.waits_for("Job/seed", "JobNotComplete").await;
+        ns.kubectl(["delete", "job/seed", "--wait"]).await.ok();
+        late.waits_for("Job/seed", "NotFound").await; // the newer Job replaced the memory of the older one
+        late.is_shut().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_revision_that_has_started_once_does_not_wait_again() {
+    with_namespace("revision", async |ns| {
+        let api = deployment("api").depends_on("configmap/go");
+        ns.apply([config_map("go"), api]).await.ok();
+        ns.pod_of("api").await.starts().await;
+
+        ns.kubectl(["delete", "configmap/go"]).await.ok();
+        ns.kubectl(["scale", "deployment/api", "--replicas=2"])
+            .await
+            .ok();
+        for pod in ns.pods_of("api", 2).await {
+            pod.starts().await;
+        }
+
+        let next = ["rollout", "restart", "deployment/api"];
+        ns.kubectl(next).await.ok();
+        let selector = "app=api";
+        await_until("a pod of the next revision waits", LIMIT, async || match ns
+            .look
+            .list("pod", selector)
+            .await
+            .len()
+        {
+            3 => Ok(()),
+            count => Err(format!("{count} pods")),
+        })
+        .await;
+        ns.apply([config_map("go")]).await.ok();
+        let status = ["rollout", "status", "deployment/api", "--timeout=60s"];
+        ns.kubectl(status).await.ok();
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn what_is_remembered_outlives_sluice() {
+    alone("remembered", async |ns| {
+        seeded(ns).await;
+        let api = deployment("api").depends_on("configmap/go");
+        ns.apply([config_map("go"), api]).await.ok();
+        ns.pod_of("api").await.starts().await;
+        ns.kubectl(["delete", "configmap/go"]).await.ok();
+
+        sluice::restarted_after(async || {
+            sluice::stop().await;
+            sluice::start().await;
+        })
+        .await;
+
+        ns.apply([deployment("late").depends_on("job/seed")])
+            .await
+            .ok();
+        ns.pod_of("late").await.starts().await;
+        ns.kubectl(["scale", "deployment/api", "--replicas=2"])
+            .await
+            .ok();
+        for pod in ns.pods_of("api", 2).await {
+            pod.starts().await;
+        }
+    })
+    .await;
+}

@@ -1,0 +1,21 @@
+mod emergency; // the webhook configuration deleted by hand
+mod removed; // helm uninstall, and installed again
+mod rolled; // one replica after another is replaced
+mod stopped; // no replica answers
+
+use harness::cluster::{Namespace, Pod, deployment};
+
+/// Three pods whose gates wait for ConfigMap/go.
+async fn waiting_pods(ns: &Namespace) -> Vec<Pod> {
+    let names = ["wait-1", "wait-2", "wait-3"];
+    ns.apply(names.map(|name| deployment(name).depends_on("configmap/go")))
+        .await
+        .ok();
+    let mut pods = vec![];
+    for name in names {
+        let pod = ns.pod_of(name).await;
+        pod.waits_for("ConfigMap/go", "NotFound").await;
+        pods.push(pod);
+    }
+    pods
+}

@@ -1,0 +1,33 @@
+use super::waiting_pods;
+use harness::cluster::{Namespace, alone, config_map, deployment, pod, sluice};
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_rollout_of_sluice_refuses_nobody_and_opens_nothing() {
+    alone("rolled", async |ns| {
+        let waiting = waiting_pods(ns).await;
+        tokio::select! {
+            () = sluice::roll() => {}
+            refusal = first_refusal(ns) => assert!(refusal.is_empty(), "{refusal}"),
+        }
+        for pod in &waiting {
+            pod.is_shut().await;
+        }
+        ns.apply([config_map("go")]).await.ok();
+        for pod in &waiting {
+            pod.starts().await;
+        }
+    })
+    .await;
+}
+
+/// Asks for admission again and again, each time on a connection of the API server's choice.
+async fn first_refusal(ns: &Namespace) -> String {
+    let asked = [pod("probe"), deployment("probe")].map(|it| it.depends_on("configmap/go"));
+    loop {
+        let outcome = ns.pipe("create", &asked, &["--dry-run=server"]).await;
+        if outcome.code != Some(0) {
+            return outcome.to_string();
+        }
+    }
+}

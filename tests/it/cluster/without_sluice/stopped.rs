@@ -1,0 +1,92 @@
+use super::waiting_pods;
+use harness::cluster::{
+    Namespace, alone, config_map, cron_job, daemon_set, deployment, job, pod, service, sluice,
+    stateful_set,
+};
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn what_is_not_annotated_does_not_notice_and_the_rest_recovers() {
+    alone("stopped", async |ns| {
+        let waiting = waiting_pods(ns).await;
+        let [grows, goes] = ["grows", "goes"].map(deployment);
+        ns.apply([grows, goes].map(|it| it.depends_on("configmap/never")))
+            .await
+            .ok();
+        ns.pod_of("grows").await;
+
+        sluice::restarted_after(async || {
+            sluice::stop().await;
+            nobody_else_notices(ns).await;
+            an_annotated_object_is_refused_by_name(ns).await;
+            an_annotated_workload_scales_and_goes(ns).await;
+            ns.apply([config_map("go")]).await.ok();
+            for pod in &waiting {
+                pod.is_shut().await;
+            }
+        })
+        .await;
+
+        for pod in &waiting {
+            pod.starts().await;
+            assert_eq!(pod.gate().await["restartCount"], 0);
+        }
+        for pod in ns.pods_of("grows", 2).await {
+            pod.waits_for("ConfigMap/never", "NotFound").await;
+        }
+    })
+    .await;
+}
+
+/// Everything but annotated workloads is made, changed and deleted as in a cluster without sluice.
+async fn nobody_else_notices(ns: &Namespace) {
+    let plain = [
+        pod("plain-pod"),
+        deployment("plain-deployment"),
+        stateful_set("plain-statefulset"),
+        daemon_set("plain-daemonset"),
+        job("plain-job"),
+        cron_job("plain-cronjob"),
+        config_map("plain-configmap"),
+        service("plain-service"),
+    ];
+    ns.apply(plain.clone()).await.ok();
+    for kind in ["pod", "deployment", "statefulset", "daemonset", "job"] {
+        let pod = ns.pod_of(&format!("plain-{kind}")).await;
+        pod.says("started").await;
+    }
+    let changed = plain.map(|manifest| manifest.annotated("example.com/changed", "yes"));
+    ns.apply(changed.clone()).await.ok();
+    for kind in ["deployment", "statefulset", "daemonset"] {
+        let workload = format!("{kind}/plain-{kind}");
+        let restart = ["rollout", "restart", &workload];
+        ns.kubectl(restart).await.ok();
+        ns.kubectl(["rollout", "status", "--timeout=60s", &workload])
+            .await
+            .ok();
+    }
+    ns.pipe("delete", &changed, &["--wait=true", "--timeout=60s"])
+        .await
+        .ok();
+}
+
+async fn an_annotated_object_is_refused_by_name(ns: &Namespace) {
+    for (manifest, webhook) in [
+        (pod("late"), "pods.sluice.dev"),
+        (deployment("late"), "workloads.sluice.dev"),
+        (cron_job("late"), "cronjobs.sluice.dev"),
+    ] {
+        let late = manifest.depends_on("configmap/go");
+        let refusal = ns.apply([late]).await.refused();
+        assert!(refusal.contains(webhook), "{refusal}");
+    }
+}
+
+async fn an_annotated_workload_scales_and_goes(ns: &Namespace) {
+    ns.kubectl(["scale", "deployment/grows", "--replicas=2"])
+        .await
+        .ok();
+    ns.kubectl(["delete", "deployment/goes", "--timeout=60s"])
+        .await
+        .ok();
+}

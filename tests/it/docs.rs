@@ -1,0 +1,176 @@
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Each command that the documentation shows, the file that runs it, and how it stands there.
+const RUN_BY: [(&str, &str, &str); 17] = [
+    ("make demo", "tests/run", "make demo"),
+    ("make test", ".ci/run", "make test"),
+    ("make images", "Makefile", "install: cluster images"),
+    ("make install", "tests/run", "make install"),
+    (
+        "helm install shop examples/shop/chart --namespace shop --create-namespace",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "shop", CHART]"#,
+    ),
+    (
+        "kubectl sluice status POD --namespace shop",
+        "tests/it/cluster/told.rs",
+        r#"["status", &api.name, "--namespace", &ns.name]"#,
+    ),
+    (
+        "kubectl delete mutatingwebhookconfiguration sluice",
+        "tests/it/cluster/without_sluice/emergency.rs",
+        r#"["delete", "mutatingwebhookconfiguration", "sluice"]"#,
+    ),
+    ("examples/shop/demo.sh", "Makefile", "examples/shop/demo.sh"),
+    (
+        "helm install shop examples/shop/chart -n shop --create-namespace",
+        "examples/shop/demo.sh",
+        "helm install shop",
+    ),
+    (
+        "examples/shop/timeline.py -n shop",
+        "examples/shop/demo.sh",
+        "timeline.py",
+    ),
+    (
+        "helm upgrade shop examples/shop/chart -n shop --set schema=2",
+        "examples/shop/demo.sh",
+        "helm upgrade shop",
+    ),
+    (
+        "kubectl get events -n shop",
+        "tests/it/cluster/told.rs",
+        "has_event",
+    ),
+    (
+        "helm uninstall shop -n shop",
+        "tests/run",
+        "helm uninstall shop",
+    ),
+    (
+        "python3 -m unittest discover examples/shop",
+        "tests/run",
+        "unittest discover",
+    ),
+    (
+        "examples/shop/timeline.py --replay examples/shop/recordings/upgrade.json",
+        "examples/shop/test_timeline.py",
+        "upgrade.json",
+    ),
+    ("make lint", ".ci/run", "make lint"),
+    ("make bench", "Makefile", "bench:"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    let path = path.canonicalize().expect("a file of ours");
+    std::fs::read_to_string(path).expect("text")
+}
+
+fn pages() -> Vec<PathBuf> {
+    let docs = std::fs::read_dir(root().join("docs")).expect("docs is a folder");
+    let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("readable").path()).collect();
+    pages.extend(
+        ["README.md", "CONTRIBUTING.md", "examples/shop/README.md"].map(|page| root().join(page)),
+    );
+    pages
+}
+
+/// The lines of the `sh` blocks, without comments and continued lines joined.
+fn commands(page: &str) -> Vec<String> {
+    let blocks = page
+        .split("```sh\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next());
+    let lines = blocks.flat_map(|block| {
+        block
+            .replace("\\\n", " ")
+            .lines()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    });
+    let bare = |line: String| {
+        line.split(" #")
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    lines
+        .map(bare)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect()
+}
+
+#[test]
+fn every_command_of_the_documentation_is_run_by_a_test() {
+    let shown: BTreeSet<String> = pages()
+        .iter()
+        .flat_map(|page| commands(&read(page)))
+        .collect();
+    let known: BTreeSet<String> = RUN_BY
+        .iter()
+        .map(|(command, ..)| (*command).to_owned())
+        .collect();
+    let unknown: Vec<_> = shown.difference(&known).collect();
+    assert!(unknown.is_empty(), "nothing runs {unknown:#?}");
+    for (command, file, text) in RUN_BY {
+        assert!(
+            read(&root().join(file)).contains(text),
+            "{file} no longer runs {command:?}"
+        );
+    }
+}
+
+#[test]
+fn every_link_within_the_repository_leads_somewhere() {
+    for page in pages() {
+        let text = read(&page);
+        for target in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            let path = target.split('#').next().unwrap_or_default();
+            if path.is_empty() || target.contains("://") {
+                continue;
+            }
+            let file = page.parent().expect("a page is in a folder").join(path);
+            assert!(file.exists(), "{}: {target} leads nowhere", page.display());
+        }
+    }
+}
+
+/// Flux reads that word in a message as leave to delete and recreate the object.
+#[test]
+fn no_text_of_ours_says_the_word() {
+    let word = concat!("immu", "table");
+    for folder in [
+        "rules/src",
+        "webhook/src",
+        "gate/src",
+        "cli/src",
+        "certs/src",
+    ] {
+        let mut folders = vec![root().join(folder)];
+        while let Some(next) = folders.pop() {
+            for entry in std::fs::read_dir(&next).expect("a folder of ours") {
+                let path = entry.expect("readable").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    assert!(
+                        !read(&path).to_lowercase().contains(word),
+                        "{}",
+                        path.display()
+                    );
+                }
+            }
+        }
+    }
+}

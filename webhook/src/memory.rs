@@ -1,0 +1,179 @@
+//! What has to outlive the objects that it was seen on: Jobs that completed and were removed, and revisions whose gate
+//! has opened once.
+//!
+//! Kept in one ConfigMap, which the chart makes and the controller only patches: a restart and the other replica find it
+//! there, and uninstalling takes it away. Each entry is a key of its own and each write a merge patch of just the
+//! changed keys, so replicas never conflict and nothing is read before it is written. A verdict reads from memory and
+//! waits for no write: an entry that is lost costs a pod one more question, never its order.
+
+mod entry;
+mod keeper;
+
+pub use entry::Passed;
+pub use keeper::{Config, keep};
+
+use entry::{job_key, passed_key};
+use jiff::Timestamp;
+use rules::dependent::Dependent;
+use rules::world::CompletedJob;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tokio::sync::Notify;
+
+/// Entries of each sort; beyond it the oldest go. Together they stay well below the 1 MiB of a ConfigMap.
+const MOST: usize = 2_500;
+
+/// Keys to write, or to remove.
+type Changes = BTreeMap<String, Option<String>>;
+
+/// What is remembered, as this replica knows it.
+#[derive(Debug, Default)]
+pub struct Memory {
+    known: RwLock<Known>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    entries: BTreeMap<String, String>,
+    /// What the ConfigMap does not hold yet.
+    unwritten: Changes,
+}
+
+impl Memory {
+    /// Whether a pod of this revision has passed its gate before.
+    pub fn has_passed(&self, revision: &str) -> bool {
+        self.read().entries.contains_key(&passed_key(revision))
+    }
+
+    /// A pod of the dependent has passed its gate.
+    pub fn pass(&self, dependent: &Dependent, now: Timestamp) {
+        if let (Some(revision), Some(owner)) = (dependent.revision(), dependent.owners.first()) {
+            let passed = Passed {
+                at: now.as_second(),
+                group: owner.kind.group().to_owned(),
+                kind: owner.kind.word().to_owned(),
+                namespace: dependent.namespace.clone(),
+                name: owner.name.clone(),
+            };
+            self.write(passed_key(&revision), entry::text(&passed));
+        }
+    }
+
+    /// The Job of that name that was seen complete, if none of that name has been seen since.
+    pub fn completed(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
+        let known = self.read();
+        entry::read(known.entries.get(&job_key(namespace, name))?)
+    }
+
+    /// A Job was added or changed: a completed one is remembered, and one that is not yet makes an older one of its
+    /// name forgotten. A controller's Jobs (a CronJob's) are not: nobody names them in a list, and they are many.
+    pub fn saw_job(&self, job: &Value) {
+        let metadata = &job["metadata"];
+        let owners = metadata["ownerReferences"].as_array();
+        if owners
+            .into_iter()
+            .flatten()
+            .any(|owner| owner["controller"] == true)
+        {
+            return;
+        }
+        let (Some(namespace), Some(name)) =
+            (metadata["namespace"].as_str(), metadata["name"].as_str())
+        else {
+            return;
+        };
+        let key = job_key(namespace, name);
+        match entry::completed(job) {
+            Some(completed) => self.write(key, entry::text(&completed)),
+            None if self
+                .completed(namespace, name)
+                .is_some_and(|known| metadata["uid"] != known.uid) =>
+            {
+                self.write(key, None);
+            }
+            None => {}
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, key: String, value: Option<String>) {
+        if self.read().entries.get(&key) == value.as_ref() {
+            return;
+        }
+        let mut known = self.lock();
+        // A revision that has passed has passed: another pod's later moment is no news.
+        if value.is_some() && entry::is_passed(&key) && known.entries.contains_key(&key) {
+            return;
+        }
+        known.set(key.clone(), value.clone());
+        known.unwritten.insert(key, value);
+        self.changed.notify_one();
+    }
+
+    /// Takes over what the ConfigMap holds, under what this replica has not written yet.
+    fn learn(&self, stored: BTreeMap<String, String>) {
+        let mut known = self.lock();
+        known.entries = stored;
+        for (key, value) in known.unwritten.clone() {
+            known.set(key, value);
+        }
+    }
+
+    fn unwritten(&self) -> Changes {
+        self.read().unwritten.clone()
+    }
+
+    /// `changes` are in the ConfigMap now.
+    fn written(&self, changes: &Changes) {
+        self.lock()
+            .unwritten
+            .retain(|key, value| changes.get(key) != Some(value));
+    }
+
+    /// Removes the revisions whose owner `is_gone`, and the oldest entries of a sort that has too many.
+    fn prune(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
+        let entries = self.read().entries.clone();
+        let (passed, jobs): (Vec<_>, Vec<_>) =
+            entries.iter().partition(|(key, _)| entry::is_passed(key));
+        let read =
+            |(key, text): &(&String, &String)| Some(((*key).clone(), entry::read::<Passed>(text)?));
+        let mut kept = Vec::new();
+        for (key, passed) in passed.iter().filter_map(read) {
+            if is_gone(&key, &passed) {
+                self.write(key, None);
+            } else {
+                kept.push((passed.at, key));
+            }
+        }
+        let age = |(key, text): &(&String, &String)| {
+            Some((entry::read::<CompletedJob>(text)?.completed, (*key).clone()))
+        };
+        for mut sort in [kept, jobs.iter().filter_map(age).collect()] {
+            sort.sort();
+            let excess = sort.len().saturating_sub(MOST);
+            sort.drain(..excess)
+                .for_each(|(_, key)| self.write(key, None));
+        }
+    }
+}
+
+impl Known {
+    fn set(&mut self, key: String, value: Option<String>) {
+        match value {
+            Some(value) => self.entries.insert(key, value),
+            None => self.entries.remove(&key),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! The entries, as keys and values of a ConfigMap.
+
+use jiff::Timestamp;
+use rules::keys;
+use rules::world::CompletedJob;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+const PASSED: &str = "passed.";
+const JOB: &str = "job.";
+
+/// A revision whose gate has opened once, and the owner that it lives as long as.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passed {
+    /// When, in seconds since 1970.
+    pub at: i64,
+    /// The owner's API group.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The owner's kind.
+    pub kind: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// `passed.UID` or `passed.UID.HASH`: within the characters and the length of a ConfigMap's key.
+pub(super) fn passed_key(revision: &str) -> String {
+    format!("{PASSED}{revision}")
+}
+
+/// `job.NAMESPACE.NAME`; a namespace has no dots, so this is unambiguous.
+pub(super) fn job_key(namespace: &str, name: &str) -> String {
+    format!("{JOB}{namespace}.{name}")
+}
+
+pub(super) fn is_passed(key: &str) -> bool {
+    key.starts_with(PASSED)
+}
+
+/// The owner's UID in a key of [`passed_key`].
+pub(super) fn owner_uid(key: &str) -> &str {
+    let revision = key.strip_prefix(PASSED).unwrap_or_default();
+    revision.split('.').next().unwrap_or_default()
+}
+
+/// The Job, if its condition `Complete` is True.
+pub(super) fn completed(job: &Value) -> Option<CompletedJob> {
+    let conditions = job.pointer("/status/conditions")?.as_array()?;
+    conditions
+        .iter()
+        .find(|condition| condition["type"] == "Complete" && condition["status"] == "True")?;
+    let time = |pointer: &str| job.pointer(pointer)?.as_str()?.parse::<Timestamp>().ok();
+    let created = time("/metadata/creationTimestamp")?.as_second();
+    Some(CompletedJob {
+        uid: job["metadata"]["uid"].as_str()?.to_owned(),
+        created,
+        completed: time("/status/completionTime").map_or(created, Timestamp::as_second),
+        revision: job["metadata"]["annotations"][keys::REVISION]
+            .as_str()
+            .map(ToOwned::to_owned),
+    })
+}
+
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_str(text).ok()
+}
+
+pub(super) fn text(entry: &impl Serialize) -> Option<String> {
+    serde_json::to_string(entry).ok()
+}

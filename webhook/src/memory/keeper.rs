@@ -1,0 +1,134 @@
+//! Reads the ConfigMap, follows it, and writes what changes here.
+
+use super::Memory;
+use super::entry::{Passed, owner_uid};
+use crate::cache::Cache;
+use futures::TryStreamExt;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, Patch, PatchParams, WatchEvent, WatchParams};
+use kube::{Client, Error};
+use rules::kinds::{self, Kind};
+use rules::world::{Lookup, World};
+use serde_json::json;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::{debug, warn};
+
+/// Changes of this long become one write.
+const GATHER: Duration = Duration::from_millis(200);
+/// After a failed read or write.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+/// How often what is no longer needed is removed.
+const PRUNE: Duration = Duration::from_mins(5);
+/// How long one watch lasts, in seconds.
+const WATCH_FOR: u32 = 290;
+
+/// Where the memory is kept.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Our own namespace.
+    pub namespace: String,
+    /// The ConfigMap's name.
+    pub name: String,
+}
+
+/// Keeps memory and ConfigMap alike for as long as the process runs.
+pub async fn keep(client: Client, config: Config, cache: Arc<Cache>) {
+    let memory = cache.memory();
+    let api = Api::<ConfigMap>::namespaced(client, &config.namespace);
+    let mut prune = tokio::time::interval(PRUNE);
+    prune.tick().await;
+    loop {
+        let version = match load(&api, &config.name, memory).await {
+            Ok(version) => version,
+            Err(error) => {
+                warn!(%error, name = config.name, "Cannot read what is remembered");
+                tokio::time::sleep(TRY_AGAIN).await;
+                continue;
+            }
+        };
+        let mut watched = pin!(follow(&api, &config.name, &version, memory));
+        loop {
+            tokio::select! {
+                // Each arm is cancel-safe: the stream keeps what is not taken, what is unwritten stays so, a tick comes again.
+                ended = &mut watched => {
+                    if let Err(error) = ended {
+                        debug!(%error, "The watch of what is remembered ended");
+                        tokio::time::sleep(TRY_AGAIN).await;
+                    }
+                    break;
+                }
+                () = memory.changed.notified() => write(&api, &config.name, memory).await,
+                _ = prune.tick() => memory.prune(|key, passed| is_gone(&cache, key, passed)),
+            }
+        }
+    }
+}
+
+async fn load(api: &Api<ConfigMap>, name: &str, memory: &Memory) -> Result<String, Error> {
+    let stored = api.get(name).await?;
+    memory.learn(stored.data.unwrap_or_default());
+    Ok(stored.metadata.resource_version.unwrap_or_default())
+}
+
+async fn follow(
+    api: &Api<ConfigMap>,
+    name: &str,
+    version: &str,
+    memory: &Memory,
+) -> Result<(), Error> {
+    let params = WatchParams::default()
+        .fields(&format!("metadata.name={name}"))
+        .timeout(WATCH_FOR);
+    let mut events = pin!(api.watch(&params, version).await?);
+    while let Some(event) = events.try_next().await? {
+        match event {
+            WatchEvent::Added(stored) | WatchEvent::Modified(stored) => {
+                memory.learn(stored.data.unwrap_or_default());
+            }
+            WatchEvent::Error(status) => return Err(Error::Api(status)),
+            WatchEvent::Deleted(_) => return Ok(()),
+            WatchEvent::Bookmark(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes what gathers in a moment; what cannot be written stays for the next time.
+async fn write(api: &Api<ConfigMap>, name: &str, memory: &Memory) {
+    tokio::time::sleep(GATHER).await;
+    let changes = memory.unwritten();
+    // A null in a merge patch removes the key (RFC 7396).
+    let patch = json!({"data": &changes});
+    match api
+        .patch(name, &PatchParams::default(), &Patch::Merge(&patch))
+        .await
+    {
+        Ok(_) => memory.written(&changes),
+        Err(error) => {
+            warn!(%error, name, "Cannot write what is to be remembered");
+            tokio::time::sleep(TRY_AGAIN).await;
+            memory.changed.notify_one();
+        }
+    }
+}
+
+/// Whether the owner of a revision no longer exists. In doubt it does.
+fn is_gone(cache: &Arc<Cache>, key: &str, passed: &Passed) -> bool {
+    let kind = match kinds::builtin(&passed.group, &passed.kind) {
+        Some(builtin) => Kind::Builtin(builtin),
+        None => Kind::Custom {
+            group: passed.group.clone(),
+            word: passed.kind.clone(),
+        },
+    };
+    match cache
+        .view()
+        .object(&kind, Some(&passed.namespace), &passed.name)
+    {
+        Lookup::Found(owner) => owner["metadata"]["uid"] != owner_uid(key),
+        Lookup::NotFound => true,
+        Lookup::Unavailable(_) => false,
+    }
+}

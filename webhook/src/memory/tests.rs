@@ -1,0 +1,102 @@
+use super::*;
+use serde_json::json;
+
+fn job(uid: &str, complete: bool) -> Value {
+    json!({
+        "metadata": {"namespace": "shop", "name": "migrate", "uid": uid, "creationTimestamp": "2026-01-01T00:00:00Z"},
+        "status": {
+            "completionTime": "2026-01-01T00:01:00Z",
+            "conditions": [{"type": "Complete", "status": if complete { "True" } else { "False" }}],
+        },
+    })
+}
+
+fn passed(at: i64) -> String {
+    let (kind, namespace) = ("ReplicaSet".to_owned(), "shop".to_owned());
+    entry::text(&Passed {
+        at,
+        group: "apps".to_owned(),
+        kind,
+        namespace,
+        name: "api-1".to_owned(),
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_completed_job_is_remembered_until_a_newer_one_of_its_name_comes() {
+    let memory = Memory::default();
+    memory.saw_job(&job("a", false));
+    assert_eq!(memory.completed("shop", "migrate"), None);
+    memory.saw_job(&job("a", true));
+    let known = memory.completed("shop", "migrate").unwrap();
+    assert_eq!(
+        (known.uid.as_str(), known.completed - known.created),
+        ("a", 60)
+    );
+    memory.saw_job(&job("a", true));
+    assert_eq!(memory.completed("other", "migrate"), None);
+    memory.saw_job(&job("b", false));
+    assert_eq!(memory.completed("shop", "migrate"), None);
+}
+
+#[test]
+fn the_jobs_of_a_controller_are_not_remembered() {
+    let memory = Memory::default();
+    let mut nightly = job("a", true);
+    nightly["metadata"]["ownerReferences"] = json!([{"kind": "CronJob", "controller": true}]);
+    memory.saw_job(&nightly);
+    assert_eq!(memory.completed("shop", "migrate"), None);
+}
+
+#[test]
+fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
+    let memory = Memory::default();
+    memory.saw_job(&job("a", true));
+    memory.learn(BTreeMap::from([(passed_key("r1"), passed(1))]));
+    assert!(memory.has_passed("r1"));
+    assert!(memory.completed("shop", "migrate").is_some());
+    let changes = memory.unwritten();
+    memory.saw_job(&job("b", false));
+    memory.written(&changes);
+    assert_eq!(
+        memory.unwritten(),
+        BTreeMap::from([(job_key("shop", "migrate"), None)])
+    );
+    memory.learn(
+        changes
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect(),
+    );
+    assert_eq!(memory.completed("shop", "migrate"), None);
+}
+
+#[test]
+fn revisions_go_with_their_owners() {
+    let memory = Memory::default();
+    memory.write(passed_key("u1"), Some(passed(1)));
+    memory.write(passed_key("u2.hash"), Some(passed(2)));
+    memory.prune(|key, _| entry::owner_uid(key) == "u2");
+    assert!(memory.has_passed("u1") && !memory.has_passed("u2.hash"));
+}
+
+#[test]
+fn the_oldest_go_when_there_are_too_many() {
+    let memory = Memory::default();
+    let most = i64::try_from(MOST).unwrap();
+    for at in 0..most + 2 {
+        memory.write(passed_key(&format!("u{at}")), Some(passed(at)));
+    }
+    memory.saw_job(&job("a", true));
+    memory.prune(|_, _| false);
+    assert!(!memory.has_passed("u0") && !memory.has_passed("u1") && memory.has_passed("u2"));
+    assert!(memory.completed("shop", "migrate").is_some());
+    let size: usize = memory
+        .read()
+        .entries
+        .iter()
+        .map(|(key, value)| key.len() + value.len())
+        .sum();
+    assert!(size < 500_000, "{size}");
+}
