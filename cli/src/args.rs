@@ -1,8 +1,10 @@
 //! The command line.
 
+use crate::offline::{self, Profile};
 use crate::status;
 use anyhow::{Context, Result};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use std::path::PathBuf;
@@ -33,24 +35,43 @@ struct Connection {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// What a pod waits for: each dependency of its list, its status, and why.
+    /// What a pod waits for, or with -f what the rules say of each object of a manifest.
     ///
-    /// Reads the cluster with your own rights and judges with the rules of the status service.
-    /// Exit code 0: nothing holds the pod back; 1: an error; 3: something does.
-    Status {
-        /// The pod, `NAME` or `pod/NAME`.
-        pod: String,
-        /// How to print it.
-        #[arg(short, long, value_enum, default_value_t = Output::Text)]
-        output: Output,
-    },
+    /// With POD: each dependency of its list, its status, and why. Reads the cluster with your own rights and judges
+    /// with the rules of the status service.
+    ///
+    /// With -f: asks no cluster. A Service is judged by the EndpointSlices of the same file, a claim by its
+    /// StorageClasses, a custom resource by its CustomResourceDefinition.
+    ///
+    /// Exit code 0: nothing holds the pod back, or every object is Current; 1: an error, after what came before it;
+    /// 2: wrong arguments; 3: something is not as it has to be.
+    Status(Status),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("subject").args(["pod", "file"]).required(true))]
+struct Status {
+    /// The pod, `NAME` or `pod/NAME`.
+    pod: Option<String>,
+    /// A manifest: YAML documents, JSON values or lists; `-` is standard input.
+    #[arg(short, long = "filename", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Whose rules judge the manifest.
+    #[arg(long, value_enum, default_value_t = Profile::Sluice, conflicts_with = "pod")]
+    profile: Profile,
+    /// The time to judge the manifest at, like 2026-01-31T12:00:00Z; default: now.
+    #[arg(long, value_name = "TIME", conflicts_with = "pod")]
+    now: Option<Timestamp>,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    output: Output,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
     /// A table for people.
     Text,
-    /// What the gate is told, as JSON.
+    /// For a pod what its gate is told; for a manifest an object a line: kind, namespace, name, status, reason, message.
     Json,
 }
 
@@ -61,15 +82,35 @@ impl Args {
             command,
         } = self;
         match command {
-            Command::Status { pod, output } => {
-                let (client, namespace) = connection.open().await?;
-                let name = pod
-                    .strip_prefix("pod/")
-                    .or_else(|| pod.strip_prefix("pods/"))
-                    .unwrap_or(&pod);
-                status::run(client, &namespace, name, output).await
-            }
+            Command::Status(status) => status.run(connection).await,
         }
+    }
+}
+
+impl Status {
+    async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let Self {
+            pod,
+            file,
+            profile,
+            now,
+            output,
+        } = self;
+        if let Some(file) = file {
+            return offline::run(&offline::Question {
+                file,
+                profile,
+                now: now.unwrap_or_else(Timestamp::now),
+                output,
+            });
+        }
+        let pod = pod.context("a pod or a file must be named")?;
+        let (client, namespace) = connection.open().await?;
+        let name = pod
+            .strip_prefix("pod/")
+            .or_else(|| pod.strip_prefix("pods/"))
+            .unwrap_or(&pod);
+        status::run(client, &namespace, name, output).await
     }
 }
 

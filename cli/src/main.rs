@@ -1,6 +1,8 @@
 //! Assembly: provider, arguments, one command, an exit code.
 
 mod args;
+mod manifest;
+mod offline;
 mod reader;
 mod status;
 

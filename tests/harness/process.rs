@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{LazyLock, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -180,4 +180,35 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Runs a command to its end on `input`, and returns all that it wrote.
+///
+/// # Panics
+///
+/// Where it does not start.
+pub fn pipe(command: &mut Command, input: Vec<u8>) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the process must start");
+    let mut stdin = child.stdin.take().expect("standard input is a pipe");
+    // Whoever ends before it has read everything is judged by what it wrote.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("it was not waited for");
+    writer.join().expect("writing does not panic");
+    output
+}
+
+/// The values of an output that has one on each line.
+///
+/// # Panics
+///
+/// Where a line is no JSON.
+pub fn json_lines(output: &[u8]) -> Vec<serde_json::Value> {
+    let lines = String::from_utf8_lossy(output);
+    let read = |line| serde_json::from_str(line).expect("each line must be JSON");
+    lines.lines().map(read).collect()
 }

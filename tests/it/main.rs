@@ -4,8 +4,12 @@
 mod admission;
 /// What Helm renders of charts/sluice.
 mod chart;
+/// kubectl-sluice's process, without a cluster.
+mod cli;
 /// What sluice does in a real cluster; ignored where none is asked for.
 mod cluster;
+/// The rules against the Go libraries that they follow, on generated manifests.
+mod differential;
 /// The documentation: what it shows is run, where it leads exists.
 mod docs;
 /// Custom health against files: the public suites of HIP-0025 and of the JSONPath of Kubernetes.

@@ -1,0 +1,93 @@
+//! `status -f FILE`: what the rules say of each object of a manifest, without a cluster.
+
+mod judge;
+mod print;
+mod world;
+
+use crate::args::Output;
+use crate::manifest::{Entries, Entry, Error};
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use jiff::Timestamp;
+use print::Printer;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use world::Manifest;
+
+/// The exit code for "something is not as a dependent needs it".
+const WAITS: u8 = 3;
+
+/// Whose rules judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profile {
+    /// kstatus as it is: status and message are its own.
+    Kstatus,
+    /// What a dependent needs: kstatus, and what `ready` asks for beyond it.
+    Sluice,
+}
+
+/// What is asked for.
+pub(crate) struct Question {
+    /// The manifest; `-` is standard input.
+    pub(crate) file: PathBuf,
+    pub(crate) profile: Profile,
+    /// What the age of an object is measured against.
+    pub(crate) now: Timestamp,
+    pub(crate) output: Output,
+}
+
+pub(crate) fn run(question: &Question) -> Result<ExitCode> {
+    let path = &question.file;
+    let (name, input): (_, Box<dyn BufRead>) = if path == Path::new("-") {
+        ("standard input".into(), Box::new(io::stdin().lock()))
+    } else {
+        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        (path.display().to_string(), Box::new(BufReader::new(file)))
+    };
+    let mut printer = Printer::new(io::stdout().lock(), question.output);
+    let read = judge_all(question, Entries::new(input), &mut printer);
+    match printer.finish() {
+        // Whoever reads has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+        finished => finished.context("cannot write")?,
+    }
+    read.with_context(|| name.clone())?;
+    if printer.printed == 0 {
+        eprintln!("{name}: there is no object");
+    }
+    Ok(if printer.current == printer.printed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(WAITS)
+    })
+}
+
+/// Prints a line for each entry, up to the one at which reading ends.
+fn judge_all(
+    question: &Question,
+    mut entries: Entries<impl BufRead>,
+    printer: &mut Printer<impl Write>,
+) -> Result<(), Error> {
+    let now = question.now;
+    match question.profile {
+        Profile::Kstatus => entries.try_for_each(|entry| {
+            printer.print(judge::kstatus(&entry?, now));
+            Ok(())
+        }),
+        Profile::Sluice => {
+            // A Service is judged by slices that may come after it, so all is read first.
+            let mut read: Vec<Entry> = Vec::new();
+            let end = entries.try_for_each(|entry| {
+                read.push(entry?);
+                Ok(())
+            });
+            let world = Manifest::new(read.iter().map(|entry| &entry.object));
+            for entry in &read {
+                printer.print(judge::sluice(entry, &world, now));
+            }
+            end
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One line of the answer.
+
+use crate::manifest::Entry;
+use jiff::Timestamp;
+use rules::dependency::State;
+use rules::kinds::{self, Kind};
+use rules::kstatus::{self, Evaluation, Status};
+use rules::profile;
+use rules::verdict::{Judged, Reason};
+use rules::world::World;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What is said of one object.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Line {
+    pub(super) kind: String,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    /// The word of kstatus. By the rules of sluice it is `Current` where, and only where, a dependent may go on.
+    pub(super) status: &'static str,
+    /// By the rules of kstatus that of its condition, which `Current` has not.
+    pub(super) reason: String,
+    pub(super) message: String,
+}
+
+impl Line {
+    fn new(object: &Value, status: Status, reason: &str, message: String) -> Self {
+        let text = |pointer: &str| {
+            let value = object.pointer(pointer).and_then(Value::as_str);
+            value.unwrap_or_default().to_owned()
+        };
+        Self {
+            kind: text("/kind"),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+            status: status.word(),
+            reason: reason.to_owned(),
+            message,
+        }
+    }
+
+    fn unknown(object: &Value, message: String) -> Self {
+        Self::new(
+            object,
+            Status::Unknown,
+            Reason::Unjudgeable.label(),
+            message,
+        )
+    }
+}
+
+/// kstatus as its readers tell it: an error of the library is `Unknown`, with the error's text.
+pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> Line {
+    let object = &entry.object;
+    if let Some(problem) = &entry.problem {
+        return Line::unknown(object, problem.clone());
+    }
+    match kstatus::compute(object, now) {
+        Ok(evaluation) => {
+            let Evaluation {
+                status,
+                reason,
+                message,
+                ..
+            } = evaluation;
+            Line::new(object, status, &reason, message)
+        }
+        Err(error) => Line::unknown(object, error.to_string()),
+    }
+}
+
+/// Whether the object is ready for its dependents.
+pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
+    let object = &entry.object;
+    if let Some(problem) = &entry.problem {
+        return Line::unknown(object, problem.clone());
+    }
+    let kind = match kind_of(object) {
+        Ok(kind) => kind,
+        Err(problem) => return Line::unknown(object, problem),
+    };
+    let Judged {
+        satisfied: _, // what `Current` says, see there
+        status,
+        reason,
+        message,
+    } = profile::judge(&kind, object, State::Ready, world, now);
+    Line::new(object, status, reason.label(), message)
+}
+
+/// The kind of an object, or why it has none.
+pub(super) fn kind_of(object: &Value) -> Result<Kind, String> {
+    let field = |name: &str| match object.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text.as_str()),
+        Some(Value::String(_)) | None => Err(format!("it has no {name}")),
+        Some(_) => Err(format!("its {name} is not a text")),
+    };
+    let (kind, version) = (field("kind")?, field("apiVersion")?);
+    let group = match version.split_once('/') {
+        None => "",
+        Some((_, rest)) if rest.contains('/') => {
+            return Err(format!(
+                "its apiVersion {version:?} has more than one slash"
+            ));
+        }
+        Some((group, _)) => group,
+    };
+    match kinds::builtin(group, kind) {
+        Some(builtin) => Ok(Kind::Builtin(builtin)),
+        None if group.is_empty() => Err(format!("{version} has no kind {kind:?} with a status")),
+        None => Ok(Kind::Custom {
+            group: group.to_owned(),
+            word: kind.to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,99 @@
+//! The lines of the answer, as JSON or as a table.
+
+use super::judge::Line;
+use crate::args::Output;
+use rules::kstatus::Status;
+use std::io::{self, BufWriter, Write};
+
+/// Writes lines and counts them. JSON is written as it comes, a table when all is known.
+///
+/// The first error of writing is kept for [`Printer::finish`], and nothing is written after it.
+pub(super) struct Printer<W: Write> {
+    out: BufWriter<W>,
+    output: Output,
+    table: Vec<[String; COLUMNS]>,
+    result: io::Result<()>,
+    pub(super) printed: usize,
+    /// How many of them are as they should be.
+    pub(super) current: usize,
+}
+
+const COLUMNS: usize = 6;
+
+impl<W: Write> Printer<W> {
+    pub(super) fn new(out: W, output: Output) -> Self {
+        Self {
+            out: BufWriter::new(out),
+            output,
+            table: Vec::new(),
+            result: Ok(()),
+            printed: 0,
+            current: 0,
+        }
+    }
+
+    pub(super) fn print(&mut self, line: Line) {
+        self.printed += 1;
+        self.current += usize::from(line.status == Status::Current.word());
+        match self.output {
+            Output::Json if self.result.is_ok() => self.result = write_json(&mut self.out, &line),
+            Output::Json => {}
+            Output::Text => self.table.push(row(line)),
+        }
+    }
+
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        std::mem::replace(&mut self.result, Ok(()))?;
+        let heading = ["KIND", "NAMESPACE", "NAME", "STATUS", "REASON", "MESSAGE"];
+        if !self.table.is_empty() {
+            self.table.insert(0, heading.map(str::to_owned));
+        }
+        let mut widths = [0; COLUMNS];
+        for row in &self.table {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        for row in self.table.drain(..) {
+            let cells = row.iter().zip(widths);
+            let padded: Vec<_> = cells
+                .map(|(cell, width)| format!("{cell:width$}"))
+                .collect();
+            writeln!(self.out, "{}", padded.join("  ").trim_end())?;
+        }
+        self.out.flush()
+    }
+}
+
+fn write_json(out: &mut impl Write, line: &Line) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}
+
+/// A message may hold anything; a table has one line for each object, and nothing that moves the cursor.
+fn row(line: Line) -> [String; COLUMNS] {
+    let Line {
+        kind,
+        namespace,
+        name,
+        status,
+        reason,
+        message,
+    } = line;
+    let plain = |text: String| text.replace(char::is_control, " ");
+    let or_dash = |text: String| {
+        if text.is_empty() {
+            "-".to_owned()
+        } else {
+            plain(text)
+        }
+    };
+    [
+        or_dash(kind),
+        or_dash(namespace),
+        or_dash(name),
+        status.to_owned(),
+        or_dash(reason),
+        plain(message),
+    ]
+}

@@ -1,0 +1,148 @@
+//! A manifest as the rules look at a cluster: what else there is in it.
+
+use super::judge::kind_of;
+use rules::kinds::{self, Kind};
+use rules::world::{Lookup, Unavailable, World};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+
+/// The objects of a manifest, found without looking at each.
+#[derive(Default)]
+pub(super) struct Manifest<'a> {
+    kinds: HashMap<Kind, OfKind<'a>>,
+    /// Group and kind of the custom resources that are defined here, and whether they have a status.
+    declares_status: HashMap<(&'a str, &'a str), bool>,
+}
+
+/// The objects of one kind.
+#[derive(Default)]
+struct OfKind<'a> {
+    /// By namespace, empty without one, and name.
+    named: BTreeMap<(&'a str, &'a str), &'a Value>,
+    /// By key and value of a label: in a namespace, and in all of them (`None`).
+    labelled: HashMap<(Option<&'a str>, &'a str, &'a str), Vec<&'a Value>>,
+}
+
+impl<'a> Manifest<'a> {
+    pub(super) fn new(objects: impl Iterator<Item = &'a Value>) -> Self {
+        let mut world = Self::default();
+        for object in objects {
+            if let Ok(kind) = kind_of(object) {
+                if kind.word() == "CustomResourceDefinition" {
+                    let names = (
+                        text(object, "/spec/group"),
+                        text(object, "/spec/names/kind"),
+                    );
+                    world.declares_status.insert(names, has_status(object));
+                }
+                world.kinds.entry(kind).or_default().add(object);
+            }
+        }
+        world
+    }
+}
+
+impl<'a> OfKind<'a> {
+    fn add(&mut self, object: &'a Value) {
+        let namespace = text(object, "/metadata/namespace");
+        let name = text(object, "/metadata/name");
+        self.named.insert((namespace, name), object);
+        let labels = object
+            .pointer("/metadata/labels")
+            .and_then(Value::as_object);
+        for (key, value) in labels.into_iter().flatten() {
+            let value = value.as_str().unwrap_or_default();
+            for namespace in [Some(namespace), None] {
+                let same = self.labelled.entry((namespace, key, value)).or_default();
+                same.push(object);
+            }
+        }
+    }
+
+    fn list(&self, namespace: Option<&str>, label: Option<(&str, &str)>) -> Vec<Value> {
+        if let Some((key, value)) = label {
+            let same = self.labelled.get(&(namespace, key, value));
+            return same.into_iter().flatten().copied().cloned().collect();
+        }
+        self.named
+            .iter()
+            .filter(|((of, _), _)| namespace.is_none_or(|namespace| namespace == *of))
+            .map(|(_, object)| (*object).clone())
+            .collect()
+    }
+}
+
+impl World for Manifest<'_> {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        let Some(objects) = self.kinds.get(kind) else {
+            return absent(kind, Lookup::NotFound);
+        };
+        let found = objects.named.get(&(namespace.unwrap_or_default(), name));
+        found.map_or(Lookup::NotFound, |object| Lookup::Found((*object).clone()))
+    }
+
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        label: Option<(&str, &str)>,
+    ) -> Lookup<Vec<Value>> {
+        match self.kinds.get(kind) {
+            Some(objects) => Lookup::Found(objects.list(namespace, label)),
+            None => absent(kind, Lookup::Found(Vec::new())),
+        }
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        match kind {
+            Kind::Builtin(builtin) => Lookup::Found(builtin.namespaced),
+            Kind::Custom { .. } => match self.kinds.get(kind) {
+                Some(objects) => Lookup::Found(objects.named.keys().any(|(of, _)| !of.is_empty())),
+                None => Lookup::Unavailable(Unavailable::NotServed),
+            },
+        }
+    }
+
+    /// Where the definition is not in the manifest: yes. To open for an object that its controller has not seen is
+    /// worse than to wait for one that never has a status. Kinds of Kubernetes' own groups have no definition.
+    fn declares_status(&self, kind: &Kind) -> Option<bool> {
+        match self.declares_status.get(&(kind.group(), kind.word())) {
+            Some(declares) => Some(*declares),
+            None if kinds::knows_group(kind.group()) => None,
+            None => Some(true),
+        }
+    }
+}
+
+/// What is said of a kind of which the manifest has nothing.
+///
+/// What belongs to the whole cluster (a StorageClass) seldom stands in a manifest, so its absence tells nothing; what
+/// belongs to a namespace (an EndpointSlice) would stand beside the object.
+fn absent<T>(kind: &Kind, none: Lookup<T>) -> Lookup<T> {
+    match kind {
+        Kind::Builtin(builtin) if !builtin.namespaced => {
+            Lookup::Unavailable(Unavailable::Forbidden)
+        }
+        _ => none,
+    }
+}
+
+fn has_status(definition: &Value) -> bool {
+    let versions = definition
+        .pointer("/spec/versions")
+        .and_then(Value::as_array);
+    let spec = definition.get("spec"); // where apiextensions.k8s.io/v1beta1 has it
+    let declares = |holder: &Value| {
+        let status = holder.pointer("/subresources/status");
+        status.is_some_and(|status| !status.is_null())
+    };
+    versions.into_iter().flatten().chain(spec).any(declares)
+}
+
+fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    let value = object.pointer(pointer).and_then(Value::as_str);
+    value.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+use super::*;
+use crate::manifest::Entry;
+use crate::offline::judge::sluice;
+use serde_json::json;
+
+/// Status and reason of each object.
+fn judge(objects: &[Value]) -> Vec<(&'static str, String)> {
+    let world = Manifest::new(objects.iter());
+    let now = "2026-01-01T00:00:00Z".parse().unwrap();
+    let lines = objects.iter().map(|object| {
+        let entry = Entry {
+            object: object.clone(),
+            problem: None,
+        };
+        sluice(&entry, &world, now)
+    });
+    lines.map(|line| (line.status, line.reason)).collect()
+}
+
+fn first(objects: &[Value]) -> (&'static str, String) {
+    judge(objects).remove(0)
+}
+
+fn service(namespace: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "db", "namespace": namespace},
+        "spec": {"selector": {"app": "db"}}})
+}
+
+fn slice(namespace: &str, serving: bool) -> Value {
+    json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+        "metadata": {"name": "db-x", "namespace": namespace, "labels": {"kubernetes.io/service-name": "db"}},
+        "endpoints": [{"conditions": {"serving": serving}}]})
+}
+
+#[test]
+fn a_service_is_judged_by_the_slices_of_its_namespace() {
+    let current = ("Current", "Satisfied".to_owned());
+    let waits = ("InProgress", "NoEndpoints".to_owned());
+    assert_eq!(first(&[service("a"), slice("a", true)]), current);
+    assert_eq!(first(&[service("a"), slice("a", false)]), waits);
+    assert_eq!(first(&[service("a"), slice("b", true)]), waits);
+    assert_eq!(first(&[service("a")]), waits);
+    // A chart names no namespace.
+    let mut bare = [service("a"), slice("a", true)];
+    for object in &mut bare {
+        object["metadata"]
+            .as_object_mut()
+            .unwrap()
+            .remove("namespace");
+    }
+    assert_eq!(first(&bare), current);
+}
+
+#[test]
+fn a_claim_is_judged_by_the_classes_if_there_are_any() {
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "a"},
+        "spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"}});
+    let class = |name: &str, mode: &str| {
+        json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
+            "volumeBindingMode": mode})
+    };
+    let current = ("Current", "Satisfied".to_owned());
+    let waits = ("InProgress", "ClaimNotBound".to_owned());
+    let judged = |class| first(&[claim.clone(), class]);
+    assert_eq!(judged(class("fast", "WaitForFirstConsumer")), current);
+    assert_eq!(judged(class("fast", "Immediate")), waits);
+    assert_eq!(judged(class("slow", "WaitForFirstConsumer")), waits);
+    assert_eq!(first(&[claim]), current, "nobody provisions it");
+}
+
+#[test]
+fn a_custom_resource_is_judged_by_its_definition() {
+    let resource = json!({"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}});
+    let definition = |subresources: Value| {
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "things.x.io"},
+            "spec": {"group": "x.io", "names": {"kind": "Thing"},
+                "versions": [{"name": "v1", "subresources": subresources}]}})
+    };
+    let waits = ("InProgress", "NoStatusYet".to_owned());
+    let judged = |subresources| first(&[resource.clone(), definition(subresources)]);
+    assert_eq!(judged(json!({"status": {}})), waits);
+    assert_eq!(
+        judged(json!({"scale": {}})),
+        ("Current", "Satisfied".to_owned())
+    );
+    assert_eq!(first(&[resource]), waits);
+}
+
+#[test]
+fn an_object_without_a_kind_is_unknown() {
+    for object in [
+        json!({}),
+        json!({"kind": "Pod"}),
+        json!({"apiVersion": "v1", "kind": 5}),
+        json!({"apiVersion": "v1", "kind": "Nothing"}),
+        json!({"apiVersion": "a/b/c", "kind": "Pod"}),
+    ] {
+        let unknown = ("Unknown", "Unjudgeable".to_owned());
+        assert_eq!(first(std::slice::from_ref(&object)), unknown, "{object}");
+    }
+}

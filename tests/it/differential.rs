@@ -1,0 +1,32 @@
+//! The rules against the libraries that they follow, on manifests that nobody would think of.
+//!
+//! `tests/differential` holds small Go programs around the real libraries; they read cases and write results as JSON
+//! lines. The cases are made from a seed, which is printed: `SLUICE_SEED=… SLUICE_CASES=… cargo test -p tests
+//! differential` repeats a run, or makes it longer.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a library that cannot be built or asked fails its test"
+)]
+
+mod generator;
+mod kstatus;
+mod library;
+mod random;
+mod yaml;
+
+use random::Random;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The run's source of chance, and how many cases are asked for.
+fn run(cases: usize) -> (Random, usize) {
+    let number = |name| std::env::var(name).ok()?.parse::<u64>().ok();
+    let clock = || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        now.map_or(0, |time| u64::from(time.subsec_nanos()) ^ time.as_secs())
+    };
+    let seed = number("SLUICE_SEED").unwrap_or_else(clock);
+    let cases = number("SLUICE_CASES").map_or(cases, |it| usize::try_from(it).unwrap_or(cases));
+    eprintln!("SLUICE_SEED={seed} SLUICE_CASES={cases}");
+    (Random::new(seed), cases)
+}
