@@ -311,3 +311,38 @@ fn generic_rules_are_for_custom_resources_alone() {
     );
     assert!(ask(&thing, State::Started, &Cluster::empty()).satisfied);
 }
+
+#[test]
+fn a_health_rule_takes_the_place_of_every_other() {
+    let ruled = Cluster {
+        health: Some(failed(Reason::Failed, "by a\nrule")),
+        ..Cluster::empty()
+    };
+    let ready = json!({ "conditions": conditions(&[("Ready", "True")]) });
+    for object in [
+        object("example.com/v1", "Thing", json!({}), ready.clone()),
+        object("v1", "ConfigMap", json!({}), json!({})),
+    ] {
+        assert_eq!(
+            told_as(&object, State::Ready, &ruled),
+            "Failed Failed: by a rule"
+        );
+        assert!(ask(&object, State::Started, &ruled).satisfied);
+    }
+    let behind = object(
+        "example.com/v1",
+        "Thing",
+        json!({}),
+        json!({ "observedGeneration": 1 }),
+    );
+    assert_eq!(
+        ask(&behind, State::Ready, &ruled).reason,
+        Reason::NotObserved
+    );
+    let own = json!({ "annotations": { "sluice.dev/health": "/spec/x == 1" } });
+    let own = with_metadata(
+        object("example.com/v1", "Thing", json!({ "x": 1 }), ready),
+        own,
+    );
+    assert!(ask(&own, State::Ready, &ruled).satisfied);
+}
