@@ -52,6 +52,21 @@ pub fn judge(
     world: &dyn World,
     now: Timestamp,
 ) -> Judged {
+    let mut judged = judge_object(kind, object, state, world, now);
+    // Objects and controllers put what they like into a word or a message; ours is one line of a log and of a table.
+    if judged.message.contains(char::is_control) {
+        judged.message = judged.message.replace(char::is_control, " ");
+    }
+    judged
+}
+
+fn judge_object(
+    kind: &Kind,
+    object: &Value,
+    state: State,
+    world: &dyn World,
+    now: Timestamp,
+) -> Judged {
     let original = object;
     let object = &*tolerant::read(kind, original);
     let computed = kstatus::compute(object, now);
@@ -96,7 +111,7 @@ fn present(evaluation: Option<Evaluation>) -> Judged {
     }
 }
 
-/// By the object's own word, else by the rule of its kind.
+/// By the object's own word, else by the rule of its kind: the administrator's, the library's, ours, that of kstatus.
 fn ready(subject: Subject<'_>) -> Judged {
     let health::Health { judged, warning } = health::judge(subject.original);
     let mut judged = judged.unwrap_or_else(|| by_kind(subject));
@@ -107,6 +122,9 @@ fn ready(subject: Subject<'_>) -> Judged {
 }
 
 fn by_kind(subject: Subject<'_>) -> Judged {
+    if let Some(judged) = subject.world.health(subject.object) {
+        return judged;
+    }
     let current = subject.evaluation.status == Status::Current;
     match kstatus::group_and_kind(subject.object) {
         ("apps" | "extensions", "Deployment") => workload::deployment(subject),
@@ -143,6 +161,18 @@ fn complete(subject: Subject<'_>) -> Judged {
             format!("{kind} never completes; only a Job or a Pod does"),
         ),
     }
+}
+
+/// Whether nobody has written a status.
+#[cfg(feature = "cel")]
+pub(crate) fn has_no_status(object: &Value) -> bool {
+    custom::has_no_status(object)
+}
+
+/// An object with a condition of an older generation.
+#[cfg(feature = "cel")]
+pub(crate) fn outdated(object: &Value) -> Option<Judged> {
+    custom::outdated(object)
 }
 
 #[cfg(test)]

@@ -65,11 +65,13 @@ pub enum Reason {
     Unjudgeable,
     /// The object asks for something that this version does not do.
     NotSupported,
+    /// The health rule of its kind is broken, or cannot be evaluated on the object.
+    RuleError,
 }
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -95,6 +97,7 @@ impl Reason {
         Self::Stale,
         Self::Unjudgeable,
         Self::NotSupported,
+        Self::RuleError,
     ];
 
     /// The word for answers, events and metrics.
@@ -125,6 +128,7 @@ impl Reason {
             Self::Stale => "Stale",
             Self::Unjudgeable => "Unjudgeable",
             Self::NotSupported => "NotSupported",
+            Self::RuleError => "RuleError",
         }
     }
 
@@ -170,6 +174,9 @@ impl Reason {
             Self::Stale => "the API server cannot be reached, so what is known may be out of date",
             Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
             Self::NotSupported => "it asks for something that this version of sluice does not do",
+            Self::RuleError => {
+                "the health rule of its kind cannot be evaluated; ask the administrator of sluice to correct it"
+            }
         }
     }
 }

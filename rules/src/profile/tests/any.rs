@@ -133,6 +133,7 @@ proptest! {
             object: world.first().cloned().map_or(Lookup::NotFound, Lookup::Found),
             list: Lookup::Found(world),
             declares_status: None,
+            health: None,
         };
         let judged = judge(&kind_of(&object), &object, state, &world, noon());
         prop_assert_eq!(judged.satisfied, judged.reason == Reason::Satisfied);
