@@ -2,6 +2,10 @@
 
 /// The admission webhook over its router, without a socket: answers, goldens, and the laws of its patches.
 mod admission;
+/// What custom resources are judged to be, measured against Argo CD's health checks.
+mod argo;
+/// Health rules in CEL, against Flux's own cases.
+mod cel;
 /// What Helm renders of charts/sluice.
 mod chart;
 /// kubectl-sluice's process, without a cluster.
