@@ -11,6 +11,7 @@
 //! written by whoever may create a pod.
 
 mod config;
+mod health;
 mod long;
 mod names;
 mod problem;
@@ -18,8 +19,10 @@ mod reference;
 mod short;
 mod yaml;
 
+pub use health::health;
 pub use names::Fault;
 pub use problem::Problem;
+pub(crate) use problem::Quoted;
 
 use crate::dependency::Dependency;
 use crate::keys;
@@ -127,11 +130,11 @@ pub fn parse_config_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError
     parse(keys::CONFIG_DEPENDS_ON, text, config::list)
 }
 
-fn parse(
+fn parse<T>(
     key: &str,
     text: &str,
-    list: impl Fn(&str) -> Result<Vec<Dependency>, Flaw>,
-) -> Result<Vec<Dependency>, ParseError> {
+    list: impl Fn(&str) -> Result<T, Flaw>,
+) -> Result<T, ParseError> {
     let parsed = if text.len() > MAX_BYTES {
         Err(Flaw::at(0, Problem::TooLong(text.len())))
     } else {

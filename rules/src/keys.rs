@@ -23,6 +23,12 @@ pub const ALLOW_DEPENDENTS_FROM: &str = "sluice.dev/allow-dependents-from";
 /// `sluice.dev/health.status.replicas`.
 pub const HEALTH: &str = "sluice.dev/health";
 
+/// HIP-0025: an object is healthy once one of these expressions is met. Without [`READINESS_FAILURE`] it means nothing.
+pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
+
+/// HIP-0025: an object has failed once one of these expressions is met, whatever else is.
+pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
+
 /// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
 /// kept is worse than an object that is not accepted.
 pub const LATER: [&str; 11] = [

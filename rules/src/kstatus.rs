@@ -19,9 +19,10 @@ mod workload;
 
 pub use aggregate::{aggregate, with_pods};
 pub use augment::augment;
-pub(crate) use conditions::Conditions;
+pub(crate) use conditions::{Condition, Conditions};
 pub(crate) use field::{flag, get, group_and_kind, int, text};
 pub(crate) use generic::NOT_OBSERVED;
+pub(crate) use go::Printed;
 pub(crate) use instant::instant;
 
 use jiff::Timestamp;

@@ -10,19 +10,27 @@
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
-//! kstatus does; [`profile`] adds what a dependent needs beyond that; [`verdict`] puts the edges of one dependent
+//! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
+//! when it is healthy ([`expression`]; [`readiness`] on [`jsonpath`]), or of the administrator's rule for its kind
+//! (`health`, with the feature `cel`); [`verdict`] puts the edges of one dependent
 //! together; [`wire`] is the JSON in which a gate hears it.
 //!
 //! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
 //! [`world::World`] trait. Nothing here opens a file or a socket, and nothing here waits.
 
 pub mod annotation;
+pub mod comparison;
 pub mod dependency;
 pub mod dependent;
+pub mod expression;
+#[cfg(feature = "cel")]
+pub mod health;
+pub mod jsonpath;
 pub mod keys;
 pub mod kinds;
 pub mod kstatus;
 pub mod profile;
+pub mod readiness;
 mod suggest;
 pub mod verdict;
 pub mod wire;

@@ -2,12 +2,14 @@
 //!
 //! kstatus comes first, read tolerantly (see the `tolerant` module). An object that is being deleted, or whose
 //! controller has not seen its latest spec, is not satisfied whatever its kind. Then the kind's own rule speaks, and a
-//! kind without one keeps the word of kstatus.
+//! kind without one keeps the word of kstatus. An object that says itself what its health is (`sluice.dev/health`,
+//! HIP-0025) is taken at its word instead, where `ready` is asked for.
 
 mod address;
 mod application;
 mod claim;
 mod custom;
+mod health;
 mod job;
 mod judged;
 mod pod;
@@ -15,6 +17,8 @@ mod service;
 mod simple;
 mod tolerant;
 mod workload;
+
+pub use health::is_custom;
 
 use crate::dependency::State;
 use crate::kinds::Kind;
@@ -29,6 +33,8 @@ use serde_json::Value;
 struct Subject<'a> {
     kind: &'a Kind,
     object: &'a Value,
+    /// The object as it came, which is what its author had in mind: nothing in it is repaired.
+    original: &'a Value,
     conditions: Conditions<'a>,
     evaluation: Evaluation,
     world: &'a dyn World,
@@ -46,7 +52,23 @@ pub fn judge(
     world: &dyn World,
     now: Timestamp,
 ) -> Judged {
-    let object = &*tolerant::read(kind, object);
+    let mut judged = judge_object(kind, object, state, world, now);
+    // Objects and controllers put what they like into a word or a message; ours is one line of a log and of a table.
+    if judged.message.contains(char::is_control) {
+        judged.message = judged.message.replace(char::is_control, " ");
+    }
+    judged
+}
+
+fn judge_object(
+    kind: &Kind,
+    object: &Value,
+    state: State,
+    world: &dyn World,
+    now: Timestamp,
+) -> Judged {
+    let original = object;
+    let object = &*tolerant::read(kind, original);
     let computed = kstatus::compute(object, now);
     if state == State::Present {
         return present(computed.ok());
@@ -63,17 +85,10 @@ pub fn judge(
     if evaluation.status == Status::Terminating || evaluation.reason == kstatus::NOT_OBSERVED {
         return from_kstatus(evaluation);
     }
-    if let Some(key) = custom::health_key(object) {
-        return waiting(
-            Reason::NotSupported,
-            format!(
-                "{key}: this version of sluice does not evaluate it; remove it, or ask for state present"
-            ),
-        );
-    }
     let subject = Subject {
         kind,
         object,
+        original,
         conditions,
         evaluation,
         world,
@@ -96,7 +111,20 @@ fn present(evaluation: Option<Evaluation>) -> Judged {
     }
 }
 
+/// By the object's own word, else by the rule of its kind: the administrator's, the library's, ours, that of kstatus.
 fn ready(subject: Subject<'_>) -> Judged {
+    let health::Health { judged, warning } = health::judge(subject.original);
+    let mut judged = judged.unwrap_or_else(|| by_kind(subject));
+    if let Some(warning) = warning {
+        judged.message = format!("{}; {warning}", judged.message);
+    }
+    judged
+}
+
+fn by_kind(subject: Subject<'_>) -> Judged {
+    if let Some(judged) = subject.world.health(subject.object) {
+        return judged;
+    }
     let current = subject.evaluation.status == Status::Current;
     match kstatus::group_and_kind(subject.object) {
         ("apps" | "extensions", "Deployment") => workload::deployment(subject),
@@ -133,6 +161,18 @@ fn complete(subject: Subject<'_>) -> Judged {
             format!("{kind} never completes; only a Job or a Pod does"),
         ),
     }
+}
+
+/// Whether nobody has written a status.
+#[cfg(feature = "cel")]
+pub(crate) fn has_no_status(object: &Value) -> bool {
+    custom::has_no_status(object)
+}
+
+/// An object with a condition of an older generation.
+#[cfg(feature = "cel")]
+pub(crate) fn outdated(object: &Value) -> Option<Judged> {
+    custom::outdated(object)
 }
 
 #[cfg(test)]

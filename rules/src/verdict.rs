@@ -43,6 +43,10 @@ pub enum Reason {
     ClaimNotBound,
     /// No address was assigned yet.
     NoAddress,
+    /// An expression on the object does not hold yet.
+    HealthNotMet,
+    /// An expression on the object says that it has failed.
+    HealthFailed,
     /// The kind has a status and nobody has written it yet.
     NoStatusYet,
     /// The API server does not serve this kind yet.
@@ -57,15 +61,17 @@ pub enum Reason {
     Syncing,
     /// The API server cannot be reached; what is known may be stale.
     Stale,
-    /// The object cannot be judged as it is.
+    /// The object, or an expression on it, cannot be read as it is.
     Unjudgeable,
     /// The object asks for something that this version does not do.
     NotSupported,
+    /// The health rule of its kind is broken, or cannot be evaluated on the object.
+    RuleError,
 }
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -80,6 +86,8 @@ impl Reason {
         Self::NoEndpoints,
         Self::ClaimNotBound,
         Self::NoAddress,
+        Self::HealthNotMet,
+        Self::HealthFailed,
         Self::NoStatusYet,
         Self::KindNotServed,
         Self::KindForbidden,
@@ -89,6 +97,7 @@ impl Reason {
         Self::Stale,
         Self::Unjudgeable,
         Self::NotSupported,
+        Self::RuleError,
     ];
 
     /// The word for answers, events and metrics.
@@ -108,6 +117,8 @@ impl Reason {
             Self::NoEndpoints => "NoEndpoints",
             Self::ClaimNotBound => "ClaimNotBound",
             Self::NoAddress => "NoAddress",
+            Self::HealthNotMet => "HealthNotMet",
+            Self::HealthFailed => "HealthFailed",
             Self::NoStatusYet => "NoStatusYet",
             Self::KindNotServed => "KindNotServed",
             Self::KindForbidden => "KindForbidden",
@@ -117,6 +128,7 @@ impl Reason {
             Self::Stale => "Stale",
             Self::Unjudgeable => "Unjudgeable",
             Self::NotSupported => "NotSupported",
+            Self::RuleError => "RuleError",
         }
     }
 
@@ -139,6 +151,12 @@ impl Reason {
             }
             Self::ClaimNotBound => "the PersistentVolumeClaim is not bound",
             Self::NoAddress => "no address has been assigned yet",
+            Self::HealthNotMet => {
+                "an expression on it, which says when it is healthy, does not hold"
+            }
+            Self::HealthFailed => {
+                "an expression on it says that it has failed, from which it may recover"
+            }
             Self::NoStatusYet => {
                 "its controller has not written a status yet; check that the controller runs"
             }
@@ -154,8 +172,11 @@ impl Reason {
             Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
             Self::Syncing => "the first list of this kind has not arrived yet",
             Self::Stale => "the API server cannot be reached, so what is known may be out of date",
-            Self::Unjudgeable => "its fields do not have the types that its kind calls for",
+            Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
             Self::NotSupported => "it asks for something that this version of sluice does not do",
+            Self::RuleError => {
+                "the health rule of its kind cannot be evaluated; ask the administrator of sluice to correct it"
+            }
         }
     }
 }

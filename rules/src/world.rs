@@ -1,6 +1,7 @@
 //! How the rules look at the cluster: a trait, so that they stay pure.
 
 use crate::kinds::Kind;
+use crate::verdict::Judged;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -67,4 +68,16 @@ pub trait World {
 
     /// Whether the kind's CustomResourceDefinition declares the status subresource; `None` where nobody can say.
     fn declares_status(&self, kind: &Kind) -> Option<bool>;
+
+    /// What the health rule for the object's kind says, where there is one: the administrator's, else the library's.
+    /// Unless an implementation knows better it is the library's, where that is built in (feature `cel`).
+    fn health(&self, object: &Value) -> Option<Judged> {
+        #[cfg(feature = "cel")]
+        return crate::health::builtin(object);
+        #[cfg(not(feature = "cel"))]
+        {
+            let _ = object;
+            None
+        }
+    }
 }

@@ -2,6 +2,10 @@
 
 /// The admission webhook over its router, without a socket: answers, goldens, and the laws of its patches.
 mod admission;
+/// What custom resources are judged to be, measured against Argo CD's health checks.
+mod argo;
+/// Health rules in CEL, against Flux's own cases.
+mod cel;
 /// What Helm renders of charts/sluice.
 mod chart;
 /// kubectl-sluice's process, without a cluster.
@@ -12,6 +16,8 @@ mod cluster;
 mod differential;
 /// The documentation: what it shows is run, where it leads exists.
 mod docs;
+/// Custom health against files: the public suites of HIP-0025 and of the JSONPath of Kubernetes.
+mod expressions;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.

@@ -5,6 +5,7 @@ use crate::admission::{self, Admission};
 use crate::authority::{self, Authority};
 use crate::cache::Cache;
 use crate::catalog::Catalog;
+use crate::client;
 use crate::gate_policy::{self, Fixed};
 use crate::inject::Keys;
 use crate::memory;
@@ -107,13 +108,14 @@ impl Args {
     pub async fn run(self) -> Result<()> {
         telemetry::init(&self.log_level, self.log_format)?;
         info!(config = ?self, "Starting");
-        let client = Client::try_default()
+        let mut registry = Registry::with_prefix("sluice");
+        let client = client::connect(&mut registry)
             .await
             .context("failed to find the API server")?;
         let signals = shutdown::signals().context("failed to listen for signals")?;
         let parts = Parts {
             client,
-            registry: Registry::with_prefix("sluice"),
+            registry,
             readiness: Readiness::default(),
             shutdown: Shutdown::default(),
             resolver: Resolver::new(),

@@ -8,7 +8,7 @@ mod store;
 mod trim;
 mod view;
 
-pub use store::{Condition, Details, Store};
+pub use store::{Condition, Details, Entry, Store};
 pub use trim::{Detail, detail, trim};
 pub use view::View;
 

@@ -6,6 +6,7 @@ pub mod args;
 pub mod authority;
 pub mod cache;
 pub mod catalog;
+pub mod client;
 pub mod gate_policy;
 pub mod inject;
 pub mod memory;

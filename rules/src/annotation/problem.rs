@@ -3,6 +3,7 @@
 use super::names::Fault;
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
 use crate::dependency::State;
+use crate::expression;
 use std::fmt;
 
 /// A problem, and the byte of the text at which it is.
@@ -34,6 +35,10 @@ pub enum Problem {
     LaterAnnotation,
     #[error("unknown annotation{}", did_you_mean(.0.as_deref(), "; remove it"))]
     UnknownAnnotation(Option<String>),
+
+    // Custom health.
+    #[error("{0}")]
+    Expression(expression::Problem),
 
     // The list.
     #[error("the list is {0} bytes long; at most {MAX_BYTES} are allowed; name fewer objects")]
@@ -174,7 +179,7 @@ pub enum Problem {
 }
 
 /// A text of somebody else's, fit to stand in one line of a log: in quotes, escaped, never longer than 60 characters.
-pub(super) struct Quoted<'t>(pub(super) &'t str);
+pub(crate) struct Quoted<'t>(pub(crate) &'t str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -27,7 +27,7 @@ pub(super) fn kind_name(value: &Value) -> &'static str {
 }
 
 /// Go's `%v`: `map[a:1 b:<nil>]`, `[x y]`, `1e+06`.
-pub(super) struct Printed<'a>(pub(super) &'a Value);
+pub(crate) struct Printed<'a>(pub(crate) &'a Value);
 
 impl fmt::Display for Printed<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,49 +1,123 @@
-//! Custom resources, and custom health on any object.
+//! Custom resources.
+//!
+//! kstatus takes a custom resource without a condition `Ready` for current as soon as it exists, so a gate would open
+//! on a database that is still being made. The generic rules close that hole for kinds nobody has heard of. They are
+//! all on, and they are safe because each can only hold back, each speaks of a field by its documented convention,
+//! and none has an opinion of a word, type or field that it does not know:
+//!
+//! * **A condition `Ready` decides**, as kstatus has it (Kubernetes' API conventions make it the summary of the rest).
+//!   Only conditions that tell of the latest spec can hold back an object that is `Ready`: they say that what is ready
+//!   is the spec before. The other rules are for objects without that condition.
+//! * **The generation of a condition** (`metav1.Condition.observedGeneration`): a condition of an older generation
+//!   tells of an older spec, as for `kubectl wait`.
+//! * **Conditions of a known polarity** ([`conditions`]): `Available: "False"`, `Degraded: "True"`.
+//! * **Words in the fields where kinds keep one** ([`words`]): `status.phase: Provisioning`, `status.state: error`.
+//! * **Flags and counts** ([`counts`]): `status.ready: false`, fewer `readyReplicas` than `spec.replicas`.
+//! * **No status yet**, of a kind that has one: nobody has looked at the object. A `...Template` is exempt: it is
+//!   looked at when it is used, and many have a status that nobody ever writes.
+//!
+//! A kind whose healthy objects look otherwise needs a rule of its own, which takes the place of all of these.
 
-use super::{Subject, from_kstatus, waiting};
-use crate::kstatus::{get, instant};
+mod conditions;
+mod counts;
+mod words;
+
+use super::{Subject, failed, from_kstatus, waiting};
+use crate::kstatus::{Status, get, instant};
 use crate::verdict::{Judged, Reason};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// The prefix of the expressions of ours: the list, and the keys for one path.
-const HEALTH: &str = "sluice.dev/health";
-
-/// HIP-0025. One without the other has no effect, there as here.
-const READINESS: [&str; 2] = ["helm.sh/readiness-success", "helm.sh/readiness-failure"];
-
 /// How long a new object is given its first status where nobody knows whether its kind has one.
 const GRACE: SignedDuration = SignedDuration::from_secs(10);
 
-/// The annotation that asks for custom health, if there is one. Custom health is not evaluated yet; to go on as if it
-/// were not there would open a gate that somebody took care to close.
-pub(super) fn health_key(object: &Value) -> Option<&str> {
-    let annotations = get(object, &["metadata", "annotations"])?.as_object()?;
-    if READINESS.iter().all(|key| annotations.contains_key(*key)) {
-        return Some(READINESS[0]);
-    }
-    annotations
-        .keys()
-        .map(String::as_str)
-        .find(|key| key.starts_with(HEALTH))
+/// What a generic rule found that holds the object back.
+#[derive(Debug, PartialEq, Eq)]
+enum Finding {
+    /// Its controller has not looked at the latest spec.
+    Stale(String),
+    /// It is on its way.
+    Busy(String),
+    /// It reports a failure.
+    Bad(String),
 }
 
-/// As kstatus, but an object without a status of a kind that declares one is not ready: kstatus takes it for current
-/// before its controller has seen it.
+impl From<Finding> for Judged {
+    fn from(finding: Finding) -> Self {
+        match finding {
+            Finding::Stale(message) => waiting(Reason::NotObserved, message),
+            Finding::Busy(message) => waiting(Reason::InProgress, message),
+            Finding::Bad(message) => failed(Reason::Failed, message),
+        }
+    }
+}
+
+/// As kstatus, and then the generic rules.
 pub(super) fn ready(subject: Subject<'_>) -> Judged {
-    let status = subject.object.get("status");
-    let empty = status.is_none_or(|status| match status {
-        Value::Object(fields) => fields.is_empty(),
-        other => other.is_null(),
-    });
-    if empty && expects_status(&subject) {
+    if has_no_status(subject.object) && expects_status(&subject) {
         return waiting(Reason::NoStatusYet, Reason::NoStatusYet.sentence());
     }
-    from_kstatus(subject.evaluation)
+    if subject.evaluation.status != Status::Current {
+        return from_kstatus(subject.evaluation);
+    }
+    match generic(&subject) {
+        Some(finding) => finding.into(),
+        None => from_kstatus(subject.evaluation),
+    }
+}
+
+fn generic(subject: &Subject<'_>) -> Option<Finding> {
+    let object = subject.object;
+    let of_the_spec =
+        || conditions::outdated(object).or_else(|| conditions::unapplied(subject.conditions));
+    if subject.conditions.is_true("Ready") {
+        return of_the_spec();
+    }
+    of_the_spec()
+        .or_else(|| conditions::known(subject.conditions))
+        .or_else(|| words::told(kind_of(subject), object))
+        .or_else(|| counts::short(object))
+        .or_else(|| nothing_reported(object))
+}
+
+/// The name of the kind, not how a list spells it.
+fn kind_of<'a>(subject: &'a Subject<'_>) -> &'a str {
+    let kind = subject.object.get("kind").and_then(Value::as_str);
+    kind.unwrap_or(subject.kind.word())
+}
+
+#[cfg(feature = "cel")]
+pub(super) fn outdated(object: &Value) -> Option<Judged> {
+    conditions::outdated(object).map(Judged::from)
+}
+
+/// A list of conditions that nobody has put one into, where no word says anything either.
+fn nothing_reported(object: &Value) -> Option<Finding> {
+    let conditions = get(object, &["status", "conditions"])?.as_array()?;
+    (conditions.is_empty() && !words::any(object))
+        .then(|| Finding::Busy("status.conditions is empty".to_owned()))
+}
+
+/// Whether nobody has written anything: missing, or nothing but empty values, as defaults of the schema leave them.
+/// A number or a flag is something, and so is an observed generation beside no conditions.
+pub(super) fn has_no_status(object: &Value) -> bool {
+    fn says_nothing(value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            Value::Object(fields) => fields.values().all(says_nothing),
+            Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+    object.get("status").is_none_or(says_nothing)
 }
 
 fn expects_status(subject: &Subject<'_>) -> bool {
+    if kind_of(subject).ends_with("Template") {
+        return false;
+    }
     subject
         .world
         .declares_status(subject.kind)

@@ -9,6 +9,8 @@ mod any;
 mod claim;
 mod custom;
 mod existence;
+mod generic;
+mod health;
 mod job;
 mod pod;
 mod service;
@@ -26,6 +28,7 @@ struct Cluster {
     object: Lookup<Value>,
     list: Lookup<Vec<Value>>,
     declares_status: Option<bool>,
+    health: Option<Judged>,
 }
 
 impl Cluster {
@@ -34,6 +37,7 @@ impl Cluster {
             object: Lookup::NotFound,
             list: Lookup::Found(Vec::new()),
             declares_status: None,
+            health: None,
         }
     }
 
@@ -52,6 +56,7 @@ impl Cluster {
             object: Lookup::Unavailable(why),
             list: Lookup::Unavailable(why),
             declares_status: None,
+            health: None,
         }
     }
 
@@ -78,6 +83,10 @@ impl World for Cluster {
 
     fn declares_status(&self, _: &Kind) -> Option<bool> {
         self.declares_status
+    }
+
+    fn health(&self, _: &Value) -> Option<Judged> {
+        self.health.clone()
     }
 }
 

@@ -53,6 +53,22 @@ struct Snapshot {
     labels: Box<[(Box<str>, Box<str>)]>,
 }
 
+/// A trimmed object, ready to be kept.
+#[derive(Debug)]
+pub struct Entry {
+    key: Key,
+    snapshot: Snapshot,
+}
+
+impl From<&Value> for Entry {
+    fn from(object: &Value) -> Self {
+        Self {
+            key: key(object),
+            snapshot: Snapshot::new(object),
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     condition: Condition,
@@ -135,12 +151,11 @@ impl Store {
     }
 
     /// The first list or a new one: replaces everything and is live from now on.
-    pub fn replace(&self, objects: &[Value]) {
+    pub fn replace<T: Into<Entry>>(&self, objects: impl IntoIterator<Item = T>) {
+        let entries = objects.into_iter().map(Into::<Entry>::into);
+        let fresh: BTreeMap<Key, Snapshot> =
+            entries.map(|entry| (entry.key, entry.snapshot)).collect();
         let mut inner = self.lock();
-        let fresh: BTreeMap<Key, Snapshot> = objects
-            .iter()
-            .map(|object| (key(object), Snapshot::new(object)))
-            .collect();
         let gone: Vec<Key> = inner
             .objects
             .keys()

@@ -2,6 +2,7 @@
 
 use rules::keys;
 use rules::kinds::Kind;
+use rules::profile;
 use serde_json::{Map, Value};
 
 /// How much of a kind's objects is asked of the API server.
@@ -33,8 +34,8 @@ const METADATA_ONLY: [(&str, &str); 13] = [
 /// Annotations of others that a rule reads.
 const FOREIGN_ANNOTATIONS: [&str; 8] = [
     keys::CONFIG_DEPENDS_ON,
-    "helm.sh/readiness-success",
-    "helm.sh/readiness-failure",
+    keys::READINESS_SUCCESS,
+    keys::READINESS_FAILURE,
     "helm.sh/hook",
     "storageclass.kubernetes.io/is-default-class",
     "volume.kubernetes.io/selected-node",
@@ -54,8 +55,13 @@ pub fn detail(kind: &Kind) -> Detail {
 
 /// Takes away what no rule reads.
 ///
-/// Of a custom resource everything stays but the bookkeeping: only its author knows which field tells its health.
+/// Of a custom resource everything stays but the bookkeeping: only its author knows which field tells its health. So
+/// it is with any object whose annotations say which fields do.
 pub fn trim(kind: &Kind, object: &mut Value) {
+    if profile::is_custom(object) {
+        trim_bookkeeping(object);
+        return;
+    }
     trim_metadata(object);
     let Kind::Builtin(builtin) = kind else { return };
     match (builtin.group, builtin.kind) {
@@ -87,13 +93,21 @@ pub fn trim(kind: &Kind, object: &mut Value) {
     }
 }
 
-fn trim_metadata(object: &mut Value) {
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
-        return;
-    };
+fn trim_bookkeeping(object: &mut Value) -> Option<&mut Map<String, Value>> {
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
     metadata.remove("managedFields");
     metadata.remove("resourceVersion");
     metadata.remove("selfLink");
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+    }
+    Some(metadata)
+}
+
+fn trim_metadata(object: &mut Value) {
+    let Some(metadata) = trim_bookkeeping(object) else {
+        return;
+    };
     if let Some(annotations) = metadata
         .get_mut("annotations")
         .and_then(Value::as_object_mut)
@@ -151,4 +165,44 @@ fn remove(object: &mut Value, part: &str, field: &str) {
 
 fn part_of<'a>(object: &'a mut Value, part: &str) -> Option<&'a mut Map<String, Value>> {
     object.get_mut(part).and_then(Value::as_object_mut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_object_that_names_its_fields_keeps_them() {
+        let kept = |health: &str| {
+            let kind = Kind::Builtin(rules::kinds::builtin("apps", "Deployment").unwrap());
+            let mut object = json!({
+                "metadata": {
+                    "managedFields": [],
+                    "annotations": {
+                        health: "/spec/template/spec/hostNetwork != true",
+                        "example.com/phase": "Serving",
+                        "kubectl.kubernetes.io/last-applied-configuration": "{}",
+                    },
+                },
+                "spec": { "template": { "spec": { "hostNetwork": false } } },
+            });
+            trim(&kind, &mut object);
+            object
+        };
+        assert_eq!(
+            kept("sluice.dev/health"),
+            json!({
+                "metadata": { "annotations": {
+                    "sluice.dev/health": "/spec/template/spec/hostNetwork != true",
+                    "example.com/phase": "Serving",
+                } },
+                "spec": { "template": { "spec": { "hostNetwork": false } } },
+            })
+        );
+        assert_eq!(
+            kept("example.com/health"),
+            json!({ "metadata": {}, "spec": {} })
+        );
+    }
 }

@@ -86,36 +86,6 @@ fn odd_conditions_are_read_as_far_as_they_go() {
 }
 
 #[test]
-fn custom_health_is_never_passed_over() {
-    for key in ["sluice.dev/health", "sluice.dev/health.status.phase"] {
-        let annotated = with_metadata(
-            object("v1", "ConfigMap", json!({}), json!({})),
-            json!({ "annotations": { key: "x" } }),
-        );
-        assert_eq!(
-            ask(&annotated, State::Ready, &Cluster::empty()).reason,
-            Reason::NotSupported
-        );
-        assert!(ask(&annotated, State::Present, &Cluster::empty()).satisfied);
-    }
-    let hip = |annotations: Value| {
-        let thing = object("v1", "ConfigMap", json!({}), json!({}));
-        ask(
-            &with_metadata(thing, json!({ "annotations": annotations })),
-            State::Ready,
-            &Cluster::empty(),
-        )
-        .reason
-    };
-    let (success, failure) = ("helm.sh/readiness-success", "helm.sh/readiness-failure");
-    assert_eq!(
-        hip(json!({ success: "[]", failure: "[]" })),
-        Reason::NotSupported
-    );
-    assert_eq!(hip(json!({ success: "[]" })), Reason::Satisfied);
-}
-
-#[test]
 fn an_entry_of_a_list_is_known_by_the_kind_that_was_asked_for() {
     static DEPLOYMENT: Builtin = Builtin {
         group: "apps",
@@ -163,6 +133,7 @@ proptest! {
             object: world.first().cloned().map_or(Lookup::NotFound, Lookup::Found),
             list: Lookup::Found(world),
             declares_status: None,
+            health: None,
         };
         let judged = judge(&kind_of(&object), &object, state, &world, noon());
         prop_assert_eq!(judged.satisfied, judged.reason == Reason::Satisfied);

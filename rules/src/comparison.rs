@@ -1,0 +1,170 @@
+//! The six operators, and numbers compared as numbers are: exactly.
+
+use serde_json::Number;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Operator {
+    /// Every operator; the longer of two that begin alike comes first.
+    pub const ALL: [Self; 6] = [
+        Self::Equal,
+        Self::NotEqual,
+        Self::LessOrEqual,
+        Self::Less,
+        Self::GreaterOrEqual,
+        Self::Greater,
+    ];
+
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
+    /// The operator of exactly this sign.
+    pub fn from_sign(sign: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|operator| operator.sign() == sign)
+    }
+
+    /// Whether it asks for more than equality.
+    pub fn orders(self) -> bool {
+        !matches!(self, Self::Equal | Self::NotEqual)
+    }
+
+    /// Whether it holds for two values that stand so to each other; `None` where they have no order (`NaN`).
+    pub(crate) fn holds(self, ordering: Option<Ordering>) -> bool {
+        match self {
+            Self::Equal => ordering == Some(Ordering::Equal),
+            Self::NotEqual => ordering != Some(Ordering::Equal),
+            Self::Less => ordering == Some(Ordering::Less),
+            Self::LessOrEqual => ordering.is_some_and(Ordering::is_le),
+            Self::Greater => ordering == Some(Ordering::Greater),
+            Self::GreaterOrEqual => ordering.is_some_and(Ordering::is_ge),
+        }
+    }
+}
+
+/// [`Operator::sign`].
+impl fmt::Display for Operator {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.sign())
+    }
+}
+
+/// The order of two numbers. Integers of 64 bits are never rounded, not even beside a fraction: as floats,
+/// 9007199254740993 and 9007199254740992 would be equal.
+pub(crate) fn numbers(left: &Number, right: &Number) -> Option<Ordering> {
+    match (integer(left), integer(right)) {
+        (Some(left), Some(right)) => Some(left.cmp(&right)),
+        (Some(left), None) => beside(left, right.as_f64()?),
+        (None, Some(right)) => beside(right, left.as_f64()?).map(Ordering::reverse),
+        (None, None) => left.as_f64()?.partial_cmp(&right.as_f64()?),
+    }
+}
+
+fn integer(number: &Number) -> Option<i128> {
+    let signed = number.as_i64().map(i128::from);
+    signed.or_else(|| number.as_u64().map(i128::from))
+}
+
+/// An integer of 64 bits beside a float: by the whole part, then by what is left of it.
+fn beside(integer: i128, float: f64) -> Option<Ordering> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a whole number; beyond 128 bits it becomes the nearest end, which is still beyond 64 bits"
+    )]
+    let whole = float.trunc() as i128;
+    let rest = float.fract().partial_cmp(&0.0)?;
+    Some(integer.cmp(&whole).then(rest.reverse()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn compare(left: &str, right: &str) -> Option<Ordering> {
+        let read = |text: &str| match serde_json::from_str(text).unwrap() {
+            Value::Number(number) => number,
+            other => panic!("{other}"),
+        };
+        numbers(&read(left), &read(right))
+    }
+
+    #[test]
+    fn numbers_are_not_rounded() {
+        use Ordering::{Equal, Greater, Less};
+        for (left, right, expected) in [
+            ("1", "1", Equal),
+            ("1", "1.0", Equal),
+            ("1e0", "1", Equal),
+            ("1", "1.5", Less),
+            ("-1", "-1.5", Greater),
+            ("2", "1.5", Greater),
+            ("0", "-0.0", Equal),
+            ("-1", "-0.5", Less),
+            ("9007199254740993", "9007199254740992", Greater),
+            ("9007199254740993", "9007199254740992.0", Greater),
+            ("18446744073709551615", "18446744073709551614", Greater),
+            ("18446744073709551615", "-1", Greater),
+            ("18446744073709551615", "1e300", Less),
+            ("-9223372036854775808", "-1e300", Greater),
+            ("9223372036854775807", "9223372036854775808", Less),
+        ] {
+            assert_eq!(compare(left, right), Some(expected), "{left} {right}");
+            assert_eq!(
+                compare(right, left),
+                Some(expected.reverse()),
+                "{right} {left}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_operator_says_what_it_holds_for() {
+        let holds = |operator: Operator| {
+            [
+                Some(Ordering::Less),
+                Some(Ordering::Equal),
+                Some(Ordering::Greater),
+                None,
+            ]
+            .map(|ordering| operator.holds(ordering))
+        };
+        assert_eq!(holds(Operator::Equal), [false, true, false, false]);
+        assert_eq!(holds(Operator::NotEqual), [true, false, true, true]);
+        assert_eq!(holds(Operator::Less), [true, false, false, false]);
+        assert_eq!(holds(Operator::LessOrEqual), [true, true, false, false]);
+        assert_eq!(holds(Operator::Greater), [false, false, true, false]);
+        assert_eq!(holds(Operator::GreaterOrEqual), [false, true, true, false]);
+        for operator in Operator::ALL {
+            assert_eq!(Operator::from_sign(operator.sign()), Some(operator));
+        }
+        assert_eq!(Operator::from_sign("="), None);
+    }
+}

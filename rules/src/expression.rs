@@ -1,0 +1,108 @@
+//! Health by expression: `/status/items/each/phase == Ready`.
+//!
+//! A path from the root of the object, an operator, a literal. The draft HIP 0999 is where the semantics come from; the
+//! spelling is ours, because its annotation keys are none that Kubernetes accepts.
+//!
+//! * `each` and `any` (or `-`) stand for the elements of a list: all of them must do, or one. Of an empty list neither
+//!   holds: "all of none" is what a list looks like before its controller has filled it.
+//! * A field that is really called so is written `_each`, `_any`, `_-`; inside a name `_d` is a dot, `_s` a slash and
+//!   `_u` an underscore. Every other underscore is refused, because in half of the names it would mean something else.
+//! * A literal is a number, `true`, `false`, or a text; in quotes it is a text in any case. Quantities (`10Gi`) are
+//!   texts.
+//! * What is missing, and what is of another type than the literal, holds for no operator: `!= Failed` is not true of
+//!   an object that has no phase yet.
+//!
+//! Reading and judging are linear in the text and in the object: no value is looked at twice for one expression.
+
+mod holds;
+mod literal;
+mod path;
+mod problem;
+
+pub use problem::{ParseError, Problem};
+
+use crate::comparison::Operator;
+use literal::Literal;
+use path::Segment;
+use serde_json::Value;
+use std::fmt;
+
+/// The most steps of one path.
+pub const MAX_SEGMENTS: usize = 64;
+
+/// One expression.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Expression {
+    text: String,
+    path: Vec<Segment>,
+    operator: Operator,
+    literal: Literal,
+}
+
+/// What an object makes of an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds.
+    Holds,
+    /// It does not, and why, in a few words that quote the object: `/status/replicas is 0`.
+    Fails(String),
+}
+
+impl Expression {
+    /// Reads `/status/replicas >= 1`; the spaces may be left out.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let start = text.len() - text.trim_start().len();
+        let length = text[start..]
+            .find(|it: char| it.is_whitespace() || literal::is_sign(it))
+            .unwrap_or(text.len() - start);
+        let (written, rest) = text[start..].split_at(length);
+        let within = |(at, problem): (usize, Problem)| ParseError {
+            at: Some(start + at),
+            problem,
+        };
+        let path = path::read(written).map_err(within)?;
+        let (operator, literal) =
+            literal::read(rest).map_err(|(at, problem)| within((length + at, problem)))?;
+        Ok(Self {
+            text: text.trim().to_owned(),
+            path,
+            operator,
+            literal,
+        })
+    }
+
+    /// Reads the form for one path: `status.items.each.phase`, which is what follows the stem of the key, and
+    /// `== Ready`.
+    pub fn parse_key(path: &str, value: &str) -> Result<Self, ParseError> {
+        let segments =
+            path::segments(path, '.').map_err(|(_, problem)| ParseError { at: None, problem })?;
+        let (operator, literal) = literal::read(value).map_err(|(at, problem)| ParseError {
+            at: Some(at),
+            problem,
+        })?;
+        Ok(Self {
+            text: format!("/{} {}", path.replace('.', "/"), value.trim()),
+            path: segments,
+            operator,
+            literal,
+        })
+    }
+
+    /// Whether it holds for `object`, which is the whole object.
+    pub fn holds(&self, object: &Value) -> Outcome {
+        match holds::check(self, object) {
+            Ok(()) => Outcome::Holds,
+            Err(miss) => Outcome::Fails(miss.sentence(&self.path)),
+        }
+    }
+}
+
+/// As it was written, in the form of a list.
+impl fmt::Display for Expression {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

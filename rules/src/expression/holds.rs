@@ -1,0 +1,167 @@
+//! Whether an expression holds.
+
+use super::Expression;
+use super::literal::Literal;
+use super::path::Segment;
+use crate::annotation::Quoted;
+use crate::comparison;
+use crate::suggest;
+use serde_json::{Map, Value};
+
+/// Where an expression misses, told while the calls return: which elements of its lists were looked at.
+pub(super) struct Miss<'v> {
+    /// How many steps were not taken any more.
+    left: usize,
+    /// The elements, the innermost first.
+    elements: Vec<usize>,
+    /// How many elements `any` had to choose from, the outermost one.
+    choices: Option<usize>,
+    found: Found<'v>,
+}
+
+enum Found<'v> {
+    Nothing(Option<&'v str>),
+    /// A name where a list is.
+    List,
+    /// `each` or `any` where no list is.
+    NotAList(&'v Value),
+    Empty,
+    Mismatch(&'v Value, &'static str),
+    Other(&'v Value),
+}
+
+pub(super) fn check<'v>(expression: &Expression, object: &'v Value) -> Result<(), Miss<'v>> {
+    follow(&expression.path, object, expression)
+}
+
+/// Calls itself once a step, and a path has no more than 64 of them.
+fn follow<'v>(path: &[Segment], value: &'v Value, expression: &Expression) -> Result<(), Miss<'v>> {
+    let Some((step, rest)) = path.split_first() else {
+        return compare(value, expression).map_err(|found| Miss::new(0, found));
+    };
+    let miss = |found| Err(Miss::new(rest.len(), found));
+    match (step, value) {
+        (Segment::Field(name), Value::Object(map)) => match map.get(name) {
+            Some(value) => follow(rest, value, expression),
+            None => miss(Found::Nothing(likely(name, map))),
+        },
+        (Segment::Field(_), Value::Array(_)) => Err(Miss::new(path.len(), Found::List)),
+        (Segment::Field(_), _) => miss(Found::Nothing(None)),
+        (Segment::Each | Segment::Any, Value::Array(items)) if items.is_empty() => {
+            Err(Miss::new(path.len(), Found::Empty))
+        }
+        (Segment::Each, Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(at, item)| follow(rest, item, expression).map_err(|it| it.within(at))),
+        (Segment::Any, Value::Array(items)) => any(items, rest, expression),
+        (Segment::Each | Segment::Any, other) => Err(Miss::new(path.len(), Found::NotAList(other))),
+    }
+}
+
+/// The first element speaks for all, where none will do.
+fn any<'v>(items: &'v [Value], rest: &[Segment], expression: &Expression) -> Result<(), Miss<'v>> {
+    let mut first = None;
+    for item in items {
+        match follow(rest, item, expression) {
+            Ok(()) => return Ok(()),
+            Err(miss) => first = first.or(Some(miss)),
+        }
+    }
+    first.map_or(Ok(()), |miss| {
+        Err(Miss {
+            choices: Some(items.len()),
+            ..miss.within(0)
+        })
+    })
+}
+
+/// A name of the same map that may have been meant. Long names are not compared: the cost is in their lengths.
+fn likely<'v>(name: &str, map: &'v Map<String, Value>) -> Option<&'v str> {
+    const LONGEST: usize = 63;
+    let short = map.keys().map(String::as_str);
+    let short = short.filter(|key| key.len() <= LONGEST);
+    (name.len() <= LONGEST)
+        .then(|| suggest::nearest(name, short))
+        .flatten()
+}
+
+fn compare<'v>(value: &'v Value, expression: &Expression) -> Result<(), Found<'v>> {
+    let operator = expression.operator;
+    let ordering = match (value, &expression.literal) {
+        (Value::Number(value), Literal::Number(literal)) => comparison::numbers(value, literal),
+        (Value::String(value), Literal::Text(literal)) => Some(value.as_str().cmp(literal)),
+        (Value::Bool(value), Literal::Bool(literal)) => Some(value.cmp(literal)),
+        (_, Literal::Number(_)) => return Err(Found::Mismatch(value, "a number")),
+        (_, Literal::Text(_)) => return Err(Found::Mismatch(value, "a text")),
+        (_, Literal::Bool(_)) => return Err(Found::Mismatch(value, "a boolean")),
+    };
+    if operator.holds(ordering) {
+        Ok(())
+    } else {
+        Err(Found::Other(value))
+    }
+}
+
+impl<'v> Miss<'v> {
+    fn new(left: usize, found: Found<'v>) -> Self {
+        Self {
+            left,
+            elements: Vec::new(),
+            choices: None,
+            found,
+        }
+    }
+
+    fn within(mut self, element: usize) -> Self {
+        self.elements.push(element);
+        self
+    }
+
+    /// `/status/items/2/phase is "Pending"`
+    pub(super) fn sentence(&self, path: &[Segment]) -> String {
+        let place = match self.place(path) {
+            place if place.is_empty() => "the object".to_owned(),
+            place => place,
+        };
+        let found = match &self.found {
+            Found::Nothing(None) => "missing".to_owned(),
+            Found::Nothing(Some(likely)) => format!("missing; did you mean {likely:?}?"),
+            Found::List => "a list; write each or any after it".to_owned(),
+            Found::NotAList(value) => format!("{}, not a list", described(value)),
+            Found::Empty => "empty".to_owned(),
+            Found::Mismatch(value, wanted) => format!("{}, not {wanted}", described(value)),
+            Found::Other(value) => described(value),
+        };
+        match self.choices {
+            Some(choices @ 2..) => {
+                format!("{place} is {found}, and none of the {choices} elements fits")
+            }
+            _ => format!("{place} is {found}"),
+        }
+    }
+
+    /// The steps that were taken, with the numbers of the elements for `each` and `any`.
+    fn place(&self, path: &[Segment]) -> String {
+        let mut elements = self.elements.iter().rev();
+        let taken = path.len().saturating_sub(self.left);
+        path.iter()
+            .take(taken)
+            .map(|step| match step {
+                Segment::Field(name) => format!("/{}", name.escape_debug()),
+                Segment::Each | Segment::Any => {
+                    format!("/{}", elements.next().copied().unwrap_or_default())
+                }
+            })
+            .collect()
+    }
+}
+
+fn described(value: &Value) -> String {
+    match value {
+        Value::String(text) => Quoted(text).to_string(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a map".to_owned(),
+        scalar => scalar.to_string(),
+    }
+}

@@ -1,0 +1,84 @@
+//! The path of an expression.
+
+use super::{MAX_SEGMENTS, Problem};
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Segment {
+    /// The value of a key.
+    Field(String),
+    /// Every element of a list.
+    Each,
+    /// One element of a list.
+    Any,
+}
+
+/// A problem, and the byte at which it is.
+type Flaw = (usize, Problem);
+
+/// `/status/items/each/phase`; a slash at the end means nothing.
+pub(super) fn read(text: &str) -> Result<Vec<Segment>, Flaw> {
+    let Some(path) = text.strip_prefix('/') else {
+        let path = text.to_owned();
+        let likely = likely(text);
+        return Err((0, Problem::NotAPath { path, likely }));
+    };
+    segments(path.strip_suffix('/').unwrap_or(path), '/').map_err(|(at, problem)| (at + 1, problem))
+}
+
+/// The other ways to write a path that people know: `.status.phase`, `{.status.phase}`, `status/phase`.
+fn likely(text: &str) -> Option<String> {
+    let bare = text.trim_matches(['{', '}', '.', '$', '"', '\'']);
+    let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '/' | '-');
+    (bare.starts_with(|it: char| it.is_ascii_alphabetic()) && bare.chars().all(plain))
+        .then(|| format!("/{}", bare.replace('.', "/")))
+}
+
+/// The steps between separators.
+pub(super) fn segments(path: &str, separator: char) -> Result<Vec<Segment>, Flaw> {
+    let mut segments = Vec::new();
+    let mut at = 0;
+    for step in path.split(separator) {
+        if segments.len() == MAX_SEGMENTS {
+            return Err((at, Problem::TooDeep));
+        }
+        segments.push(segment(step).map_err(|problem| (at, problem))?);
+        at += step.len() + separator.len_utf8();
+    }
+    Ok(segments)
+}
+
+fn segment(step: &str) -> Result<Segment, Problem> {
+    let name = match step {
+        "" => return Err(Problem::EmptyStep),
+        "each" => return Ok(Segment::Each),
+        "any" | "-" => return Ok(Segment::Any),
+        "_each" | "_any" => step[1..].to_owned(),
+        // A key may not end with a dash, so there the letter follows.
+        "_-" | "_-x" => "-".to_owned(),
+        _ => unescaped(step)?,
+    };
+    Ok(Segment::Field(name))
+}
+
+fn unescaped(step: &str) -> Result<String, Problem> {
+    let mut name = String::with_capacity(step.len());
+    let mut letters = step.chars();
+    while let Some(letter) = letters.next() {
+        name.push(match letter {
+            '_' => match letters.next() {
+                Some('d') => '.',
+                Some('s') => '/',
+                Some('u') => '_',
+                _ => {
+                    return Err(Problem::Underscore {
+                        step: step.to_owned(),
+                        likely: step.replace('_', "_u"),
+                    });
+                }
+            },
+            _ => letter,
+        });
+    }
+    Ok(name)
+}

@@ -1,0 +1,137 @@
+//! Health rules of an administrator: per group and kind, three expressions in CEL, with the names and the meaning that
+//! they have in Flux (`healthCheckExprs`), so that a library written for Flux can be pasted.
+//!
+//! The order is Flux's: generation, `inProgress`, `failed`, `current`, and an object of which none is true is in
+//! progress. An expression that cannot be evaluated makes the object unknown, which never opens a gate; nor does a
+//! rule that cannot be read.
+//!
+//! **Bounds.** The crate has no cost budget, so cost is bounded before evaluation, by numbers that depend on the rule
+//! and the object alone: the length of a text and the number of rules ([`expression`], [`Rules`]), the size of the
+//! object, and the product of the loops that are nested in an expression and the longest list that they may walk. A
+//! deadline would make the answer depend on how busy the machine is, and nothing can end an evaluation anyway; with
+//! these bounds the slowest takes milliseconds. The status service evaluates outside of its async threads.
+//!
+//! **Two layers.** The administrator's rules come first; then the library that is built in ([`library`]), unless it is
+//! turned off. An entry for a kind beats an entry for its group. The version of an `apiVersion` does not count.
+
+mod expression;
+mod functions;
+mod library;
+mod read;
+mod rule;
+
+pub use expression::{Broken, Expression};
+pub use library::builtin;
+pub use read::{MOST_RULES, Problem};
+pub use rule::Rule;
+
+use crate::kstatus;
+use crate::verdict::{Judged, Reason};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Rules of one origin, by the group and kind that they are for.
+#[derive(Debug, Default)]
+pub struct Rules {
+    entries: HashMap<(String, Option<String>), Entry>,
+    /// Why some rules could not be read at all: nobody knows which kinds they are for.
+    unreadable: Option<String>,
+}
+
+/// A rule, or why there is none.
+#[derive(Debug)]
+enum Entry {
+    Rule(Box<Rule>),
+    Broken(String),
+}
+
+impl Rules {
+    /// Reads texts such as the values of a ConfigMap, each with the name it has there. Whatever is wrong is told; a
+    /// broken rule stays in the place of the one that was meant, and holds its kind back.
+    pub fn read<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
+        let mut rules = Self::default();
+        let mut problems = Vec::new();
+        for (name, text) in texts {
+            read::text(&mut rules, name, text, &mut problems);
+        }
+        (rules, problems)
+    }
+
+    /// No rules can be had, and why: whatever they may be for waits.
+    pub fn unreadable(why: impl Into<String>) -> Self {
+        Self {
+            unreadable: Some(why.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Why some rules could not be read at all, where that is so.
+    pub fn why_unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
+    }
+
+    /// How many rules there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether an object is for these rules to judge.
+    pub fn concerns(&self, object: &Value) -> bool {
+        self.entry(object).is_some() || self.holds_back(object)
+    }
+
+    /// What the rule for the object's kind says, if there is one.
+    pub fn judge(&self, object: &Value) -> Option<Judged> {
+        match self.entry(object) {
+            Some(Entry::Rule(rule)) => Some(rule.judge(object)),
+            Some(Entry::Broken(why)) => Some(broken(format!("the health rule is broken: {why}"))),
+            None if self.holds_back(object) => {
+                let why = self.unreadable.as_deref().unwrap_or_default();
+                Some(broken(format!("the health rules cannot be read: {why}")))
+            }
+            None => None,
+        }
+    }
+
+    /// Unreadable rules are most likely for custom resources; to stop every Deployment for a misplaced comma would do
+    /// more harm than it prevents.
+    fn holds_back(&self, object: &Value) -> bool {
+        let (group, kind) = kstatus::group_and_kind(object);
+        self.unreadable.is_some() && crate::kinds::builtin(group, kind).is_none()
+    }
+
+    /// The kind's entry, else the group's, else that of the group's parent domain (`*.upbound.io`).
+    fn entry(&self, object: &Value) -> Option<&Entry> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let (group, kind) = kstatus::group_and_kind(object);
+        let at = |group: &str| {
+            let of_kind = (group.to_owned(), Some(kind.to_owned()));
+            let of_group = (group.to_owned(), None);
+            self.entries
+                .get(&of_kind)
+                .or_else(|| self.entries.get(&of_group))
+        };
+        at(group).or_else(|| {
+            let mut rest = group;
+            std::iter::from_fn(move || {
+                rest = rest.split_once('.')?.1;
+                Some(format!("*.{rest}"))
+            })
+            .find_map(|pattern| at(&pattern))
+        })
+    }
+}
+
+fn broken(message: String) -> Judged {
+    crate::verdict::unmet(kstatus::Status::Unknown, Reason::RuleError, message)
+}
+
+#[cfg(test)]
+mod tests;

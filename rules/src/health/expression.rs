@@ -1,0 +1,317 @@
+//! One expression: compiled once, within bounds, and evaluated over the top-level fields of an object.
+
+use super::functions;
+use cel::common::ast::{EntryExpr, Expr, IdedExpr};
+use cel::common::types::{
+    CelBool, CelDouble, CelInt, CelList, CelMap, CelNull, CelString, CelUInt,
+};
+use cel::common::value::Val;
+use cel::{Context, Env, ExecutionError};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// The longest text of an expression, in bytes.
+const LONGEST: usize = 4096;
+
+/// How deep an expression may be nested. The parser of the crate and its interpreter recurse.
+const DEEPEST: u16 = 32;
+
+/// The stack of the thread that parses; memory is taken as it is used.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// How deep its tree may be, where operators that follow each other nest too (`&&` and `||` are balanced): evaluating a
+/// level takes up to 30 KiB of stack.
+const TALLEST: usize = 40;
+
+/// How many loops (`all`, `exists`, `filter`, `map`) it may have.
+const LOOPS: usize = 32;
+
+/// How often the innermost of nested loops may run.
+const STEPS: u64 = 100_000;
+
+/// The largest object that is looked at, in values and bytes of text.
+const LARGEST: usize = 256 * 1024;
+
+/// The environment of Flux: optional values, the extensions for strings, encoders and sets.
+static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| {
+    let mut env = Env::stdlib();
+    // The names are new to a fresh environment, which is all that these could object to.
+    let _ = env.add_extension(cel::extensions::strings);
+    let _ = env.add_extension(cel::extensions::encoders);
+    let _ = env.add_extension(functions::sets);
+    Arc::new(env)
+});
+
+/// Why a text is no expression that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// Nothing is written.
+    #[error("the CEL expression is empty")]
+    Empty,
+    /// Over 4 KiB.
+    #[error("the CEL expression has {0} bytes; at most {LONGEST} are allowed")]
+    TooLong(usize),
+    /// Nested too deep, or too many loops.
+    #[error("the CEL expression is too complex: {0}")]
+    TooComplex(&'static str),
+    /// No CEL.
+    #[error("failed to parse the CEL expression '{text}': {error}")]
+    Syntax {
+        /// The expression.
+        text: String,
+        /// What the parser says.
+        error: String,
+    },
+}
+
+/// A compiled expression.
+#[derive(Debug)]
+pub struct Expression {
+    text: String,
+    tree: IdedExpr,
+    /// How many loops are nested at most.
+    nested: u32,
+    /// The longest list that is written in the expression.
+    literal: usize,
+}
+
+impl Expression {
+    /// Compiles a text.
+    pub fn compile(text: &str) -> Result<Self, Broken> {
+        if text.trim().is_empty() {
+            return Err(Broken::Empty);
+        }
+        if text.len() > LONGEST {
+            return Err(Broken::TooLong(text.len()));
+        }
+        if !is_shallow(text) {
+            return Err(Broken::TooComplex("it is nested too deep"));
+        }
+        let tree = parse(text)?;
+        let shape = Shape::of(&tree);
+        if shape.depth > TALLEST {
+            return Err(Broken::TooComplex("it is nested too deep"));
+        }
+        if shape.loops > LOOPS {
+            return Err(Broken::TooComplex("it has too many loops"));
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            tree,
+            nested: shape.nested,
+            literal: shape.literal,
+        })
+    }
+
+    /// Whether the expression is true of an object. An error tells what Flux's tells, and the expression.
+    pub fn holds(&self, object: &Value) -> Result<bool, String> {
+        let told = |error: &str| {
+            format!(
+                "failed to evaluate the CEL expression '{}': {error}",
+                self.text
+            )
+        };
+        let size = Size::of(object, self.literal).ok_or_else(|| told("the object is too large"))?;
+        if self.nested > 1 && size.longest.saturating_pow(self.nested) > STEPS {
+            return Err(told(
+                "its nested loops take too many steps over this object",
+            ));
+        }
+        let mut context = Context::with_env(Arc::clone(&ENV));
+        let references = self.tree.references();
+        for (name, value) in object.as_object().into_iter().flatten() {
+            if references.has_variable(name) {
+                context.add_variable_as_val(name.clone(), convert(value));
+            }
+        }
+        let result = cel::Value::resolve_val(&self.tree, &context)
+            .map_err(|error| told(&sentence(&error)))?;
+        match result.downcast_ref::<CelBool>() {
+            Some(holds) => Ok(*holds.inner()),
+            None => Err(told("it does not give true or false")),
+        }
+    }
+}
+
+/// Parses on a thread of its own: the parser takes up to 150 KiB of stack for one level of brackets, and whoever asks may
+/// be on a thread with 2 MiB.
+fn parse(text: &str) -> Result<IdedExpr, Broken> {
+    let broken = |error: String| Broken::Syntax {
+        text: text.to_owned(),
+        error,
+    };
+    let parse = || {
+        let parser = ENV.parser().max_recursion_depth(DEEPEST);
+        parser.parse(text).map_err(|errors| {
+            let first = errors.errors.first();
+            first.map_or_else(|| errors.to_string(), |error| error.msg.clone())
+        })
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let parsed = thread
+            .spawn_scoped(scope, parse)
+            .map(std::thread::ScopedJoinHandle::join);
+        match parsed {
+            Ok(Ok(parsed)) => parsed.map_err(broken),
+            Ok(Err(_)) => Err(broken("the parser gave up".to_owned())),
+            Err(error) => Err(broken(format!("no thread to parse on: {error}"))),
+        }
+    })
+}
+
+fn sentence(error: &ExecutionError) -> String {
+    match error {
+        ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
+        ExecutionError::UndeclaredReference(name) => format!("no such attribute(s): {name}"),
+        other => {
+            // Some of the crate's errors quote the whole value.
+            let mut text = other.to_string();
+            text.truncate(text.floor_char_boundary(200));
+            text
+        }
+    }
+}
+
+/// The crate's own conversion makes unsigned numbers of positive ones, which CEL does not add to signed ones.
+fn convert(value: &Value) -> Box<dyn Val + '_> {
+    match value {
+        Value::Null => Box::new(CelNull),
+        Value::Bool(flag) => Box::new(CelBool::from(*flag)),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Box::new(CelInt::from(number)),
+            (None, Some(number)) => Box::new(CelUInt::from(number)),
+            (None, None) => Box::new(CelDouble::from(number.as_f64().unwrap_or(f64::NAN))),
+        },
+        Value::String(text) => Box::new(CelString::from(text.as_str())),
+        Value::Array(list) => Box::new(CelList::from(list.iter().map(convert).collect::<Vec<_>>())),
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(key, value)| (key.as_str().into(), convert(value)));
+            Box::new(CelMap::from(fields.collect::<HashMap<_, _>>()))
+        }
+    }
+}
+
+/// Counts what nests in the text, for the parser itself recurses before it counts.
+fn is_shallow(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut signs = 0_usize;
+    for letter in text.chars() {
+        match letter {
+            '(' | '[' | '{' | '?' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '!' | '-' => signs += 1,
+            _ => {}
+        }
+        if depth > 4 * usize::from(DEEPEST) || signs > 4 * TALLEST {
+            return false;
+        }
+    }
+    true
+}
+
+/// What an expression's cost depends on.
+#[derive(Debug, Default)]
+struct Shape {
+    depth: usize,
+    loops: usize,
+    nested: u32,
+    literal: usize,
+}
+
+impl Shape {
+    fn of(tree: &IdedExpr) -> Self {
+        let mut shape = Self::default();
+        let mut rest = vec![(tree, 1, 0)];
+        while let Some((node, depth, nested)) = rest.pop() {
+            shape.depth = shape.depth.max(depth);
+            shape.nested = shape.nested.max(nested);
+            let mut visit = |node, nested| rest.push((node, depth + 1, nested));
+            match &node.expr {
+                Expr::Call(call) => {
+                    call.target
+                        .iter()
+                        .for_each(|target| visit(&**target, nested));
+                    call.args
+                        .iter()
+                        .for_each(|argument| visit(argument, nested));
+                }
+                Expr::Comprehension(each) => {
+                    shape.loops += 1;
+                    // The range is walked once for each turn of the loops around it.
+                    visit(&each.iter_range, nested);
+                    visit(&each.accu_init, nested);
+                    visit(&each.result, nested);
+                    visit(&each.loop_cond, nested + 1);
+                    visit(&each.loop_step, nested + 1);
+                }
+                Expr::List(list) => {
+                    shape.literal = shape.literal.max(list.elements.len());
+                    list.elements
+                        .iter()
+                        .for_each(|element| visit(element, nested));
+                }
+                Expr::Select(select) => visit(&select.operand, nested),
+                Expr::Map(map) => entries(&map.entries, &mut |node| visit(node, nested)),
+                Expr::Struct(made) => entries(&made.entries, &mut |node| visit(node, nested)),
+                Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => {}
+            }
+        }
+        shape
+    }
+}
+
+fn entries<'a>(
+    entries: &'a [cel::common::ast::IdedEntryExpr],
+    visit: &mut dyn FnMut(&'a IdedExpr),
+) {
+    for entry in entries {
+        match &entry.expr {
+            EntryExpr::StructField(field) => visit(&field.value),
+            EntryExpr::MapEntry(entry) => {
+                visit(&entry.key);
+                visit(&entry.value);
+            }
+        }
+    }
+}
+
+/// What an object's cost depends on.
+struct Size {
+    /// Of its longest list or map, or the one in the expression.
+    longest: u64,
+}
+
+impl Size {
+    /// `None` for an object that is too large.
+    fn of(object: &Value, literal: usize) -> Option<Self> {
+        let mut longest = literal;
+        let mut total = 0_usize;
+        let mut rest = vec![object];
+        while let Some(value) = rest.pop() {
+            total += 1;
+            match value {
+                Value::String(text) => total += text.len(),
+                Value::Array(list) => {
+                    longest = longest.max(list.len());
+                    rest.extend(list);
+                }
+                Value::Object(fields) => {
+                    longest = longest.max(fields.len());
+                    total += fields.keys().map(String::len).sum::<usize>();
+                    rest.extend(fields.values());
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+            if total > LARGEST {
+                return None;
+            }
+        }
+        Some(Self {
+            longest: u64::try_from(longest).unwrap_or(u64::MAX),
+        })
+    }
+}

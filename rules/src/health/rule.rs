@@ -1,0 +1,146 @@
+//! The rule of one kind.
+
+use super::broken;
+use super::expression::{Broken, Expression};
+use crate::kstatus::{Status, get};
+use crate::verdict::{Judged, Reason};
+use serde_json::Value;
+use std::sync::OnceLock;
+
+/// Flux's three expressions.
+#[derive(Debug)]
+pub struct Rule {
+    current: Lazy,
+    in_progress: Option<Lazy>,
+    failed: Option<Lazy>,
+}
+
+/// Compiled when it is first needed: of a library of hundreds a command looks at a few.
+#[derive(Debug)]
+struct Lazy {
+    text: String,
+    compiled: OnceLock<Result<Expression, Broken>>,
+}
+
+impl Lazy {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    fn compiled(&self) -> Result<&Expression, Broken> {
+        let compiled = self
+            .compiled
+            .get_or_init(|| Expression::compile(&self.text));
+        compiled.as_ref().map_err(Broken::clone)
+    }
+
+    fn holds(&self, object: &Value) -> Result<bool, String> {
+        self.compiled()
+            .map_err(|broken| broken.to_string())?
+            .holds(object)
+    }
+}
+
+impl Rule {
+    /// A rule of texts that are compiled when they are first needed.
+    pub fn new(current: &str, in_progress: Option<&str>, failed: Option<&str>) -> Self {
+        Self {
+            current: Lazy::new(current),
+            in_progress: in_progress.map(Lazy::new),
+            failed: failed.map(Lazy::new),
+        }
+    }
+
+    /// Compiles all of it, and tells the first field and text that are broken.
+    pub fn check(&self) -> Result<(), (&'static str, Broken)> {
+        for (name, lazy) in [
+            ("inProgress", self.in_progress.as_ref()),
+            ("failed", self.failed.as_ref()),
+            ("current", Some(&self.current)),
+        ] {
+            if let Some(lazy) = lazy {
+                lazy.compiled().map_err(|broken| (name, broken))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it takes every object for current: a kind that only carries data.
+    pub(super) fn is_constant(&self) -> bool {
+        self.current.text == "true"
+    }
+
+    /// The status, as Flux's evaluator gives it, or the error for which Flux says `Unknown`.
+    pub fn evaluate(&self, object: &Value) -> Result<Status, String> {
+        // Numbers of another type are left to the expressions, as in Flux.
+        let int = |path: &[&str]| get(object, path).and_then(Value::as_i64);
+        let generation = int(&["metadata", "generation"]);
+        let observed = int(&["status", "observedGeneration"]);
+        if let (Some(generation), Some(observed)) = (generation, observed)
+            && generation != observed
+        {
+            return Ok(Status::InProgress);
+        }
+        let holds = |lazy: Option<&Lazy>| lazy.map_or(Ok(false), |lazy| lazy.holds(object));
+        if holds(self.in_progress.as_ref())? {
+            return Ok(Status::InProgress);
+        }
+        if holds(self.failed.as_ref())? {
+            return Ok(Status::Failed);
+        }
+        Ok(if self.current.holds(object)? {
+            Status::Current
+        } else {
+            Status::InProgress
+        })
+    }
+
+    pub(super) fn judge(&self, object: &Value) -> Judged {
+        match self.evaluate(object) {
+            Ok(status) => Self::told(object, status),
+            Err(why) => broken(why),
+        }
+    }
+
+    /// A status, and what the object says about it.
+    pub(super) fn told(object: &Value, status: Status) -> Judged {
+        let (reason, says) = match status {
+            Status::Current => (Reason::Satisfied, "current"),
+            Status::Failed => (Reason::Failed, "failed"),
+            _ => (Reason::InProgress, "in progress"),
+        };
+        let mut message = format!("by the health rule of its kind it is {says}");
+        if let Some(told) = told(object).filter(|_| status != Status::Current) {
+            message.push_str(": ");
+            message.push_str(&told);
+        }
+        Judged {
+            satisfied: status == Status::Current,
+            status,
+            reason,
+            message,
+        }
+    }
+}
+
+/// What the object itself says of its trouble, for the reader of the message: the first condition that is not true and
+/// has a message, else its phase.
+fn told(object: &Value) -> Option<String> {
+    let conditions = get(object, &["status", "conditions"]).and_then(Value::as_array);
+    let text = |value: &Value, field: &str| {
+        let text = value.get(field).and_then(Value::as_str)?;
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let condition = conditions.into_iter().flatten().find_map(|condition| {
+        let status = condition.get("status").and_then(Value::as_str)?;
+        (status != "True").then(|| text(condition, "message"))?
+    });
+    condition.or_else(|| {
+        let status = object.get("status")?;
+        let fields = ["message", "phase", "state", "status"];
+        fields.iter().find_map(|field| text(status, field))
+    })
+}

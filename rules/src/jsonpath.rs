@@ -1,0 +1,104 @@
+//! The JSONPath of Kubernetes: what client-go's `util/jsonpath` reads between two braces.
+//!
+//! A dialect of its own, and not RFC 9535: `\.` is a dot in a name, a key that is not there and an index out of range
+//! are errors, a union may name dotted keys, a filter has one comparison. The difference that matters: where a crate
+//! for RFC 9535 answers "nothing" for a missing key, `!= Failed` would be true of an object without a status.
+//!
+//! Narrower than client-go on purpose:
+//! * one path, so neither `range` nor `end`, and no text or number in the place of a step;
+//! * a name that is empty, and a step of a slice that is not above 0, are refused when they are read;
+//! * a text has no elements: client-go takes the bytes of it under `.*`;
+//! * in `[?(path)]`, a path that cannot be followed is not there: client-go keeps some of those elements.
+//!
+//! Maps are walked in the order in which they are stored; client-go walks them in any order.
+//!
+//! Every value that a path reaches costs one unit of [`Effort`], because a few steps can reach exponentially many:
+//! `['a','a']['a','a']`, `..a..a..a`.
+
+mod find;
+mod parse;
+mod print;
+
+pub use find::{Effort, Error};
+pub use parse::{ParseError, Problem};
+pub use print::{LONGEST, print};
+
+use crate::comparison::Operator;
+use serde_json::Value;
+
+/// A path: `.status.conditions[?(@.type=="Ready")].status`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    /// `.name`, `['name']`
+    Field(String),
+    /// `.*`
+    Wildcard,
+    /// `..`
+    Descend,
+    /// `[1]`, `[-1]`, `[1:4:2]`, `[*]`
+    Slice(Slice),
+    /// `[0,2]`, `['a','b.c']`
+    Union(Vec<Vec<Step>>),
+    /// `[?(…)]`
+    Filter(Filter),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slice {
+    start: i64,
+    end: End,
+    step: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The end of the list.
+    Open,
+    /// One after the start: the slice is an index.
+    Next,
+    /// Before this one.
+    Before(i64),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Filter {
+    /// `[?(@.a)]`
+    Exists(Operand),
+    /// `[?(@.a == 1)]`
+    Compare(Operand, Operator, Operand),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Operand {
+    Literal(Value),
+    Path(Vec<Step>),
+}
+
+impl Path {
+    /// Reads what stands between the braces of a template: `.status.phase`, `[0].name`.
+    ///
+    /// # Errors
+    ///
+    /// The place of the first character that makes no sense, and what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        parse::steps(text).map(|steps| Self { steps })
+    }
+
+    /// What the path reaches from `root`, in order; possibly nothing.
+    ///
+    /// # Errors
+    ///
+    /// A key that is not there, an index out of range, a step that does not fit the value that it meets; or more
+    /// values than `effort` is left for.
+    pub fn find<'v>(&self, root: &'v Value, effort: &mut Effort) -> Result<Vec<&'v Value>, Error> {
+        find::walk(&self.steps, &[root], effort)
+    }
+}
+
+#[cfg(test)]
+mod tests;

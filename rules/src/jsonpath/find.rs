@@ -1,0 +1,268 @@
+//! Steps to values, as client-go's `jsonpath.go` follows them with `AllowMissingKeys` off.
+
+use super::{End, Filter, Operand, Slice, Step};
+use crate::comparison::{self, Operator};
+use serde_json::Value;
+use std::cmp::Ordering;
+
+/// How many more values may be reached. All expressions of one object share one.
+#[derive(Debug)]
+pub struct Effort(usize);
+
+impl Effort {
+    /// Enough for the largest object that Kubernetes stores, and some milliseconds at most.
+    pub const MOST: usize = 200_000;
+
+    /// As much as [`Effort::MOST`].
+    pub fn new() -> Self {
+        Self(Self::MOST)
+    }
+
+    fn spend(&mut self) -> Result<(), Error> {
+        self.0 = self.0.checked_sub(1).ok_or(Error::TooMuch)?;
+        Ok(())
+    }
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Why a path cannot be followed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum Error {
+    #[error("{0} is not there")]
+    Missing(String),
+    #[error("an index or a filter met {0}, not a list")]
+    NotAList(&'static str),
+    #[error("index {index} is out of the range of a list of {length}")]
+    OutOfRange { index: i64, length: i64 },
+    #[error("a slice begins at {start}, after its end {end}")]
+    Backwards { start: i64, end: i64 },
+    #[error("a filter compares {0} values at once")]
+    Several(usize),
+    #[error("a filter compares {0} with {1}")]
+    Incomparable(&'static str, &'static str),
+    #[error("the path reaches more than {} values", Effort::MOST)]
+    TooMuch,
+}
+
+type Found<'v> = Vec<&'v Value>;
+
+pub(super) fn walk<'v>(
+    steps: &[Step],
+    from: &[&'v Value],
+    effort: &mut Effort,
+) -> Result<Found<'v>, Error> {
+    let Some((first, rest)) = steps.split_first() else {
+        return Ok(from.to_vec());
+    };
+    let found = take(first, from, effort)?;
+    rest.iter()
+        .try_fold(found, |values, step| take(step, &values, effort))
+}
+
+fn take<'v>(step: &Step, values: &[&'v Value], effort: &mut Effort) -> Result<Found<'v>, Error> {
+    let mut found = Vec::new();
+    match step {
+        Step::Field(name) => return field(name, values, effort),
+        Step::Slice(slice) => return elements(*slice, values, effort),
+        Step::Filter(filter) => return filtered(filter, values, effort),
+        Step::Descend => return descend(values, effort),
+        Step::Wildcard => {
+            for value in values {
+                effort.spend()?;
+                for part in parts(value) {
+                    effort.spend()?;
+                    found.push(part);
+                }
+            }
+        }
+        Step::Union(members) => {
+            for member in members {
+                found.extend(walk(member, values, effort)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The values of those that have the key. It is an error if there were values and none has it.
+fn field<'v>(name: &str, values: &[&'v Value], effort: &mut Effort) -> Result<Found<'v>, Error> {
+    let mut found = Vec::new();
+    for value in values {
+        effort.spend()?;
+        found.extend(value.get(name));
+    }
+    if found.is_empty() && !values.is_empty() {
+        return Err(Error::Missing(name.to_owned()));
+    }
+    Ok(found)
+}
+
+fn parts(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(map) => map.values().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Every value that has parts, and every text that is not empty, from the outside in. By a stack of its own, because
+/// nothing here knows how deep an object is.
+fn descend<'v>(values: &[&'v Value], effort: &mut Effort) -> Result<Found<'v>, Error> {
+    let mut found = Vec::new();
+    let mut open: Vec<_> = values.iter().rev().copied().collect();
+    while let Some(value) = open.pop() {
+        effort.spend()?;
+        let parts = parts(value);
+        if !parts.is_empty() || value.as_str().is_some_and(|text| !text.is_empty()) {
+            found.push(value);
+        }
+        open.extend(parts.into_iter().rev());
+    }
+    Ok(found)
+}
+
+fn elements<'v>(
+    slice: Slice,
+    values: &[&'v Value],
+    effort: &mut Effort,
+) -> Result<Found<'v>, Error> {
+    let mut found = Vec::new();
+    for value in values {
+        effort.spend()?;
+        if value.is_null() {
+            continue;
+        }
+        let list = list(value)?;
+        let length = i64::try_from(list.len()).unwrap_or(i64::MAX);
+        let (start, end) = bounds(slice, length);
+        if start == end {
+            // Not only this list: client-go leaves the others out too.
+            return Ok(found);
+        }
+        if start < 0 || start >= length {
+            return Err(Error::OutOfRange {
+                index: start,
+                length,
+            });
+        }
+        if end < 0 || end > length {
+            let index = end - 1;
+            return Err(Error::OutOfRange { index, length });
+        }
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        let within = range.and_then(|(start, end)| list.get(start..end));
+        let within = within.ok_or(Error::Backwards { start, end })?;
+        for item in within.iter().step_by(slice.step) {
+            effort.spend()?;
+            found.push(item);
+        }
+    }
+    Ok(found)
+}
+
+/// Where a slice begins and ends in a list of this length; a number below 0 counts from the end.
+fn bounds(slice: Slice, length: i64) -> (i64, i64) {
+    let from_end = |index: i64| index + length;
+    let start = slice.start;
+    let end = match slice.end {
+        End::Open => length,
+        End::Next => match start + 1 {
+            end @ ..=0 => from_end(end),
+            end => end,
+        },
+        End::Before(end) if end < 0 => from_end(end),
+        End::Before(end) => end,
+    };
+    (if start < 0 { from_end(start) } else { start }, end)
+}
+
+fn list(value: &Value) -> Result<&Vec<Value>, Error> {
+    value.as_array().ok_or(Error::NotAList(type_of(value)))
+}
+
+fn filtered<'v>(
+    filter: &Filter,
+    values: &[&'v Value],
+    effort: &mut Effort,
+) -> Result<Found<'v>, Error> {
+    let mut found = Vec::new();
+    for value in values {
+        effort.spend()?;
+        for item in list(value)? {
+            effort.spend()?;
+            if passes(filter, item, effort)? {
+                found.push(item);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn passes(filter: &Filter, item: &Value, effort: &mut Effort) -> Result<bool, Error> {
+    match filter {
+        Filter::Exists(operand) => match values_of(operand, item, effort) {
+            Ok(values) => Ok(!values.is_empty()),
+            Err(Error::TooMuch) => Err(Error::TooMuch),
+            Err(_) => Ok(false),
+        },
+        Filter::Compare(left, operator, right) => {
+            let Some(left) = one(&values_of(left, item, effort)?)? else {
+                return Ok(false);
+            };
+            let Some(right) = one(&values_of(right, item, effort)?)? else {
+                return Ok(false);
+            };
+            compare(left, *operator, right)
+        }
+    }
+}
+
+fn values_of<'v>(
+    operand: &'v Operand,
+    item: &'v Value,
+    effort: &mut Effort,
+) -> Result<Found<'v>, Error> {
+    match operand {
+        Operand::Literal(literal) => Ok(vec![literal]),
+        Operand::Path(steps) => walk(steps, &[item], effort),
+    }
+}
+
+fn one<'v>(values: &[&'v Value]) -> Result<Option<&'v Value>, Error> {
+    match *values {
+        [] => Ok(None),
+        [value] => Ok(Some(value)),
+        _ => Err(Error::Several(values.len())),
+    }
+}
+
+/// Only like with like, and an integer is not like a float: that is an error, as in Go's templates.
+fn compare(left: &Value, operator: Operator, right: &Value) -> Result<bool, Error> {
+    let ordering: Option<Ordering> = match (left, right) {
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        (Value::Number(a), Value::Number(b)) if a.is_i64() == b.is_i64() => {
+            comparison::numbers(a, b)
+        }
+        (Value::Bool(left), Value::Bool(right)) if !operator.orders() => Some(left.cmp(right)),
+        _ => return Err(Error::Incomparable(type_of(left), type_of(right))),
+    };
+    Ok(operator.holds(ordering))
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if number.is_i64() => "an integer",
+        Value::Number(_) => "a float",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a map",
+    }
+}

@@ -1,0 +1,178 @@
+//! Conditions whose meaning their type tells.
+//!
+//! A type is read word by word (`DaemonServiceHealthy` ends in `healthy`, `FailedCreatePod` contains `failed`), since
+//! kinds make their own compounds of a small vocabulary. `Progressing` is no part of it: a Deployment that is done
+//! keeps it `True`, an operator that is done sets it `False`. Nor is `Running`, which a thing that has completed sets
+//! `False`, nor `Upgradeable`, `Paused` and the like, which tell nothing of health. Two families of operators document
+//! what they mean by them, and are known by what else they write: those of OpenShift, who report `Available`,
+//! `Progressing` and `Degraded` together, and the Ansible operators, whose `Running` has the reason `Running` while
+//! a playbook runs and `Successful` after it.
+
+use super::Finding;
+use super::words;
+use crate::kstatus::{Condition, Conditions, get, int};
+use serde_json::Value;
+
+/// `True` in the end: the last word of the type, or its last three for `ResourcesUpToDate`.
+const POSITIVE: [&str; 22] = [
+    "ready",
+    "available",
+    "established",
+    "accepted",
+    "programmed",
+    "synced",
+    "healthy",
+    "succeeded",
+    "successful",
+    "deployed",
+    "reconciled",
+    "installed",
+    "initialized",
+    "provisioned",
+    "complete",
+    "completed",
+    "valid",
+    "bound",
+    "resolved",
+    "issued",
+    "admitted",
+    "discoverable",
+];
+
+/// `True` is trouble: any word of the type.
+const NEGATIVE: [&str; 12] = [
+    "degraded",
+    "failed",
+    "failure",
+    "failing",
+    "error",
+    "errors",
+    "errored",
+    "invalid",
+    "stalled",
+    "unhealthy",
+    "unavailable",
+    "rejected",
+];
+
+/// `True` while something is being done: the whole type. A participle in a compound may be the name of a feature.
+const BUSY: [&str; 13] = [
+    "updating",
+    "upgrading",
+    "installing",
+    "creating",
+    "provisioning",
+    "deploying",
+    "pending",
+    "initializing",
+    "restarting",
+    "scaling",
+    "deleting",
+    "terminating",
+    "inprogress",
+];
+
+/// What is over, which does not tell how it went: there the reason has to be read too.
+const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
+
+/// Whether the latest spec was taken over: these contradict even `Ready`, which then tells of the spec before.
+const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
+
+/// The first condition of a known type that tells of an older generation.
+pub(super) fn outdated(object: &Value) -> Option<Finding> {
+    let generation = get(object, &["metadata", "generation"])?.as_i64()?;
+    let list = get(object, &["status", "conditions"])?.as_array()?;
+    list.iter().find_map(|condition| {
+        let kind = condition.get("type")?.as_str()?;
+        let observed = int(condition, &["observedGeneration"], generation);
+        (observed < generation && is_positive(kind)).then(|| {
+            Finding::Stale(format!(
+                "condition {kind} is of generation {observed}, the object of {generation}"
+            ))
+        })
+    })
+}
+
+/// The spec was refused, or is not known to be applied.
+pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Finding> {
+    conditions
+        .iter()
+        .find(|condition| OF_THE_SPEC.contains(&condition.kind) && condition.status == "False")
+        .map(|condition| {
+            Finding::Busy(told(
+                condition.kind,
+                "False",
+                condition.reason,
+                condition.message,
+            ))
+        })
+}
+
+/// The worst that a condition of a known type reports.
+pub(super) fn known(conditions: Conditions<'_>) -> Option<Finding> {
+    let mut busy = None;
+    for condition in conditions.iter() {
+        let (kind, status) = (condition.kind, condition.status);
+        let message = || told(kind, status, condition.reason, condition.message);
+        let bad_reason = words::is_bad(condition.reason);
+        let bad = match status {
+            "True" => is_negative(kind) || (ends_in(kind, &OVER) && bad_reason),
+            // Whatever the type is about, it did not come true, and the reason says why.
+            "False" => bad_reason && !is_negative(kind) && kind != "Upgradeable",
+            _ => false,
+        };
+        if bad {
+            return Some(Finding::Bad(message()));
+        }
+        let waits = match status {
+            "True" => is_busy(conditions, &condition),
+            "False" | "Unknown" => is_positive(kind) && !is_negative(kind),
+            _ => false,
+        };
+        if waits && busy.is_none() {
+            busy = Some(Finding::Busy(message()));
+        }
+    }
+    busy
+}
+
+fn is_busy(all: Conditions<'_>, condition: &Condition<'_>) -> bool {
+    let reports = |kind: &str| all.iter().any(|other| other.kind == kind);
+    match condition.kind {
+        "Progressing" => reports("Available") && reports("Degraded"),
+        "Running" => condition.reason == "Running",
+        kind => {
+            let words = words::split(kind);
+            BUSY.contains(&words.concat().as_str())
+                || words.first().is_some_and(|word| word == "partially")
+        }
+    }
+}
+
+fn ends_in(kind: &str, vocabulary: &[&str]) -> bool {
+    words::split(kind)
+        .last()
+        .is_some_and(|last| vocabulary.contains(&last.as_str()))
+}
+
+fn is_positive(kind: &str) -> bool {
+    ends_in(kind, &POSITIVE) || kind.ends_with("UpToDate")
+}
+
+/// A `not` turns the polarity: `NotReady`.
+fn is_negative(kind: &str) -> bool {
+    let words = words::split(kind);
+    words.iter().any(|word| NEGATIVE.contains(&word.as_str()))
+        || (words.first().is_some_and(|first| first == "not") && is_positive(kind))
+}
+
+fn told(kind: &str, status: &str, reason: &str, message: &str) -> String {
+    let mut text = format!("condition {kind} is {status}");
+    for more in [reason, message] {
+        if !more.is_empty() {
+            text.push_str(": ");
+            text.push_str(more);
+        }
+    }
+    text
+}

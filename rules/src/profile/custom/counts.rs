@@ -1,0 +1,84 @@
+//! Flags and counts that mean the same wherever they are found.
+
+use super::Finding;
+use crate::kstatus::get;
+use serde_json::Value;
+
+/// `false` until the object can be used.
+const FLAGS: [&str; 5] = ["ready", "isReady", "healthy", "available", "readyToUse"];
+
+/// What is there while something is wrong: an empty text or object tells nothing. A `lastError` may be history, so it
+/// is not among them.
+const ERRORS: [&str; 4] = ["error", "errorMessage", "failureMessage", "failureReason"];
+
+/// What a count is of follows these: `readyReplicas`, `availableNodes`, `numberReady` (as a DaemonSet has it).
+const PREFIXES: [&str; 2] = ["ready", "available"];
+
+/// What falls short, if anything does.
+pub(super) fn short(object: &Value) -> Option<Finding> {
+    let status = object.get("status")?;
+    if let Some(field) = FLAGS
+        .iter()
+        .find(|flag| status.get(**flag) == Some(&Value::Bool(false)))
+    {
+        return Some(Finding::Busy(format!("status.{field} is false")));
+    }
+    for field in ERRORS {
+        let error = match status.get(field) {
+            Some(Value::String(text)) if !text.is_empty() => text.clone(),
+            Some(Value::Object(fields)) if !fields.is_empty() => {
+                let message = fields.get("message").and_then(Value::as_str);
+                message.unwrap_or("see the object").to_owned()
+            }
+            _ => continue,
+        };
+        return Some(Finding::Bad(format!("status.{field}: {error}")));
+    }
+    counts(object, status).or_else(|| updated(object, status))
+}
+
+/// Fewer are ready than there should be. A count that is missing tells nothing: not every kind that has `replicas`
+/// counts the ready ones too.
+fn counts(object: &Value, status: &Value) -> Option<Finding> {
+    let spec = object.get("spec");
+    status.as_object()?.iter().find_map(|(name, have)| {
+        let have = have.as_i64()?;
+        let what = match name.as_str() {
+            "numberReady" | "numberAvailable" => "desiredNumberScheduled".to_owned(),
+            name => PREFIXES.iter().find_map(|prefix| of_what(name, prefix))?,
+        };
+        let wanted = spec.and_then(|spec| spec.get(&what));
+        let wanted = wanted.or_else(|| status.get(&what))?.as_i64()?;
+        (have < wanted).then(|| Finding::Busy(format!("status.{name}: {have}/{wanted}")))
+    })
+}
+
+/// `replicas` of `readyReplicas`.
+fn of_what(name: &str, prefix: &str) -> Option<String> {
+    let what = name.strip_prefix(prefix)?;
+    let first = what.chars().next().filter(char::is_ascii_uppercase)?;
+    Some(format!("{}{}", first.to_ascii_lowercase(), &what[1..]))
+}
+
+/// Fewer are of the latest revision than there should be, unless a partition or a pause holds some back on purpose.
+fn updated(object: &Value, status: &Value) -> Option<Finding> {
+    let number = |value: Option<&Value>| value.and_then(Value::as_i64);
+    let on_purpose = [
+        &["spec", "updateStrategy", "partition"] as &[_],
+        &["spec", "updateStrategy", "paused"],
+        &["spec", "updateStrategy", "rollingUpdate", "partition"],
+        &["spec", "updateStrategy", "rollingUpdate", "paused"],
+        &["spec", "paused"],
+    ];
+    let set = |value: &Value| *value != Value::Bool(false) && value.as_i64() != Some(0);
+    if on_purpose
+        .iter()
+        .any(|path| get(object, path).is_some_and(set))
+    {
+        return None;
+    }
+    let have = number(status.get("updatedReplicas"))?;
+    let wanted =
+        number(get(object, &["spec", "replicas"])).or_else(|| number(status.get("replicas")))?;
+    (have < wanted).then(|| Finding::Busy(format!("status.updatedReplicas: {have}/{wanted}")))
+}

@@ -1,0 +1,262 @@
+//! The one word in which many kinds tell how they are: `status.phase`, `status.state`, `status.status`, `status.health`
+//! and their compounds (`status.overallStatus`, `status.jobStatus.state`).
+//!
+//! A word holds an object back when English makes its sense plain: a failure, a participle of something under way
+//! (`Provisioning`, `ApplyingChanges`), a `not`, a stop. Everything else, known or not, is no opinion. kubedog's ladder
+//! of exact spellings needs a list of good words too, and guesses wrong for each word that is on neither list.
+//!
+//! `Running` is the end for a service and the middle for a task, so there the kind's own name decides: kinds that
+//! are called `...Run`, `...Job`, `...Backup` complete.
+
+use super::Finding;
+use serde_json::{Map, Value};
+
+/// Longer texts are messages for people, in which a word stands for nothing.
+const LONGEST: usize = 64;
+
+/// The last words of a field's name that hold such a word.
+const FIELDS: [&str; 4] = ["phase", "state", "status", "health"];
+
+/// What a text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sense {
+    Bad,
+    Busy,
+    Stopped,
+    /// Under way for what completes, and up for what does not.
+    Running,
+}
+
+const BAD: [&str; 34] = [
+    "fail",
+    "failed",
+    "failure",
+    "failures",
+    "failing",
+    "err",
+    "error",
+    "errors",
+    "errored",
+    "invalid",
+    "degraded",
+    "crashed",
+    "crashing",
+    "crashloop",
+    "crashloopbackoff",
+    "aborted",
+    "canceled",
+    "cancelled",
+    "rejected",
+    "denied",
+    "broken",
+    "corrupt",
+    "corrupted",
+    "lost",
+    "fatal",
+    "critical",
+    "red",
+    "dead",
+    "down",
+    "offline",
+    "stalled",
+    "timeout",
+    "misconfigured",
+    "conflict",
+];
+
+const BUSY: [&str; 20] = [
+    "pending",
+    "progress",
+    "inprogress",
+    "queued",
+    "wait",
+    "new",
+    "init",
+    "partial",
+    "partially",
+    "yellow",
+    "unknown",
+    "unhealthy",
+    "unready",
+    "unavailable",
+    "unreachable",
+    "unschedulable",
+    "unsynced",
+    "missing",
+    "outofsync",
+    "notready",
+];
+
+const STOPPED: [&str; 7] = [
+    "paused",
+    "suspended",
+    "stopped",
+    "hibernated",
+    "shutdown",
+    "terminated",
+    "deleted",
+];
+
+/// Words in `-ing` that are no work under way.
+const AT_REST: [&str; 14] = [
+    "serving",
+    "listening",
+    "streaming",
+    "monitoring",
+    "working",
+    "existing",
+    "polling",
+    "watching",
+    "tracking",
+    "following",
+    "sharing",
+    "hosting",
+    "nothing",
+    "string",
+];
+
+/// The last words of kinds that come to an end, unless the name begins with one that starts them again and again.
+const COMPLETING: [&str; 17] = [
+    "run",
+    "job",
+    "task",
+    "workflow",
+    "backup",
+    "restore",
+    "migration",
+    "execution",
+    "evaluation",
+    "experiment",
+    "upgrade",
+    "request",
+    "scan",
+    "build",
+    "import",
+    "snapshot",
+    "operation",
+];
+
+const REPEATING: [&str; 5] = ["cron", "scheduled", "schedule", "scaled", "recurring"];
+
+/// The worst that the words of the object's status say.
+pub(super) fn told(kind: &str, object: &Value) -> Option<Finding> {
+    let status = object.get("status")?.as_object()?;
+    let completing = completes(kind);
+    let mut busy = None;
+    for (path, text) in texts(status) {
+        let finding = match sense(text) {
+            Some(Sense::Bad) => return Some(Finding::Bad(format!("{path} is {text}"))),
+            Some(Sense::Busy | Sense::Stopped) => format!("{path} is {text}"),
+            Some(Sense::Running) if completing => {
+                format!("{path} is {text}, and {kind} has to complete")
+            }
+            Some(Sense::Running) | None => continue,
+        };
+        busy.get_or_insert(Finding::Busy(finding));
+    }
+    busy
+}
+
+/// Whether there is any word, with a sense or without.
+pub(super) fn any(object: &Value) -> bool {
+    let status = object.get("status").and_then(Value::as_object);
+    status.is_some_and(|status| texts(status).any(|(_, text)| !text.is_empty()))
+}
+
+/// The fields of the status that hold a word, and those one level below them.
+fn texts(status: &Map<String, Value>) -> impl Iterator<Item = (String, &str)> {
+    let fields = status.iter().filter(|(name, _)| !is_history(name));
+    fields.flat_map(|(name, value)| {
+        let own = value.as_str().filter(|_| holds_a_word(name));
+        let own = own.map(|text| (format!("status.{name}"), text));
+        let below = value.as_object().into_iter().flatten();
+        let below = below.filter_map(move |(inner, value)| {
+            let text = value.as_str().filter(|_| FIELDS.contains(&inner.as_str()));
+            text.map(|text| (format!("status.{name}.{inner}"), text))
+        });
+        own.into_iter().chain(below)
+    })
+}
+
+fn holds_a_word(name: &str) -> bool {
+    split(name)
+        .last()
+        .is_some_and(|last| FIELDS.contains(&last.as_str()))
+}
+
+/// What happened to something else, once: `lastBackup`, `previousState`. The last operation or update is the one that
+/// made the object what it is.
+fn is_history(name: &str) -> bool {
+    let words = split(name);
+    let is = |at: usize, vocabulary: &[&str]| {
+        words
+            .get(at)
+            .is_some_and(|word| vocabulary.contains(&word.as_str()))
+    };
+    is(0, &["last", "previous", "history"]) && !is(1, &["operation", "update"])
+}
+
+/// Whether a reason reads as a failure.
+pub(super) fn is_bad(reason: &str) -> bool {
+    sense(reason) == Some(Sense::Bad)
+}
+
+fn sense(text: &str) -> Option<Sense> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let words = split(text);
+    let has = |vocabulary: &[&str]| words.iter().any(|word| vocabulary.contains(&word.as_str()));
+    if has(&["no", "without"]) {
+        None
+    } else if has(&BAD) {
+        Some(Sense::Bad)
+    } else if has(&["not"]) || has(&BUSY) {
+        Some(Sense::Busy)
+    } else if has(&STOPPED) {
+        Some(Sense::Stopped)
+    } else if has(&["running", "active", "started"]) {
+        Some(Sense::Running)
+    } else if words.iter().any(|word| is_under_way(word)) {
+        Some(Sense::Busy)
+    } else {
+        None
+    }
+}
+
+fn is_under_way(word: &str) -> bool {
+    word.len() > 5 && word.ends_with("ing") && !AT_REST.contains(&word)
+}
+
+fn completes(kind: &str) -> bool {
+    let words = split(kind);
+    let is = |word: Option<&String>, vocabulary: &[&str]| {
+        word.is_some_and(|word| vocabulary.contains(&word.as_str()))
+    };
+    is(words.last(), &COMPLETING) && !words.iter().any(|word| is(Some(word), &REPEATING))
+}
+
+/// The words of a compound, in lower case: `ImportInProgress`, `HEALTH_ERR`, `Setting up primary`, `DNSReady`.
+pub(super) fn split(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut words: Vec<String> = Vec::new();
+    let mut inside = false;
+    for (at, letter) in letters.iter().enumerate() {
+        if !letter.is_alphanumeric() {
+            inside = false;
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|at| letters.get(at));
+        let after = letters.get(at + 1);
+        let hump = letter.is_uppercase()
+            && (before.is_some_and(|before| before.is_lowercase())
+                || (before.is_some_and(|before| before.is_uppercase())
+                    && after.is_some_and(|after| after.is_lowercase())));
+        match words.last_mut() {
+            Some(word) if inside && !hump => word.extend(letter.to_lowercase()),
+            _ => words.push(letter.to_lowercase().collect()),
+        }
+        inside = true;
+    }
+    words
+}

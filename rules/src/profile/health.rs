@@ -1,0 +1,134 @@
+//! Custom health: what the annotations of the object itself say of it, in the place of its kind's rule.
+
+use super::judged::{failed, satisfied, waiting};
+use crate::annotation::{self, Quoted};
+use crate::expression::Outcome;
+use crate::keys;
+use crate::kstatus::{Status, get};
+use crate::readiness::{self, Readiness, Side};
+use crate::verdict::{Judged, Reason};
+use serde_json::{Map, Value};
+
+/// What the annotations say.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    /// `None` where they ask for nothing, and the kind's rule speaks.
+    pub(super) judged: Option<Judged>,
+    /// An annotation that has no effect as it is.
+    pub(super) warning: Option<String>,
+}
+
+/// Whether an object carries annotations that choose which of its fields tell its health: then any field may matter.
+pub fn is_custom(object: &Value) -> bool {
+    annotations(object).is_some_and(|annotations| {
+        annotations.keys().any(|key| {
+            key.starts_with(keys::HEALTH)
+                || [keys::READINESS_SUCCESS, keys::READINESS_FAILURE].contains(&key.as_str())
+        })
+    })
+}
+
+/// Failure first; then all must hold that is there. What cannot be read holds for nobody: to go on as if it were not
+/// there would open a gate that somebody took care to close.
+pub(super) fn judge(object: &Value) -> Health {
+    let Some(annotations) = annotations(object) else {
+        return Health::default();
+    };
+    match read(annotations) {
+        Ok((readiness, expressions)) => Health {
+            warning: readiness.is_none().then(|| half(annotations)).flatten(),
+            judged: decide(object, readiness.as_ref(), &expressions),
+        },
+        Err(problem) => Health {
+            judged: Some(Judged {
+                status: Status::Unknown,
+                ..waiting(Reason::Unjudgeable, problem)
+            }),
+            warning: None,
+        },
+    }
+}
+
+fn annotations(object: &Value) -> Option<&Map<String, Value>> {
+    get(object, &["metadata", "annotations"])?.as_object()
+}
+
+type Expressions<'a> = Vec<(&'a str, crate::expression::Expression)>;
+
+fn read(annotations: &Map<String, Value>) -> Result<(Option<Readiness>, Expressions<'_>), String> {
+    let side = |key: &str| {
+        annotations.get(key).map(|value| {
+            value
+                .as_str()
+                .ok_or_else(|| format!("{key}: {}", readiness::Problem::NotText))
+        })
+    };
+    let success = side(keys::READINESS_SUCCESS).transpose()?;
+    let failure = side(keys::READINESS_FAILURE).transpose()?;
+    let readiness = Readiness::read(success, failure)
+        .map_err(|(side, problem)| format!("{}: {problem}", key(side)))?;
+    let expressions = annotation::health(annotations).map_err(|error| error.to_string())?;
+    Ok((readiness, expressions))
+}
+
+fn key(side: Side) -> &'static str {
+    match side {
+        Side::Success => keys::READINESS_SUCCESS,
+        Side::Failure => keys::READINESS_FAILURE,
+    }
+}
+
+fn decide(
+    object: &Value,
+    readiness: Option<&Readiness>,
+    expressions: &Expressions<'_>,
+) -> Option<Judged> {
+    if let Some(readiness) = readiness {
+        let finding = readiness.judge(object);
+        let mut why = finding.why;
+        for warning in &finding.warnings {
+            if !why.contains(warning) {
+                why = format!("{why}; {warning}");
+            }
+        }
+        match finding.outcome {
+            readiness::Outcome::Ready => {}
+            readiness::Outcome::Failed => {
+                let message = format!("{}: {why}", keys::READINESS_FAILURE);
+                return Some(failed(Reason::HealthFailed, message));
+            }
+            readiness::Outcome::Pending => {
+                let message = format!("{}: {why}", keys::READINESS_SUCCESS);
+                return Some(waiting(Reason::HealthNotMet, message));
+            }
+        }
+    }
+    for (key, expression) in expressions {
+        if let Outcome::Fails(why) = expression.holds(object) {
+            let text = expression.to_string();
+            let message = format!("{key}: {} does not hold: {why}", Quoted(&text));
+            return Some(waiting(Reason::HealthNotMet, message));
+        }
+    }
+    let asked = readiness.is_some() || !expressions.is_empty();
+    asked.then(|| satisfied("its health expressions hold"))
+}
+
+/// The sentence for one half of HIP-0025, or for two of which one is empty.
+fn half(annotations: &Map<String, Value>) -> Option<String> {
+    let (success, failure) = (keys::READINESS_SUCCESS, keys::READINESS_FAILURE);
+    let (one, other) = match (
+        annotations.contains_key(success),
+        annotations.contains_key(failure),
+    ) {
+        (false, false) => return None,
+        (true, false) => (success, failure),
+        (false, true) => (failure, success),
+        (true, true) => {
+            return Some(format!(
+                "{success} and {failure} have no effect, because one of the lists is empty"
+            ));
+        }
+    };
+    Some(format!("{one} has no effect without {other}"))
+}

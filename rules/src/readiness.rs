@@ -1,0 +1,202 @@
+//! Health by HIP-0025: `helm.sh/readiness-success` and `helm.sh/readiness-failure`.
+//!
+//! Each is a JSON array of `{.path} operator value`, the path beginning at `.status`. The object has failed as soon as
+//! one failure expression is met, and is ready as soon as one success expression is.
+//!
+//! Read and compared as helm/helm#32314 does, which nothing has released yet, but for these:
+//! * a path that reaches nothing meets no expression, whatever the operator: there, a list of conditions without a
+//!   `Ready` meets `{.conditions[?(@.type=="Ready")].status} != "False"`;
+//! * both lists are read before either is judged, so that a slip of the pen shows before it matters;
+//! * a path that is none is such a slip too: there, it is never met;
+//! * numbers are decimal: Go reads hexadecimal fractions as well.
+//!
+//! Whether the object is being deleted, or its controller has seen it, is asked before (see [`crate::profile`]).
+
+mod parse;
+
+pub use parse::{Problem, lint, template};
+
+use crate::annotation::Quoted;
+use crate::comparison::Operator;
+use crate::jsonpath::{self, Effort, Error, LONGEST, Path};
+use serde_json::Value;
+
+/// One expression: `{.phase} == "Running"`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression {
+    /// The whole text.
+    pub text: String,
+    /// What stands between the braces, as written.
+    pub path: String,
+    /// The operator.
+    pub operator: Operator,
+    /// What follows the operator, as written: quotes are still there.
+    pub value: String,
+    compiled: Path,
+}
+
+/// Both lists, neither of them empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Readiness {
+    success: Vec<Expression>,
+    failure: Vec<Expression>,
+}
+
+/// What the lists make of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A success expression is met, and no failure expression.
+    Ready,
+    /// A failure expression is met.
+    Failed,
+    /// Neither.
+    Pending,
+}
+
+/// The outcome, with what there is to say of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The expression that decided; while nothing has, why the first one for success is not met.
+    pub why: String,
+    /// Expressions that can never be met by what they met: an order of texts.
+    pub warnings: Vec<String>,
+}
+
+impl Readiness {
+    /// Reads both annotations. `None` where one of them is absent or an empty list: then neither has an effect.
+    ///
+    /// # Errors
+    ///
+    /// An annotation that is not a JSON array of texts, even beside none; an expression that cannot be read.
+    pub fn read(
+        success: Option<&str>,
+        failure: Option<&str>,
+    ) -> Result<Option<Self>, (Side, Problem)> {
+        let list = |side, text: Option<&str>| {
+            text.map_or(Ok(Vec::new()), parse::list)
+                .map_err(|problem| (side, problem))
+        };
+        let parse_all = |side, list: Vec<String>| {
+            let expressions = list.iter().map(|text| Expression::parse(text));
+            expressions
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|problem| (side, problem))
+        };
+        let success = list(Side::Success, success)?;
+        let failure = list(Side::Failure, failure)?;
+        if success.is_empty() || failure.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            success: parse_all(Side::Success, success)?,
+            failure: parse_all(Side::Failure, failure)?,
+        }))
+    }
+
+    /// Judges the whole object.
+    pub fn judge(&self, object: &Value) -> Finding {
+        let mut warnings = Vec::new();
+        let mut first = None;
+        // An object without a status meets nothing.
+        if object.get("status").is_some_and(Value::is_object) {
+            let effort = &mut Effort::new();
+            let failure = self.failure.iter().map(|it| (Outcome::Failed, it));
+            let success = self.success.iter().map(|it| (Outcome::Ready, it));
+            for (outcome, expression) in failure.chain(success) {
+                match expression.met(object, effort) {
+                    Ok(()) => {
+                        let why = Quoted(&expression.text).to_string();
+                        return Finding {
+                            outcome,
+                            why,
+                            warnings,
+                        };
+                    }
+                    Err(miss) => {
+                        if matches!(miss, Miss::Order(_)) {
+                            warnings.push(miss.sentence(expression));
+                        }
+                        if outcome == Outcome::Ready && first.is_none() {
+                            first = Some(miss.sentence(expression));
+                        }
+                    }
+                }
+            }
+        }
+        Finding {
+            outcome: Outcome::Pending,
+            why: first.unwrap_or_else(|| "the object has no status yet".to_owned()),
+            warnings,
+        }
+    }
+}
+
+/// Which of the two annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// `helm.sh/readiness-success`
+    Success,
+    /// `helm.sh/readiness-failure`
+    Failure,
+}
+
+/// Why an expression is not met.
+enum Miss {
+    NoPath(Error),
+    Nothing,
+    Other(String),
+    TooLong,
+    Order(String),
+}
+
+impl Miss {
+    fn sentence(&self, expression: &Expression) -> String {
+        let text = Quoted(&expression.text);
+        match self {
+            Self::NoPath(error) => format!("{text}: {error}"),
+            Self::Nothing => format!("{text}: the path reaches nothing"),
+            Self::Other(found) => format!("{text}: it is {}", Quoted(found)),
+            Self::TooLong => format!("{text}: the path reaches more than {LONGEST} bytes of text"),
+            Self::Order(found) => format!(
+                "{text}: {} orders numbers, and {} and {} are not both numbers",
+                expression.operator,
+                Quoted(found),
+                Quoted(&expression.value)
+            ),
+        }
+    }
+}
+
+impl Expression {
+    fn met(&self, object: &Value, effort: &mut Effort) -> Result<(), Miss> {
+        let found = self.compiled.find(object, effort).map_err(Miss::NoPath)?;
+        if found.is_empty() {
+            return Err(Miss::Nothing);
+        }
+        let found = jsonpath::print(&found).ok_or(Miss::TooLong)?;
+        let literal = parse::unquoted(&self.value);
+        let holds = match (float(&found), float(literal)) {
+            (Some(left), Some(right)) => self.operator.holds(left.partial_cmp(&right)),
+            _ if self.operator.orders() => return Err(Miss::Order(found)),
+            // Of a boolean there is only one spelling, so texts will do for it.
+            _ => self.operator.holds(Some(found.as_str().cmp(literal))),
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err(Miss::Other(found))
+        }
+    }
+}
+
+/// Go's `ParseFloat`, to which a number too large is none.
+fn float(text: &str) -> Option<f64> {
+    let number: f64 = text.parse().ok()?;
+    let named = text.contains(['n', 'N']);
+    (number.is_finite() || named).then_some(number)
+}
+
+#[cfg(test)]
+mod tests;

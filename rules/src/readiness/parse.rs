@@ -1,0 +1,127 @@
+//! The text of HIP-0025's expressions.
+
+use super::Expression;
+use crate::annotation::{MAX_BYTES, MAX_ENTRIES, Quoted};
+use crate::comparison::Operator;
+use crate::jsonpath::{self, Path};
+
+/// What is wrong with one of the two annotations, as a sentence that quotes it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum Problem {
+    #[error("the value is not a text; put it in quotes")]
+    NotText,
+    #[error("the list is {0} bytes long; at most {MAX_BYTES} are allowed")]
+    TooLong(usize),
+    #[error("more than {MAX_ENTRIES} expressions; a list has at most {MAX_ENTRIES}")]
+    TooMany,
+    #[error("not a JSON array of texts: {0}; write e.g. [\"{{.phase}} == \\\"Running\\\"\"]")]
+    NotAList(String),
+    #[error("{} does not begin with {{.path}}; write e.g. {{.phase}} == \"Running\"", Quoted(.0))]
+    NoBraces(String),
+    #[error("the path {} must start with . or [", Quoted(.0))]
+    Start(String),
+    #[error("the path of {}: {error}", Quoted(.text))]
+    Path {
+        text: String,
+        error: jsonpath::ParseError,
+    },
+    #[error(
+        "{} has an unsupported operator {}; write one of == != < <= > >=, with a space after it",
+        Quoted(.text),
+        Quoted(.operator)
+    )]
+    Operator { text: String, operator: String },
+    #[error("{} compares with nothing; write a value after the operator", Quoted(.0))]
+    NoValue(String),
+    #[error("{}: {operator} requires a numeric comparison value", Quoted(.text))]
+    Order {
+        text: String,
+        operator: &'static str,
+    },
+}
+
+/// The texts of a JSON array.
+pub(super) fn list(annotation: &str) -> Result<Vec<String>, Problem> {
+    if annotation.len() > MAX_BYTES {
+        return Err(Problem::TooLong(annotation.len()));
+    }
+    let list: Vec<String> =
+        serde_json::from_str(annotation).map_err(|error| Problem::NotAList(error.to_string()))?;
+    if list.len() > MAX_ENTRIES {
+        return Err(Problem::TooMany);
+    }
+    Ok(list)
+}
+
+/// What is wrong with an annotation that is written now: what [`super::Readiness::read`] refuses, and an order of
+/// anything but numbers, which can never be met.
+pub fn lint(annotation: &str) -> Result<(), Problem> {
+    for text in list(annotation)? {
+        let Expression {
+            text,
+            operator,
+            value,
+            ..
+        } = Expression::parse(&text)?;
+        if operator.orders() && super::float(unquoted(&value)).is_none() {
+            let operator = operator.sign();
+            return Err(Problem::Order { text, operator });
+        }
+    }
+    Ok(())
+}
+
+/// The JSONPath of a path as it is written: below `.status`, unless it begins there.
+///
+/// # Errors
+///
+/// A path that begins with neither a dot nor a bracket.
+pub fn template(path: &str) -> Result<String, Problem> {
+    if path.starts_with(".status.") || path.starts_with(".status[") {
+        Ok(path.to_owned())
+    } else if path.starts_with(['.', '[']) {
+        Ok(format!(".status{path}"))
+    } else {
+        Err(Problem::Start(path.to_owned()))
+    }
+}
+
+impl Expression {
+    /// Reads `{.path} operator value`. The path ends at the first closing brace, the operator at a space.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let text = text.trim();
+        let (path, rest) = text
+            .strip_prefix('{')
+            .and_then(|rest| rest.split_once('}'))
+            .ok_or_else(|| Problem::NoBraces(text.to_owned()))?;
+        let path = path.trim();
+        let rest = rest.trim_start();
+        let (sign, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let operator = Operator::from_sign(sign).ok_or_else(|| Problem::Operator {
+            text: text.to_owned(),
+            operator: sign.to_owned(),
+        })?;
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(Problem::NoValue(text.to_owned()));
+        }
+        let compiled = Path::parse(&template(path)?).map_err(|error| Problem::Path {
+            text: text.to_owned(),
+            error,
+        })?;
+        Ok(Self {
+            text: text.to_owned(),
+            path: path.to_owned(),
+            operator,
+            value: value.to_owned(),
+            compiled,
+        })
+    }
+}
+
+/// The value without one pair of quotes.
+pub(super) fn unquoted(value: &str) -> &str {
+    let without = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+    without('"').or_else(|| without('\'')).unwrap_or(value)
+}

@@ -1,0 +1,150 @@
+//! How often a gate opens too early or too late, measured against what Argo CD says of the same objects:
+//! `argo-health.jsonl` in the folder that `SLUICE_CORPUS` names, else beside the workspace.
+//!
+//! An object is *falsely ready* where Argo CD says Progressing, Degraded or Missing and we are satisfied, and *falsely
+//! waiting* where it says Healthy and we are not. Suspended is told apart: whether what is paused on purpose is ready is
+//! a matter of taste. The cases come without their cluster: each Service has an endpoint here, and each kind a status.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a file of the wrong shape fails its test"
+)]
+
+use jiff::Timestamp;
+use rules::dependency::State;
+use rules::kinds::{self, Kind};
+use rules::profile;
+use rules::verdict::Judged;
+use rules::world::{Lookup, World};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Of what is not healthy, at most this part may open a gate.
+const MOST_FALSELY_READY: f64 = 0.10;
+
+/// Of what is healthy, at most this part may hold one.
+const MOST_FALSELY_WAITING: f64 = 0.03;
+
+/// The same without the library: what is to be expected of kinds that it does not know.
+const MOST_FALSELY_READY_UNKNOWN: f64 = 0.20;
+
+struct Alone {
+    library: bool,
+}
+
+impl World for Alone {
+    fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
+        Lookup::NotFound
+    }
+
+    fn list(&self, _: &Kind, _: Option<&str>, _: Option<(&str, &str)>) -> Lookup<Vec<Value>> {
+        Lookup::Found(vec![
+            json!({ "endpoints": [{ "conditions": { "ready": true } }] }),
+        ])
+    }
+
+    fn namespaced(&self, _: &Kind) -> Lookup<bool> {
+        Lookup::Found(true)
+    }
+
+    fn declares_status(&self, _: &Kind) -> Option<bool> {
+        Some(true)
+    }
+
+    fn health(&self, object: &Value) -> Option<Judged> {
+        self.library.then(|| rules::health::builtin(object))?
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    wrong: u32,
+    all: u32,
+}
+
+impl Tally {
+    fn count(&mut self, wrong: bool) {
+        self.all += 1;
+        self.wrong += u32::from(wrong);
+    }
+
+    fn part(&self) -> f64 {
+        f64::from(self.wrong) / f64::from(self.all.max(1))
+    }
+}
+
+#[derive(Debug, Default)]
+struct Score {
+    falsely_ready: Tally,
+    falsely_waiting: Tally,
+    suspended_open: Tally,
+    errors: Vec<String>,
+}
+
+#[test]
+fn few_gates_open_too_early_or_too_late() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let folder = env::var_os("SLUICE_CORPUS").map_or_else(beside, PathBuf::from);
+    let file = folder.join("argo-health.jsonl");
+    let Ok(text) = fs::read_to_string(&file) else {
+        println!("skipped: there is no {}", file.display());
+        return;
+    };
+    let cases: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let with = measure(&cases, &Alone { library: true });
+    let without = measure(&cases, &Alone { library: false });
+    for (name, score) in [("with the library", &with), ("without it", &without)] {
+        for (what, tally) in [
+            ("falsely ready", &score.falsely_ready),
+            ("falsely waiting", &score.falsely_waiting),
+            ("suspended and open", &score.suspended_open),
+        ] {
+            let percent = tally.part() * 100.0;
+            println!(
+                "{name:17} {what:18} {:3} of {:3} = {percent:4.1} %",
+                tally.wrong, tally.all
+            );
+        }
+    }
+    assert_eq!(with.errors, [""; 0], "rules that cannot be evaluated");
+    assert!(with.falsely_ready.part() <= MOST_FALSELY_READY);
+    assert!(with.falsely_waiting.part() <= MOST_FALSELY_WAITING);
+    assert!(without.falsely_ready.part() <= MOST_FALSELY_READY_UNKNOWN);
+}
+
+fn measure(cases: &[Value], world: &Alone) -> Score {
+    let now: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+    let mut score = Score::default();
+    for case in cases {
+        let judged = profile::judge(&kind_of(case), &case["manifest"], State::Ready, world, now);
+        if judged.reason.label() == "RuleError" {
+            score
+                .errors
+                .push(format!("{}: {}", case["input"], judged.message));
+        }
+        match case["argo_health"].as_str().unwrap() {
+            "Progressing" | "Degraded" | "Missing" => score.falsely_ready.count(judged.satisfied),
+            "Healthy" => score.falsely_waiting.count(!judged.satisfied),
+            "Suspended" => score.suspended_open.count(judged.satisfied),
+            _ => {}
+        }
+    }
+    score
+}
+
+fn kind_of(case: &Value) -> Kind {
+    let version = case["manifest"]["apiVersion"].as_str().unwrap_or_default();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let word = case["manifest"]["kind"].as_str().unwrap_or_default();
+    kinds::builtin(group, word).map_or_else(
+        || Kind::Custom {
+            group: group.to_owned(),
+            word: word.to_owned(),
+        },
+        Kind::Builtin,
+    )
+}

@@ -1,0 +1,77 @@
+//! Health rules in CEL: the cases of Flux's evaluator, `expressions.jsonl` in the folder that `SLUICE_CORPUS` names, else
+//! beside the workspace.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a file of the wrong shape fails its test"
+)]
+
+use rules::health::{Expression, Rule};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+#[test]
+fn rules_mean_what_they_mean_in_flux() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let folder = env::var_os("SLUICE_CORPUS").map_or_else(beside, PathBuf::from);
+    let file = folder.join("expressions.jsonl");
+    let Ok(text) = fs::read_to_string(&file) else {
+        println!("skipped: there is no {}", file.display());
+        return;
+    };
+    let cases: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|case: &Value| word(case, "op").is_some_and(|op| op.starts_with("flux-cel")))
+        .collect();
+    assert!(!cases.is_empty(), "no case was found");
+    let complaints: Vec<_> = cases.iter().filter_map(check).collect();
+    let count = complaints.len();
+    assert!(
+        complaints.is_empty(),
+        "{count} of {}:\n{}",
+        cases.len(),
+        complaints.join("\n")
+    );
+}
+
+fn word<'a>(case: &'a Value, field: &str) -> Option<&'a str> {
+    case.get(field)?.as_str().filter(|text| !text.is_empty())
+}
+
+/// A case without an object is about the texts alone.
+fn check(case: &Value) -> Option<String> {
+    let expected = word(case, "error").or_else(|| word(case, "expected"));
+    let found = match case.get("obj").or_else(|| case.get("object")) {
+        Some(object) => evaluated(case, object),
+        None => compiled(case),
+    };
+    let right = match expected {
+        // The parsers of the two libraries word their complaints differently.
+        Some(error) if error.contains("failed to parse") => found.contains("failed to parse"),
+        Some(expected) => found == expected,
+        None => !found.contains("failed to"),
+    };
+    (!right).then(|| format!("{}: expected {expected:?}, found {found:?}", case["id"]))
+}
+
+fn evaluated(case: &Value, object: &Value) -> String {
+    let current = word(case, "current").unwrap_or_default();
+    let rule = Rule::new(current, word(case, "inProgress"), word(case, "failed"));
+    match rule.check() {
+        Err((_, broken)) => broken.to_string(),
+        Ok(()) => match rule.evaluate(object) {
+            Ok(status) => status.word().to_owned(),
+            Err(error) => error,
+        },
+    }
+}
+
+fn compiled(case: &Value) -> String {
+    ["inProgress", "failed", "current", "expression", "expr"]
+        .iter()
+        .filter_map(|field| word(case, field))
+        .find_map(|text| Expression::compile(text).err())
+        .map_or_else(String::new, |broken| broken.to_string())
+}
