@@ -16,16 +16,14 @@ mod random;
 mod yaml;
 
 use random::Random;
-use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Every run looks at the same cases, so that a failure is news about the code; other seeds are for looking further.
+const SEED: u64 = 20_261_121;
 
 /// The run's source of chance, and how many cases are asked for.
 fn run(cases: usize) -> (Random, usize) {
     let number = |name| std::env::var(name).ok()?.parse::<u64>().ok();
-    let clock = || {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        now.map_or(0, |time| u64::from(time.subsec_nanos()) ^ time.as_secs())
-    };
-    let seed = number("SLUICE_SEED").unwrap_or_else(clock);
+    let seed = number("SLUICE_SEED").unwrap_or(SEED);
     let cases = number("SLUICE_CASES").map_or(cases, |it| usize::try_from(it).unwrap_or(cases));
     eprintln!("SLUICE_SEED={seed} SLUICE_CASES={cases}");
     (Random::new(seed), cases)
