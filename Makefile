@@ -52,7 +52,7 @@ lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
 
 .PHONY: bench
 bench: install ## how fast gates open and admission answers, in a cluster
-	@cargo test --locked --release -p tests --test it -- --ignored --nocapture bench
+	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images)
 
 .PHONY: images
 images: setup ## target/images/*.tar, OCI archives made without a container engine

@@ -8,6 +8,7 @@ use kube::core::request::Request;
 use kube::discovery::{self, ApiResource, Scope};
 use kube::{Client, Error};
 use rules::kinds::{self, Kind};
+use rules::selector::Selector;
 use rules::world::{Lookup, Unavailable, World};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 enum Question {
     Kind(Kind),
     Object(Kind, Option<String>, String),
-    List(Kind, Option<String>, Option<String>),
+    List(Kind, Option<String>, Selector),
 }
 
 #[derive(Debug, Clone)]
@@ -67,9 +68,8 @@ impl Reader {
             Question::Object(kind, namespace, name) => {
                 self.object(kind, namespace.as_deref(), name).await
             }
-            Question::List(kind, namespace, label) => {
-                self.list(kind, namespace.as_deref(), label.as_deref())
-                    .await
+            Question::List(kind, namespace, selector) => {
+                self.list(kind, namespace.as_deref(), selector).await
             }
         };
         match answer {
@@ -143,10 +143,10 @@ impl Reader {
         &self,
         kind: &Kind,
         namespace: Option<&str>,
-        label: Option<&str>,
+        selector: &Selector,
     ) -> Result<Reply, Error> {
         let params = kube::api::ListParams {
-            label_selector: label.map(ToOwned::to_owned),
+            label_selector: Some(selector.to_string()).filter(|text| !text.is_empty()),
             ..Default::default()
         };
         let request = Request::new(self.path(kind, namespace)?)
@@ -243,14 +243,13 @@ impl World for Reader {
         &self,
         kind: &Kind,
         namespace: Option<&str>,
-        label: Option<(&str, &str)>,
+        selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        let label = label.map(|(key, value)| format!("{key}={value}"));
         pick(
             self.look(Question::List(
                 kind.clone(),
                 namespace.map(ToOwned::to_owned),
-                label,
+                selector.clone(),
             )),
             |reply| match reply {
                 Reply::List(items) => Some(items),

@@ -2,23 +2,29 @@
 //!
 //! [`declared`] reads everything that one map of annotations says; [`Declaration::over`] lays what a pod (or a pod
 //! template) says over what its workload says. Admission reads both and refuses on an error; the status service reads
-//! both again when a gate asks, and takes [`Declaration::dependencies`].
+//! both again when a gate asks, and takes [`Declaration::dependencies`] and [`Declaration::terms`].
 //!
-//! Three grammars share the same checks: the short form (`short`), the long form (`long`, on top of `yaml`), and
-//! that of cli-utils (`config`). Inside, a flaw carries a byte offset; only the finished error counts lines and columns.
+//! Three grammars share the same checks: the short form (`short`), the long form (`long` and `item`, on top of `yaml`),
+//! and that of cli-utils (`config`). Inside, a flaw carries a byte offset; only the finished error counts lines and
+//! columns.
 //!
 //! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: the text is
 //! written by whoever may create a pod.
 
 mod config;
+mod duration;
 mod health;
+mod item;
 mod long;
 mod names;
 mod problem;
 mod reference;
+mod selector;
 mod short;
+mod terms;
 mod yaml;
 
+pub use duration::DurationFault;
 pub use health::health;
 pub use names::Fault;
 pub use problem::Problem;
@@ -27,6 +33,7 @@ pub(crate) use problem::Quoted;
 use crate::dependency::Dependency;
 use crate::keys;
 use crate::suggest;
+use crate::terms::Terms;
 use problem::Flaw;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -67,6 +74,8 @@ pub struct Declaration {
     pub depends_on: Option<Vec<Dependency>>,
     /// The list of [`keys::CONFIG_DEPENDS_ON`]; `None` without that key.
     pub config_depends_on: Option<Vec<Dependency>>,
+    /// What the other keys say.
+    pub terms: Terms,
 }
 
 /// Reads the annotations of one object: a workload, a pod template or a pod.
@@ -75,7 +84,10 @@ pub struct Declaration {
 ///
 /// A list that cannot be read, or a key below [`keys::PREFIX`] that this version does not act on.
 pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseError> {
-    let mut declaration = Declaration::default();
+    let mut declaration = Declaration {
+        terms: terms(annotations)?,
+        ..Declaration::default()
+    };
     for (key, value) in annotations {
         match key.as_str() {
             keys::DEPENDS_ON => {
@@ -90,6 +102,23 @@ pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseEr
     Ok(declaration)
 }
 
+/// Reads only [`keys::TERMS`], so that a list that cannot be read hides none of them.
+///
+/// # Errors
+///
+/// A value that cannot be read, or a key among [`keys::LATER`].
+pub fn terms(annotations: &Map<String, Value>) -> Result<Terms, ParseError> {
+    let mut terms = Terms::default();
+    for key in keys::TERMS {
+        if let Some(value) = annotations.get(key) {
+            check_key(key)?;
+            let text = text(key, value)?;
+            terms::write(&mut terms, key, text).map_err(|flaw| placed(key, text, flaw))?;
+        }
+    }
+    Ok(terms)
+}
+
 impl Declaration {
     /// This declaration, and for each key that it does not name, what `below` says: the pod or the pod template over
     /// the workload.
@@ -98,6 +127,7 @@ impl Declaration {
         Self {
             depends_on: self.depends_on.or(below.depends_on),
             config_depends_on: self.config_depends_on.or(below.config_depends_on),
+            terms: self.terms.over(below.terms),
         }
     }
 
@@ -140,11 +170,15 @@ fn parse<T>(
     } else {
         list(text)
     };
-    parsed.map_err(|Flaw { at, problem }| ParseError {
+    parsed.map_err(|flaw| placed(key, text, flaw))
+}
+
+fn placed(key: &str, text: &str, Flaw { at, problem }: Flaw) -> ParseError {
+    ParseError {
         key: key.to_owned(),
         place: Some(Place::of(text, at)),
         problem,
-    })
+    }
 }
 
 /// Kubernetes stores nothing but text here; an object in an admission request may still say otherwise.
@@ -160,18 +194,16 @@ fn check_key(key: &str) -> Result<(), ParseError> {
     let Some(own) = key.strip_prefix(keys::PREFIX) else {
         return Ok(());
     };
-    let known = matches!(
-        key,
-        keys::GATED | keys::ALLOW_DEPENDENTS_FROM | keys::HEALTH
-    );
-    if known || own.starts_with("health.") {
+    let later = keys::LATER.contains(&key);
+    let candidates = [keys::DEPENDS_ON, keys::ALLOW_DEPENDENTS_FROM, keys::HEALTH];
+    let mut words = candidates.into_iter().chain(keys::TERMS);
+    if !later && (key == keys::GATED || words.any(|it| it == key) || own.starts_with("health.")) {
         return Ok(());
     }
-    let problem = if keys::LATER.contains(&key) {
+    let problem = if later {
         Problem::LaterAnnotation
     } else {
-        let candidates = [keys::DEPENDS_ON, keys::ALLOW_DEPENDENTS_FROM, keys::HEALTH];
-        let words = candidates.into_iter().chain(keys::LATER);
+        let words = candidates.into_iter().chain(keys::TERMS).chain(keys::LATER);
         let likely = suggest::nearest(own, words.filter_map(|it| it.strip_prefix(keys::PREFIX)));
         Problem::UnknownAnnotation(likely.map(|word| format!("{}{word}", keys::PREFIX)))
     };

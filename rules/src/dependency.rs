@@ -1,17 +1,35 @@
 //! The model of what a dependent waits for.
 
 use crate::kinds::Kind;
+use crate::selector::Selector;
 use std::fmt;
 
 /// One edge: what is waited for, and the state it must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
     /// How it is named.
-    pub object: ObjectRef,
-    /// What the edge asks for.
+    pub reference: Reference,
+    /// What the edge asks for, of each object.
     pub state: State,
     /// Not found counts as satisfied.
     pub optional: bool,
+    /// Which revision of an object counts.
+    pub revision: Revision,
+    /// Only a Job made at or after the dependent's revision counts.
+    pub fresh: bool,
+    /// Only what is on the dependent's node counts: the one pod of a `DaemonSet`, or selected pods.
+    pub same_node: bool,
+}
+
+/// How a dependency is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    /// By its name.
+    Object(ObjectRef),
+    /// Every object of a kind that a selector finds.
+    Selected(Selection),
+    /// Some of several.
+    Any(Alternatives),
 }
 
 /// An object by name. `namespace` is `None` where the user wrote none: the dependent's own, or none at all for a
@@ -26,12 +44,53 @@ pub struct ObjectRef {
     pub name: String,
 }
 
+/// Objects by their labels. `namespace` as in [`ObjectRef`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// What kind of objects.
+    pub kind: Kind,
+    /// The namespace that the user wrote.
+    pub namespace: Option<String>,
+    /// Which of them; never empty.
+    pub selector: Selector,
+    /// How many of them must be satisfied; `None` for all.
+    pub min: Option<Min>,
+}
+
+/// Dependencies of which some are enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alternatives {
+    /// What they are; never empty.
+    pub of: Vec<Dependency>,
+    /// How many of them must be satisfied; `None` for one.
+    pub min: Option<Min>,
+}
+
+/// How many are enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Min {
+    /// So many, from 1.
+    Count(usize),
+    /// So many in a hundred, from 1 to 100; a part of an object counts as a whole one.
+    Percent(u8),
+}
+
+/// Which revision of an object counts, where it carries [`crate::keys::REVISION`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Revision {
+    /// The dependent's own.
+    #[default]
+    Lockstep,
+    /// Any.
+    Any,
+}
+
 /// What an edge asks of its dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum State {
     /// It exists.
     Present,
-    /// kstatus says `Current`; a Job that runs counts.
+    /// kstatus says `Current`; a Job that runs counts, and one that is suspended does not.
     Started,
     /// The rules of [`crate::profile`].
     #[default]
@@ -42,6 +101,50 @@ pub enum State {
     Complete,
     /// A load balancer or an ingress with an address.
     Addressed,
+}
+
+impl Dependency {
+    /// An edge that asks for nothing but readiness.
+    pub fn on(reference: Reference) -> Self {
+        Self {
+            reference,
+            state: State::default(),
+            optional: false,
+            revision: Revision::default(),
+            fresh: false,
+            same_node: false,
+        }
+    }
+
+    /// Whether the answer differs from pod to pod of one revision, so that no pod can answer for another.
+    pub fn is_per_pod(&self) -> bool {
+        match &self.reference {
+            Reference::Object(_) | Reference::Selected(_) => self.same_node,
+            Reference::Any(alternatives) => alternatives.of.iter().any(Self::is_per_pod),
+        }
+    }
+
+    /// By which edges are put in order: the name of an object; what else is meant has none.
+    pub fn name(&self) -> String {
+        match &self.reference {
+            Reference::Object(object) => object.name.clone(),
+            Reference::Selected(selection) => selection.selector.to_string(),
+            Reference::Any(alternatives) => {
+                let names = alternatives.of.iter().map(Self::name);
+                names.min().unwrap_or_default()
+            }
+        }
+    }
+}
+
+impl Min {
+    /// How many of `total`.
+    pub fn of(self, total: usize) -> usize {
+        match self {
+            Self::Count(count) => count,
+            Self::Percent(percent) => (total * usize::from(percent)).div_ceil(100),
+        }
+    }
 }
 
 impl State {
@@ -83,12 +186,57 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// The short form: the object, and `:state` unless it is `ready`. The short form has no word for `optional`.
+/// `data/Deployment[app=web,tier!=canary]`
+impl fmt::Display for Selection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(namespace) = &self.namespace {
+            write!(out, "{namespace}/")?;
+        }
+        write!(out, "{}[{}]", self.kind, self.selector)
+    }
+}
+
+/// `any of (Service/a, Service/b)`, `2 of (Job/a, Job/b, Job/c)`
+impl fmt::Display for Alternatives {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.min {
+            None => write!(out, "any of (")?,
+            Some(min) => write!(out, "{min} of (")?,
+        }
+        for (index, alternative) in self.of.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(out, "{comma}{alternative}")?;
+        }
+        write!(out, ")")
+    }
+}
+
+/// `2`, `50%`: as it is written.
+impl fmt::Display for Min {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(out, "{count}"),
+            Self::Percent(percent) => write!(out, "{percent}%"),
+        }
+    }
+}
+
+/// Of an object the short form: the object, and `:state` unless it is `ready`. There are no words in it for the rest.
 impl fmt::Display for Dependency {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.object)?;
         // A ClusterRole may be called `audit:present`: there the state is always written, so that the text reads back.
-        if self.state != State::Ready || self.object.name.contains(':') {
+        let colon = match &self.reference {
+            Reference::Object(object) => {
+                write!(out, "{object}")?;
+                object.name.contains(':')
+            }
+            Reference::Selected(selection) => {
+                write!(out, "{selection}")?;
+                false
+            }
+            Reference::Any(alternatives) => return write!(out, "{alternatives}"),
+        };
+        if self.state != State::Ready || colon {
             write!(out, ":{}", self.state.word())?;
         }
         Ok(())

@@ -3,11 +3,18 @@
 //! The Pod says *that* it is gated, its owner says *on what*. The list is read from the owner each time a gate asks, so
 //! that editing it rolls no pod and frees the pod that waits.
 
+mod revision;
+
+pub use revision::carried;
+pub(crate) use revision::created;
+
 use crate::annotation::{self, ParseError};
 use crate::dependency::Dependency;
 use crate::keys;
 use crate::kinds::{self, Kind};
+use crate::terms::Terms;
 use crate::world::{Lookup, Unavailable, World};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 /// The built-in kinds that a controller reference is followed through: group and kind.
@@ -35,6 +42,10 @@ pub struct Dependent {
     pub template_hash: Option<String>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
+    /// When the pod was made.
+    pub created: Option<Timestamp>,
+    /// The node that the pod is on.
+    pub node: Option<String>,
     /// The controllers from the nearest to the topmost.
     pub owners: Vec<Owner>,
 }
@@ -50,6 +61,8 @@ pub struct Owner {
     pub uid: String,
     /// Its own annotations (not those of its template).
     pub annotations: Map<String, Value>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
 }
 
 impl Dependent {
@@ -73,6 +86,7 @@ impl Dependent {
                         name,
                         uid: text(&object, "/metadata/uid"),
                         annotations: annotations(&object),
+                        created: created(&object),
                     });
                 }
                 Lookup::NotFound => return Lookup::NotFound,
@@ -91,22 +105,10 @@ impl Dependent {
             pod: text(pod, "/metadata/name"),
             template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
             pod_annotations: annotations(pod),
+            created: created(pod),
+            node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
             owners,
         })
-    }
-
-    /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
-    /// `None` for a pod of its own, which is the only one of its revision.
-    pub fn revision(&self) -> Option<String> {
-        let nearest = self.owners.first()?;
-        match (nearest.kind.word(), &self.template_hash) {
-            ("StatefulSet" | "DaemonSet", hash) => {
-                hash.as_ref().map(|hash| format!("{}.{hash}", nearest.uid))
-            }
-            // A ReplicationController changes its template in place and leaves no trace of it on its pods.
-            ("ReplicationController", _) => None,
-            _ => Some(nearest.uid.clone()),
-        }
     }
 
     /// What the dependent waits for. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
@@ -116,6 +118,11 @@ impl Dependent {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
         Ok(annotation::declared(&annotations)?.dependencies())
+    }
+
+    /// On which terms it waits; a list that cannot be read does not matter here.
+    pub fn terms(&self) -> Result<Terms, ParseError> {
+        annotation::terms(&self.annotations())
     }
 
     /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.
@@ -136,15 +143,24 @@ impl Dependent {
             .any(|owner| owner.name == name && owner.kind == *kind)
             || (kind.group().is_empty() && kind.word() == "Pod" && name == self.pod)
     }
+
+    /// Whether an object of this kind, in the same namespace, is the dependent itself or a pod beside it: those wait for
+    /// the same, so to wait for them would never end.
+    pub fn includes(&self, kind: &Kind, object: &Value) -> bool {
+        let sibling = || {
+            let owner = controller_of(object)?;
+            let (group, word) = group_kind(owner);
+            let nearest = self.owners.first()?;
+            let same = nearest.name == owner["name"].as_str()?;
+            Some(same && nearest.kind.group() == group && nearest.kind.word() == word)
+        };
+        self.is(kind, &text(object, "/metadata/name")) || sibling().unwrap_or(false)
+    }
 }
 
 /// The controller reference of an object, if it is one that we follow.
 fn controller(object: &Value, extra: &[(String, String)]) -> Option<(Kind, String)> {
-    let reference = object
-        .pointer("/metadata/ownerReferences")?
-        .as_array()?
-        .iter()
-        .find(|reference| reference["controller"] == Value::Bool(true))?;
+    let reference = controller_of(object)?;
     let (group, kind) = group_kind(reference);
     if WORKLOADS.contains(&(group, kind)) {
         let builtin = kinds::builtin(group, kind)?;
@@ -161,6 +177,15 @@ fn controller(object: &Value, extra: &[(String, String)]) -> Option<(Kind, Strin
         };
         Some((kind, reference["name"].as_str()?.to_owned()))
     })?
+}
+
+/// The reference to the object's controller.
+pub(crate) fn controller_of(object: &Value) -> Option<&Value> {
+    object
+        .pointer("/metadata/ownerReferences")?
+        .as_array()?
+        .iter()
+        .find(|reference| reference["controller"] == Value::Bool(true))
 }
 
 /// API group and kind of anything that carries `apiVersion` and `kind`.

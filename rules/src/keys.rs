@@ -13,6 +13,28 @@ pub const GATED: &str = "sluice.dev/gated";
 /// The only value of [`GATED`].
 pub const GATED_VALUE: &str = "true";
 
+/// An opaque text, on a dependent and on its dependencies: one in the same scope that carries it counts only while both
+/// are the same. The exact answer to "is that still the old release?".
+pub const REVISION: &str = "sluice.dev/revision";
+
+/// How long a gate may wait, counted from the pod's start, as a Go duration.
+pub const TIMEOUT: &str = "sluice.dev/timeout";
+
+/// What then: `wait`, `fail` or `proceed`.
+pub const ON_TIMEOUT: &str = "sluice.dev/on-timeout";
+
+/// What a dependency that has failed for good does: `wait` or `fail`.
+pub const ON_FAILURE: &str = "sluice.dev/on-failure";
+
+/// Whether pods of a revision wait that another pod has passed its gate with: `once` (they do not) or `always`.
+pub const REGATE: &str = "sluice.dev/regate";
+
+/// `"true"` opens the gate at once: break-glass.
+pub const SKIP: &str = "sluice.dev/skip";
+
+/// What a dependent says beside its lists; see [`crate::terms::Terms`].
+pub const TERMS: [&str; 6] = [REVISION, TIMEOUT, ON_TIMEOUT, ON_FAILURE, REGATE, SKIP];
+
 /// The wave of an object in its scope. Known, and refused until waves exist.
 pub const WEIGHT: &str = "sluice.dev/weight";
 
@@ -30,24 +52,20 @@ pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 
 /// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
-/// kept is worse than an object that is not accepted.
-pub const LATER: [&str; 11] = [
+/// kept is worse than an object that is not accepted. Some of these are read already ([`TERMS`]); taking one out of here
+/// is all that makes it legal.
+pub const LATER: [&str; 10] = [
     "sluice.dev/gate-position",
     "sluice.dev/group",
-    "sluice.dev/on-failure",
-    "sluice.dev/on-timeout",
+    ON_FAILURE,
+    ON_TIMEOUT,
     "sluice.dev/parallelism",
-    "sluice.dev/regate",
-    "sluice.dev/revision",
+    REGATE,
     "sluice.dev/scope",
-    "sluice.dev/skip",
-    "sluice.dev/timeout",
+    SKIP,
+    TIMEOUT,
     WEIGHT,
 ];
-
-/// An opaque text, e.g. the release's revision: a dependency in the same scope that carries the key counts only while
-/// its value equals the dependent's.
-pub const REVISION: &str = "sluice.dev/revision";
 
 /// The prefix of every key that is ours.
 pub const PREFIX: &str = "sluice.dev/";

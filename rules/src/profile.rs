@@ -95,7 +95,7 @@ fn judge_object(
         now,
     };
     match state {
-        State::Present | State::Started => from_kstatus(subject.evaluation),
+        State::Present | State::Started => started(subject),
         State::Ready => ready(subject),
         State::Available => available(subject),
         State::Complete => complete(subject),
@@ -141,6 +141,14 @@ fn by_kind(subject: Subject<'_>) -> Judged {
         ("apiregistration.k8s.io", "APIService") if current => simple::api_service(&subject),
         ("argoproj.io", "Application") if current => application::ready(&subject),
         _ if matches!(subject.kind, Kind::Custom { .. }) => custom::ready(subject),
+        _ => from_kstatus(subject.evaluation),
+    }
+}
+
+/// As kstatus, which is content with a Job that runs; and also with a suspended one, which nothing here is.
+fn started(subject: Subject<'_>) -> Judged {
+    match kstatus::group_and_kind(subject.object) {
+        ("batch", "Job") => job::started(subject),
         _ => from_kstatus(subject.evaluation),
     }
 }

@@ -39,9 +39,9 @@ pub struct Answer {
 /// What is said of one dependency: never its spec, and the message only within the gate's own namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// `Job/migrate`, `data/StatefulSet/postgres`.
+    /// `Job/migrate`, `data/StatefulSet/postgres`, `Deployment[app=cache]`, `any of (Service/a, Service/b)`.
     pub dependency: String,
-    /// `metadata.name`
+    /// By what it is put in order: `metadata.name`, a selector, the first name among alternatives.
     pub name: String,
     /// Whether the edge is satisfied.
     pub satisfied: bool,

@@ -1,6 +1,7 @@
 //! How the rules look at the cluster: a trait, so that they stay pure.
 
 use crate::kinds::Kind;
+use crate::selector::Selector;
 use crate::verdict::Judged;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,14 +50,10 @@ pub trait World {
     /// One object. `namespace` is `None` for a cluster-scoped kind.
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value>;
 
-    /// The objects of a kind, in one namespace or in all, that carry the label `(key, value)` where one is given.
+    /// The objects of a kind, in one namespace or in all, that the selector selects, in the order of their names.
     /// An empty list is `Found`.
-    fn list(
-        &self,
-        kind: &Kind,
-        namespace: Option<&str>,
-        label: Option<(&str, &str)>,
-    ) -> Lookup<Vec<Value>>;
+    fn list(&self, kind: &Kind, namespace: Option<&str>, selector: &Selector)
+    -> Lookup<Vec<Value>>;
 
     /// Whether objects of this kind live in a namespace.
     fn namespaced(&self, kind: &Kind) -> Lookup<bool>;

@@ -3,4 +3,5 @@
 
 pub mod cluster;
 pub mod process;
+pub mod samples;
 pub mod status;

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use rules::dependency::State;
 use rules::kinds::{self, Kind};
 use rules::profile;
+use rules::selector::Selector;
 use rules::verdict::Judged;
 use rules::world::{Lookup, World};
 use serde_json::{Value, json};
@@ -38,7 +39,7 @@ impl World for Alone {
         Lookup::NotFound
     }
 
-    fn list(&self, _: &Kind, _: Option<&str>, _: Option<(&str, &str)>) -> Lookup<Vec<Value>> {
+    fn list(&self, _: &Kind, _: Option<&str>, _: &Selector) -> Lookup<Vec<Value>> {
         Lookup::Found(vec![
             json!({ "endpoints": [{ "conditions": { "ready": true } }] }),
         ])

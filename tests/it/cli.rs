@@ -109,8 +109,14 @@ fn a_file_is_read_like_standard_input() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(SHOP.as_bytes()).unwrap();
     let path = file.path().to_str().unwrap();
-    let ran = run(&["status", "-f", path, "-o", "json"], "");
-    assert_eq!(ran.out, status(&["-o", "json"], SHOP).out);
+    let ran = run(&["status", "-f", path], "");
+    assert_eq!(ran.out, status(&[], SHOP).out);
+    let page = include_str!("../../docs/cli.md");
+    assert!(
+        page.contains(&ran.out),
+        "docs/cli.md must show:\n{}",
+        ran.out
+    );
 
     let ran = run(&["status", "-f", "/nonexistent/a.yaml"], "");
     assert!(

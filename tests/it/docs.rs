@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each command that the documentation shows, the file that runs it, and how it stands there.
-const RUN_BY: [(&str, &str, &str); 17] = [
+const RUN_BY: [(&str, &str, &str); 18] = [
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
     ("make images", "Makefile", "install: cluster images"),
@@ -16,6 +16,11 @@ const RUN_BY: [(&str, &str, &str); 17] = [
         "kubectl sluice status POD --namespace shop",
         "tests/it/cluster/told.rs",
         r#"["status", &api.name, "--namespace", &ns.name]"#,
+    ),
+    (
+        "kubectl sluice status -f shop.yaml",
+        "tests/it/cli.rs",
+        r#"["status", "-f", path]"#,
     ),
     (
         "kubectl delete mutatingwebhookconfiguration sluice",

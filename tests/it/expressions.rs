@@ -126,7 +126,7 @@ fn check_evaluation(case: &Value) -> Option<String> {
             (outcome, finding.warnings.len())
         }
         Err((_, problem)) if word(case, "expected") == "error" => {
-            return unlike(&case["error"], Some(problem.to_string()));
+            return unlike(&case["error"], Some(&problem.to_string()));
         }
         Err((side, problem)) => return Some(format!("{side:?}: {problem}")),
     };
@@ -144,7 +144,7 @@ fn check_parse(case: &Value) -> Option<String> {
             let expected = json!([case["path"], case["operator"], case["value"]]);
             (found != expected).then(|| format!("expected {expected}, found {found}"))
         }
-        Err(problem) => unlike(&case["error"], Some(problem.to_string())),
+        Err(problem) => unlike(&case["error"], Some(&problem.to_string())),
     }
 }
 
@@ -154,13 +154,13 @@ fn check_path(case: &Value) -> Option<String> {
             let found = format!("{{{found}}}");
             (case["template"] != found).then(|| format!("found {found}"))
         }
-        Err(problem) => unlike(&case["error"], Some(problem.to_string())),
+        Err(problem) => unlike(&case["error"], Some(&problem.to_string())),
     }
 }
 
 fn check_lint(case: &Value) -> Option<String> {
-    let found = readiness::lint(word(case, "annotation")).err();
-    unlike(&case["error"], found.map(|problem| problem.to_string()))
+    let found = readiness::lint(word(case, "annotation")).map_err(|problem| problem.to_string());
+    unlike(&case["error"], found.err().as_deref())
 }
 
 fn check_jsonpath(case: &Value) -> Option<String> {
@@ -183,8 +183,8 @@ fn check_jsonpath(case: &Value) -> Option<String> {
 }
 
 /// A complaint unless the error is the one of the case: its words in our sentence, or none and none.
-fn unlike(expected: &Value, found: Option<String>) -> Option<String> {
-    let same = match (expected.as_str(), &found) {
+fn unlike(expected: &Value, found: Option<&str>) -> Option<String> {
+    let same = match (expected.as_str(), found) {
         (None, None) => true,
         (Some(words), Some(found)) => found.contains(words),
         _ => false,

@@ -10,6 +10,7 @@ use crate::watch::{Observer, Target, follow};
 use kube::Client;
 use kube::discovery::{self, ApiResource, Scope};
 use rules::kinds::{self, Builtin, Kind};
+use rules::selector::Selector;
 use rules::world::{Lookup, World};
 use serde_json::Value;
 use std::sync::Arc;
@@ -146,7 +147,7 @@ impl Catalog {
 
     async fn find(&self, view: &View, group: &str, word: &str) -> Option<Found> {
         let definitions = kinds::builtin("apiextensions.k8s.io", "CustomResourceDefinition")?;
-        match view.list(&Kind::Builtin(definitions), None, None) {
+        match view.list(&Kind::Builtin(definitions), None, &Selector::default()) {
             Lookup::Found(definitions) => {
                 let mut of_group = definitions
                     .iter()

@@ -2,6 +2,7 @@
 
 use super::judge::kind_of;
 use rules::kinds::{self, Kind};
+use rules::selector::Selector;
 use rules::world::{Lookup, Unavailable, World};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -59,15 +60,19 @@ impl<'a> OfKind<'a> {
         }
     }
 
-    fn list(&self, namespace: Option<&str>, label: Option<(&str, &str)>) -> Vec<Value> {
-        if let Some((key, value)) = label {
+    fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
+        let selected = |object: &&Value| selector.selects(object);
+        if let Some((key, value)) = selector.indexable() {
             let same = self.labelled.get(&(namespace, key, value));
-            return same.into_iter().flatten().copied().cloned().collect();
+            let same = same.into_iter().flatten().copied();
+            return same.filter(selected).cloned().collect();
         }
         self.named
             .iter()
             .filter(|((of, _), _)| namespace.is_none_or(|namespace| namespace == *of))
-            .map(|(_, object)| (*object).clone())
+            .map(|(_, object)| *object)
+            .filter(selected)
+            .cloned()
             .collect()
     }
 }
@@ -85,10 +90,10 @@ impl World for Manifest<'_> {
         &self,
         kind: &Kind,
         namespace: Option<&str>,
-        label: Option<(&str, &str)>,
+        selector: &Selector,
     ) -> Lookup<Vec<Value>> {
         match self.kinds.get(kind) {
-            Some(objects) => Lookup::Found(objects.list(namespace, label)),
+            Some(objects) => Lookup::Found(objects.list(namespace, selector)),
             None => absent(kind, Lookup::Found(Vec::new())),
         }
     }

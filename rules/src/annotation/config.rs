@@ -4,7 +4,7 @@
 use super::MAX_ENTRIES;
 use super::problem::{Flaw, Problem};
 use super::reference::{self, pieces, trimmed};
-use crate::dependency::{Dependency, State};
+use crate::dependency::Dependency;
 use crate::kinds::{self, Kind};
 
 /// The entries; a text without any is an empty list, so that a template may render nothing.
@@ -56,11 +56,8 @@ fn build(
         reference::namespace(&kind, namespace).map_err(|flaw| flaw.after(at))?;
     }
     reference::name(&kind, name).map_err(|flaw| flaw.after(name_at))?;
-    Ok(Dependency {
-        object: reference::object(kind, namespace.map(|(_, namespace)| namespace), name),
-        state: State::default(),
-        optional: false,
-    })
+    let namespace = namespace.map(|(_, namespace)| namespace);
+    Ok(Dependency::on(reference::object(kind, namespace, name)))
 }
 
 /// The likely word is a kind here, never one of kubectl's other spellings.

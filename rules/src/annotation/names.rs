@@ -14,6 +14,8 @@ pub(super) enum Rule {
     PathSegment,
     /// An RFC 1035 label in any letter case: the kind, plural, singular or short name of a custom resource.
     KindWord,
+    /// A label's value, or its key behind the prefix.
+    LabelPart,
 }
 
 /// How a name breaks its rule.
@@ -58,7 +60,7 @@ impl Rule {
 
     fn most(self) -> usize {
         match self {
-            Self::Label | Self::KindWord => 63,
+            Self::Label | Self::KindWord | Self::LabelPart => 63,
             Self::Subdomain => 253,
             Self::PathSegment => usize::MAX,
         }
@@ -69,6 +71,7 @@ impl Rule {
             Self::Subdomain => matches!(letter, 'a'..='z' | '0'..='9' | '-' | '.'),
             Self::Label => matches!(letter, 'a'..='z' | '0'..='9' | '-'),
             Self::KindWord => letter.is_ascii_alphanumeric() || letter == '-',
+            Self::LabelPart => letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'),
             // Kubernetes lets control characters pass; they have no business in a log or an answer.
             Self::PathSegment => !matches!(letter, '/' | '%') && !letter.is_control(),
         }
@@ -79,6 +82,7 @@ impl Rule {
             Self::Subdomain => "lower case letters, digits, \"-\" and \".\" are allowed",
             Self::Label => "lower case letters, digits and \"-\" are allowed",
             Self::KindWord => "letters, digits and \"-\" are allowed",
+            Self::LabelPart => "letters, digits, \"-\", \"_\" and \".\" are allowed",
             Self::PathSegment => "\"/\", \"%\" and control characters are not allowed",
         }
     }
@@ -106,6 +110,7 @@ fn find_fault(text: &str, rule: Rule) -> Option<(usize, Fault)> {
     }
     match rule {
         Rule::PathSegment => matches!(text, "." | "..").then_some((0, Fault::PathStep)),
+        Rule::LabelPart => label_fault(text, rule),
         Rule::Subdomain | Rule::Label | Rule::KindWord => {
             let mut at = 0;
             text.split('.').find_map(|label| {
@@ -122,33 +127,19 @@ fn label_fault(label: &str, rule: Rule) -> Option<(usize, Fault)> {
     let (Some(first), Some(last)) = (label.chars().next(), label.chars().next_back()) else {
         return Some((0, Fault::EmptyLabel));
     };
+    let start = |allowed| {
+        let letter = first;
+        Some((0, Fault::Start { letter, allowed }))
+    };
     if rule == Rule::KindWord && !first.is_ascii_alphabetic() {
-        let allowed = "a letter is allowed there";
-        return Some((
-            0,
-            Fault::Start {
-                letter: first,
-                allowed,
-            },
-        ));
+        return start("a letter is allowed there");
     }
     let allowed = "a letter or a digit is allowed there";
-    if first == '-' {
-        Some((
-            0,
-            Fault::Start {
-                letter: first,
-                allowed,
-            },
-        ))
-    } else if last == '-' {
-        Some((
-            label.len() - 1,
-            Fault::End {
-                letter: last,
-                allowed,
-            },
-        ))
+    if !first.is_ascii_alphanumeric() {
+        start(allowed)
+    } else if !last.is_ascii_alphanumeric() {
+        let letter = last;
+        Some((label.len() - 1, Fault::End { letter, allowed }))
     } else {
         None
     }

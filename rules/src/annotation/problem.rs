@@ -1,5 +1,7 @@
 //! Every sentence that refuses a list.
 
+use super::duration::DurationFault;
+use super::item::KEYS;
 use super::names::Fault;
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
 use crate::dependency::State;
@@ -74,6 +76,14 @@ pub enum Problem {
         state: String,
         likely: Option<&'static str>,
     },
+    #[error(
+        "state {state:?} means nothing for kind {kind:?}, only for {only}; leave it out, or write ready"
+    )]
+    IdleState {
+        state: &'static str,
+        kind: &'static str,
+        only: &'static str,
+    },
 
     // A kind.
     #[error(
@@ -136,9 +146,9 @@ pub enum Problem {
     SecondDocument,
     #[error("not a list; begin each item on a line of its own with \"- \", or write [item, item]")]
     NotAList,
-    #[error("an item is kind/name or a mapping with kind and name, not {0}")]
+    #[error("an item is kind/name, or a mapping with kind and name or with any, not {0}")]
     BadItem(&'static str),
-    #[error("the item lacks {0:?}; write kind and name")]
+    #[error("the item lacks {0:?}; write kind and name, or kind and selector")]
     MissingKey(&'static str),
     #[error("a key is a plain word such as \"kind\"")]
     BadKey,
@@ -149,7 +159,7 @@ pub enum Problem {
     #[error(
         "unknown key {}{}",
         Unknown(.key),
-        did_you_mean(*.likely, "; the keys are kind, apiVersion, name, namespace, state and optional")
+        did_you_mean(*.likely, &format!("; the keys are {}", KEYS.join(", ")))
     )]
     UnknownKey {
         key: String,
@@ -161,10 +171,47 @@ pub enum Problem {
         takes: &'static str,
         found: String,
     },
+    #[error("\"name\" and \"selector\" in one item; keep one of them")]
+    NameAndSelector,
+    #[error("{0:?} means nothing beside \"any\"; write it into the items of \"any\"")]
+    BesideAny(&'static str),
+    #[error("\"any\" lists nothing; write at least one item")]
+    NoAlternatives,
+    #[error("\"min\" counts what \"selector\" or \"any\" finds, and here is neither; remove it")]
+    NothingToCount,
+    #[error("\"min\" asks for {min} of {items}; write at most {items}")]
+    MinBeyond { min: usize, items: usize },
+    #[error("\"fresh\" means nothing for kind {}, only for Job; remove it", Quoted(.0))]
+    IdleFresh(String),
+    #[error(
+        "\"sameNode\" means nothing here, only for a DaemonSet by its name or for kind Pod with a selector; remove it"
+    )]
+    IdleSameNode,
+    #[error("in a selector {expected} is expected here, not {found}")]
+    Selector {
+        expected: &'static str,
+        found: String,
+    },
     #[error("apiVersion {} is not group/version (or v1 for the core group)", Quoted(.0))]
     BadApiVersion(String),
     #[error("kind says group {} and apiVersion says {}; keep one of them", Quoted(.kind), group_named(.api_version))]
     GroupConflict { kind: String, api_version: String },
+
+    // The terms on which a dependent waits.
+    #[error("unknown word {}{}", Unknown(.word), did_you_mean(*.likely, &format!("; the words are {}", .words.join(", "))))]
+    UnknownWord {
+        word: String,
+        words: &'static [&'static str],
+        likely: Option<&'static str>,
+    },
+    #[error("{} is {length} bytes long; at most {most} are allowed", Quoted(.text))]
+    LongText {
+        text: String,
+        length: usize,
+        most: usize,
+    },
+    #[error("{} is no duration: {fault}; write one such as 90s, 10m or 1h30m", Quoted(.text))]
+    Duration { text: String, fault: DurationFault },
 
     // The grammar of cli-utils.
     #[error("an entry is empty; remove the comma")]

@@ -2,7 +2,7 @@
 
 use super::names::{self, Rule};
 use super::problem::{Flaw, Problem};
-use crate::dependency::{ObjectRef, State};
+use crate::dependency::{ObjectRef, Reference, State};
 use crate::kinds::{self, Builtin, Kind};
 use crate::suggest;
 
@@ -119,6 +119,27 @@ pub(super) fn state(word: &str) -> Result<State, Flaw> {
     })
 }
 
+/// Refuses a state that objects of a built-in kind can never have. Of other kinds nobody knows.
+pub(super) fn state_of(kind: &Kind, state: State) -> Result<(), Flaw> {
+    let Kind::Builtin(builtin) = kind else {
+        return Ok(());
+    };
+    let is = |group, kind| builtin.group == group && builtin.kind == kind;
+    let (fits, only) = match state {
+        State::Complete => (is("batch", "Job") || is("", "Pod"), "Job and Pod"),
+        State::Addressed => (
+            is("", "Service") || is("networking.k8s.io", "Ingress"),
+            "Service and Ingress",
+        ),
+        State::Present | State::Started | State::Ready | State::Available => return Ok(()),
+    };
+    if fits {
+        return Ok(());
+    }
+    let (state, kind) = (state.word(), builtin.kind);
+    Err(Flaw::at(0, Problem::IdleState { state, kind, only }))
+}
+
 /// The name of an object of this kind.
 pub(super) fn name(kind: &Kind, text: &str) -> Result<(), Flaw> {
     names::check("name", text, Rule::of(kind))
@@ -139,12 +160,12 @@ pub(super) fn namespace(kind: &Kind, text: &str) -> Result<(), Flaw> {
 }
 
 /// An object of parts that have been checked.
-pub(super) fn object(kind: Kind, namespace: Option<&str>, name: &str) -> ObjectRef {
-    ObjectRef {
+pub(super) fn object(kind: Kind, namespace: Option<&str>, name: &str) -> Reference {
+    Reference::Object(ObjectRef {
         kind,
         namespace: namespace.map(str::to_owned),
         name: name.to_owned(),
-    }
+    })
 }
 
 /// The pieces of `text` between separators, each with its offset.

@@ -69,10 +69,10 @@ fn build(
     }
     let (name, state) = split_state(&kind, rest).map_err(|flaw| flaw.after(rest_at))?;
     reference::name(&kind, name).map_err(|flaw| flaw.after(rest_at))?;
+    let namespace = namespace.map(|(_, namespace)| namespace);
     Ok(Dependency {
-        object: reference::object(kind, namespace.map(|(_, namespace)| namespace), name),
         state,
-        optional: false,
+        ..Dependency::on(reference::object(kind, namespace, name))
     })
 }
 
@@ -83,7 +83,9 @@ fn split_state<'t>(kind: &Kind, text: &'t str) -> Result<(&'t str, State), Flaw>
         return Ok((text, State::default()));
     };
     match reference::state(word) {
-        Ok(state) => Ok((name, state)),
+        Ok(state) => reference::state_of(kind, state)
+            .map(|()| (name, state))
+            .map_err(|flaw| flaw.after(name.len() + 1)),
         Err(_) if Rule::of(kind) == Rule::PathSegment => Ok((text, State::default())),
         Err(flaw) => Err(flaw.after(name.len() + 1)),
     }

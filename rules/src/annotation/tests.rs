@@ -4,9 +4,12 @@ mod config;
 mod long;
 mod map;
 mod properties;
+mod selector;
 mod short;
+mod terms;
 
 use super::*;
+use crate::dependency::{Min, Reference, Revision};
 
 fn refused(text: &str) -> String {
     let error = parse_depends_on(text).expect_err("the list must be refused");
@@ -79,6 +82,14 @@ fn the_short_form_is_read() {
             "Namespace/data Node/worker-1.example.com",
         ),
         ("cm/9, svc/9a", "ConfigMap/9 Service/9a"),
+        (
+            "job/a:complete, po/b:complete, svc/c:addressed, ing/d:addressed",
+            "Job/a:complete Pod/b:complete Service/c:addressed Ingress/d:addressed",
+        ),
+        (
+            "gateway.gateway.networking.k8s.io/a:addressed",
+            "gateway.gateway.networking.k8s.io/a:addressed",
+        ),
     ] {
         assert_eq!(accepted(text), expected, "{text:?}");
     }
@@ -136,8 +147,58 @@ fn the_long_form_is_read() {
             "ClusterRole/a, b: c:ready",
         ),
         ("- >-\n  job/a\n- |-\n  job/b", "Job/a Job/b"),
+        (
+            "- kind: Deployment\n  selector: app.kubernetes.io/component=cache,tier!=canary\n  namespace: data",
+            "data/Deployment[app.kubernetes.io/component=cache,tier!=canary]",
+        ),
+        (
+            "- {kind: Job, selector: app=x, state: started, optional: true}",
+            "Job[app=x]:started?",
+        ),
+        (
+            "- any: [svc/redis-a, {kind: Service, name: redis-b, state: addressed}]",
+            "any of (Service/redis-a, Service/redis-b:addressed)",
+        ),
+        (
+            "- {any: [job/a, {any: [job/b, job/c]}], min: 50%, optional: true}",
+            "50% of (Job/a, any of (Job/b, Job/c))?",
+        ),
     ] {
         assert_eq!(accepted(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn the_other_keys_of_an_item_are_read() {
+    let one = |text: &str| {
+        let mut list = parse_depends_on(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        list.remove(0)
+    };
+    let job = one("job/seed");
+    assert_eq!((job.revision, job.fresh), (Revision::Lockstep, false));
+    let job = one("- {kind: Job, name: seed, fresh: true, revision: any}");
+    assert_eq!((job.revision, job.fresh), (Revision::Any, true));
+    assert!(one("- {kind: ds, name: csi, sameNode: true}").same_node);
+    assert!(one("- {kind: Pod, selector: app=csi, sameNode: true}").same_node);
+    let within = "- any: [job/a, {kind: ds, name: csi, sameNode: true}]";
+    assert!(one(within).is_per_pod());
+    assert!(!one("- any: [job/a, ds/csi]").is_per_pod());
+    // What is switched off may stand anywhere: a template may always write it.
+    let plain = "- {kind: Deployment, name: a, fresh: false, sameNode: 'false'}";
+    assert_eq!(one(plain), one("deployment/a"));
+    for (min, expected) in [
+        ("", None),
+        (", min: 1", Some(Min::Count(1))),
+        (", min: '2'", Some(Min::Count(2))),
+        (", min: 1%", Some(Min::Percent(1))),
+        (", min: 100%", Some(Min::Percent(100))),
+    ] {
+        let Reference::Selected(selection) =
+            one(&format!("- {{kind: Job, selector: app=x{min}}}")).reference
+        else {
+            panic!("a selection")
+        };
+        assert_eq!(selection.min, expected);
     }
 }
 
@@ -175,6 +236,22 @@ fn the_grammar_of_cli_utils_is_read() {
     }
 }
 
+/// What the documentation shows as a list is one.
+#[test]
+fn the_documented_lists_are_read() {
+    let page = include_str!("../../../docs/annotations.md");
+    let blocks: Vec<&str> = page
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .filter(|block| block.starts_with("- "))
+        .collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        accepted(block);
+    }
+}
+
 #[test]
 fn limits_are_inclusive() {
     let entries = "job/a,".repeat(MAX_ENTRIES);
@@ -195,6 +272,12 @@ fn limits_are_inclusive() {
 /// The word by which Flux knows that it may delete and recreate an object.
 #[test]
 fn no_sentence_says_the_word_that_flux_acts_on() {
-    let source = [include_str!("problem.rs"), include_str!("names.rs")].concat();
+    let source = [
+        include_str!("problem.rs"),
+        include_str!("names.rs"),
+        include_str!("duration.rs"),
+        include_str!("selector.rs"),
+    ]
+    .concat();
     assert!(!source.to_lowercase().contains(concat!("immu", "table")));
 }

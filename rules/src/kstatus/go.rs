@@ -68,10 +68,25 @@ fn print_number(number: &Number, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let scientific = format!("{float:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
+    let precision = digits.split_once('.').map_or(0, |(_, rest)| rest.len());
     if (-4..6).contains(&exponent) {
-        write!(out, "{float}")
+        let precision = i32::try_from(precision).unwrap_or_default();
+        let decimals = usize::try_from(precision - exponent).unwrap_or_default();
+        let text = even(float, format!("{float:.decimals$}"), float.to_string());
+        return out.write_str(&text);
+    }
+    let text = even(float, format!("{float:.precision$e}"), scientific);
+    let digits = text.split_once('e').map_or(&*text, |(digits, _)| digits);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    write!(out, "{digits}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// Where two texts of the shortest length are equally near, Go takes the even one, as Rust does when it is given the
+/// number of digits, and Rust alone the larger. A power of two can have a shortest text that is not the nearest.
+fn even(float: f64, nearest: String, shortest: String) -> String {
+    if nearest.parse() == Ok(float) {
+        nearest
     } else {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        write!(out, "{digits}e{sign}{:02}", exponent.unsigned_abs())
+        shortest
     }
 }

@@ -4,6 +4,7 @@ use super::judged::unavailable;
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
 use crate::kinds::{Kind, builtin};
 use crate::kstatus::{Status, get, text};
+use crate::selector::Selector;
 use crate::verdict::{Judged, Reason};
 use crate::world::{Lookup, Unavailable, World};
 use serde_json::Value;
@@ -104,7 +105,7 @@ fn guess(claim: &Value) -> Binding {
 
 /// Of several default classes Kubernetes takes the newest, then the first by name.
 fn default_class(kind: &Kind, world: &dyn World) -> Lookup<Value> {
-    let classes = match world.list(kind, None, None) {
+    let classes = match world.list(kind, None, &Selector::default()) {
         Lookup::Found(classes) => classes,
         Lookup::NotFound => return Lookup::NotFound,
         Lookup::Unavailable(why) => return Lookup::Unavailable(why),

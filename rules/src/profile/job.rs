@@ -1,8 +1,20 @@
 //! Job: only its terminal conditions count, never its counters.
 
-use super::{Subject, failed, satisfied, waiting};
-use crate::kstatus::{flag, text};
+use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use crate::kstatus::{Status, flag, text};
 use crate::verdict::{Judged, Reason};
+
+/// Running, or complete. A suspended Job is neither, even while its controller has not put its pods away yet; and one
+/// that failed has failed for good here, too.
+pub(super) fn started(subject: Subject<'_>) -> Judged {
+    let over = complete(&subject);
+    let current = subject.evaluation.status == Status::Current;
+    let suspended = over.reason == Reason::JobSuspended && current;
+    if suspended || over.reason == Reason::JobFailed {
+        return over;
+    }
+    from_kstatus(subject.evaluation)
+}
 
 /// Completed. `SuccessCriteriaMet` alone is not enough, since pods may still run.
 pub(super) fn complete(subject: &Subject<'_>) -> Judged {

@@ -4,6 +4,7 @@ use super::judged::unavailable;
 use super::{Subject, from_kstatus, satisfied, waiting};
 use crate::kinds::{Kind, builtin};
 use crate::kstatus::{Status, get, text};
+use crate::selector::Selector;
 use crate::verdict::{Judged, Reason};
 use crate::world::Lookup;
 use serde_json::Value;
@@ -40,7 +41,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     };
     let namespace = get(object, &["metadata", "namespace"]).and_then(Value::as_str);
     let name = text(object, &["metadata", "name"], "");
-    match world.list(&slice, namespace, Some((SERVICE_NAME, name))) {
+    match world.list(&slice, namespace, &Selector::label(SERVICE_NAME, name)) {
         Lookup::Found(slices) => serving(&slices),
         Lookup::NotFound => serving(&[]),
         Lookup::Unavailable(why) => unavailable(&slice, why),

@@ -19,6 +19,7 @@ mod workload;
 use super::*;
 use crate::kinds::{Builtin, builtin};
 use crate::kstatus::arbitrary::{json as any_json, manifest};
+use crate::selector::Selector;
 use crate::world::{Lookup, Unavailable};
 use proptest::prelude::*;
 use serde_json::json;
@@ -73,7 +74,7 @@ impl World for Cluster {
         self.object.clone()
     }
 
-    fn list(&self, _: &Kind, _: Option<&str>, _: Option<(&str, &str)>) -> Lookup<Vec<Value>> {
+    fn list(&self, _: &Kind, _: Option<&str>, _: &Selector) -> Lookup<Vec<Value>> {
         self.list.clone()
     }
 

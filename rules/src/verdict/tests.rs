@@ -1,8 +1,14 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
+mod any;
+mod node;
+mod revision;
+mod selection;
+
 use super::*;
-use crate::world::CompletedJob;
-use serde_json::json;
+use crate::selector::Selector;
+use crate::world::{CompletedJob, Lookup};
+use serde_json::{Value, json};
 
 /// The objects, and what can be said of the kinds that have none.
 struct Cluster {
@@ -45,9 +51,21 @@ impl World for Cluster {
             .map_or(Lookup::NotFound, Lookup::Found)
     }
 
-    fn list(&self, kind: &Kind, _: Option<&str>, _: Option<(&str, &str)>) -> Lookup<Vec<Value>> {
-        let of_kind = |object: &&Value| object["kind"] == kind.word();
-        Lookup::Found(self.objects.iter().filter(of_kind).cloned().collect())
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Lookup<Vec<Value>> {
+        if let Err(why) = self.usable(kind) {
+            return Lookup::Unavailable(why);
+        }
+        let fits = |object: &&Value| {
+            object["kind"] == kind.word()
+                && namespace.is_none_or(|it| object["metadata"]["namespace"] == it)
+                && selector.selects(object)
+        };
+        Lookup::Found(self.objects.iter().filter(fits).cloned().collect())
     }
 
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
@@ -61,7 +79,7 @@ impl World for Cluster {
             uid,
             created: 0,
             completed: 60,
-            revision: None,
+            revision: Some("1".to_owned()),
         };
         ((namespace, name) == ("shop", "gone")).then_some(known)
     }
@@ -172,10 +190,7 @@ fn the_pod_template_wins_key_by_key() {
     both["config.kubernetes.io/depends-on"] = json!("/namespaces/shop/ConfigMap/c");
     let cluster = Cluster::of(vec![owned("Job", "seed", None, both)]);
     let edges = edges_of(&pod, &cluster, &CrossNamespace::default());
-    let names: Vec<&str> = edges
-        .iter()
-        .map(|edge| edge.dependency.object.name.as_str())
-        .collect();
+    let names: Vec<String> = edges.iter().map(|edge| edge.dependency.name()).collect();
     assert_eq!(names, ["a", "c"]);
 }
 

@@ -1,19 +1,17 @@
 use super::{annotated, answer, review, running, workload};
-use rules::annotation::{parse_config_depends_on, parse_depends_on};
+use rules::annotation::declared;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const OURS: &str = "sluice.dev/depends-on";
 const THEIRS: &str = "config.kubernetes.io/depends-on";
+const REVISION: &str = "sluice.dev/revision";
 
 /// What the parser says of a bad list; `None` where it accepts it.
 fn said(key: &str, text: &str) -> Option<String> {
-    let parsed = if key == OURS {
-        parse_depends_on(text)
-    } else {
-        parse_config_depends_on(text)
-    };
-    parsed.err().map(|error| error.to_string())
+    let annotations = json!({key: text});
+    let declared = annotations.as_object().map(declared);
+    declared?.err().map(|error| error.to_string())
 }
 
 fn bad_lists() -> Vec<(&'static str, String)> {
@@ -32,6 +30,15 @@ fn bad_lists() -> Vec<(&'static str, String)> {
         (OURS, aliases),
         (OURS, bombs),
         (OURS, "- {kind: Job, name: a, colour: red}".to_owned()),
+        (OURS, "- {kind: Job, name: a, sameNode: true}".to_owned()),
+        (OURS, "- {kind: Pod, selector: 'app in ('}".to_owned()),
+        (
+            OURS,
+            format!("- kind: Pod\n  selector: '{}'", "a=b,".repeat(2_000)),
+        ),
+        (OURS, format!("- any: {}", "[{any: ".repeat(1_000))),
+        (OURS, "deployment/api:complete".to_owned()),
+        (REVISION, "{{ .Release.Revision }}".to_owned()),
         (THEIRS, "apps/Deployment".to_owned()),
         (THEIRS, "apps/namespaces/shop/Deployment/../x".to_owned()),
         (THEIRS, ",".repeat(1 << 20)),

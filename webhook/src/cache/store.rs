@@ -1,5 +1,6 @@
 //! The objects of one kind, and who waits for a change of which.
 
+use rules::selector::Selector;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +33,9 @@ pub enum Condition {
 pub(super) type Key = (Box<str>, Box<str>);
 
 /// What somebody waits for: one object, or every object with a label in a namespace (either may be left open).
+///
+/// A list by a selector is waited for by one label that the selector requires, and without such a label by its
+/// namespace: it may be woken in vain by an object that the rest of the selector leaves out, never missed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Interest {
     /// One object.
@@ -229,7 +233,7 @@ impl Store {
     }
 
     /// The objects that a list names.
-    pub fn list(&self, namespace: Option<&str>, label: Option<(&str, &str)>) -> Vec<Value> {
+    pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         let inner = self.lock();
         let first: Key = (namespace.unwrap_or_default().into(), "".into());
         let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
@@ -237,7 +241,7 @@ impl Store {
             .objects
             .range(first..)
             .take_while(|(key, _)| in_namespace(key))
-            .filter(|(_, snapshot)| label.is_none_or(|label| snapshot.has(label)))
+            .filter(|(_, snapshot)| selector.matches(|key| snapshot.label(key)))
             .map(|(_, snapshot)| snapshot.value())
             .collect()
     }
@@ -317,10 +321,9 @@ impl Snapshot {
         serde_json::from_slice(&self.json).unwrap_or_default()
     }
 
-    fn has(&self, (key, value): (&str, &str)) -> bool {
-        self.labels
-            .iter()
-            .any(|label| *label.0 == *key && *label.1 == *value)
+    fn label(&self, key: &str) -> Option<&str> {
+        let found = self.labels.iter().find(|label| *label.0 == *key);
+        found.map(|label| &*label.1)
     }
 }
 
@@ -332,6 +335,7 @@ fn key(object: &Value) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rules::selector::Test;
     use serde_json::json;
 
     fn pod(namespace: &str, name: &str, app: &str, phase: &str) -> Value {
@@ -352,16 +356,20 @@ mod tests {
             pod("b", "z", "db", ""),
             pod("bb", "q", "web", ""),
         ]);
-        let names = |namespace, label| -> Vec<String> {
+        let names = |namespace, selector: &Selector| -> Vec<String> {
             store
-                .list(namespace, label)
+                .list(namespace, selector)
                 .iter()
                 .map(|object| object["metadata"]["name"].to_string())
                 .collect()
         };
-        assert_eq!(names(Some("b"), None), ["\"y\"", "\"z\""]);
-        assert_eq!(names(Some("b"), Some(("app", "web"))), ["\"y\""]);
-        assert_eq!(names(None, Some(("app", "web"))).len(), 3);
+        let web = Selector::label("app", "web");
+        let mut other = web.clone();
+        other.0[0].test = Test::NotIn(vec!["web".to_owned()]);
+        assert_eq!(names(Some("b"), &Selector::default()), ["\"y\"", "\"z\""]);
+        assert_eq!(names(Some("b"), &web), ["\"y\""]);
+        assert_eq!(names(Some("b"), &other), ["\"z\""]);
+        assert_eq!(names(None, &web).len(), 3);
         assert!(store.get("b", "x").is_none());
     }
 

@@ -3,7 +3,7 @@
 use rules::keys;
 use rules::kinds::Kind;
 use rules::profile;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// How much of a kind's objects is asked of the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +15,13 @@ pub enum Detail {
 }
 
 /// The built-in kinds without a status that any rule reads: group and kind.
-const METADATA_ONLY: [(&str, &str); 13] = [
+const METADATA_ONLY: [(&str, &str); 14] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "ServiceAccount"),
     ("", "LimitRange"),
     ("", "PodTemplate"),
+    ("apps", "ControllerRevision"),
     ("networking.k8s.io", "NetworkPolicy"),
     ("networking.k8s.io", "IngressClass"),
     ("node.k8s.io", "RuntimeClass"),
@@ -86,7 +87,7 @@ pub fn trim(kind: &Kind, object: &mut Value) {
         ("discovery.k8s.io", "EndpointSlice") => trim_endpoints(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => trim_definition(object),
         ("apps" | "batch", _) | ("", "ReplicationController") => {
-            remove(object, "spec", "template");
+            trim_template(object);
             remove(object, "spec", "jobTemplate");
             remove(object, "spec", "volumeClaimTemplates");
             remove(object, "status", "uncountedTerminatedPods");
@@ -125,6 +126,22 @@ fn trim_metadata(kind: &Kind, object: &mut Value) {
         if annotations.is_empty() {
             metadata.remove("annotations");
         }
+    }
+}
+
+/// Of a pod template only the revision is read, for lockstep.
+fn trim_template(object: &mut Value) {
+    let revision = object
+        .pointer_mut("/spec/template/metadata/annotations")
+        .and_then(Value::as_object_mut)
+        .and_then(|annotations| annotations.remove(keys::REVISION));
+    remove(object, "spec", "template");
+    if let (Some(revision), Some(spec)) = (revision, part_of(object, "spec")) {
+        let annotations = json!({keys::REVISION: revision});
+        spec.insert(
+            "template".to_owned(),
+            json!({"metadata": {"annotations": annotations}}),
+        );
     }
 }
 
@@ -177,7 +194,45 @@ fn part_of<'a>(object: &'a mut Value, part: &str) -> Option<&'a mut Map<String, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+
+    fn trimmed(kind: &str, mut object: Value) -> Value {
+        let kind = rules::kinds::by_word(kind).map(Kind::Builtin);
+        trim(&kind.expect("built in"), &mut object);
+        object
+    }
+
+    #[test]
+    fn of_a_pod_template_only_the_revision_stays() {
+        let with = |annotations: Value| {
+            json!({"spec": {"replicas": 1, "template": {
+                "metadata": {"annotations": annotations}, "spec": {"containers": []},
+            }}})
+        };
+        assert_eq!(
+            trimmed(
+                "deployment",
+                with(json!({"a": "b", "sluice.dev/revision": "2"}))
+            ),
+            json!({"spec": {"replicas": 1, "template": {"metadata": {"annotations": {"sluice.dev/revision": "2"}}}}})
+        );
+        assert_eq!(
+            trimmed("deployment", with(json!({"a": "b"}))),
+            json!({"spec": {"replicas": 1}})
+        );
+    }
+
+    #[test]
+    fn a_pod_keeps_what_tells_its_node_its_owner_and_its_revision() {
+        let pod = json!({
+            "metadata": {
+                "labels": {"controller-revision-hash": "77c9"},
+                "ownerReferences": [{"kind": "DaemonSet", "name": "csi", "uid": "u"}],
+                "creationTimestamp": "2024-01-01T00:00:00Z",
+            },
+            "spec": {"nodeName": "one"},
+        });
+        assert_eq!(trimmed("pod", pod.clone()), pod);
+    }
 
     #[test]
     fn an_object_that_names_its_fields_keeps_them() {

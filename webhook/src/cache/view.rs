@@ -4,6 +4,7 @@ use super::Cache;
 use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
 use crate::memory::Memory;
 use rules::kinds::Kind;
+use rules::selector::Selector;
 use rules::verdict::Judged;
 use rules::world::{CompletedJob, Lookup, Unavailable, World};
 use serde_json::Value;
@@ -83,19 +84,19 @@ impl World for View {
         &self,
         kind: &Kind,
         namespace: Option<&str>,
-        label: Option<(&str, &str)>,
+        selector: &Selector,
     ) -> Lookup<Vec<Value>> {
         let store = self.cache.store(kind);
-        let boxed = label.map(|(key, value)| (key.into(), value.into()));
+        let label = selector.indexable();
         self.read(
             &store,
             Interest::List {
                 namespace: namespace.map(Into::into),
-                label: boxed,
+                label: label.map(|(key, value)| (key.into(), value.into())),
             },
         );
         match usable(&store) {
-            Ok(()) => Lookup::Found(store.list(namespace, label)),
+            Ok(()) => Lookup::Found(store.list(namespace, selector)),
             Err(why) => Lookup::Unavailable(why),
         }
     }
@@ -158,6 +159,7 @@ fn usable(store: &Store) -> Result<(), Unavailable> {
 mod tests {
     use super::*;
     use futures::FutureExt;
+    use rules::dependency::Reference;
     use serde_json::json;
     use std::time::{Duration, Instant};
 
@@ -193,6 +195,69 @@ mod tests {
         assert!(view.changed().now_or_never().is_none(), "not what was read");
         store.apply(&json!({"metadata": {"namespace": "a", "name": "x"}}));
         assert!(view.changed().now_or_never().is_some());
+    }
+
+    fn labelled(name: &str, labels: &Value) -> Value {
+        json!({"metadata": {"namespace": "a", "name": name, "labels": labels}})
+    }
+
+    fn required(text: &str) -> Selector {
+        let list = format!("- {{kind: Pod, selector: '{text}'}}");
+        let parsed = rules::annotation::parse_depends_on(&list).unwrap();
+        match &parsed[0].reference {
+            Reference::Selected(selection) => selection.selector.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_selector_is_woken_by_what_can_alter_it() {
+        let (cache, _requests) = Cache::new();
+        let store = cache.store(&widget());
+        store.replace(&[]);
+        for (selector, by_x, by_db, by_web, by_leaving) in [
+            ("app=web,tier!=canary", false, false, true, true),
+            ("tier=front,app in (web)", false, false, true, true),
+            ("app in (web,db)", true, true, true, true),
+            ("!app", true, true, true, true),
+        ] {
+            let selector = required(selector);
+            let woken_by = |labels: &Value| {
+                let view = cache.view();
+                let _ = view.list(&widget(), Some("a"), &selector);
+                store.apply(&labelled("x", labels));
+                view.changed().now_or_never().is_some()
+            };
+            store.delete(&labelled("x", &json!({})));
+            let seen = [
+                woken_by(&json!({"x": "y"})),
+                woken_by(&json!({"app": "db"})),
+                woken_by(&json!({"app": "web", "tier": "front"})),
+                woken_by(&json!({})),
+            ];
+            assert_eq!(seen, [by_x, by_db, by_web, by_leaving], "{selector}");
+        }
+    }
+
+    #[test]
+    fn a_selector_reads_what_it_selects() {
+        let (cache, _requests) = Cache::new();
+        cache.store(&widget()).replace(&[
+            labelled("x", &json!({"app": "web", "tier": "canary"})),
+            labelled("y", &json!({"app": "web"})),
+            labelled("z", &json!({"app": "db"})),
+        ]);
+        let names = |selector: &str| -> Vec<String> {
+            let Lookup::Found(found) = cache.view().list(&widget(), Some("a"), &required(selector))
+            else {
+                panic!("live")
+            };
+            let name = |object: &Value| object["metadata"]["name"].as_str().map(str::to_owned);
+            found.iter().filter_map(name).collect()
+        };
+        assert_eq!(names("app=web,tier!=canary"), ["y"]);
+        assert_eq!(names("app in (web,db)"), ["x", "y", "z"]);
+        assert_eq!(names("!tier"), ["y", "z"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Deny, Place, Subject};
 use rules::annotation::{self, Declaration, ParseError};
-use rules::dependency::Dependency;
+use rules::dependency::{Dependency, Reference};
 use rules::keys;
 use serde_json::{Map, Value};
 
@@ -96,25 +96,34 @@ fn check(annotations: &Annotations) -> Result<Vec<Dependency>, ParseError> {
     annotation::declared(annotations).map(Declaration::dependencies)
 }
 
-/// Whether one of the dependencies is the dependent itself.
+/// Whether one of the dependencies is the dependent itself. A selector passes the dependent over.
 pub(super) fn waits_for_itself(dependencies: &[Dependency], subject: &Subject) -> bool {
-    let same = |dependency: &Dependency| {
-        let object = &dependency.object;
-        object.kind.group() == subject.group
-            && object.kind.word().eq_ignore_ascii_case(&subject.kind)
-            && object.name == subject.name
-            && object
-                .namespace
-                .as_ref()
-                .is_none_or(|namespace| *namespace == subject.namespace)
-    };
-    dependencies.iter().any(same)
+    dependencies
+        .iter()
+        .any(|dependency| is_itself(dependency, subject))
+}
+
+fn is_itself(dependency: &Dependency, subject: &Subject) -> bool {
+    match &dependency.reference {
+        Reference::Object(object) => {
+            object.kind.group() == subject.group
+                && object.kind.word().eq_ignore_ascii_case(&subject.kind)
+                && object.name == subject.name
+                && object
+                    .namespace
+                    .as_ref()
+                    .is_none_or(|namespace| *namespace == subject.namespace)
+        }
+        Reference::Selected(_) => false,
+        // Another alternative may still open the gate.
+        Reference::Any(alternatives) => alternatives.of.iter().all(|it| is_itself(it, subject)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rules::dependency::{ObjectRef, State};
+    use rules::dependency::{Alternatives, ObjectRef};
     use rules::kinds::Kind;
 
     fn on(namespace: Option<&str>, name: &str) -> Vec<Dependency> {
@@ -122,15 +131,11 @@ mod tests {
             group: "argoproj.io".to_owned(),
             word: "rollout".to_owned(),
         };
-        vec![Dependency {
-            object: ObjectRef {
-                kind,
-                namespace: namespace.map(str::to_owned),
-                name: name.to_owned(),
-            },
-            state: State::Ready,
-            optional: false,
-        }]
+        vec![Dependency::on(Reference::Object(ObjectRef {
+            kind,
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        }))]
     }
 
     #[test]
@@ -145,6 +150,15 @@ mod tests {
         assert!(waits_for_itself(&on(Some("shop"), "api"), &subject));
         assert!(!waits_for_itself(&on(Some("data"), "api"), &subject));
         assert!(!waits_for_itself(&on(None, "web"), &subject));
+        let any = |names: &[&str]| {
+            let of = names.iter().flat_map(|name| on(None, name)).collect();
+            vec![Dependency::on(Reference::Any(Alternatives {
+                of,
+                min: None,
+            }))]
+        };
+        assert!(waits_for_itself(&any(&["api"]), &subject));
+        assert!(!waits_for_itself(&any(&["api", "web"]), &subject));
         let service = Subject {
             group: String::new(),
             ..subject

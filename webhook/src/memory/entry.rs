@@ -1,7 +1,7 @@
 //! The entries, as keys and values of a ConfigMap.
 
 use jiff::Timestamp;
-use rules::keys;
+use rules::dependent::carried;
 use rules::world::CompletedJob;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,9 +58,7 @@ pub(super) fn completed(job: &Value) -> Option<CompletedJob> {
         uid: job["metadata"]["uid"].as_str()?.to_owned(),
         created,
         completed: time("/status/completionTime").map_or(created, Timestamp::as_second),
-        revision: job["metadata"]["annotations"][keys::REVISION]
-            .as_str()
-            .map(ToOwned::to_owned),
+        revision: carried(job).map(ToOwned::to_owned),
     })
 }
 

@@ -3,6 +3,7 @@
 use super::{Identity, Settings};
 use crate::cache::View;
 use jiff::Timestamp;
+use rules::dependency::Dependency;
 use rules::dependent::Dependent;
 use rules::verdict::{self, Reason};
 use rules::wire::{Answer, Decision};
@@ -47,19 +48,29 @@ pub(super) fn answer(
         }
         Lookup::Unavailable(why) => return unread("the pod's owner", why),
     };
-    if dependent
+    let passed = dependent
         .revision()
-        .is_some_and(|revision| view.memory().has_passed(&revision))
-    {
-        let note = "asking again: another pod of this revision has passed its gate before";
-        return Outcome::Open(told(Decision::Open, note), dependent);
-    }
+        .is_some_and(|revision| view.memory().has_passed(&revision));
     let dependencies = match dependent.dependencies(settings.honor_config_depends_on) {
         Ok(dependencies) => dependencies,
+        Err(_) if passed => Vec::new(),
         Err(error) => {
             let note = format!("a list that can be read; correct it: {error}");
             return Outcome::Wait(told(Decision::Wait, &note));
         }
+    };
+    let dependencies = if passed {
+        let again: Vec<_> = dependencies
+            .into_iter()
+            .filter(Dependency::is_per_pod)
+            .collect();
+        if again.is_empty() {
+            let note = "asking again: another pod of this revision has passed its gate before";
+            return Outcome::Open(told(Decision::Open, note), dependent);
+        }
+        again
+    } else {
+        dependencies
     };
     let allowed = &settings.cross_namespace;
     let edges = verdict::judge(&dependent, dependencies, allowed, view, now);
@@ -112,4 +123,68 @@ fn sealed(mut answer: Answer) -> Answer {
         .fold(0, |all, byte| all << 8 | u64::from(*byte))
         .to_string();
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Cache;
+    use rules::kinds::{Kind, by_word};
+    use serde_json::json;
+
+    fn kind(word: &str) -> Kind {
+        by_word(word).map(Kind::Builtin).unwrap()
+    }
+
+    /// What a second pod of a revision is told, whose Job carries this list, in a cluster with nothing else.
+    fn second_pod(list: &str) -> Outcome {
+        let (cache, _requests) = Cache::new();
+        let owner =
+            json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true});
+        let metadata = |name: &str| json!({"namespace": "shop", "name": name, "uid": name});
+        let mut pod = json!({"metadata": metadata("p")});
+        pod["metadata"]["ownerReferences"] = json!([owner]);
+        let mut job = json!({"metadata": metadata("seed")});
+        job["metadata"]["annotations"] = json!({"sluice.dev/depends-on": list});
+        cache.gated().replace(&[pod.clone()]);
+        cache.store(&kind("job")).replace(&[job]);
+        for word in ["daemonset", "configmap"] {
+            cache.store(&kind(word)).replace(&[]);
+        }
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cache.view()) else {
+            panic!("resolved")
+        };
+        cache.memory().pass(&dependent, Timestamp::UNIX_EPOCH);
+        let identity = Identity {
+            namespace: "shop".to_owned(),
+            pod: "p".to_owned(),
+            uid: "p".to_owned(),
+        };
+        answer(
+            &identity,
+            &Settings::default(),
+            &cache.view(),
+            Timestamp::UNIX_EPOCH,
+        )
+    }
+
+    #[test]
+    fn a_second_pod_of_a_revision_opens_at_once() {
+        assert!(matches!(second_pod("configmap/a"), Outcome::Open(..)));
+        assert!(matches!(second_pod("Configmapp/a"), Outcome::Open(..)));
+    }
+
+    #[test]
+    fn what_must_be_on_its_node_is_asked_of_every_pod() {
+        let csi = "{kind: DaemonSet, name: csi, sameNode: true}";
+        for list in [
+            format!("- configmap/a\n- {csi}"),
+            format!("- configmap/a\n- any: [configmap/b, {csi}]"),
+        ] {
+            let Outcome::Wait(answer) = second_pod(&list) else {
+                panic!("{list}")
+            };
+            assert_eq!(answer.dependencies.len(), 1, "{answer:?}");
+        }
+    }
 }

@@ -114,7 +114,7 @@ async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed
 
 fn names(store: &Store) -> Vec<String> {
     store
-        .list(None, None)
+        .list(None, &rules::selector::Selector::default())
         .iter()
         .map(|object| object["metadata"]["name"].as_str().unwrap().to_owned())
         .collect()

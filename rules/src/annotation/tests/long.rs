@@ -18,27 +18,27 @@ fn items_are_references_or_mappings() {
     assert_snapshot!(refused("{\"kind\": \"Job\", \"name\": \"a\"}"),
         @r#"sluice.dev/depends-on: line 1, column 1: not a list; begin each item on a line of its own with "- ", or write [item, item]"#);
     assert_snapshot!(refused("- - job/a"),
-        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name or a mapping with kind and name, not a list"#);
+        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name, or a mapping with kind and name or with any, not a list"#);
     assert_snapshot!(refused("-"),
-        @r#"sluice.dev/depends-on: line 1, column 2: an item is kind/name or a mapping with kind and name, not nothing"#);
+        @r#"sluice.dev/depends-on: line 1, column 2: an item is kind/name, or a mapping with kind and name or with any, not nothing"#);
     assert_snapshot!(refused("- ~"),
-        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name or a mapping with kind and name, not nothing"#);
+        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name, or a mapping with kind and name or with any, not nothing"#);
     assert_snapshot!(refused("- ''"),
-        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name or a mapping with kind and name, not nothing"#);
+        @r#"sluice.dev/depends-on: line 1, column 3: an item is kind/name, or a mapping with kind and name or with any, not nothing"#);
 }
 
 #[test]
 fn keys_of_an_item() {
     assert_snapshot!(refused("- kind: Job"),
-        @r#"sluice.dev/depends-on: line 1, column 3: the item lacks "name"; write kind and name"#);
+        @r#"sluice.dev/depends-on: line 1, column 3: the item lacks "name"; write kind and name, or kind and selector"#);
     assert_snapshot!(refused("- name: x"),
-        @r#"sluice.dev/depends-on: line 1, column 3: the item lacks "kind"; write kind and name"#);
+        @r#"sluice.dev/depends-on: line 1, column 3: the item lacks "kind"; write kind and name, or kind and selector"#);
     assert_snapshot!(refused("- {kind: Job, name: a, kind: Pod}"),
         @r#"sluice.dev/depends-on: line 1, column 24: "kind" appears twice in one item; keep one of them"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  nmae: b"),
         @r#"sluice.dev/depends-on: line 3, column 3: unknown key "nmae"; did you mean "name"?"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  when: now"),
-        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, namespace, state and optional"#);
+        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  ? [x]\n  : y"),
         @r#"sluice.dev/depends-on: line 3, column 5: a key is a plain word such as "kind""#);
 }
@@ -98,13 +98,84 @@ fn api_version_gives_the_group() {
 }
 
 #[test]
-fn keys_of_later_versions_are_refused() {
-    assert_snapshot!(refused("- kind: Deployment\n  selector: app=x"),
-        @r#"sluice.dev/depends-on: line 2, column 3: this version of sluice does not support "selector"; name each object by kind and name"#);
+fn an_item_has_a_name_or_a_selector() {
+    assert_snapshot!(refused("- {kind: Job, name: a, selector: app=x}"),
+        @r#"sluice.dev/depends-on: line 1, column 24: "name" and "selector" in one item; keep one of them"#);
     assert_snapshot!(refused("- kind: Deployment\n  min: 1\n  name: a"),
-        @r#"sluice.dev/depends-on: line 2, column 3: this version of sluice does not support "min"; name each object by kind and name"#);
-    assert_snapshot!(refused("- any: [svc/a, svc/b]"),
-        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "any"; name each object by kind and name"#);
+        @r#"sluice.dev/depends-on: line 2, column 3: "min" counts what "selector" or "any" finds, and here is neither; remove it"#);
+    for (min, found) in [
+        ("0", "\"0\""),
+        ("-1", "\"-1\""),
+        ("+1", "\"+1\""),
+        ("1.5", "\"1.5\""),
+        ("0%", "\"0%\""),
+        ("101%", "\"101%\""),
+        ("'%'", "\"%\""),
+        ("all", "\"all\""),
+        ("99999999999999999999", "\"99999999999999999999\""),
+        ("[1]", "a list"),
+    ] {
+        assert_eq!(
+            refused(&format!("- kind: Job\n  selector: app=x\n  min: {min}")),
+            format!(
+                "sluice.dev/depends-on: line 3, column 8: \"min\" takes a number from 1 or a percentage from 1% to 100%, not {found}"
+            )
+        );
+    }
+}
+
+#[test]
+fn alternatives_are_items_and_say_nothing_for_all() {
+    assert_snapshot!(refused("- any: []"),
+        @r#"sluice.dev/depends-on: line 1, column 8: "any" lists nothing; write at least one item"#);
+    assert_snapshot!(refused("- any: svc/a"),
+        @r#"sluice.dev/depends-on: line 1, column 8: "any" takes a list, not "svc/a""#);
+    assert_snapshot!(refused("- any:\n  - svc/a\n  - svc/B"),
+        @r#"sluice.dev/depends-on: line 3, column 9: name "B" has 'B' in it; lower case letters, digits and "-" are allowed"#);
+    assert_snapshot!(refused("- any: [svc/a, svc/b]\n  state: available"),
+        @r#"sluice.dev/depends-on: line 2, column 3: "state" means nothing beside "any"; write it into the items of "any""#);
+    assert_snapshot!(refused("- {kind: Service, name: a, any: [svc/b]}"),
+        @r#"sluice.dev/depends-on: line 1, column 4: "kind" means nothing beside "any"; write it into the items of "any""#);
+    assert_snapshot!(refused("- any: [svc/a, svc/b]\n  min: 3"),
+        @r#"sluice.dev/depends-on: line 2, column 8: "min" asks for 3 of 2; write at most 2"#);
+}
+
+#[test]
+fn states_that_a_kind_never_has() {
+    assert_snapshot!(refused("- kind: Deployment\n  name: api\n  state: complete"),
+        @r#"sluice.dev/depends-on: line 3, column 10: state "complete" means nothing for kind "Deployment", only for Job and Pod; leave it out, or write ready"#);
+    assert_snapshot!(refused("- kind: Job\n  selector: app=x\n  state: addressed"),
+        @r#"sluice.dev/depends-on: line 3, column 10: state "addressed" means nothing for kind "Job", only for Service and Ingress; leave it out, or write ready"#);
+}
+
+#[test]
+fn keys_that_mean_nothing_for_a_kind() {
+    assert_snapshot!(refused("- {kind: Deployment, name: seed, fresh: true}"),
+        @r#"sluice.dev/depends-on: line 1, column 34: "fresh" means nothing for kind "Deployment", only for Job; remove it"#);
+    assert_snapshot!(refused("- {kind: Job.example.com, name: seed, fresh: true}"),
+        @r#"sluice.dev/depends-on: line 1, column 39: "fresh" means nothing for kind "Job.example.com", only for Job; remove it"#);
+    assert_snapshot!(refused("- {kind: Job, name: seed, fresh: maybe}"),
+        @r#"sluice.dev/depends-on: line 1, column 34: "fresh" takes true or false, not "maybe""#);
+    assert_snapshot!(refused("- {kind: Deployment, name: a, sameNode: true}"),
+        @r#"sluice.dev/depends-on: line 1, column 31: "sameNode" means nothing here, only for a DaemonSet by its name or for kind Pod with a selector; remove it"#);
+    for list in [
+        "- {kind: DaemonSet, selector: app=x, sameNode: true}",
+        "- {kind: Pod, name: a, sameNode: true}",
+        "- {kind: DaemonSet.example.com, name: a, sameNode: true}",
+    ] {
+        assert!(
+            refused(list).contains("\"sameNode\" means nothing here"),
+            "{list}"
+        );
+    }
+    assert_snapshot!(refused("- {kind: StatefulSet, name: db, revision: 3}"),
+        @r#"sluice.dev/depends-on: line 1, column 43: "revision" takes any, not "3""#);
+    assert_snapshot!(refused("- {kind: StatefulSet, name: db, revision: [any]}"),
+        @r#"sluice.dev/depends-on: line 1, column 43: "revision" takes any, not a list"#);
+}
+
+#[test]
+fn keys_of_later_versions_are_refused() {
     assert_snapshot!(refused("- group: backend"),
         @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "group"; name each object by kind and name"#);
     assert_snapshot!(refused("- subchart: postgresql"),
@@ -113,12 +184,6 @@ fn keys_of_later_versions_are_refused() {
         @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "release"; name each object by kind and name"#);
     assert_snapshot!(refused("- {kind: Job, name: a, health: []}"),
         @r#"sluice.dev/depends-on: line 1, column 24: this version of sluice does not support "health"; name each object by kind and name"#);
-    assert_snapshot!(refused("- {kind: Job, name: seed, fresh: true}"),
-        @r#"sluice.dev/depends-on: line 1, column 27: this version of sluice does not support "fresh"; name each object by kind and name"#);
-    assert_snapshot!(refused("- {kind: DaemonSet, name: csi, sameNode: true}"),
-        @r#"sluice.dev/depends-on: line 1, column 32: this version of sluice does not support "sameNode"; name each object by kind and name"#);
-    assert_snapshot!(refused("- {kind: StatefulSet, name: db, revision: any}"),
-        @r#"sluice.dev/depends-on: line 1, column 33: this version of sluice does not support "revision"; name each object by kind and name"#);
 }
 
 #[test]
@@ -136,7 +201,7 @@ fn yaml_is_kept_small() {
     assert_snapshot!(refused("- job/a\n...\n%YAML 1.2\n---\n- job/b"),
         @r#"sluice.dev/depends-on: line 3, column 1: the list is not valid YAML: YAML directives are disallowed, near "%YAML 1.2""#);
     assert_snapshot!(refused("- {<<: {kind: Job}, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, namespace, state and optional"#);
+        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional"#);
     assert_snapshot!(refused("- job/a\nsvc/b"),
         @r#"sluice.dev/depends-on: line 2, column 1: the list is not valid YAML: simple key expected ':', near "svc/b""#);
     assert_snapshot!(refused("- \"job/a"),
@@ -147,6 +212,8 @@ fn yaml_is_kept_small() {
         @r#"sluice.dev/depends-on: line 1, column 3: the list is not valid YAML: while scanning a plain scalar, found a tab, near "job/a""#);
     assert_snapshot!(refused("[[[[[[[[[job/a]]]]]]]]]"),
         @r#"sluice.dev/depends-on: line 1, column 9: more than 8 levels deep; nest less"#);
+    assert_snapshot!(refused(&format!("- any: [{}]", "job/a, ".repeat(64))),
+        @r#"sluice.dev/depends-on: line 1, column 450: more than 64 entries; a list has at most 64"#);
     assert_snapshot!(refused("- {any: [{any: [{any: [{any: [{any: [x]}]}]}]}]}"),
         @r#"sluice.dev/depends-on: line 1, column 30: more than 8 levels deep; nest less"#);
 }

@@ -38,7 +38,31 @@ fn every_key_of_a_later_version_is_refused() {
 }
 
 #[test]
+fn a_revision_is_read_beside_the_lists_and_the_pod_wins() {
+    let pod = read(&json!({ "sluice.dev/revision": "2" })).expect("legal");
+    let workload = read(&json!({ "sluice.dev/revision": "1", "sluice.dev/depends-on": "job/a" }))
+        .expect("legal");
+    assert_eq!(
+        pod.clone().over(workload.clone()).terms.revision.as_deref(),
+        Some("2")
+    );
+    assert_eq!(workload.over(pod).terms.revision.as_deref(), Some("1"));
+}
+
+#[test]
+fn terms_are_read_although_a_list_is_bad() {
+    let annotations = json!({ "sluice.dev/revision": "2", "sluice.dev/depends-on": "job/A" });
+    let read = terms(annotations.as_object().expect("a map"));
+    assert_eq!(read.map(|terms| terms.revision), Ok(Some("2".to_owned())));
+    let bad = json!({ "sluice.dev/revision": 2 });
+    assert_snapshot!(terms(bad.as_object().expect("a map")).expect_err("no text"),
+        @"sluice.dev/revision: the value is not a text; put it in quotes");
+}
+
+#[test]
 fn unknown_keys_are_refused() {
+    assert_snapshot!(refused(&json!({ "sluice.dev/revsion": "1" })),
+        @r#"sluice.dev/revsion: unknown annotation; did you mean "sluice.dev/revision"?"#);
     assert_snapshot!(refused(&json!({ "sluice.dev/depend-on": "job/a" })),
         @r#"sluice.dev/depend-on: unknown annotation; did you mean "sluice.dev/depends-on"?"#);
     assert_snapshot!(refused(&json!({ "sluice.dev/wieght": "1" })),

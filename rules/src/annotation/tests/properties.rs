@@ -1,12 +1,14 @@
 //! What holds for every text. `PROPTEST_CASES=100000` looks longer.
 
 use super::super::*;
-use crate::dependency::State;
-use crate::kinds;
+use crate::dependency::{Alternatives, Min, Reference, Revision, Selection, State};
+use crate::kinds::{self, Kind};
+use crate::selector::{Requirement, Selector, Test};
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 /// Pieces of the three grammars and of what they forbid, so that a random text gets past the first character.
-const PIECES: [&str; 48] = [
+const PIECES: [&str; 58] = [
     "job",
     "svc",
     "Deployment",
@@ -35,6 +37,16 @@ const PIECES: [&str; 48] = [
     "name: ",
     "state: ",
     "optional: ",
+    "selector: ",
+    "min: ",
+    "any: ",
+    "fresh: ",
+    "app",
+    "=",
+    "!",
+    "in (",
+    ")",
+    "%",
     "namespaces",
     "apps",
     "\"",
@@ -92,8 +104,112 @@ fn references() -> impl Strategy<Value = String> {
         .prop_map(|(namespace, kind, name, suffix)| {
             let cluster = kinds::by_word(&kind).is_some_and(|it| !it.namespaced);
             let namespace = if cluster { String::new() } else { namespace };
+            let addressed = matches!(kind.as_str(), "Service" | "Ingress") || kind.contains('.');
+            let complete = matches!(kind.as_str(), "Job" | "Pod") || kind.contains('.');
+            let suffix = match suffix.as_str() {
+                ":addressed" if !addressed => String::new(),
+                ":complete" if !complete => String::new(),
+                _ => suffix,
+            };
             format!("{namespace}{kind}/{name}{suffix}")
         })
+}
+
+fn requirements() -> impl Strategy<Value = Requirement> {
+    let key = "([a-z]{1,4}\\.[a-z]{1,4}/)?[a-zA-Z]([-_.a-z]{0,4}[a-zA-Z0-9])?";
+    let values = || proptest::collection::vec("([a-zA-Z0-9]([-_.a-z]{0,4}[a-z0-9])?)?", 1..4);
+    let test = prop_oneof![
+        values().prop_map(Test::In),
+        values().prop_map(Test::NotIn),
+        Just(Test::Exists),
+        Just(Test::Absent),
+    ];
+    (key, test).prop_map(|(key, test)| Requirement { key, test })
+}
+
+fn mins() -> impl Strategy<Value = Option<Min>> {
+    proptest::option::of(prop_oneof![
+        (1..4_usize).prop_map(Min::Count),
+        (1..=100_u8).prop_map(Min::Percent),
+    ])
+}
+
+/// Every shape that an item may have, three levels deep.
+fn dependencies() -> impl Strategy<Value = Dependency> {
+    let named = references().prop_map(|text| {
+        let mut list = parse_depends_on(&text).expect("made to be right");
+        list.remove(0)
+    });
+    let selected = (
+        proptest::collection::vec(requirements(), 1..4),
+        mins(),
+        proptest::option::of("[a-z]{1,5}"),
+        any::<[bool; 3]>(),
+    )
+        .prop_map(
+            |(requirements, min, namespace, [fresh, same_node, lockstep])| {
+                let word = if same_node { "Pod" } else { "Job" };
+                let selection = Selection {
+                    kind: kinds::by_word(word).map(Kind::Builtin).expect("built in"),
+                    namespace,
+                    selector: Selector(requirements),
+                    min,
+                };
+                Dependency {
+                    fresh: fresh && !same_node,
+                    same_node,
+                    revision: if lockstep {
+                        Revision::Lockstep
+                    } else {
+                        Revision::Any
+                    },
+                    ..Dependency::on(Reference::Selected(selection))
+                }
+            },
+        );
+    let leaf = (prop_oneof![named, selected], any::<bool>()).prop_map(|(dependency, optional)| {
+        Dependency {
+            optional,
+            ..dependency
+        }
+    });
+    leaf.prop_recursive(2, 12, 4, |inner| {
+        let items = proptest::collection::vec(inner, 3..5);
+        (items, mins(), any::<bool>()).prop_map(|(of, min, optional)| Dependency {
+            optional,
+            ..Dependency::on(Reference::Any(Alternatives { of, min }))
+        })
+    })
+}
+
+/// An item of the long form, as JSON.
+fn item(dependency: &Dependency) -> Value {
+    let mut item = match &dependency.reference {
+        Reference::Object(it) => {
+            json!({"kind": it.kind.to_string(), "name": it.name, "namespace": it.namespace})
+        }
+        Reference::Selected(it) => json!({
+            "kind": it.kind.to_string(), "selector": it.selector.to_string(),
+            "namespace": it.namespace, "min": it.min.map(|min| min.to_string()),
+        }),
+        Reference::Any(it) => {
+            let of: Vec<Value> = it.of.iter().map(item).collect();
+            json!({"any": of, "min": it.min.map(|min| min.to_string())})
+        }
+    };
+    if !matches!(dependency.reference, Reference::Any(_)) {
+        item["state"] = json!(dependency.state.word());
+        let any = dependency.revision == Revision::Any;
+        item["revision"] = json!(any.then_some("any"));
+        item["fresh"] = json!(dependency.fresh);
+        item["sameNode"] = json!(dependency.same_node);
+    }
+    item["optional"] = json!(dependency.optional);
+    let Value::Object(mut fields) = item else {
+        panic!("a map")
+    };
+    fields.retain(|_, value| !value.is_null());
+    Value::Object(fields)
 }
 
 fn short_form(list: &[Dependency], separator: &str) -> String {
@@ -127,6 +243,27 @@ proptest! {
         // An item of the long form is an entry of the short one.
         let items = format!("- {}\n", list.join("\n- "));
         prop_assert_eq!(&parse_depends_on(&items), &Ok(parsed));
+    }
+
+    #[test]
+    fn every_item_reads_back_from_json(list in proptest::collection::vec(dependencies(), 1..3)) {
+        let items: Vec<Value> = list.iter().map(item).collect();
+        let text = Value::Array(items).to_string();
+        prop_assert_eq!(parse_depends_on(&text).map_err(|error| format!("{error}: {text}")), Ok(list));
+    }
+
+    #[test]
+    fn every_duration_reads_back(seconds in 1..1_000_000_000_u64, nanoseconds in 0..1_000_000_000_u32) {
+        let text = format!("{}h{}m{}.{nanoseconds:09}s", seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let read = super::super::duration::duration(&text);
+        prop_assert_eq!(read, Ok(std::time::Duration::new(seconds, nanoseconds)));
+    }
+
+    #[test]
+    fn no_text_makes_the_terms_panic(text in "[-+.0-9nuµmshd {\\n]{0,12}|\\PC{0,8}") {
+        for key in keys::TERMS {
+            let _ = super::super::terms::write(&mut Terms::default(), key, &text);
+        }
     }
 
     #[test]

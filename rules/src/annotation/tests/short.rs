@@ -62,6 +62,16 @@ fn states_are_words_of_the_contract() {
 }
 
 #[test]
+fn states_that_a_kind_never_has_are_refused() {
+    assert_snapshot!(refused("deployment/api:complete"),
+        @r#"sluice.dev/depends-on: line 1, column 16: state "complete" means nothing for kind "Deployment", only for Job and Pod; leave it out, or write ready"#);
+    assert_snapshot!(refused("job/a, job/b:addressed"),
+        @r#"sluice.dev/depends-on: line 1, column 14: state "addressed" means nothing for kind "Job", only for Service and Ingress; leave it out, or write ready"#);
+    assert_snapshot!(refused("clusterrole/audit:complete"),
+        @r#"sluice.dev/depends-on: line 1, column 19: state "complete" means nothing for kind "ClusterRole", only for Job and Pod; leave it out, or write ready"#);
+}
+
+#[test]
 fn groups_and_custom_kinds() {
     assert_snapshot!(refused("Deployment.batch/x"),
         @r#"sluice.dev/depends-on: line 1, column 1: kind "Deployment" is in group "apps", not in group "batch""#);

@@ -52,6 +52,51 @@ fn a_suspended_job_says_so() {
 }
 
 #[test]
+fn a_suspended_job_has_not_started() {
+    let suspended = json!({ "conditions": conditions(&[("Suspended", "True")]) });
+    let started = |spec: Value, status: &Value| {
+        told_as(
+            &job(spec, status.clone()),
+            State::Started,
+            &Cluster::empty(),
+        )
+    };
+    let suspend = || json!({ "suspend": true });
+    let waits = "InProgress JobSuspended: job is suspended";
+    assert_eq!(started(suspend(), &suspended), waits);
+    let ending = json!({ "startTime": "2024-01-01T00:00:00Z", "active": 1 });
+    assert_eq!(
+        started(suspend(), &ending),
+        waits,
+        "its pods are about to go"
+    );
+    assert_eq!(
+        started(json!({}), &ending),
+        "Current Satisfied: Job in progress. success:0, active: 1, failed: 0"
+    );
+    let resumed = json!({ "conditions": conditions(&[("Suspended", "False")]) });
+    assert_eq!(
+        started(json!({}), &resumed),
+        "InProgress InProgress: Job not started"
+    );
+    let complete = json!({ "conditions": conditions(&[("Complete", "True")]) });
+    assert_eq!(
+        started(suspend(), &complete),
+        "Current Satisfied: Job Completed. succeeded: 0/1"
+    );
+    let failed = json!({ "conditions": conditions(&[("Failed", "True")]) });
+    assert_eq!(started(suspend(), &failed), "Failed JobFailed: Job Failed");
+    assert!(
+        ask(
+            &job(suspend(), suspended),
+            State::Present,
+            &Cluster::empty()
+        )
+        .satisfied
+    );
+}
+
+#[test]
 fn a_failed_job_failed_for_good() {
     let status = json!({ "conditions": [
         { "type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "too often" },

@@ -1,0 +1,314 @@
+//! One mapping of the long form.
+
+use super::long::{self, Count};
+use super::problem::{Flaw, Problem, Quoted};
+use super::yaml::{Node, Text, Value};
+use super::{reference, selector};
+use crate::dependency::{
+    Alternatives, Dependency, Min, ObjectRef, Reference, Revision, Selection, State,
+};
+use crate::kinds::{self, Kind};
+use crate::suggest;
+
+/// What an item may say, in the order in which the documentation lists it.
+pub(super) const KEYS: [&str; 12] = [
+    "kind",
+    "apiVersion",
+    "name",
+    "selector",
+    "namespace",
+    "state",
+    "min",
+    "any",
+    "revision",
+    "fresh",
+    "sameNode",
+    "optional",
+];
+
+/// Keys of the contract that later versions bring.
+const LATER: [&str; 4] = ["group", "subchart", "release", "health"];
+
+/// The keys that an item with `any` may have.
+const BESIDE_ANY: [&str; 3] = ["any", "min", "optional"];
+
+/// The pairs of one mapping that begins at `at`; no key twice, and each of them known.
+pub(super) struct Fields<'n> {
+    at: usize,
+    pairs: Vec<Field<'n>>,
+}
+
+struct Field<'n> {
+    key: &'static str,
+    /// Where the key stands.
+    at: usize,
+    value: &'n Node<'n>,
+}
+
+impl<'n> Fields<'n> {
+    pub(super) fn read(at: usize, pairs: &'n [(Node<'n>, Node<'n>)]) -> Result<Self, Flaw> {
+        let mut fields = Self {
+            at,
+            pairs: Vec::new(),
+        };
+        for (key_node, value) in pairs {
+            let at = key_node.at;
+            let Value::Text(key) = &key_node.value else {
+                return Err(Flaw::at(at, Problem::BadKey));
+            };
+            let Some(key) = KEYS.into_iter().find(|it| *it == key.content) else {
+                return Err(Flaw::at(at, unknown_key(&key.content)));
+            };
+            if fields.find(key).is_some() {
+                return Err(Flaw::at(at, Problem::DuplicateKey(key)));
+            }
+            fields.pairs.push(Field { key, at, value });
+        }
+        Ok(fields)
+    }
+
+    /// What the mapping says.
+    pub(super) fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
+        if let Some(field) = self.find("any") {
+            return self.alternatives(field, count);
+        }
+        let kind = self.kind()?;
+        let dependency = Dependency {
+            state: self.state(&kind)?,
+            optional: self.flag("optional")?,
+            revision: self.revision()?,
+            fresh: self.flag("fresh")?,
+            same_node: self.flag("sameNode")?,
+            ..Dependency::on(self.reference(kind)?)
+        };
+        self.check(&dependency)?;
+        Ok(dependency)
+    }
+
+    fn alternatives(&self, any: &Field<'n>, count: &mut Count) -> Result<Dependency, Flaw> {
+        let beside = |field: &&Field<'_>| !BESIDE_ANY.contains(&field.key);
+        if let Some(field) = self.pairs.iter().find(beside) {
+            return Err(Flaw::at(field.at, Problem::BesideAny(field.key)));
+        }
+        let of: Vec<Dependency> = match &any.value.value {
+            Value::List(items) => items
+                .iter()
+                .map(|item| long::item(item, count))
+                .collect::<Result<_, _>>()?,
+            _ => return Err(any.bad("a list", found(any.value))),
+        };
+        if of.is_empty() {
+            return Err(Flaw::at(any.value.at, Problem::NoAlternatives));
+        }
+        let min = self.min()?;
+        let items = of.len();
+        if let (Some(Min::Count(min)), Some(field)) = (min, self.find("min"))
+            && min > items
+        {
+            let problem = Problem::MinBeyond { min, items };
+            return Err(Flaw::at(field.value.at, problem));
+        }
+        Ok(Dependency {
+            optional: self.flag("optional")?,
+            ..Dependency::on(Reference::Any(Alternatives { of, min }))
+        })
+    }
+
+    /// By name or by selector.
+    fn reference(&self, kind: Kind) -> Result<Reference, Flaw> {
+        let namespace = self.text("namespace")?;
+        if let Some(namespace) = namespace {
+            reference::namespace(&kind, &namespace.content).map_err(|flaw| namespace.flaw(flaw))?;
+        }
+        let namespace = namespace.map(|it| &*it.content);
+        match (self.text("name")?, self.find("selector")) {
+            (Some(_), Some(field)) => Err(Flaw::at(field.at, Problem::NameAndSelector)),
+            (None, None) => Err(Flaw::at(self.at, Problem::MissingKey("name"))),
+            (Some(name), None) => {
+                reference::name(&kind, &name.content).map_err(|flaw| name.flaw(flaw))?;
+                Ok(reference::object(kind, namespace, &name.content))
+            }
+            (None, Some(field)) => {
+                let text = field.text("a text")?;
+                let parsed = selector::selector(&text.content).map_err(|flaw| text.flaw(flaw))?;
+                Ok(Reference::Selected(Selection {
+                    kind,
+                    namespace: namespace.map(str::to_owned),
+                    selector: parsed,
+                    min: self.min()?,
+                }))
+            }
+        }
+    }
+
+    /// Refuses what would mean nothing.
+    fn check(&self, dependency: &Dependency) -> Result<(), Flaw> {
+        let by_name = matches!(dependency.reference, Reference::Object(_));
+        let (Reference::Object(ObjectRef { kind, .. })
+        | Reference::Selected(Selection { kind, .. })) = &dependency.reference
+        else {
+            return Ok(());
+        };
+        let is = |group, word| kind.group() == group && kind.word() == word;
+        let fits_node = if by_name {
+            is("apps", "DaemonSet")
+        } else {
+            is("", "Pod")
+        };
+        for (key, idle, problem) in [
+            ("min", by_name, Problem::NothingToCount),
+            (
+                "fresh",
+                dependency.fresh && !is("batch", "Job"),
+                Problem::IdleFresh(kind.to_string()),
+            ),
+            (
+                "sameNode",
+                dependency.same_node && !fits_node,
+                Problem::IdleSameNode,
+            ),
+        ] {
+            if let Some(field) = self.find(key).filter(|_| idle) {
+                return Err(Flaw::at(field.at, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// `kind` alone is read as in the short form; `apiVersion` gives it the group.
+    fn kind(&self) -> Result<Kind, Flaw> {
+        let Some(kind) = self.text("kind")? else {
+            return Err(Flaw::at(self.at, Problem::MissingKey("kind")));
+        };
+        let Some(api_version) = self.text("apiVersion")? else {
+            return reference::kind(&kind.content).map_err(|flaw| kind.flaw(flaw));
+        };
+        let group = group_of(&api_version.content).map_err(|flaw| api_version.flaw(flaw))?;
+        let word = match kind.content.split_once('.') {
+            Some((_, written)) if written != group => {
+                let problem = Problem::GroupConflict {
+                    kind: written.to_owned(),
+                    api_version: group.to_owned(),
+                };
+                return Err(kind.flaw(Flaw::at(0, problem)));
+            }
+            Some((word, _)) => word,
+            None => &*kind.content,
+        };
+        reference::in_group(kinds::by_word_in(group, word), group, word)
+            .map_err(|flaw| kind.flaw(flaw))
+    }
+
+    fn state(&self, kind: &Kind) -> Result<State, Flaw> {
+        let Some(word) = self.text("state")? else {
+            return Ok(State::default());
+        };
+        reference::state(&word.content)
+            .and_then(|state| reference::state_of(kind, state).map(|()| state))
+            .map_err(|flaw| word.flaw(flaw))
+    }
+
+    fn revision(&self) -> Result<Revision, Flaw> {
+        match self.find("revision") {
+            None => Ok(Revision::Lockstep),
+            Some(field) => match &*field.text("any")?.content {
+                "any" => Ok(Revision::Any),
+                other => Err(field.bad("any", Quoted(other).to_string())),
+            },
+        }
+    }
+
+    fn min(&self) -> Result<Option<Min>, Flaw> {
+        const TAKES: &str = "a number from 1 or a percentage from 1% to 100%";
+        let Some(field) = self.find("min") else {
+            return Ok(None);
+        };
+        let text = &*field.text(TAKES)?.content;
+        let min = match text.strip_suffix('%') {
+            Some(percent) => digits(percent)
+                .filter(|it: &u8| (1..=100).contains(it))
+                .map(Min::Percent),
+            None => digits(text).filter(|it| *it >= 1).map(Min::Count),
+        };
+        min.map(Some)
+            .ok_or_else(|| field.bad(TAKES, Quoted(text).to_string()))
+    }
+
+    /// In quotes too: whoever fills in a template may not have a say in that.
+    fn flag(&self, key: &'static str) -> Result<bool, Flaw> {
+        const TAKES: &str = "true or false";
+        let Some(field) = self.find(key) else {
+            return Ok(false);
+        };
+        match &*field.text(TAKES)?.content {
+            "true" | "True" | "TRUE" => Ok(true),
+            "false" | "False" | "FALSE" => Ok(false),
+            other => Err(field.bad(TAKES, Quoted(other).to_string())),
+        }
+    }
+
+    fn text(&self, key: &'static str) -> Result<Option<&'n Text<'n>>, Flaw> {
+        self.find(key).map(|field| field.text("a text")).transpose()
+    }
+
+    fn find(&self, key: &str) -> Option<&Field<'n>> {
+        self.pairs.iter().find(|field| field.key == key)
+    }
+}
+
+impl<'n> Field<'n> {
+    /// The value, which `takes` describes, as a text.
+    fn text(&self, takes: &'static str) -> Result<&'n Text<'n>, Flaw> {
+        match &self.value.value {
+            Value::Text(text) if !text.is_null() => Ok(text),
+            _ => Err(self.bad(takes, found(self.value))),
+        }
+    }
+
+    fn bad(&self, takes: &'static str, found: String) -> Flaw {
+        let key = self.key;
+        Flaw::at(self.value.at, Problem::BadValue { key, takes, found })
+    }
+}
+
+fn found(node: &Node<'_>) -> String {
+    match &node.value {
+        Value::Text(text) if text.is_null() => "nothing".to_owned(),
+        Value::Text(text) => Quoted(&text.content).to_string(),
+        Value::List(_) => "a list".to_owned(),
+        Value::Mapping(_) => "a mapping".to_owned(),
+    }
+}
+
+/// A number of digits alone; Rust would take a sign, too.
+fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let plain = text.bytes().all(|it| it.is_ascii_digit());
+    plain.then(|| text.parse().ok())?
+}
+
+/// The group of `apps/v1`; of `v1` the core group.
+fn group_of(api_version: &str) -> Result<&str, Flaw> {
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    let is_version = version
+        .strip_prefix('v')
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    let core_and_old = group.is_empty() && version != "v1";
+    if !is_version || core_and_old || api_version.starts_with('/') {
+        let problem = Problem::BadApiVersion(api_version.to_owned());
+        return Err(Flaw::at(0, problem));
+    }
+    if !group.is_empty() {
+        reference::group(group)?;
+    }
+    Ok(group)
+}
+
+fn unknown_key(key: &str) -> Problem {
+    if let Some(later) = LATER.into_iter().find(|it| *it == key) {
+        return Problem::LaterKey(later);
+    }
+    Problem::UnknownKey {
+        key: key.to_owned(),
+        likely: suggest::nearest(key, KEYS.into_iter().chain(LATER)),
+    }
+}

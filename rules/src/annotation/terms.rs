@@ -1,0 +1,73 @@
+//! The annotations beside the lists: a word, a duration or a text each.
+
+use super::duration;
+use super::problem::{Flaw, Problem};
+use crate::keys;
+use crate::suggest;
+use crate::terms::{OnFailure, OnTimeout, Regate, Terms};
+
+/// The longest revision, in bytes: as much as the name of an object.
+const MAX_REVISION: usize = 253;
+
+/// Writes what the annotation `key`, one of [`keys::TERMS`], says into `terms`.
+pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw> {
+    match key {
+        keys::REVISION => terms.revision = Some(revision(text)?),
+        keys::TIMEOUT => terms.timeout = Some(duration::duration(text)?),
+        keys::ON_TIMEOUT => {
+            let on_timeout = match word(text, &["wait", "fail", "proceed"])? {
+                "fail" => OnTimeout::Fail,
+                "proceed" => OnTimeout::Proceed,
+                _ => OnTimeout::Wait,
+            };
+            terms.on_timeout = Some(on_timeout);
+        }
+        keys::ON_FAILURE => {
+            let on_failure = match word(text, &["wait", "fail"])? {
+                "fail" => OnFailure::Fail,
+                _ => OnFailure::Wait,
+            };
+            terms.on_failure = Some(on_failure);
+        }
+        keys::REGATE => {
+            let regate = match word(text, &["once", "always"])? {
+                "always" => Regate::Always,
+                _ => Regate::Once,
+            };
+            terms.regate = Some(regate);
+        }
+        keys::SKIP => terms.skip = Some(word(text, &["true", "false"])? == "true"),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// An opaque text; it is compared and never read.
+fn revision(text: &str) -> Result<String, Flaw> {
+    if text.trim().is_empty() {
+        return Err(Flaw::at(0, Problem::Empty { what: "revision" }));
+    }
+    if let Some(at) = text.find("{{") {
+        return Err(Flaw::at(at, Problem::Template(text.to_owned())));
+    }
+    let (length, most) = (text.len(), MAX_REVISION);
+    if length > most {
+        let text = text.to_owned();
+        return Err(Flaw::at(0, Problem::LongText { text, length, most }));
+    }
+    Ok(text.to_owned())
+}
+
+/// One of a few words, exactly.
+fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, Flaw> {
+    words.iter().copied().find(|it| *it == text).ok_or_else(|| {
+        let likely = suggest::nearest(text, words.iter().copied());
+        let word = text.to_owned();
+        let problem = Problem::UnknownWord {
+            word,
+            words,
+            likely,
+        };
+        Flaw::at(0, problem)
+    })
+}

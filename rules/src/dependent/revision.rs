@@ -1,0 +1,81 @@
+//! The dependent's revision: what it is called, and when it appeared.
+
+use super::{Dependent, Owner};
+use crate::keys;
+use crate::kinds::{self, Kind};
+use crate::world::{Lookup, Unavailable, World};
+use jiff::Timestamp;
+use serde_json::Value;
+
+impl Dependent {
+    /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
+    /// `None` for a pod of its own, which is the only one of its revision.
+    pub fn revision(&self) -> Option<String> {
+        let nearest = self.owners.first()?;
+        match (nearest.kind.word(), &self.template_hash) {
+            ("StatefulSet" | "DaemonSet", hash) => {
+                hash.as_ref().map(|hash| format!("{}.{hash}", nearest.uid))
+            }
+            // A ReplicationController changes its template in place and leaves no trace of it on its pods.
+            ("ReplicationController", _) => None,
+            _ => Some(nearest.uid.clone()),
+        }
+    }
+
+    /// The value of [`keys::REVISION`] that the dependencies of this one are held to.
+    pub fn lockstep(&self) -> Option<&str> {
+        let topmost = self.owners.last().map(|owner| &owner.annotations);
+        [Some(&self.pod_annotations), topmost]
+            .into_iter()
+            .flatten()
+            .find_map(|annotations| annotations.get(keys::REVISION)?.as_str())
+    }
+
+    /// When this version of the pod's template appeared: when its `ReplicaSet`, its `ControllerRevision` or its Job was
+    /// made; of a pod of its own, when that was made.
+    ///
+    /// A rollback brings an old `ReplicaSet` back, and with it the time at which that was first made.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody can say; a `ControllerRevision` that has not been seen yet is [`Unavailable::Syncing`].
+    pub fn revision_began(&self, world: &dyn World) -> Result<Timestamp, Unavailable> {
+        let Some(owner) = self.owners.first() else {
+            return self.created.ok_or(Unavailable::Syncing);
+        };
+        let Some((kind, name)) = self.controller_revision(owner) else {
+            return owner.created.ok_or(Unavailable::Syncing);
+        };
+        match world.object(&kind, Some(&self.namespace), &name) {
+            Lookup::Found(revision) => created(&revision).ok_or(Unavailable::Syncing),
+            Lookup::NotFound => Err(Unavailable::Syncing),
+            Lookup::Unavailable(why) => Err(why),
+        }
+    }
+
+    /// Where the owner keeps its versions in objects of their own. A `StatefulSet` labels its pods with the name of
+    /// such an object, a `DaemonSet` with the last part of it.
+    fn controller_revision(&self, owner: &Owner) -> Option<(Kind, String)> {
+        let hash = self.template_hash.as_deref()?;
+        let name = match (owner.kind.group(), owner.kind.word()) {
+            ("apps", "StatefulSet") => hash.to_owned(),
+            ("apps", "DaemonSet") => format!("{}-{hash}", owner.name),
+            _ => return None,
+        };
+        let kind = kinds::builtin("apps", "ControllerRevision")?;
+        Some((Kind::Builtin(kind), name))
+    }
+}
+
+/// The value of [`keys::REVISION`] that an object carries: its pod template's, else its own.
+pub fn carried(object: &Value) -> Option<&str> {
+    let annotation = |pointer: &str| object.pointer(pointer)?.get(keys::REVISION)?.as_str();
+    annotation("/spec/template/metadata/annotations")
+        .or_else(|| annotation("/metadata/annotations"))
+}
+
+/// `metadata.creationTimestamp`
+pub(crate) fn created(object: &Value) -> Option<Timestamp> {
+    let text = object.pointer("/metadata/creationTimestamp")?.as_str()?;
+    text.parse().ok()
+}

@@ -1,0 +1,67 @@
+//! On which terms a dependent waits: everything that its annotations say beside its lists.
+
+use std::time::Duration;
+
+/// What the annotations of a dependent say; `None` where they do not name the key, and then the default counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Terms {
+    /// [`crate::keys::REVISION`]: only dependencies of the same value count.
+    pub revision: Option<String>,
+    /// [`crate::keys::TIMEOUT`], from the pod's start; for ever by default, never zero.
+    pub timeout: Option<Duration>,
+    /// [`crate::keys::ON_TIMEOUT`]
+    pub on_timeout: Option<OnTimeout>,
+    /// [`crate::keys::ON_FAILURE`]
+    pub on_failure: Option<OnFailure>,
+    /// [`crate::keys::REGATE`]
+    pub regate: Option<Regate>,
+    /// [`crate::keys::SKIP`]; `false` by default.
+    pub skip: Option<bool>,
+}
+
+/// What happens when the timeout has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnTimeout {
+    /// It is said loudly, and the gate waits on.
+    #[default]
+    Wait,
+    /// The gate exits non-zero.
+    Fail,
+    /// The application starts anyway, with a Warning event.
+    Proceed,
+}
+
+/// What a dependency that has failed for good does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnFailure {
+    /// It is waited for, since it may be created again.
+    #[default]
+    Wait,
+    /// The gate exits non-zero.
+    Fail,
+}
+
+/// Whether a pod waits although another of the same revision has passed its gate before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Regate {
+    /// No.
+    #[default]
+    Once,
+    /// Yes.
+    Always,
+}
+
+impl Terms {
+    /// These terms, and for each key that they do not name, what `below` says.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            revision: self.revision.or(below.revision),
+            timeout: self.timeout.or(below.timeout),
+            on_timeout: self.on_timeout.or(below.on_timeout),
+            on_failure: self.on_failure.or(below.on_failure),
+            regate: self.regate.or(below.regate),
+            skip: self.skip.or(below.skip),
+        }
+    }
+}

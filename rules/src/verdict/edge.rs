@@ -1,0 +1,201 @@
+//! One edge: where its dependency is, whether it may be told of, and what is found there.
+
+use super::consent::{CrossNamespace, consent};
+use super::revision::Mark;
+use super::several::{self, Part};
+use super::{Judged, Reason, not_found, unavailable, unmet};
+use crate::dependency::{Alternatives, Dependency, ObjectRef, Reference, Selection, State};
+use crate::dependent::Dependent;
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+use crate::profile;
+use crate::world::{Lookup, Unavailable, World};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// What every edge of one dependent is judged by.
+pub(super) struct Judge<'a> {
+    pub(super) dependent: &'a Dependent,
+    pub(super) allowed: &'a CrossNamespace,
+    pub(super) world: &'a dyn World,
+    pub(super) now: Timestamp,
+}
+
+/// Where the objects of an edge are.
+#[derive(Clone, Copy)]
+pub(super) struct Home<'a> {
+    /// `None` for a cluster-scoped kind.
+    pub(super) namespace: Option<&'a str>,
+    /// Whether that is another namespace than the dependent's.
+    pub(super) foreign: bool,
+}
+
+impl Judge<'_> {
+    /// What was found, and whether its message texts must stay in another namespace.
+    pub(super) fn edge(&self, dependency: &Dependency) -> (bool, Judged) {
+        match &dependency.reference {
+            Reference::Object(it) => {
+                self.in_its_home(&it.kind, it.namespace.as_deref(), dependency, |home| {
+                    self.named(it, home, dependency)
+                })
+            }
+            Reference::Selected(it) => {
+                self.in_its_home(&it.kind, it.namespace.as_deref(), dependency, |home| {
+                    self.selected(it, home, dependency)
+                })
+            }
+            // Each alternative is in a place of its own, and what is said of all is fit for the dependent's namespace.
+            Reference::Any(alternatives) => (false, self.any(alternatives, dependency)),
+        }
+    }
+
+    fn in_its_home<'h>(
+        &'h self,
+        kind: &Kind,
+        written: Option<&'h str>,
+        dependency: &Dependency,
+        judge: impl FnOnce(Home<'h>) -> Judged,
+    ) -> (bool, Judged) {
+        let home = match self.home(kind, written) {
+            Ok(home) => home,
+            Err(why) => return (false, unavailable(why, kind, dependency.optional)),
+        };
+        // Asked before anything is looked up, so that the answer cannot depend on whether the target exists.
+        let refusal = home.namespace.filter(|_| home.foreign).and_then(|target| {
+            consent(&self.dependent.namespace, target, self.allowed, self.world)
+        });
+        (home.foreign, refusal.unwrap_or_else(|| judge(home)))
+    }
+
+    fn home<'h>(&'h self, kind: &Kind, written: Option<&'h str>) -> Result<Home<'h>, Unavailable> {
+        let namespaced = match kind {
+            Kind::Builtin(builtin) => builtin.namespaced,
+            Kind::Custom { .. } => match self.world.namespaced(kind) {
+                Lookup::Found(namespaced) => namespaced,
+                Lookup::NotFound => return Err(Unavailable::NotServed),
+                Lookup::Unavailable(why) => return Err(why),
+            },
+        };
+        let own = self.dependent.namespace.as_str();
+        let namespace = namespaced.then_some(written.unwrap_or(own));
+        Ok(Home {
+            namespace,
+            foreign: namespace.is_some_and(|namespace| namespace != own),
+        })
+    }
+
+    fn named(&self, object: &ObjectRef, home: Home<'_>, dependency: &Dependency) -> Judged {
+        let ObjectRef { kind, name, .. } = object;
+        if !home.foreign && self.dependent.is(kind, name) {
+            let message =
+                "the dependent waits for itself; remove this entry from its list".to_owned();
+            return unmet(Status::InProgress, Reason::SelfReference, message);
+        }
+        match self.world.object(kind, home.namespace, name) {
+            Lookup::Found(found) => self.found(kind, &found, home, dependency),
+            Lookup::NotFound => self
+                .remembered(object, home, dependency)
+                .unwrap_or_else(|| not_found(dependency.optional, "not created yet, or misspelt")),
+            Lookup::Unavailable(why) => unavailable(why, kind, dependency.optional),
+        }
+    }
+
+    /// A Job that completed before it was removed (by its TTL, by a hook's delete policy) goes on counting, if it counted
+    /// while it was there.
+    fn remembered(
+        &self,
+        object: &ObjectRef,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Option<Judged> {
+        let ObjectRef { kind, name, .. } = object;
+        let is_job = kind.group() == "batch" && kind.word() == "Job";
+        let lasting = matches!(
+            dependency.state,
+            State::Ready | State::Available | State::Complete
+        );
+        if !is_job || !lasting {
+            return None;
+        }
+        let job = self.world.completed_job(home.namespace?, name)?;
+        let when = Timestamp::from_second(job.completed).ok()?;
+        match self.does_not_count(&Mark::remembered(&job), home, dependency) {
+            // The memory of an old one says nothing of the one that is to come, which is not there.
+            Some(old) if matches!(old.reason, Reason::OtherRevision | Reason::NotFresh) => None,
+            Some(unknown) => Some(unknown),
+            None => Some(Judged {
+                satisfied: true,
+                status: Status::Current,
+                reason: Reason::Remembered,
+                message: format!("completed at {when} and was removed since"),
+            }),
+        }
+    }
+
+    /// One object that is there: whether it counts, and then its state. What an edge itself says of health belongs here.
+    fn found(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Judged {
+        if let Some(judged) = self.does_not_count(&Mark::of(object), home, dependency) {
+            return judged;
+        }
+        if dependency.same_node && kind.word() == "DaemonSet" {
+            return self.on_same_node(object, home, dependency);
+        }
+        profile::judge(kind, object, dependency.state, self.world, self.now)
+    }
+
+    fn selected(&self, selection: &Selection, home: Home<'_>, dependency: &Dependency) -> Judged {
+        let Selection { kind, selector, .. } = selection;
+        let mut objects = match self.world.list(kind, home.namespace, selector) {
+            Lookup::Found(objects) => objects,
+            Lookup::NotFound => Vec::new(),
+            Lookup::Unavailable(why) => return unavailable(why, kind, dependency.optional),
+        };
+        objects.retain(|object| home.foreign || !self.dependent.includes(kind, object));
+        if dependency.same_node {
+            objects.retain(|pod| self.is_on_same_node(pod));
+        }
+        if objects.is_empty() {
+            let what = format!("no {kind} with these labels has been created yet");
+            return not_found(dependency.optional, &what);
+        }
+        let parts = objects.iter().map(|object| Part {
+            name: object["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+            judged: self.found(kind, object, home, dependency),
+        });
+        // An old Job never becomes a fresh one; so it holds nobody back, unless there is nothing else.
+        let (old, mut parts): (Vec<Part>, Vec<Part>) =
+            parts.partition(|part| part.judged.reason == Reason::NotFresh);
+        if parts.is_empty() {
+            parts = old;
+        }
+        let needed = selection.min.map_or(parts.len(), |min| min.of(parts.len()));
+        several::all(&parts, needed, dependency.state)
+    }
+
+    fn any(&self, alternatives: &Alternatives, dependency: &Dependency) -> Judged {
+        // All of them are looked at, so that a change of each is heard of.
+        let parts: Vec<Part> = alternatives
+            .of
+            .iter()
+            .map(|alternative| {
+                let (foreign, judged) = self.edge(alternative);
+                Part::alternative(alternative, foreign, judged)
+            })
+            .collect();
+        let absent = |part: &Part| part.judged.status == Status::NotFound;
+        if dependency.optional && parts.iter().all(absent) {
+            return not_found(true, "");
+        }
+        let needed = alternatives.min.map_or(1, |min| min.of(parts.len()));
+        several::some(parts, needed)
+    }
+}

@@ -1,0 +1,65 @@
+//! `sameNode`: only what is on the dependent's node counts.
+
+use super::edge::{Home, Judge};
+use super::several::{self, Part};
+use super::{Judged, Reason, not_found, unavailable, unmet};
+use crate::dependency::Dependency;
+use crate::dependent::{controller_of, group_kind};
+use crate::kinds::{self, Kind};
+use crate::kstatus::Status;
+use crate::profile;
+use crate::selector::Selector;
+use crate::world::Lookup;
+use serde_json::Value;
+
+impl Judge<'_> {
+    /// Whether a pod is on the dependent's node.
+    pub(super) fn is_on_same_node(&self, pod: &Value) -> bool {
+        let node = self.dependent.node.as_deref();
+        node.is_some() && pod["spec"]["nodeName"].as_str() == node
+    }
+
+    /// Judges the pod of a `DaemonSet` on the dependent's node. While one pod takes another's place there are two, and
+    /// the better one counts.
+    pub(super) fn on_same_node(
+        &self,
+        daemon_set: &Value,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Judged {
+        let Some(kind) = kinds::builtin("", "Pod").map(Kind::Builtin) else {
+            return unmet(Status::Unknown, Reason::KindNotServed, String::new());
+        };
+        // The labels are only the cheaper way to find them: the owner decides.
+        let selector = Selector::labels(&daemon_set["spec"]["selector"]["matchLabels"]);
+        let pods = match self.world.list(&kind, home.namespace, &selector) {
+            Lookup::Found(pods) => pods,
+            Lookup::NotFound => Vec::new(),
+            Lookup::Unavailable(why) => return unavailable(why, &kind, dependency.optional),
+        };
+        let parts: Vec<Part> = pods
+            .iter()
+            .filter(|pod| self.is_on_same_node(pod) && belongs_to(pod, daemon_set))
+            .map(|pod| Part {
+                name: format!(
+                    "Pod/{}",
+                    pod["metadata"]["name"].as_str().unwrap_or_default()
+                ),
+                judged: profile::judge(&kind, pod, dependency.state, self.world, self.now),
+            })
+            .collect();
+        if parts.is_empty() {
+            return not_found(dependency.optional, "it has no pod on this node yet");
+        }
+        several::some(parts, 1)
+    }
+}
+
+/// Whether the `DaemonSet` controls the pod: this one, and not an earlier one of the same name.
+fn belongs_to(pod: &Value, daemon_set: &Value) -> bool {
+    controller_of(pod).is_some_and(|owner| {
+        group_kind(owner) == ("apps", "DaemonSet")
+            && owner["name"] == daemon_set["metadata"]["name"]
+            && owner["uid"] == daemon_set["metadata"]["uid"]
+    })
+}

@@ -1,0 +1,193 @@
+//! Why an edge is satisfied or not.
+
+use std::fmt;
+
+/// Why an edge is satisfied or not: the closed set that may leave the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The edge's state holds.
+    Satisfied,
+    /// Not found, and the edge is optional.
+    OptionalNotFound,
+    /// A Job that was seen complete and has been removed since.
+    Remembered,
+    /// Not created yet, or misspelt.
+    NotFound,
+    /// Being deleted.
+    Terminating,
+    /// Its controller has not looked at the latest change yet.
+    NotObserved,
+    /// Being rolled out, started or reconciled.
+    InProgress,
+    /// It reports a failure that it may recover from.
+    Failed,
+    /// A Job that has not completed.
+    JobNotComplete,
+    /// A Job that is suspended.
+    JobSuspended,
+    /// A Job that failed: for good.
+    JobFailed,
+    /// A Service with no endpoint that serves.
+    NoEndpoints,
+    /// A claim that is not bound.
+    ClaimNotBound,
+    /// No address was assigned yet.
+    NoAddress,
+    /// An expression on the object does not hold yet.
+    HealthNotMet,
+    /// An expression on the object says that it has failed.
+    HealthFailed,
+    /// The kind has a status and nobody has written it yet.
+    NoStatusYet,
+    /// The API server does not serve this kind yet.
+    KindNotServed,
+    /// sluice may not watch this kind.
+    KindForbidden,
+    /// The target namespace has not consented.
+    NotPermitted,
+    /// Of another revision than the dependent: `sluice.dev/revision` differs.
+    OtherRevision,
+    /// Older than the dependent's revision, and the edge asks for a fresh one.
+    NotFresh,
+    /// The dependent waits for itself.
+    SelfReference,
+    /// The first list of this kind has not arrived yet.
+    Syncing,
+    /// The API server cannot be reached; what is known may be stale.
+    Stale,
+    /// The object, or an expression on it, cannot be read as it is.
+    Unjudgeable,
+    /// The object asks for something that this version does not do.
+    NotSupported,
+    /// The health rule of its kind is broken, or cannot be evaluated on the object.
+    RuleError,
+}
+
+impl Reason {
+    /// Every reason, in the order of the enum.
+    pub const ALL: [Self; 28] = [
+        Self::Satisfied,
+        Self::OptionalNotFound,
+        Self::Remembered,
+        Self::NotFound,
+        Self::Terminating,
+        Self::NotObserved,
+        Self::InProgress,
+        Self::Failed,
+        Self::JobNotComplete,
+        Self::JobSuspended,
+        Self::JobFailed,
+        Self::NoEndpoints,
+        Self::ClaimNotBound,
+        Self::NoAddress,
+        Self::HealthNotMet,
+        Self::HealthFailed,
+        Self::NoStatusYet,
+        Self::KindNotServed,
+        Self::KindForbidden,
+        Self::NotPermitted,
+        Self::OtherRevision,
+        Self::NotFresh,
+        Self::SelfReference,
+        Self::Syncing,
+        Self::Stale,
+        Self::Unjudgeable,
+        Self::NotSupported,
+        Self::RuleError,
+    ];
+
+    /// The word for answers, events and metrics.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Satisfied => "Satisfied",
+            Self::OptionalNotFound => "OptionalNotFound",
+            Self::Remembered => "Remembered",
+            Self::NotFound => "NotFound",
+            Self::Terminating => "Terminating",
+            Self::NotObserved => "NotObserved",
+            Self::InProgress => "InProgress",
+            Self::Failed => "Failed",
+            Self::JobNotComplete => "JobNotComplete",
+            Self::JobSuspended => "JobSuspended",
+            Self::JobFailed => "JobFailed",
+            Self::NoEndpoints => "NoEndpoints",
+            Self::ClaimNotBound => "ClaimNotBound",
+            Self::NoAddress => "NoAddress",
+            Self::HealthNotMet => "HealthNotMet",
+            Self::HealthFailed => "HealthFailed",
+            Self::NoStatusYet => "NoStatusYet",
+            Self::KindNotServed => "KindNotServed",
+            Self::KindForbidden => "KindForbidden",
+            Self::NotPermitted => "NotPermitted",
+            Self::OtherRevision => "OtherRevision",
+            Self::NotFresh => "NotFresh",
+            Self::SelfReference => "SelfReference",
+            Self::Syncing => "Syncing",
+            Self::Stale => "Stale",
+            Self::Unjudgeable => "Unjudgeable",
+            Self::NotSupported => "NotSupported",
+            Self::RuleError => "RuleError",
+        }
+    }
+
+    /// What it means, and the way out where there is one: for a place that may not quote the object.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Satisfied => "it is in the state that was asked for",
+            Self::OptionalNotFound => "it does not exist, and the dependency is optional",
+            Self::Remembered => "the Job completed, and was removed since",
+            Self::NotFound => "it does not exist yet; check its kind, name and namespace",
+            Self::Terminating => "it is being deleted",
+            Self::NotObserved => "its controller has not looked at its latest change yet",
+            Self::InProgress => "it is being rolled out, started or reconciled",
+            Self::Failed => "it reports a failure, from which it may recover",
+            Self::JobNotComplete => "the Job has not completed yet",
+            Self::JobSuspended => "the Job is suspended; set spec.suspend to false",
+            Self::JobFailed => "the Job has failed for good; delete it and create it again",
+            Self::NoEndpoints => {
+                "no endpoint of the Service serves yet; check the pods that it selects"
+            }
+            Self::ClaimNotBound => "the PersistentVolumeClaim is not bound",
+            Self::NoAddress => "no address has been assigned yet",
+            Self::HealthNotMet => {
+                "an expression on it, which says when it is healthy, does not hold"
+            }
+            Self::HealthFailed => {
+                "an expression on it says that it has failed, from which it may recover"
+            }
+            Self::NoStatusYet => {
+                "its controller has not written a status yet; check that the controller runs"
+            }
+            Self::KindNotServed => {
+                "the API server does not serve this kind yet; install its CustomResourceDefinition"
+            }
+            Self::KindForbidden => {
+                "sluice may not watch this kind; add it to the chart's RBAC values"
+            }
+            Self::NotPermitted => {
+                "its namespace has not agreed; annotate that Namespace with sluice.dev/allow-dependents-from"
+            }
+            Self::OtherRevision => {
+                "its sluice.dev/revision is not the dependent's; it is waited for until it has been updated, too"
+            }
+            Self::NotFresh => {
+                "it is older than the dependent's revision, and a fresh one is asked for; create the Job again"
+            }
+            Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
+            Self::Syncing => "the first list of this kind has not arrived yet",
+            Self::Stale => "the API server cannot be reached, so what is known may be out of date",
+            Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
+            Self::NotSupported => "it asks for something that this version of sluice does not do",
+            Self::RuleError => {
+                "the health rule of its kind cannot be evaluated; ask the administrator of sluice to correct it"
+            }
+        }
+    }
+}
+
+/// [`Reason::label`].
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.label())
+    }
+}

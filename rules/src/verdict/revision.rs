@@ -1,0 +1,75 @@
+//! Whether an object belongs to the dependent's revision: lockstep, and what is fresh.
+
+use super::edge::{Home, Judge};
+use super::{Judged, Reason, unavailable, unmet};
+use crate::dependency::{Dependency, Revision};
+use crate::dependent::{carried, created};
+use crate::kinds::{self, Kind};
+use crate::kstatus::Status;
+use crate::world::CompletedJob;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// What tells an object's revision.
+pub(super) struct Mark<'a> {
+    carried: Option<&'a str>,
+    made: Option<Timestamp>,
+}
+
+impl<'a> Mark<'a> {
+    pub(super) fn of(object: &'a Value) -> Self {
+        Self {
+            carried: carried(object),
+            made: created(object),
+        }
+    }
+
+    pub(super) fn remembered(job: &'a CompletedJob) -> Self {
+        Self {
+            carried: job.revision.as_deref(),
+            made: Timestamp::from_second(job.created).ok(),
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// Why an object that is there, or was there, does not count, if it does not.
+    pub(super) fn does_not_count(
+        &self,
+        mark: &Mark<'_>,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Option<Judged> {
+        // One and the same scope for now means one and the same namespace.
+        let in_scope = home.namespace.is_some() && !home.foreign;
+        let lockstep = dependency.revision == Revision::Lockstep && in_scope;
+        let other = lockstep.then(|| self.of_other_revision(mark)).flatten();
+        other.or_else(|| dependency.fresh.then(|| self.stale(mark)).flatten())
+    }
+
+    fn of_other_revision(&self, mark: &Mark<'_>) -> Option<Judged> {
+        let wanted = self.dependent.lockstep()?;
+        let carried = mark.carried.filter(|carried| *carried != wanted)?;
+        let message = format!("it is of revision {carried:?}, and the dependent of {wanted:?}");
+        Some(unmet(Status::InProgress, Reason::OtherRevision, message))
+    }
+
+    fn stale(&self, mark: &Mark<'_>) -> Option<Judged> {
+        let began = match self.dependent.revision_began(self.world) {
+            Ok(began) => began,
+            Err(why) => {
+                let kind = kinds::builtin("apps", "ControllerRevision").map(Kind::Builtin);
+                return Some(kind.map_or_else(
+                    || unmet(Status::Unknown, Reason::Syncing, String::new()),
+                    |kind| unavailable(why, &kind, false),
+                ));
+            }
+        };
+        let message = match mark.made {
+            Some(made) if made >= began => return None,
+            Some(made) => format!("made at {made}, before the dependent's revision, of {began}"),
+            None => "made at no known time".to_owned(),
+        };
+        Some(unmet(Status::InProgress, Reason::NotFresh, message))
+    }
+}

@@ -1,0 +1,117 @@
+//! What is said of several objects together.
+
+use super::{Judged, Reason, unmet};
+use crate::dependency::{Dependency, State};
+use crate::kstatus::Status;
+
+/// One of several, and what was found of it.
+pub(super) struct Part {
+    /// How it is called beside its siblings.
+    pub(super) name: String,
+    pub(super) judged: Judged,
+}
+
+impl Part {
+    /// An alternative. Of another namespace no message texts are told.
+    pub(super) fn alternative(alternative: &Dependency, foreign: bool, judged: Judged) -> Self {
+        let message = if foreign {
+            judged.reason.label().to_owned()
+        } else {
+            judged.message
+        };
+        Self {
+            name: alternative.to_string(),
+            judged: Judged { message, ..judged },
+        }
+    }
+
+    fn told(&self) -> String {
+        format!("{}: {}", self.name, self.judged.message)
+    }
+
+    /// How far from satisfied, for the alternative that is told of.
+    fn distance(&self) -> u8 {
+        match self.judged.status {
+            _ if self.judged.satisfied => 0,
+            Status::Current | Status::InProgress => 1,
+            Status::Terminating | Status::Failed => 2,
+            Status::Unknown => 3,
+            Status::NotFound => 4,
+        }
+    }
+}
+
+/// Objects that a selector found, of which `needed` must be satisfied. The first that is not is named, and how many are
+/// is counted.
+pub(super) fn all(parts: &[Part], needed: usize, state: State) -> Judged {
+    let (met, total) = (met(parts), parts.len());
+    let mut count = format!("{met} of {total} {}", state.word());
+    if met >= needed {
+        return Judged {
+            satisfied: true,
+            status: Status::Current,
+            reason: Reason::Satisfied,
+            message: count,
+        };
+    }
+    if needed != total {
+        count = format!("{count}, {needed} needed");
+    }
+    together(parts, needed, count)
+}
+
+/// Alternatives, of which `needed` must be satisfied. The best of them speaks for all.
+pub(super) fn some(mut parts: Vec<Part>, needed: usize) -> Judged {
+    parts.sort_by_key(Part::distance);
+    let (met, total) = (met(&parts), parts.len());
+    if met < needed {
+        let count = if needed == 1 {
+            String::new()
+        } else {
+            format!("{met} of {total} satisfied, {needed} needed")
+        };
+        return together(&parts, needed, count);
+    }
+    parts.truncate(1);
+    match parts.pop() {
+        Some(best) => {
+            let message = best.told();
+            Judged {
+                message,
+                ..best.judged
+            }
+        }
+        None => together(&[], 1, String::new()),
+    }
+}
+
+fn met(parts: &[Part]) -> usize {
+    parts.iter().filter(|part| part.judged.satisfied).count()
+}
+
+/// Too few are satisfied.
+fn together(parts: &[Part], needed: usize, count: String) -> Judged {
+    let Some(part) = spokesman(parts, needed) else {
+        // Fewer exist than are needed.
+        return unmet(Status::InProgress, Reason::NotFound, count);
+    };
+    let Judged { status, reason, .. } = part.judged;
+    let message = if count.is_empty() {
+        part.told()
+    } else {
+        format!("{count}; {}", part.told())
+    };
+    unmet(status, reason, message)
+}
+
+/// The one whose reason is told: the first that is not satisfied. But while one is still being read, nothing is final;
+/// and a Job that failed is the reason only where too few others are left.
+fn spokesman(parts: &[Part], needed: usize) -> Option<&Part> {
+    let unmet = || parts.iter().filter(|part| !part.judged.satisfied);
+    let because = |reason: Reason| unmet().find(move |part| part.judged.reason == reason);
+    let failed = |part: &&Part| part.judged.reason == Reason::JobFailed;
+    let lost = unmet().filter(failed).count() > parts.len().saturating_sub(needed);
+    because(Reason::Syncing)
+        .or_else(|| because(Reason::JobFailed).filter(|_| lost))
+        .or_else(|| unmet().find(|part| !failed(part)))
+}

@@ -1,0 +1,211 @@
+//! A namespace with what the controller needs to run outside of it, and with pods that nobody schedules.
+
+use anyhow::{Context, Result, bail};
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::authentication::v1::TokenRequest;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, Service, ServiceAccount};
+use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use kube::{Client, Resource};
+use rules::keys::{AUDIENCE, DEPENDS_ON};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::fmt::Debug;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How many requests are under way at once while objects are made.
+const AT_ONCE: usize = 16;
+
+/// The API server, and the namespace of this run in it.
+pub(crate) struct Cluster {
+    client: Client,
+    /// Its name is also that of the webhook configuration.
+    pub(crate) namespace: String,
+}
+
+/// A pod that waits, as far as the API server knows.
+#[derive(Debug, Clone)]
+pub(crate) struct Waiting {
+    /// The pod's name.
+    pub(crate) name: String,
+    /// A token that is bound to it.
+    pub(crate) token: String,
+}
+
+impl Cluster {
+    /// Makes the namespace.
+    pub(crate) async fn create() -> Result<Self> {
+        let client = Client::try_default()
+            .await
+            .context("failed to find the API server")?;
+        let namespace = format!("sluice-bench-{}", std::process::id());
+        let cluster = Self { client, namespace };
+        let name = &cluster.namespace;
+        let namespaces = Api::<Namespace>::all(cluster.client.clone());
+        create(&namespaces, json!({"metadata": {"name": name}})).await?;
+        // The controller takes its address from this, and its life from that: it names no webhook, so nobody calls it.
+        let ports = json!([{"name": "status", "port": 9764}]);
+        cluster
+            .make::<Service>(json!({"metadata": {"name": "sluice"}, "spec": {"ports": ports}}))
+            .await?;
+        let configurations = Api::<MutatingWebhookConfiguration>::all(cluster.client.clone());
+        create(&configurations, json!({"metadata": {"name": name}})).await?;
+        Ok(cluster)
+    }
+
+    /// Takes all of it away, and returns when it is gone.
+    pub(crate) async fn remove(self) -> Result<()> {
+        let (name, params) = (&self.namespace, DeleteParams::default());
+        let configurations = Api::<MutatingWebhookConfiguration>::all(self.client.clone());
+        configurations.delete(name, &params).await?;
+        let namespaces = Api::<Namespace>::all(self.client.clone());
+        namespaces.delete(name, &params).await?;
+        for _ in 0..120 {
+            if namespaces.get_opt(name).await?.is_none() {
+                return Ok(());
+            }
+            sleep(Duration::from_secs(1)).await;
+        }
+        bail!("the namespace {name} does not go")
+    }
+
+    /// What the API server calls its version.
+    pub(crate) async fn version(&self) -> Result<String> {
+        Ok(self.client.apiserver_version().await?.git_version)
+    }
+
+    /// The CA that the controller has put into its Secret.
+    pub(crate) async fn bundle(&self) -> Result<String> {
+        let secret = self.api::<Secret>().get("sluice-ca").await?;
+        let pem = secret.data.and_then(|mut data| data.remove("ca.crt"));
+        Ok(String::from_utf8(
+            pem.context("the Secret has no ca.crt")?.0,
+        )?)
+    }
+
+    /// Makes pods that depend on `list`, and a token for each.
+    pub(crate) async fn pods(&self, count: usize, list: &str) -> Result<Vec<Waiting>> {
+        let made = stream::iter(0..count).map(|_| self.waiting(list));
+        made.buffer_unordered(AT_ONCE).try_collect().await
+    }
+
+    async fn waiting(&self, list: &str) -> Result<Waiting> {
+        let pod = self.make::<Pod>(pod(&json!({DEPENDS_ON: list}), 0)).await?;
+        let (name, uid) = (pod.metadata.name.unwrap_or_default(), pod.metadata.uid);
+        let gates = pod.spec.and_then(|spec| spec.init_containers);
+        if gates.is_none_or(|gates| gates.is_empty()) {
+            bail!("the pod {name} got no gate; is sluice installed?");
+        }
+        let bound = json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid});
+        let spec =
+            json!({"audiences": [AUDIENCE], "expirationSeconds": 3600, "boundObjectRef": bound});
+        let request: TokenRequest = serde_json::from_value(json!({"metadata": {}, "spec": spec}))?;
+        let accounts = self.api::<ServiceAccount>();
+        let answer = accounts
+            .create_token_request("default", &PostParams::default(), &request)
+            .await?;
+        let token = answer.status.context("no token in the answer")?.token;
+        Ok(Waiting { name, token })
+    }
+
+    /// Sends a pod to the API server that it admits and does not keep.
+    pub(crate) async fn rehearse(&self, pod: &Pod) -> Result<()> {
+        let params = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        self.api::<Pod>().create(&params, pod).await?;
+        Ok(())
+    }
+
+    /// Makes what the gates wait for: it is ready as soon as it exists.
+    pub(crate) async fn fulfil(&self) -> Result<()> {
+        // No `make`: a second try would be measured as one.
+        let object = serde_json::from_value(json!({"metadata": {"name": "dependency"}}))?;
+        self.api::<ConfigMap>()
+            .create(&PostParams::default(), &object)
+            .await?;
+        Ok(())
+    }
+
+    /// Takes it away again.
+    pub(crate) async fn withdraw(&self) -> Result<()> {
+        self.api::<ConfigMap>()
+            .delete("dependency", &DeleteParams::default())
+            .await?;
+        Ok(())
+    }
+
+    /// Makes Deployments that make no pods.
+    pub(crate) async fn deployments(&self, count: usize) -> Result<()> {
+        let made = stream::iter(0..count).map(|number| async move {
+            let app = json!({"app": format!("of-the-bench-{number}")});
+            let template = json!({"metadata": {"labels": app}, "spec": pod(&json!({}), 2000)["spec"]});
+            let spec = json!({"replicas": 0, "paused": true, "selector": {"matchLabels": app}, "template": template});
+            let metadata = json!({"name": app["app"], "labels": app});
+            self.make::<Deployment>(json!({"metadata": metadata, "spec": spec})).await.map(drop)
+        });
+        made.buffer_unordered(AT_ONCE).try_collect().await
+    }
+
+    /// Takes them away again.
+    pub(crate) async fn no_deployments(&self) -> Result<()> {
+        let all = ListParams::default();
+        self.api::<Deployment>()
+            .delete_collection(&DeleteParams::default(), &all)
+            .await?;
+        Ok(())
+    }
+
+    async fn make<K>(&self, object: Value) -> Result<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+            + Serialize
+            + DeserializeOwned
+            + Clone
+            + Debug,
+    {
+        create(&self.api::<K>(), object).await
+    }
+
+    fn api<K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>>(&self) -> Api<K> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+}
+
+/// Tries again for a while: the account of a new namespace is late, and sluice may be rolling.
+async fn create<K>(api: &Api<K>, object: Value) -> Result<K>
+where
+    K: Serialize + DeserializeOwned + Clone + Debug,
+{
+    let object: K = serde_json::from_value(object)?;
+    let mut tries = 0;
+    loop {
+        match api.create(&PostParams::default(), &object).await {
+            Err(error) if tries == 30 => return Err(error).context("failed to create an object"),
+            Err(_) => tries += 1,
+            Ok(made) => return Ok(made),
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// A pod that no scheduler takes, with about so many bytes of environment.
+pub(crate) fn pod(annotations: &Value, bytes: usize) -> Value {
+    let variable = |number: usize| {
+        let value = format!("postgres://shop:5432/orders?pool={number}&application_name=api");
+        json!({"name": format!("SHOP_SETTING_{number}"), "value": value})
+    };
+    let env: Vec<Value> = (0..bytes / 107).map(variable).collect();
+    let container = json!({"name": "app", "image": "localhost/pause:none", "env": env});
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"generateName": "gated-", "annotations": annotations},
+        "spec": {"schedulerName": "nobody", "containers": [container]},
+    })
+}

@@ -1,0 +1,185 @@
+//! The controller as a process of this machine, with an identity of its own in the cluster.
+
+use crate::cluster::Cluster;
+use crate::{Paths, machine};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tokio::process::{Child, Command};
+use tokio::time::sleep;
+
+/// The longest that anything may take.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// A controller. It is killed when this is dropped.
+pub(crate) struct Controller {
+    process: Child,
+    pid: u32,
+    log: PathBuf,
+    admin: SocketAddr,
+    /// Where it admits.
+    pub(crate) admission: SocketAddr,
+    /// Where it answers gates.
+    pub(crate) status: SocketAddr,
+    /// The name in its certificate.
+    pub(crate) name: String,
+    /// Who signed that, PEM.
+    pub(crate) bundle: String,
+}
+
+impl Controller {
+    /// Starts one, and returns when it is ready.
+    pub(crate) async fn start(paths: &Paths, cluster: &Cluster) -> Result<Self> {
+        let [admission, status, admin] = ports()?;
+        let (binary, log) = (&paths.webhook, paths.scratch.path().join("controller.log"));
+        let stderr = File::create(&log).context("failed to make a file for the log")?;
+        let process = Command::new(binary)
+            .arg(format!("--service-namespace={}", cluster.namespace))
+            .arg(format!("--webhook-configuration={}", cluster.namespace))
+            .arg(format!("--admission-port={}", admission.port()))
+            .arg(format!("--status-port={}", status.port()))
+            .arg(format!("--admin-port={}", admin.port()))
+            .args([
+                "--gate-image=localhost/sluice-gate:dev",
+                "--shutdown-delay=0s",
+            ])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(stderr)
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("failed to start {}", binary.display()))?;
+        let mut controller = Self {
+            pid: process.id().context("the controller has ended")?,
+            process,
+            log,
+            admin,
+            admission,
+            status,
+            name: format!("sluice.{}.svc", cluster.namespace),
+            bundle: String::new(),
+        };
+        controller
+            .until("ready", |controller| Ok(controller.get("/ready").is_ok()))
+            .await?;
+        controller.bundle = cluster.bundle().await?;
+        Ok(controller)
+    }
+
+    /// Waits until so many gates ask, no more and no less.
+    pub(crate) async fn asked_by(&self, count: usize) -> Result<()> {
+        let what = format!("asked by {count} gates");
+        self.until(&what, |controller| {
+            Ok(controller.metric("sluice_gates_asking")? == count as u64)
+        })
+        .await
+    }
+
+    /// Waits until it has written every Event that it has to.
+    pub(crate) async fn quiet(&self) -> Result<()> {
+        // A gate is worth an Event after two seconds.
+        sleep(Duration::from_secs(3)).await;
+        let mut last = u64::MAX;
+        for _ in 0..120 {
+            let events = self.requests()?.get("create events").copied().unwrap_or(0);
+            if events == last {
+                return Ok(());
+            }
+            last = events;
+            sleep(Duration::from_secs(1)).await;
+        }
+        bail!("the controller writes Events without end")
+    }
+
+    /// Its requests to the API server so far, e.g. `create tokenreviews`.
+    pub(crate) fn requests(&self) -> Result<BTreeMap<String, u64>> {
+        let text = self.get("/metrics")?;
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("sluice_api_requests_total{"));
+        let parsed = lines.map(|line| {
+            // verb="create",resource="tokenreviews"} 12
+            let mut parts = line.split('"');
+            let (verb, resource) = (parts.nth(1)?, parts.nth(1)?);
+            Some((
+                format!("{verb} {resource}"),
+                line.rsplit(' ').next()?.parse().ok()?,
+            ))
+        });
+        let requests: Option<_> = parsed.collect();
+        requests.context("the counter of requests cannot be read")
+    }
+
+    fn metric(&self, name: &str) -> Result<u64> {
+        let text = self.get("/metrics")?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.and_then(|value| value.parse().ok())
+            .with_context(|| format!("no metric {name}"))
+    }
+
+    fn get(&self, path: &str) -> Result<String> {
+        let mut stream = TcpStream::connect(self.admin)?;
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        let (head, body) = text.split_once("\r\n\r\n").context("no answer")?;
+        if !head.starts_with("HTTP/1.1 200 ") {
+            bail!("{path}: {body}");
+        }
+        Ok(body.to_owned())
+    }
+
+    async fn until(&self, what: &str, holds: impl Fn(&Self) -> Result<bool>) -> Result<()> {
+        let end = Instant::now() + LIMIT;
+        while Instant::now() < end {
+            if holds(self)? {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        bail!("the controller is not {what} after {LIMIT:?}; its log:\n{log}")
+    }
+
+    /// Its memory now, in bytes.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        machine::bytes(self.pid, "status", "VmRSS")
+    }
+
+    /// The most memory that it ever had, in bytes.
+    pub(crate) fn peak(&self) -> Result<u64> {
+        machine::bytes(self.pid, "status", "VmHWM")
+    }
+
+    /// The processor time that it has taken.
+    pub(crate) fn processor(&self) -> Result<Duration> {
+        machine::processor(self.pid)
+    }
+
+    /// Ends it.
+    pub(crate) async fn stop(&mut self) -> Result<()> {
+        self.process
+            .kill()
+            .await
+            .context("failed to end the controller")
+    }
+}
+
+/// Three ports of loopback that nobody listens on. Somebody may take one before the controller does; it would say so.
+fn ports() -> Result<[SocketAddr; 3]> {
+    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let listeners = [listen()?, listen()?, listen()?];
+    let [a, b, c] = &listeners;
+    Ok([a.local_addr()?, b.local_addr()?, c.local_addr()?])
+}

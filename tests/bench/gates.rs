@@ -1,0 +1,127 @@
+//! Gates as processes of this machine: the binary of the image, in the environment that the webhook writes.
+
+use crate::cluster::Waiting;
+use crate::controller::Controller;
+use crate::{Paths, machine};
+use anyhow::{Context, Result, bail};
+use rules::wire::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+/// How long the last gate may take.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// What gates need to start.
+pub(crate) struct Gates<'a> {
+    binary: PathBuf,
+    scratch: PathBuf,
+    controller: &'a Controller,
+    pods: &'a [Waiting],
+    round: AtomicUsize,
+}
+
+/// Gates that run. They are killed when this is dropped.
+pub(crate) struct Running(Vec<Child>);
+
+impl<'a> Gates<'a> {
+    /// Gates of these pods.
+    pub(crate) fn new(paths: &Paths, controller: &'a Controller, pods: &'a [Waiting]) -> Self {
+        Self {
+            binary: paths.gate.clone(),
+            scratch: paths.scratch.path().to_owned(),
+            controller,
+            pods,
+            round: AtomicUsize::new(0),
+        }
+    }
+
+    /// Starts the gates of the first pods, which have never opened before.
+    pub(crate) fn start(&self, count: usize) -> Result<Running> {
+        let round = self.round.fetch_add(1, Ordering::Relaxed);
+        let started = self.pods.iter().take(count).map(|pod| {
+            self.gate(pod, round)?
+                .spawn()
+                .context("failed to start a gate")
+        });
+        Ok(Running(started.collect::<Result<_>>()?))
+    }
+
+    /// One gate, not started.
+    fn gate(&self, pod: &Waiting, round: usize) -> Result<Command> {
+        let folder = self.scratch.join(&pod.name);
+        let (token, state) = (folder.join("token"), folder.join(round.to_string()));
+        fs::create_dir_all(&state)?;
+        fs::write(&token, &pod.token)?;
+        let Controller {
+            status,
+            name,
+            bundle,
+            ..
+        } = self.controller;
+        let mut command = Command::new(&self.binary);
+        command
+            .env_clear()
+            .env(env::ADDRESSES, status.to_string())
+            .env(env::SERVER_NAME, name)
+            .env(env::CA_BUNDLE, bundle)
+            .env(env::TOKEN_FILE, token)
+            .env(env::STATE_DIR, state)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .kill_on_drop(true);
+        Ok(command)
+    }
+
+    /// Runs the gate of the first pod to its end: from before the fork to after the exit.
+    pub(crate) async fn once(&self) -> Result<Duration> {
+        let mut command = self.gate(&self.pods[0], self.round.fetch_add(1, Ordering::Relaxed))?;
+        let began = Instant::now();
+        let status = timeout(LIMIT, command.status())
+            .await
+            .context("the gate does not end")??;
+        let took = began.elapsed();
+        if !status.success() {
+            bail!("the gate ended with {status}");
+        }
+        Ok(took)
+    }
+}
+
+impl Running {
+    /// When each of them exits.
+    pub(crate) fn exits(self) -> JoinSet<Result<Instant>> {
+        let exit = |mut gate: Child| async move {
+            let status = timeout(LIMIT, gate.wait())
+                .await
+                .context("a gate does not end")??;
+            let at = Instant::now();
+            if status.success() {
+                Ok(at)
+            } else {
+                bail!("a gate ended with {status}")
+            }
+        };
+        self.0.into_iter().map(exit).collect()
+    }
+
+    /// What one of them takes of the memory for itself, in bytes.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        let pids = self.0.iter().filter_map(Child::id);
+        let sizes = pids.map(|pid| machine::bytes(pid, "smaps_rollup", "Private_Dirty"));
+        Ok(sizes.sum::<Result<u64>>()? / self.0.len() as u64)
+    }
+
+    /// Ends them.
+    pub(crate) async fn stop(mut self) {
+        for gate in &mut self.0 {
+            // One that has ended by itself is fine too.
+            let _ = gate.kill().await;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What Linux says of a process and of the machine.
+
+use anyhow::{Context, Result};
+use std::fs;
+use std::time::Duration;
+
+/// Cores and processor.
+pub(crate) fn describe() -> String {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let model = model.map_or("unknown", |line| line.trim_start_matches([' ', '\t', ':']));
+    format!("{cores} cores ({model}), shared by the cluster, the controller and the gates")
+}
+
+/// A line such as `VmRSS:     1234 kB` of a file of a process, in bytes.
+pub(crate) fn bytes(pid: u32, file: &str, name: &str) -> Result<u64> {
+    let path = format!("/proc/{pid}/{file}");
+    let text = fs::read_to_string(&path).with_context(|| format!("failed to read {path}"))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let number = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    Ok(number.with_context(|| format!("no {name} in {path}"))? * 1024)
+}
+
+/// Processor time so far, to a hundredth of a second.
+pub(crate) fn processor(pid: u32) -> Result<Duration> {
+    let path = format!("/proc/{pid}/stat");
+    let text = fs::read_to_string(&path).with_context(|| format!("failed to read {path}"))?;
+    // The name in the second field may hold blanks; utime and stime are the 12th and 13th after it.
+    let (_, fields) = text
+        .rsplit_once(')')
+        .with_context(|| format!("no name in {path}"))?;
+    let times = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .map(str::parse::<u64>);
+    let ticks: u64 = times
+        .sum::<Result<u64, _>>()
+        .with_context(|| format!("no times in {path}"))?;
+    // USER_HZ is 100 on every architecture that Kubernetes runs on.
+    Ok(Duration::from_millis(ticks * 10))
+}

@@ -1,0 +1,127 @@
+//! From the write that makes a dependency ready to the exit of the gates that waited for it.
+
+use crate::cluster::Cluster;
+use crate::controller::Controller;
+use crate::gates::Gates;
+use crate::step;
+use crate::table::Table;
+use anyhow::{Context, Result, bail};
+use harness::samples::{Samples, millis};
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// How often a gate is started that may go through at once.
+const STARTS: usize = 100;
+
+/// One number of gates, several rounds.
+pub(crate) struct Release {
+    count: usize,
+    /// From the moment that the write was sent.
+    sent: Samples,
+    /// From the moment that the API server's answer to the write was here.
+    known: Samples,
+    /// The last gate of each round, from the sending.
+    last: Samples,
+}
+
+/// Lets so many gates wait, makes what they wait for, and looks when they end.
+pub(crate) async fn rounds(
+    gates: &Gates<'_>,
+    cluster: &Cluster,
+    controller: &Controller,
+    count: usize,
+    rounds: usize,
+) -> Result<Release> {
+    step(&format!("{count} gates released, {rounds} times"));
+    let (mut sent, mut known, mut last) = (vec![], vec![], vec![]);
+    for _ in 0..rounds {
+        let running = gates.start(count)?;
+        controller.asked_by(count).await?;
+        // Events are written at a slow pace; they would be measured too.
+        controller.quiet().await?;
+        let mut exits = running.exits();
+        sleep(Duration::from_millis(200)).await;
+        if exits.try_join_next().is_some() {
+            bail!("a gate opened too early");
+        }
+        let sending = Instant::now();
+        cluster.fulfil().await?;
+        let knowing = Instant::now();
+        let mut longest = Duration::ZERO;
+        while let Some(exit) = exits.join_next().await {
+            let exit = exit.context("a wait was cancelled")??;
+            let took = exit.duration_since(sending);
+            sent.push(took);
+            known.push(exit.saturating_duration_since(knowing));
+            longest = longest.max(took);
+        }
+        last.push(longest);
+        cluster.withdraw().await?;
+        sleep(Duration::from_millis(500)).await;
+    }
+    Ok(Release {
+        count,
+        sent: Samples::new(sent),
+        known: Samples::new(known),
+        last: Samples::new(last),
+    })
+}
+
+impl Release {
+    /// Into the table.
+    pub(crate) fn tell(&self, table: &mut Table) {
+        let Self {
+            count,
+            sent,
+            known,
+            last,
+        } = self;
+        let gates = if *count == 1 { "gate" } else { "gates" };
+        let how = format!(
+            "ConfigMap created to `waitid` of each gate process, {} rounds",
+            last.count()
+        );
+        let value = format!("{sent} from sending the write; {known} from its answer");
+        table.row(
+            &format!("dependency ready to gate gone, {count} {gates} waiting"),
+            value,
+            &how,
+        );
+        if *count > 1 {
+            let value = format!(
+                "p50 {}, longest {}",
+                millis(last.percentile(50)),
+                millis(last.longest())
+            );
+            table.row(
+                &format!("dependency ready to last of {count} gates gone"),
+                value,
+                &how,
+            );
+        }
+    }
+}
+
+/// A gate whose dependencies are ready when it starts.
+pub(crate) async fn open_at_once(
+    gates: &Gates<'_>,
+    cluster: &Cluster,
+    table: &mut Table,
+) -> Result<()> {
+    cluster.fulfil().await?;
+    sleep(Duration::from_millis(500)).await;
+    let mut took = vec![];
+    for _ in 0..STARTS {
+        took.push(gates.once().await?);
+    }
+    cluster.withdraw().await?;
+    let how = format!(
+        "before the fork to after the exit, {STARTS} starts one after another, TLS to the controller on loopback"
+    );
+    table.row(
+        "gate, start to exit when the answer is open",
+        Samples::new(took).to_string(),
+        &how,
+    );
+    Ok(())
+}
