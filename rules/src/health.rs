@@ -21,7 +21,7 @@ mod read;
 mod rule;
 
 pub use expression::{Broken, Expression};
-pub use library::builtin;
+pub use library::{builtin, is_builtin};
 pub use read::{MOST_RULES, Problem};
 pub use rule::Rule;
 

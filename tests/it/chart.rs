@@ -109,6 +109,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "annotations.configDependsOn=false",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
+        "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
         "shutdownDelaySeconds=0"
     );
@@ -123,6 +124,8 @@ fn hands_the_values_to_the_controller_as_flags() {
     --webhook-configuration=sluice
     --ca-secret=sluice-ca
     --memory-config-map=sluice-memory
+    --health-rules-configmap=health
+    --builtin-health-rules=false
     --gate-image=localhost/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     --gate-image-pull-policy=Always
     --honor-config-depends-on=false
@@ -164,6 +167,8 @@ fn refuses_values_that_nobody_reads() {
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data->x",
         "image.digest=latest",
         "replicas=0",
+        "healthRules.builtin=maybe",
+        "healthRules.configMap=Not_A_Name",
         "gate.runAsUser=0",
         "helmTest.enabled=true,helmTest.namespace=sluice-system",
     ] {
@@ -242,6 +247,20 @@ fn reads_secrets_and_more_kinds_only_where_told_to() {
         ),
         "clonesets"
     ));
+}
+
+#[test]
+fn reads_the_health_rules_by_name() {
+    let named = |manifest: &Manifest| {
+        let named = |rule: &Value| rule["resourceNames"] == json!(["health"]);
+        let role = rules(manifest).into_iter().find(|(_, rule)| named(rule));
+        role.map(|(role, rule)| (role, strings(&rule["verbs"]).join(" ")))
+    };
+    assert_eq!(named(&render!()), None);
+    assert_eq!(
+        named(&render!("healthRules.configMap=health")),
+        Some(("Role".to_owned(), "get list watch".to_owned()))
+    );
 }
 
 #[test]

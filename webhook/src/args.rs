@@ -7,6 +7,7 @@ use crate::cache::Cache;
 use crate::catalog::Catalog;
 use crate::client;
 use crate::gate_policy::{self, Fixed};
+use crate::health_rules;
 use crate::inject::Keys;
 use crate::memory;
 use crate::metrics::Metrics;
@@ -65,6 +66,12 @@ pub struct Args {
         default_value = "sluice-memory"
     )]
     memory_config_map: String,
+    /// The ConfigMap, in our own namespace, with the administrator's health rules; none without it.
+    #[arg(long, env = "SLUICE_HEALTH_RULES_CONFIGMAP")]
+    health_rules_configmap: Option<String>,
+    /// Whether the library of health rules counts.
+    #[arg(long, env = "SLUICE_BUILTIN_HEALTH_RULES", default_value_t = true, action = clap::ArgAction::Set)]
+    builtin_health_rules: bool,
     /// The image of the gate.
     #[arg(long, env = "SLUICE_GATE_IMAGE")]
     gate_image: String,
@@ -245,6 +252,14 @@ impl Args {
         };
         let keep = memory::keep(client.clone(), config, Arc::clone(&cache));
         tokio::spawn(keep.instrument(info_span!("memory")));
+        let config = health_rules::Config {
+            namespace: self.service_namespace.clone(),
+            name: self.health_rules_configmap.clone(),
+            builtin: self.builtin_health_rules,
+            instance: self.instance.clone(),
+        };
+        let errors = health_rules::register(&mut parts.registry);
+        health_rules::start(client, config, &cache, errors);
         let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
         tokio::spawn(writer.instrument(info_span!("events")));
         let settings = Settings {

@@ -12,6 +12,7 @@ pub use store::{Condition, Details, Entry, Store};
 pub use trim::{Detail, detail, trim};
 pub use view::View;
 
+use crate::health_rules::HealthRules;
 use crate::memory::Memory;
 use dashmap::DashMap;
 use rules::kinds::Kind;
@@ -27,6 +28,7 @@ pub struct Cache {
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
     memory: Arc<Memory>,
+    health_rules: Arc<HealthRules>,
     wanted: mpsc::UnboundedSender<Kind>,
     next: AtomicU64,
 }
@@ -39,6 +41,7 @@ impl Cache {
             stores: DashMap::new(),
             gated: Arc::default(),
             memory: Arc::default(),
+            health_rules: Arc::default(),
             wanted,
             next: AtomicU64::new(0),
         };
@@ -53,6 +56,18 @@ impl Cache {
     /// What is remembered of objects that are gone.
     pub fn memory(&self) -> &Arc<Memory> {
         &self.memory
+    }
+
+    /// The health rules of the administrator.
+    pub fn health_rules(&self) -> &Arc<HealthRules> {
+        &self.health_rules
+    }
+
+    /// Wakes everybody who waits for anything: something changed that every verdict may rest on.
+    pub fn wake_all(&self) {
+        for (_, store) in self.stores() {
+            store.wake_all();
+        }
     }
 
     /// The store of a kind; the first call for a kind asks for its watch.

@@ -48,3 +48,8 @@ pub fn builtin(object: &Value) -> Option<Judged> {
         unmet(Status::InProgress, Reason::NoStatusYet, sentence)
     })
 }
+
+/// Whether the library has a rule for the object's kind.
+pub fn is_builtin(object: &Value) -> bool {
+    LIBRARY.entry(object).is_some()
+}

@@ -32,6 +32,9 @@ const METADATA_ONLY: [(&str, &str); 14] = [
     ("scheduling.k8s.io", "PriorityClass"),
 ];
 
+/// A copy of the whole object.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// Annotations of others that a rule reads.
 const FOREIGN_ANNOTATIONS: [&str; 8] = [
     keys::CONFIG_DEPENDS_ON,
@@ -63,7 +66,7 @@ pub fn trim(kind: &Kind, object: &mut Value) {
         trim_bookkeeping(object);
         return;
     }
-    trim_metadata(object);
+    trim_metadata(kind, object);
     let Kind::Builtin(builtin) = kind else { return };
     match (builtin.group, builtin.kind) {
         ("", "Pod") => {
@@ -105,7 +108,7 @@ fn trim_bookkeeping(object: &mut Value) -> Option<&mut Map<String, Value>> {
     Some(metadata)
 }
 
-fn trim_metadata(object: &mut Value) {
+fn trim_metadata(kind: &Kind, object: &mut Value) {
     let Some(metadata) = trim_bookkeeping(object) else {
         return;
     };
@@ -113,8 +116,12 @@ fn trim_metadata(object: &mut Value) {
         .get_mut("annotations")
         .and_then(Value::as_object_mut)
     {
+        // A health rule may read any annotation of a custom resource.
+        let custom = matches!(kind, Kind::Custom { .. });
         annotations.retain(|key, _| {
-            key.starts_with(keys::PREFIX) || FOREIGN_ANNOTATIONS.contains(&key.as_str())
+            (custom && key != LAST_APPLIED)
+                || key.starts_with(keys::PREFIX)
+                || FOREIGN_ANNOTATIONS.contains(&key.as_str())
         });
         if annotations.is_empty() {
             metadata.remove("annotations");

@@ -5,6 +5,7 @@ use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
 use crate::memory::Memory;
 use rules::kinds::Kind;
 use rules::selector::Selector;
+use rules::verdict::Judged;
 use rules::world::{CompletedJob, Lookup, Unavailable, World};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -121,6 +122,11 @@ impl World for View {
             Kind::Builtin(_) => None,
             Kind::Custom { .. } => self.details(kind).1.declares_status,
         }
+    }
+
+    /// Changed rules wake every view, so this is no read to note.
+    fn health(&self, object: &Value) -> Option<Judged> {
+        self.cache.health_rules().judge(object)
     }
 }
 

@@ -1,0 +1,141 @@
+//! The administrator's health rules: read from a ConfigMap of our own namespace, followed, and swapped as a whole.
+//!
+//! What is wrong with them is told in the log, in a metric and in an Event on the ConfigMap. It never opens a gate: a
+//! broken rule holds its kind back, and while the rules cannot be had at all, every custom resource waits that no
+//! readable rule is for.
+//!
+//! Verdicts are judged where a gate's request is answered, on a thread of the async runtime. An evaluation is bounded
+//! (see [`rules::health`]) but may take milliseconds, so the runtime is told to move its other work elsewhere for as
+//! long. Remembering results instead would save nothing: an object is judged when it has changed.
+
+mod follow;
+
+pub use follow::{Config, start};
+
+use crate::cache::Cache;
+use arc_swap::ArcSwap;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use rules::health::{self, Problem, Rules};
+use rules::kinds;
+use rules::kstatus::Status;
+use rules::verdict::{Judged, Reason};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// The rules that count at the moment.
+#[derive(Debug)]
+pub struct HealthRules(ArcSwap<Layers>);
+
+#[derive(Debug)]
+struct Layers {
+    /// `None` while a ConfigMap is named and has not been read yet.
+    administrator: Option<Rules>,
+    builtin: bool,
+}
+
+/// The library alone.
+impl Default for HealthRules {
+    fn default() -> Self {
+        Self(ArcSwap::from_pointee(Layers {
+            administrator: Some(Rules::default()),
+            builtin: true,
+        }))
+    }
+}
+
+/// The gauge of what is wrong with the rules.
+pub fn register(registry: &mut Registry) -> Gauge {
+    let errors = Gauge::default();
+    registry.register(
+        "health_rule_errors",
+        "What is wrong with the administrator's health rules",
+        errors.clone(),
+    );
+    errors
+}
+
+impl HealthRules {
+    /// What the rule for the object's kind says: the administrator's, else the library's.
+    pub fn judge(&self, object: &Value) -> Option<Judged> {
+        let layers = self.0.load();
+        let Some(administrator) = &layers.administrator else {
+            return is_custom(object).then(unread);
+        };
+        if administrator.concerns(object) {
+            return off_the_runtime(|| administrator.judge(object));
+        }
+        if layers.builtin && health::is_builtin(object) {
+            return off_the_runtime(|| health::builtin(object));
+        }
+        None
+    }
+
+    fn set(&self, administrator: Option<Rules>, builtin: bool) {
+        self.0.store(Arc::new(Layers {
+            administrator,
+            builtin,
+        }));
+    }
+}
+
+/// Takes over the texts of the ConfigMap, or its absence, and wakes everybody who waits. What is wrong is handed back.
+fn apply(cache: &Cache, texts: Option<&BTreeMap<String, String>>, config: &Config) -> Vec<Problem> {
+    let (rules, problems) = match texts {
+        Some(texts) => Rules::read(
+            texts
+                .iter()
+                .map(|(name, text)| (name.as_str(), text.as_str())),
+        ),
+        None => absent(config),
+    };
+    cache.health_rules().set(Some(rules), config.builtin);
+    cache.wake_all();
+    problems
+}
+
+fn absent(config: &Config) -> (Rules, Vec<Problem>) {
+    let text = format!(
+        "ConfigMap {}/{}",
+        config.namespace,
+        config.name.as_deref().unwrap_or_default()
+    );
+    let message = "does not exist; create it, or empty the chart's value healthRules.configMap";
+    let rules = Rules::unreadable(format!("{text} {message}"));
+    let problem = Problem {
+        text,
+        rule: None,
+        message: message.to_owned(),
+    };
+    (rules, vec![problem])
+}
+
+fn is_custom(object: &Value) -> bool {
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    kinds::builtin(group, object["kind"].as_str().unwrap_or_default()).is_none()
+}
+
+/// The moment between the start and the first reading.
+fn unread() -> Judged {
+    Judged {
+        satisfied: false,
+        status: Status::Unknown,
+        reason: Reason::Syncing,
+        message: "sluice is reading the administrator's health rules".to_owned(),
+    }
+}
+
+/// Outside of the runtime (in a test), and on one with a single thread, there is nothing to move.
+fn off_the_runtime<T>(evaluate: impl FnOnce() -> T) -> T {
+    let flavor = Handle::try_current().map(|handle| handle.runtime_flavor());
+    match flavor {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(evaluate),
+        _ => evaluate(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Reads the ConfigMap, follows it, and tells what is wrong with it.
+
+use super::apply;
+use crate::cache::Cache;
+use futures::TryStreamExt;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{ConfigMap, ObjectReference};
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::api::{Api, ObjectMeta, PostParams, WatchEvent, WatchParams};
+use kube::{Client, Error};
+use prometheus_client::metrics::gauge::Gauge;
+use rules::health::Problem;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::{Instrument, debug, info, info_span, warn};
+
+/// After a failed read or a broken watch.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+/// While there is no such ConfigMap.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How long one watch lasts, in seconds.
+const WATCH_FOR: u32 = 290;
+/// The API's limit for the note of an Event.
+const MAX_NOTE: usize = 1_024;
+
+/// Where the rules are, and who tells of them.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Our own namespace.
+    pub namespace: String,
+    /// The ConfigMap's name; without one there are no rules of an administrator.
+    pub name: Option<String>,
+    /// Whether the library counts.
+    pub builtin: bool,
+    /// The name of our own pod.
+    pub instance: String,
+}
+
+/// Sets the rules that need no reading, and begins to follow those that do.
+pub fn start(client: &Client, config: Config, cache: &Arc<Cache>, errors: Gauge) {
+    let Some(name) = config.name.clone().filter(|name| !name.is_empty()) else {
+        let rules = Some(rules::health::Rules::default());
+        return cache.health_rules().set(rules, config.builtin);
+    };
+    cache.health_rules().set(None, config.builtin);
+    let follower = Follower {
+        client: client.clone(),
+        name,
+        config,
+        cache: Arc::clone(cache),
+        errors,
+        told: Vec::new(),
+    };
+    tokio::spawn(follower.run().instrument(info_span!("health rules")));
+}
+
+struct Follower {
+    client: Client,
+    name: String,
+    config: Config,
+    cache: Arc<Cache>,
+    errors: Gauge,
+    /// What was told last, so that a list that is read again tells nothing again.
+    told: Vec<Problem>,
+}
+
+impl Follower {
+    async fn run(mut self) {
+        let api = Api::<ConfigMap>::namespaced(self.client.clone(), &self.config.namespace);
+        loop {
+            match api.get_opt(&self.name).await {
+                Ok(Some(found)) => {
+                    let version = found.metadata.resource_version.clone().unwrap_or_default();
+                    self.take(Some(&found)).await;
+                    if let Err(error) = self.watch(&api, &version).await {
+                        debug!(%error, "The watch of the health rules ended");
+                        tokio::time::sleep(TRY_AGAIN).await;
+                    }
+                }
+                Ok(None) => {
+                    self.take(None).await;
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+                // What was read before goes on to count; before the first reading everything waits.
+                Err(error) => {
+                    warn!(%error, name = self.name, "Cannot read the health rules");
+                    tokio::time::sleep(TRY_AGAIN).await;
+                }
+            }
+        }
+    }
+
+    async fn watch(&mut self, api: &Api<ConfigMap>, version: &str) -> Result<(), Error> {
+        let params = WatchParams::default()
+            .fields(&format!("metadata.name={}", self.name))
+            .timeout(WATCH_FOR);
+        let mut events = pin!(api.watch(&params, version).await?);
+        while let Some(event) = events.try_next().await? {
+            match event {
+                WatchEvent::Added(found) | WatchEvent::Modified(found) => {
+                    self.take(Some(&found)).await
+                }
+                WatchEvent::Error(status) => return Err(Error::Api(status)),
+                WatchEvent::Deleted(_) => return Ok(()),
+                WatchEvent::Bookmark(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn take(&mut self, found: Option<&ConfigMap>) {
+        let texts = found.map(|found| found.data.clone().unwrap_or_default());
+        let problems = apply(&self.cache, texts.as_ref(), &self.config);
+        self.errors
+            .set(i64::try_from(problems.len()).unwrap_or(i64::MAX));
+        if problems == self.told {
+            return;
+        }
+        if problems.is_empty() {
+            info!(name = self.name, "The health rules are in order");
+        }
+        for problem in &problems {
+            warn!(name = self.name, %problem, "A health rule is broken: what it is for waits");
+        }
+        if let (Some(found), Some(first)) = (found, problems.first()) {
+            self.record(found, first, problems.len()).await;
+        }
+        self.told = problems;
+    }
+
+    async fn record(&self, found: &ConfigMap, first: &Problem, count: usize) {
+        let event = event(found, first, count, &self.config, Timestamp::now());
+        let events = Api::<Event>::namespaced(self.client.clone(), &self.config.namespace);
+        if let Err(error) = events.create(&PostParams::default(), &event).await {
+            debug!(%error, "Event not written");
+        }
+    }
+}
+
+fn event(
+    found: &ConfigMap,
+    first: &Problem,
+    count: usize,
+    config: &Config,
+    now: Timestamp,
+) -> Event {
+    let name = found.metadata.name.clone().unwrap_or_default();
+    let mut note = match count {
+        1 => first.to_string(),
+        more => format!("{first} (and {} more)", more - 1),
+    };
+    note.truncate(note.floor_char_boundary(MAX_NOTE));
+    let regarding = ObjectReference {
+        api_version: Some("v1".to_owned()),
+        kind: Some("ConfigMap".to_owned()),
+        namespace: Some(config.namespace.clone()),
+        name: Some(name.clone()),
+        uid: found.metadata.uid.clone(),
+        ..ObjectReference::default()
+    };
+    Event {
+        metadata: ObjectMeta {
+            namespace: Some(config.namespace.clone()),
+            name: Some(format!("{name}.{:x}", now.as_microsecond())),
+            ..ObjectMeta::default()
+        },
+        action: Some("ReadHealthRules".to_owned()),
+        event_time: Some(MicroTime(now)),
+        note: Some(note),
+        reason: Some("BrokenHealthRule".to_owned()),
+        regarding: Some(regarding),
+        reporting_controller: Some("sluice.dev/sluice".to_owned()),
+        reporting_instance: Some(config.instance.clone()),
+        type_: Some("Warning".to_owned()),
+        ..Event::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_names_the_first_problem_and_how_many_follow() {
+        let config = Config {
+            namespace: "sluice-system".to_owned(),
+            name: Some("rules".to_owned()),
+            builtin: true,
+            instance: "sluice-0".to_owned(),
+        };
+        let mut found = ConfigMap::default();
+        found.metadata.name = Some("rules".to_owned());
+        let problem = Problem {
+            text: "a.yaml".to_owned(),
+            rule: Some(2),
+            message: "lacks current".to_owned(),
+        };
+        let noted = |count| event(&found, &problem, count, &config, Timestamp::UNIX_EPOCH).note;
+        assert_eq!(noted(1).unwrap(), "a.yaml: rule 2: lacks current");
+        assert_eq!(
+            noted(3).unwrap(),
+            "a.yaml: rule 2: lacks current (and 2 more)"
+        );
+        let long = Problem {
+            message: "ü".repeat(2_000),
+            ..problem.clone()
+        };
+        let note = event(&found, &long, 1, &config, Timestamp::UNIX_EPOCH)
+            .note
+            .unwrap();
+        assert!(note.len() <= MAX_NOTE);
+    }
+}

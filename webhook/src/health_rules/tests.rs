@@ -1,0 +1,115 @@
+use super::*;
+use futures::FutureExt;
+use rules::kinds::Kind;
+use rules::world::World;
+use serde_json::json;
+
+fn config(name: &str) -> Config {
+    Config {
+        namespace: "sluice-system".to_owned(),
+        name: Some(name.to_owned()),
+        builtin: true,
+        instance: "sluice-0".to_owned(),
+    }
+}
+
+fn texts(text: &str) -> BTreeMap<String, String> {
+    BTreeMap::from([("rules.yaml".to_owned(), text.to_owned())])
+}
+
+fn thing(group: &str, kind: &str, status: &Value) -> Value {
+    json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"namespace": "a", "name": "x"}, "status": status})
+}
+
+fn reason(cache: &Cache, object: &Value) -> Option<Reason> {
+    cache
+        .health_rules()
+        .judge(object)
+        .map(|judged| judged.reason)
+}
+
+#[test]
+fn the_administrator_comes_before_the_library() {
+    let (cache, _requests) = Cache::new();
+    let certificate = thing("cert-manager.io", "Certificate", &json!({"ok": true}));
+    assert_eq!(reason(&cache, &certificate), Some(Reason::InProgress));
+    let rule = "- {apiVersion: cert-manager.io/v1, kind: Certificate, current: status.ok}";
+    assert_eq!(apply(&cache, Some(&texts(rule)), &config("rules")), []);
+    assert_eq!(reason(&cache, &certificate), Some(Reason::Satisfied));
+    let issuer = thing("cert-manager.io", "Issuer", &json!({"ok": true}));
+    assert_eq!(
+        reason(&cache, &issuer),
+        Some(Reason::InProgress),
+        "still the library's"
+    );
+    let off = Config {
+        builtin: false,
+        ..config("rules")
+    };
+    assert_eq!(apply(&cache, Some(&texts(rule)), &off), []);
+    assert_eq!(reason(&cache, &issuer), None);
+}
+
+#[test]
+fn what_cannot_be_read_holds_back_and_is_told() {
+    let (cache, _requests) = Cache::new();
+    let widget = thing("example.com", "Widget", &json!({"ok": true}));
+    assert_eq!(reason(&cache, &widget), None);
+    let broken = "- {apiVersion: example.com/v1, current: 'status.('}";
+    let problems = apply(&cache, Some(&texts(broken)), &config("rules"));
+    assert!(
+        problems[0]
+            .to_string()
+            .starts_with("rules.yaml: rule 1: current: failed to parse")
+    );
+    assert_eq!(reason(&cache, &widget), Some(Reason::RuleError));
+    let problems = apply(&cache, None, &config("rules"));
+    assert_eq!(
+        problems[0].to_string(),
+        "ConfigMap sluice-system/rules: does not exist; create it, or empty the chart's value healthRules.configMap"
+    );
+    assert_eq!(reason(&cache, &widget), Some(Reason::RuleError));
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment"});
+    assert_eq!(reason(&cache, &deployment), None);
+    assert_eq!(apply(&cache, Some(&BTreeMap::new()), &config("rules")), []);
+    assert_eq!(reason(&cache, &widget), None);
+}
+
+#[test]
+fn before_the_first_reading_custom_resources_wait() {
+    let (cache, _requests) = Cache::new();
+    cache.health_rules().set(None, true);
+    let widget = thing("example.com", "Widget", &json!({"ok": true}));
+    assert_eq!(reason(&cache, &widget), Some(Reason::Syncing));
+    assert_eq!(
+        reason(&cache, &json!({"apiVersion": "v1", "kind": "Pod"})),
+        None
+    );
+}
+
+#[test]
+fn changed_rules_wake_who_waits() {
+    let (cache, _requests) = Cache::new();
+    let kind = Kind::Custom {
+        group: "example.com".into(),
+        word: "Widget".into(),
+    };
+    cache.store(&kind).replace(&[]);
+    let view = cache.view();
+    let _ = view.object(&kind, Some("a"), "x");
+    assert!(view.changed().now_or_never().is_none());
+    let _ = apply(&cache, Some(&BTreeMap::new()), &config("rules"));
+    assert!(view.changed().now_or_never().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_runtime_of_many_threads_may_judge() {
+    let (cache, _requests) = Cache::new();
+    let judged = tokio::spawn(async move {
+        reason(
+            &cache,
+            &thing("cert-manager.io", "Issuer", &json!({"ok": true})),
+        )
+    });
+    assert_eq!(judged.await.unwrap(), Some(Reason::InProgress));
+}
