@@ -1,7 +1,6 @@
 //! Health rules in CEL: the cases of Flux's evaluator, `expressions.jsonl` in the folder that `SLUICE_CORPUS` names, else
 //! beside the workspace.
 
-
 use rules::health::{Expression, Rule};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
