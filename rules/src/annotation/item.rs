@@ -183,7 +183,8 @@ impl<'n> Fields<'n> {
         let Some(api_version) = self.text("apiVersion")? else {
             return reference::kind(&kind.content).map_err(|flaw| kind.flaw(flaw));
         };
-        let group = group_of(&api_version.content).map_err(|flaw| api_version.flaw(flaw))?;
+        let group =
+            reference::group_of(&api_version.content).map_err(|flaw| api_version.flaw(flaw))?;
         let word = match kind.content.split_once('.') {
             Some((_, written)) if written != group => {
                 let problem = Problem::GroupConflict {
@@ -284,23 +285,6 @@ fn found(node: &Node<'_>) -> String {
 fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
     let plain = text.bytes().all(|it| it.is_ascii_digit());
     plain.then(|| text.parse().ok())?
-}
-
-/// The group of `apps/v1`; of `v1` the core group.
-fn group_of(api_version: &str) -> Result<&str, Flaw> {
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    let is_version = version
-        .strip_prefix('v')
-        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
-    let core_and_old = group.is_empty() && version != "v1";
-    if !is_version || core_and_old || api_version.starts_with('/') {
-        let problem = Problem::BadApiVersion(api_version.to_owned());
-        return Err(Flaw::at(0, problem));
-    }
-    if !group.is_empty() {
-        reference::group(group)?;
-    }
-    Ok(group)
 }
 
 fn unknown_key(key: &str) -> Problem {

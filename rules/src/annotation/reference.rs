@@ -67,6 +67,23 @@ pub(super) fn group(text: &str) -> Result<(), Flaw> {
     Err(Flaw::at(0, Problem::UnknownGroup { group, likely }))
 }
 
+/// The group of `apps/v1`; of `v1` the core group.
+pub(super) fn group_of(api_version: &str) -> Result<&str, Flaw> {
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    let is_version = version
+        .strip_prefix('v')
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    let core_and_old = group.is_empty() && version != "v1";
+    if !is_version || core_and_old || api_version.starts_with('/') {
+        let problem = Problem::BadApiVersion(api_version.to_owned());
+        return Err(Flaw::at(0, problem));
+    }
+    if !group.is_empty() {
+        self::group(group)?;
+    }
+    Ok(group)
+}
+
 /// The kind `word` of a group that is empty for the core group; `found` is the built-in one of that name.
 pub(super) fn in_group(
     found: Option<&'static Builtin>,
