@@ -1,11 +1,6 @@
 //! Health rules in CEL: the cases of Flux's evaluator, `expressions.jsonl` in the folder that `SLUICE_CORPUS` names, else
 //! beside the workspace.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a file of the wrong shape fails its test"
-)]
-
 use rules::health::{Expression, Rule};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -100,7 +100,7 @@ impl Follower {
         while let Some(event) = events.try_next().await? {
             match event {
                 WatchEvent::Added(found) | WatchEvent::Modified(found) => {
-                    self.take(Some(&found)).await
+                    self.take(Some(&found)).await;
                 }
                 WatchEvent::Error(status) => return Err(Error::Api(status)),
                 WatchEvent::Deleted(_) => return Ok(()),
