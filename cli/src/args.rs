@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::check;
 use crate::offline::{self, Profile};
 use crate::status;
 use anyhow::{Context, Result};
@@ -46,6 +47,17 @@ enum Command {
     /// Exit code 0: nothing holds the pod back, or every object is Current; 1: an error, after what came before it;
     /// 2: wrong arguments; 3: something is not as it has to be.
     Status(Status),
+    /// What is wrong with something before it is applied. Asks no cluster.
+    ///
+    /// Exit code 0: nothing; 1: an error; 2: wrong arguments; 3: something is wrong.
+    Check(Check),
+}
+
+#[derive(Debug, ClapArgs)]
+struct Check {
+    /// Health rules: a list of them, or the ConfigMap that holds them; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    health_rules: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -83,6 +95,7 @@ impl Args {
         } = self;
         match command {
             Command::Status(status) => status.run(connection).await,
+            Command::Check(Check { health_rules }) => check::run(&health_rules),
         }
     }
 }

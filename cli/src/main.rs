@@ -1,6 +1,7 @@
 //! Assembly: provider, arguments, one command, an exit code.
 
 mod args;
+mod check;
 mod manifest;
 mod offline;
 mod reader;

@@ -225,3 +225,31 @@ fn wrong_arguments_are_told() {
         assert_eq!(ran.code, Some(2), "{args:?}");
     }
 }
+
+#[test]
+fn broken_health_rules_are_told_before_they_are_applied() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rules.yaml");
+    let path = path.to_str().unwrap();
+    let check = |rules: &str| {
+        std::fs::write(path, rules).unwrap();
+        run(&["check", "--health-rules", path], "")
+    };
+    let good = check("- {apiVersion: example.com/v1, kind: Thing, current: status.ok}");
+    assert_eq!(
+        (good.code, good.error),
+        (Some(0), format!("{path}: 1 rules are in order\n"))
+    );
+    let bad = check("- {apiVersion: example.com/v1, kind: Thing, current: 'status.('}");
+    assert_eq!(bad.code, Some(3));
+    assert!(
+        bad.error
+            .starts_with(&format!("{path}: rule 1: current: failed to parse")),
+        "{}",
+        bad.error
+    );
+    assert_eq!(
+        run(&["check", "--health-rules", "/nonexistent"], "").code,
+        Some(1)
+    );
+}
