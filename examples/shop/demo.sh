@@ -12,7 +12,7 @@ for program in kubectl helm python3 curl; do command -v $program >/dev/null || {
 kubectl get --raw /readyz >/dev/null || { echo "demo.sh: no cluster answers; is KUBECONFIG set?" >&2; exit 1; }
 [ -n "$(kubectl -n sluice-system get deployments -o name 2>/dev/null)" ] || echo "demo.sh: sluice is not in this cluster, so nothing will be held back; 'make install' puts it there" >&2
 
-forward= log=$(mktemp)
+forward='' log=$(mktemp)
 cleanup() { rm -f "$log"; [ -z "$forward" ] || kill "$forward" 2>/dev/null || true; }
 trap cleanup EXIT
 

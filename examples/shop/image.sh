@@ -35,7 +35,7 @@ take $pg/bin/{postgres,initdb,pg_isready,psql} $pg/lib/{plpgsql,dict_snowball}.s
 # Debian's own loader tells what the programs load, so the machine needs none of these libraries itself.
 folders=$(echo "$unpacked"/lib/*-linux-gnu "$unpacked"/usr/lib/*-linux-gnu | tr ' ' :) loader=$(echo "$unpacked"/lib/*-linux-gnu/ld-linux-*.so.*)
 for program in "$tree"/$pg/bin/* "$tree"/$pg/lib/*.so "$tree/usr/sbin/nginx"; do
-  LD_LIBRARY_PATH= "$loader" --library-path "$folders" --list "$program" > "$work/libraries"
+  LD_LIBRARY_PATH='' "$loader" --library-path "$folders" --list "$program" > "$work/libraries"
   ! grep '=>' "$work/libraries" | grep -v "=> $unpacked/" || { echo "image.sh: $program lacks the library above; packages() leaves out too much" >&2; exit 1; }
   sed -n 's/.*=> \(.*\) (0x.*/\1/p' "$work/libraries" | sed "s|^$unpacked/||"
 done | sort -u | while read -r library; do
