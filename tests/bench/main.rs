@@ -57,7 +57,7 @@ async fn main() -> Result<()> {
     let mut table = Table::default();
     let measured = tokio::select! {
         measured = measure(&paths, &cluster, &mut table) => measured,
-        interrupted = tokio::signal::ctrl_c() => interrupted.context("interrupted"),
+        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
     };
     step("taking everything away");
     let removed = cluster.remove().await;
