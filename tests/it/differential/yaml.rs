@@ -79,7 +79,7 @@ const KEYS: [&str; 12] = [
     "1e10",
     "1e-7",
     "Off",
-    "~",
+    "1_0",
     "'quoted'",
     "\"q\\\"\"",
     "2024-01-01",
@@ -167,9 +167,10 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Two keys that are one boolean would be a key that is there twice, of which the library takes the second.
+/// Two keys that are one boolean are a key that is there twice, of which the library takes the second. A key that is
+/// null is an error, unless a merge replaces the mapping that it stands in.
 fn is_name(key: &str) -> bool {
-    is_plain(key) && !key.eq_ignore_ascii_case("true")
+    is_plain(key) && !key.eq_ignore_ascii_case("true") && key != "null"
 }
 
 fn is_plain(text: &str) -> bool {
