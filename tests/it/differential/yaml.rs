@@ -170,7 +170,8 @@ fn quoted(text: &str) -> String {
 /// Two keys that are one boolean are a key that is there twice, of which the library takes the second. A key that is
 /// null is an error, unless a merge replaces the mapping that it stands in.
 fn is_name(key: &str) -> bool {
-    is_plain(key) && !key.eq_ignore_ascii_case("true") && key != "null"
+    let special = ["true", "false", "null"];
+    is_plain(key) && !special.iter().any(|word| key.eq_ignore_ascii_case(word))
 }
 
 fn is_plain(text: &str) -> bool {
