@@ -31,7 +31,7 @@ const MOST_FALSELY_WAITING: f64 = 0.03;
 const MOST_FALSELY_READY_UNKNOWN: f64 = 0.20;
 
 struct Alone {
-    library: bool,
+    with_library: bool,
 }
 
 impl World for Alone {
@@ -54,7 +54,7 @@ impl World for Alone {
     }
 
     fn health(&self, object: &Value) -> Option<Judged> {
-        self.library.then(|| rules::health::builtin(object))?
+        self.with_library.then(|| rules::health::builtin(object))?
     }
 }
 
@@ -96,8 +96,8 @@ fn few_gates_open_too_early_or_too_late() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let with = measure(&cases, &Alone { library: true });
-    let without = measure(&cases, &Alone { library: false });
+    let with = measure(&cases, &Alone { with_library: true });
+    let without = measure(&cases, &Alone { with_library: false });
     for (name, score) in [("with the library", &with), ("without it", &without)] {
         for (what, tally) in [
             ("falsely ready", &score.falsely_ready),
