@@ -97,7 +97,12 @@ fn few_gates_open_too_early_or_too_late() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let with = measure(&cases, &Alone { with_library: true });
-    let without = measure(&cases, &Alone { with_library: false });
+    let without = measure(
+        &cases,
+        &Alone {
+            with_library: false,
+        },
+    );
     for (name, score) in [("with the library", &with), ("without it", &without)] {
         for (what, tally) in [
             ("falsely ready", &score.falsely_ready),
