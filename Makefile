@@ -10,7 +10,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-cluster := tests/cluster/cluster
+# Absolute, because tests run in a folder of their own.
+cluster := $(CURDIR)/tests/cluster/cluster
 bin := $(or $(CLUSTER_BIN),/var/cache/sluice-cluster/bin)
 own_kubeconfig := $(or $(CLUSTER_STATE),/var/lib/sluice-cluster)/kubeconfig
 own := $(if $(filter-out $(own_kubeconfig),$(KUBECONFIG)),,yes)
