@@ -67,14 +67,14 @@ fn judge(
         Lookup::Unavailable(why) => bail!("cannot read the owner of pod {name:?}: {why:?}"),
     };
     let dependencies = dependent.dependencies(true)?;
-    let edges = verdict::judge(
+    let judgement = verdict::judge(
         &dependent,
         dependencies,
         &CrossNamespace::default(),
         world,
         now,
     );
-    Ok((pod, verdict::answer(&edges)))
+    Ok((pod, verdict::answer(&judgement.edges)))
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]

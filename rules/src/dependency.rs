@@ -1,6 +1,7 @@
 //! The model of what a dependent waits for.
 
 use crate::kinds::Kind;
+use crate::scope::Part;
 use crate::selector::Selector;
 use std::fmt;
 
@@ -28,6 +29,10 @@ pub enum Reference {
     Object(ObjectRef),
     /// Every object of a kind that a selector finds.
     Selected(Selection),
+    /// The objects of a group, a sub-chart or a release.
+    Part(Parts),
+    /// Every object of the dependent's scope that weighs less. No text names it: weights do.
+    Wave(i64),
     /// Some of several.
     Any(Alternatives),
 }
@@ -53,6 +58,17 @@ pub struct Selection {
     pub namespace: Option<String>,
     /// Which of them; never empty.
     pub selector: Selector,
+    /// How many of them must be satisfied; `None` for all.
+    pub min: Option<Min>,
+}
+
+/// The objects of a part of a scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// Which part.
+    pub part: Part,
+    /// Where the release is, as the user wrote it; the other parts are of the dependent's own scope.
+    pub namespace: Option<String>,
     /// How many of them must be satisfied; `None` for all.
     pub min: Option<Min>,
 }
@@ -120,6 +136,7 @@ impl Dependency {
     pub fn is_per_pod(&self) -> bool {
         match &self.reference {
             Reference::Object(_) | Reference::Selected(_) => self.same_node,
+            Reference::Part(_) | Reference::Wave(_) => false,
             Reference::Any(alternatives) => alternatives.of.iter().any(Self::is_per_pod),
         }
     }
@@ -129,6 +146,8 @@ impl Dependency {
         match &self.reference {
             Reference::Object(object) => object.name.clone(),
             Reference::Selected(selection) => selection.selector.to_string(),
+            Reference::Part(parts) => parts.part.name().to_owned(),
+            Reference::Wave(below) => format!("weight below {below}"),
             Reference::Any(alternatives) => {
                 let names = alternatives.of.iter().map(Self::name);
                 names.min().unwrap_or_default()
@@ -234,6 +253,14 @@ impl fmt::Display for Dependency {
                 write!(out, "{selection}")?;
                 false
             }
+            Reference::Part(parts) => {
+                if let Some(namespace) = &parts.namespace {
+                    write!(out, "{namespace}/")?;
+                }
+                write!(out, "{}", parts.part)?;
+                false
+            }
+            Reference::Wave(below) => return write!(out, "every weight below {below}"),
             Reference::Any(alternatives) => return write!(out, "{alternatives}"),
         };
         if self.state != State::Ready || colon {

@@ -9,9 +9,10 @@ pub use revision::carried;
 pub(crate) use revision::created;
 
 use crate::annotation::{self, ParseError};
-use crate::dependency::Dependency;
+use crate::dependency::{Dependency, Reference};
 use crate::keys;
 use crate::kinds::{self, Kind};
+use crate::scope::{self, Scope};
 use crate::terms::Terms;
 use crate::world::{Lookup, Unavailable, World};
 use jiff::Timestamp;
@@ -48,6 +49,10 @@ pub struct Dependent {
     pub node: Option<String>,
     /// The controllers from the nearest to the topmost.
     pub owners: Vec<Owner>,
+    /// The release or application that it belongs to.
+    pub scope: Option<Scope>,
+    /// The names by which a plan may call it: of its chart and of its application.
+    pub called: Vec<String>,
 }
 
 /// One controller above a pod.
@@ -73,6 +78,7 @@ impl Dependent {
     pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
         let namespace = text(pod, "/metadata/namespace");
         let mut owners: Vec<Owner> = Vec::new();
+        let mut topmost = None;
         let mut next = controller(pod, extra);
         while let Some((kind, name)) = next {
             if owners.len() == MAX_OWNERS {
@@ -88,6 +94,7 @@ impl Dependent {
                         annotations: annotations(&object),
                         created: created(&object),
                     });
+                    topmost = Some(object);
                 }
                 Lookup::NotFound => return Lookup::NotFound,
                 // A kind from elsewhere that sluice may not read is where the climb ends; the pod's own list counts.
@@ -100,7 +107,10 @@ impl Dependent {
             }
         }
         let hash = pod.pointer("/metadata/labels/controller-revision-hash");
+        let (scope, called) = belonging(pod, topmost.as_ref());
         Lookup::Found(Self {
+            scope,
+            called,
             namespace,
             pod: text(pod, "/metadata/name"),
             template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
@@ -111,13 +121,18 @@ impl Dependent {
         })
     }
 
-    /// What the dependent waits for. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
+    /// What the dependent waits for: its lists, and in a scope everything that weighs less. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
     pub fn dependencies(&self, config_depends_on: bool) -> Result<Vec<Dependency>, ParseError> {
         let mut annotations = self.annotations();
         if !config_depends_on {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
-        Ok(annotation::declared(&annotations)?.dependencies())
+        let mut dependencies = annotation::declared(&annotations)?.dependencies();
+        if self.scope.is_some() {
+            let below = self.weight().unwrap_or_default();
+            dependencies.push(Dependency::on(Reference::Wave(below)));
+        }
+        Ok(dependencies)
     }
 
     /// On which terms it waits; a list that cannot be read does not matter here.
@@ -156,6 +171,17 @@ impl Dependent {
         };
         self.is(kind, &text(object, "/metadata/name")) || sibling().unwrap_or(false)
     }
+}
+
+/// What a pod's scope is, and what it is called there. A name by hand counts wherever it stands; what installers write,
+/// they write on the object that the user made.
+fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<String>) {
+    let object = topmost.unwrap_or(pod);
+    let by_hand = scope::said(pod, keys::SCOPE).and_then(|_| Scope::of(pod));
+    let scope = by_hand.or_else(|| Scope::of(object));
+    let called = [scope::chart(object), scope::app(object)];
+    let called = called.into_iter().flatten().map(ToOwned::to_owned);
+    (scope, called.collect())
 }
 
 /// The controller reference of an object, if it is one that we follow.

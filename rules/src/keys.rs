@@ -33,10 +33,33 @@ pub const REGATE: &str = "sluice.dev/regate";
 pub const SKIP: &str = "sluice.dev/skip";
 
 /// What a dependent says beside its lists; see [`crate::terms::Terms`].
-pub const TERMS: [&str; 6] = [REVISION, TIMEOUT, ON_TIMEOUT, ON_FAILURE, REGATE, SKIP];
+pub const TERMS: [&str; 10] = [
+    REVISION,
+    TIMEOUT,
+    ON_TIMEOUT,
+    ON_FAILURE,
+    REGATE,
+    SKIP,
+    WEIGHT,
+    PARALLELISM,
+    GROUP,
+    SCOPE,
+];
 
-/// The wave of an object in its scope. Known, and refused until waves exist.
+/// The wave of an object in its scope, an integer.
 pub const WEIGHT: &str = "sluice.dev/weight";
+
+/// How many objects of one wave that carry the key may run at once.
+pub const PARALLELISM: &str = "sluice.dev/parallelism";
+
+/// The groups that an object belongs to, comma separated.
+pub const GROUP: &str = "sluice.dev/group";
+
+/// The same in the words of the Helm proposal for resource sequencing.
+pub const RESOURCE_GROUP: &str = "helm.sh/resource-group";
+
+/// Names the scope of an object by hand.
+pub const SCOPE: &str = "sluice.dev/scope";
 
 /// On a Namespace: which other namespaces may depend on objects in it, comma separated, or `*`.
 pub const ALLOW_DEPENDENTS_FROM: &str = "sluice.dev/allow-dependents-from";
@@ -54,17 +77,13 @@ pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 /// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
 /// kept is worse than an object that is not accepted. Some of these are read already ([`TERMS`]); taking one out of here
 /// is all that makes it legal.
-pub const LATER: [&str; 10] = [
+pub const LATER: [&str; 6] = [
     "sluice.dev/gate-position",
-    "sluice.dev/group",
     ON_FAILURE,
     ON_TIMEOUT,
-    "sluice.dev/parallelism",
     REGATE,
-    "sluice.dev/scope",
     SKIP,
     TIMEOUT,
-    WEIGHT,
 ];
 
 /// The prefix of every key that is ours.

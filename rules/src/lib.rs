@@ -4,7 +4,9 @@
 //!
 //! * a **dependent** is the workload (or pod) that waits;
 //! * a **dependency** is one thing it waits for, written in its list; an *edge* is dependent -> dependency;
-//! * a **reference** is how a dependency is named: an object by its name, objects by a selector, or some of several;
+//! * a **reference** is how a dependency is named: an object by its name, objects by a selector, a group, a sub-chart,
+//!   a release, a wave, or some of several;
+//! * a **scope** is the release or application that an object belongs to ([`scope`]);
 //! * a **status** is what kstatus says of one object: `Current InProgress Failed Terminating NotFound Unknown`;
 //! * a **state** is what an edge asks for: `present started ready available complete addressed`;
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
@@ -31,6 +33,7 @@ pub mod kinds;
 pub mod kstatus;
 pub mod profile;
 pub mod readiness;
+pub mod scope;
 pub mod selector;
 mod suggest;
 pub mod terms;

@@ -17,6 +17,12 @@ pub struct Terms {
     pub regate: Option<Regate>,
     /// [`crate::keys::SKIP`]; `false` by default.
     pub skip: Option<bool>,
+    /// [`crate::keys::WEIGHT`]; 0 by default.
+    pub weight: Option<i64>,
+    /// [`crate::keys::PARALLELISM`], at least 1; no cap by default.
+    pub parallelism: Option<usize>,
+    /// [`crate::keys::SCOPE`]; what the installer wrote, by default.
+    pub scope: Option<String>,
 }
 
 /// What happens when the timeout has passed.
@@ -62,6 +68,9 @@ impl Terms {
             on_failure: self.on_failure.or(below.on_failure),
             regate: self.regate.or(below.regate),
             skip: self.skip.or(below.skip),
+            weight: self.weight.or(below.weight),
+            parallelism: self.parallelism.or(below.parallelism),
+            scope: self.scope.or(below.scope),
         }
     }
 }

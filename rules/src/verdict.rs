@@ -3,9 +3,12 @@
 mod consent;
 mod edge;
 mod node;
+mod part;
 mod reason;
 mod revision;
+mod settle;
 mod several;
+mod wave;
 
 pub use consent::CrossNamespace;
 pub use reason::Reason;
@@ -18,6 +21,7 @@ use crate::wire::{self, Answer};
 use crate::world::{Unavailable, World};
 use edge::Judge;
 use jiff::Timestamp;
+use std::cell::Cell;
 
 /// What was found of one edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,19 +48,29 @@ pub struct Edge {
     pub judged: Judged,
 }
 
-/// Judges every edge of one dependent, in the order of its list.
+/// What was found of all edges of one dependent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The edges in the order of its list, which ends with the wave, if it has one to tell of.
+    pub edges: Vec<Edge>,
+    /// When time alone may change this, at the earliest.
+    pub again: Option<Timestamp>,
+}
+
+/// Judges every edge of one dependent.
 pub fn judge(
     dependent: &Dependent,
     dependencies: Vec<Dependency>,
     allowed: &CrossNamespace,
     world: &dyn World,
     now: Timestamp,
-) -> Vec<Edge> {
+) -> Judgement {
     let judge = Judge {
         dependent,
         allowed,
         world,
         now,
+        again: Cell::new(None),
     };
     let judge_one = |dependency: Dependency| {
         let (foreign, judged) = judge.edge(&dependency);
@@ -66,7 +80,12 @@ pub fn judge(
             judged,
         }
     };
-    dependencies.into_iter().map(judge_one).collect()
+    let mut edges: Vec<Edge> = dependencies.into_iter().map(judge_one).collect();
+    edges.retain(|edge| !judge.is_idle_wave(edge));
+    Judgement {
+        edges,
+        again: judge.again.get(),
+    }
 }
 
 /// What the gate is told of its edges. An empty list opens: a marker without a list is inert.

@@ -1,8 +1,10 @@
 //! How the rules look at the cluster: a trait, so that they stay pure.
 
 use crate::kinds::Kind;
+use crate::scope::{self, Part, Position, Scope};
 use crate::selector::Selector;
 use crate::verdict::Judged;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -54,6 +56,69 @@ pub trait World {
     /// An empty list is `Found`.
     fn list(&self, kind: &Kind, namespace: Option<&str>, selector: &Selector)
     -> Lookup<Vec<Value>>;
+
+    /// The kinds whose objects are looked for in a scope: [`scope::WORKLOADS`], and whatever else is known here.
+    fn kinds(&self) -> Vec<Kind> {
+        scope::workloads().collect()
+    }
+
+    /// The objects of a kind that may be in a part ([`Part::may_hold`]) of the scopes called `scope` in a namespace, or,
+    /// without a scope, anywhere in the namespace; in the order of their names.
+    fn members(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        scope: Option<&str>,
+        part: &Part,
+    ) -> Lookup<Vec<Value>> {
+        let listed = self.list(kind, Some(namespace), &Selector::default());
+        let Lookup::Found(mut objects) = listed else {
+            return listed;
+        };
+        objects.retain(|object| {
+            let named = || Scope::of(object).is_some_and(|it| Some(it.name.as_str()) == scope);
+            part.may_hold(object) && (scope.is_none() || named())
+        });
+        Lookup::Found(objects)
+    }
+
+    /// The first object of a kind in a scope, in the order of [`scope::Position`], that weighs less than `below` and is
+    /// not ready.
+    fn first_unready(
+        &self,
+        kind: &Kind,
+        scope: &Scope,
+        below: i64,
+        is_ready: &dyn Fn(&Value) -> bool,
+    ) -> Lookup<Option<Value>> {
+        let listed = self.list(kind, Some(&scope.namespace), &Selector::default());
+        let objects = match listed {
+            Lookup::Found(objects) => objects,
+            Lookup::NotFound => return Lookup::Found(None),
+            Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+        };
+        let lower = |object: &Value| {
+            let position = Position::of(object)?;
+            (position.weight < below && Scope::of(object).as_ref() == Some(scope))
+                .then_some(position)
+        };
+        let mut lower: Vec<_> = objects
+            .into_iter()
+            .filter_map(|object| Some((lower(&object)?, object)))
+            .collect();
+        lower.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Lookup::Found(
+            lower
+                .into_iter()
+                .map(|(_, object)| object)
+                .find(|object| !is_ready(object)),
+        )
+    }
+
+    /// When an object of the scope was last created or its spec written, as far as anybody here knows.
+    fn active(&self, _scope: &Scope) -> Option<Timestamp> {
+        None
+    }
 
     /// Whether objects of this kind live in a namespace.
     fn namespaced(&self, kind: &Kind) -> Lookup<bool>;

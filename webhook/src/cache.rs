@@ -4,6 +4,7 @@
 //! the first time asks for its watch through [`Cache::new`]'s channel. The view then waits for a change of exactly what
 //! was read, so one changed object wakes only the gates whose verdict it can alter.
 
+mod scopes;
 mod store;
 mod trim;
 mod view;
@@ -104,6 +105,20 @@ impl Cache {
     /// A way to read that remembers what was read.
     pub fn view(self: &Arc<Self>) -> View {
         View::new(Arc::clone(self), self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The custom kinds that somebody depends on, each once.
+    pub fn custom_kinds(&self) -> Vec<Kind> {
+        let mut seen: Vec<Arc<Store>> = Vec::new();
+        let mut kinds = Vec::new();
+        for (kind, store) in self.stores() {
+            let custom = matches!(kind, Kind::Custom { .. });
+            if custom && !seen.iter().any(|it| Arc::ptr_eq(it, &store)) {
+                seen.push(store);
+                kinds.push(kind);
+            }
+        }
+        kinds
     }
 
     /// The kinds that are watched, and their stores, for metrics and logs.

@@ -97,18 +97,18 @@ async fn verdict(
         let view = service.cache.view();
         let outcome = answer(&identity, &service.settings, &view, Timestamp::now());
         let settled = began.elapsed() >= SETTLE;
-        let (answer, news) = match outcome {
+        let (answer, news, again) = match outcome {
             Outcome::Open(answer, dependent) => {
                 service.opened(&identity, &answer, &dependent);
                 return told(&service, answer);
             }
-            Outcome::Wait(answer) => {
+            Outcome::Wait(answer, again) => {
                 let news = answer.digest != ask.seen;
-                (answer, news)
+                (answer, news, again)
             }
             Outcome::Provisional(answer) => {
                 let news = settled && answer.digest != ask.seen;
-                (answer, news)
+                (answer, news, None)
             }
             Outcome::AnotherPod => return refused(&service, &Refusal::AnotherPod),
         };
@@ -118,11 +118,15 @@ async fn verdict(
         if news || Instant::now() >= deadline {
             return told(&service, answer);
         }
-        let next = if settled {
+        let mut next = if settled {
             deadline
         } else {
             deadline.min(began + SETTLE)
         };
+        if let Some(again) = again {
+            let left = again.duration_since(Timestamp::now()).unsigned_abs();
+            next = next.min(Instant::now() + left);
+        }
         tokio::select! {
             biased;
             // Each arm only wakes the loop, so losing one to another loses nothing.

@@ -7,7 +7,7 @@ no user function in them, so the keys and the path are spelled out by these help
 */}}
 
 {{- define "sluice.match.keys" -}}
-['sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight']
+['sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism']
 {{- end }}
 
 {{/* Does the object itself carry one of the keys? */}}
@@ -64,5 +64,5 @@ checked: that leaves alone the writes by which controllers keep a cluster runnin
 - name: annotated
   expression: >-
     has(object.metadata.annotations)
-    && (['sluice.dev/gated', 'sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight'].exists(k, k in object.metadata.annotations))
+    && (['sluice.dev/gated', 'sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'].exists(k, k in object.metadata.annotations))
 {{- end }}

@@ -2,6 +2,7 @@
 
 use super::long::{self, Count};
 use super::problem::{Flaw, Problem, Quoted};
+use super::reference::PARTS;
 use super::yaml::{Node, Text, Value};
 use super::{reference, selector};
 use crate::dependency::{
@@ -11,7 +12,7 @@ use crate::kinds::{self, Kind};
 use crate::suggest;
 
 /// What an item may say, in the order in which the documentation lists it.
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 15] = [
     "kind",
     "apiVersion",
     "name",
@@ -24,13 +25,19 @@ pub(super) const KEYS: [&str; 12] = [
     "fresh",
     "sameNode",
     "optional",
+    "group",
+    "subchart",
+    "release",
 ];
 
 /// Keys of the contract that later versions bring.
-const LATER: [&str; 4] = ["group", "subchart", "release", "health"];
+const LATER: [&str; 1] = ["health"];
 
 /// The keys that an item with `any` may have.
 const BESIDE_ANY: [&str; 3] = ["any", "min", "optional"];
+
+/// The keys that an item with a group, a sub-chart or a release may have beside it.
+const BESIDE_PART: [&str; 5] = ["namespace", "state", "min", "revision", "optional"];
 
 /// The pairs of one mapping that begins at `at`; no key twice, and each of them known.
 pub(super) struct Fields<'n> {
@@ -72,6 +79,9 @@ impl<'n> Fields<'n> {
         if let Some(field) = self.find("any") {
             return self.alternatives(field, count);
         }
+        if let Some(field) = PARTS.into_iter().find_map(|word| self.find(word)) {
+            return self.part(field);
+        }
         let kind = self.kind()?;
         let dependency = Dependency {
             state: self.state(&kind)?,
@@ -111,6 +121,31 @@ impl<'n> Fields<'n> {
         Ok(Dependency {
             optional: self.flag("optional")?,
             ..Dependency::on(Reference::Any(Alternatives { of, min }))
+        })
+    }
+
+    /// A group, a sub-chart or a release.
+    fn part(&self, field: &Field<'n>) -> Result<Dependency, Flaw> {
+        let beside = |it: &&Field<'_>| it.key != field.key && !BESIDE_PART.contains(&it.key);
+        if let Some(idle) = self.pairs.iter().find(beside) {
+            return Err(Flaw::at(idle.at, Problem::BesidePart(idle.key, field.key)));
+        }
+        let name = field.text("a text")?;
+        let part = reference::part(field.key, &name.content).map_err(|flaw| name.flaw(flaw))?;
+        let state = match self.text("state")? {
+            None => State::default(),
+            Some(word) => reference::state(&word.content)
+                .and_then(|state| reference::state_of_part(&part, state).map(|()| state))
+                .map_err(|flaw| word.flaw(flaw))?,
+        };
+        let namespace = self.text("namespace")?;
+        let parts = reference::parts(part, namespace.map(|it| &*it.content), self.min()?)
+            .map_err(|flaw| namespace.unwrap_or(name).flaw(flaw))?;
+        Ok(Dependency {
+            state,
+            optional: self.flag("optional")?,
+            revision: self.revision()?,
+            ..Dependency::on(parts)
         })
     }
 

@@ -68,9 +68,19 @@ pub enum Problem {
     )]
     ConfigGrammar(String),
     #[error(
-        "this version of sluice does not support {0} references; name each object as kind/name"
+        "{word} {} is one of the dependent's own scope, so a namespace means nothing; write {word}/name",
+        Quoted(.name)
     )]
-    LaterReference(&'static str),
+    NamespacedPart { word: &'static str, name: String },
+    #[error("{0:?} is no kind; write \"{0}: name\"")]
+    PartAsKind(&'static str),
+    #[error(
+        "state {state:?} means nothing for a {word}, whose objects are of several kinds; leave it out, or write present, started or available"
+    )]
+    IdlePartState {
+        state: &'static str,
+        word: &'static str,
+    },
     #[error("unknown state {}{}", Unknown(.state), did_you_mean(*.likely, &one_of_the_states()))]
     UnknownState {
         state: String,
@@ -148,6 +158,8 @@ pub enum Problem {
     NotAList,
     #[error("an item is kind/name, or a mapping with kind and name or with any, not {0}")]
     BadItem(&'static str),
+    #[error("{0:?} means nothing beside {1:?}; remove it")]
+    BesidePart(&'static str, &'static str),
     #[error("the item lacks {0:?}; write kind and name, or kind and selector")]
     MissingKey(&'static str),
     #[error("a key is a plain word such as \"kind\"")]
@@ -210,6 +222,10 @@ pub enum Problem {
         length: usize,
         most: usize,
     },
+    #[error("{} is no integer; write one such as 0, 10 or -5", Quoted(.0))]
+    NoInteger(String),
+    #[error("{} is beyond 64 bits; write a number nearer to 0", Quoted(.0))]
+    LargeInteger(String),
     #[error("{} is no duration: {fault}; write one such as 90s, 10m or 1h30m", Quoted(.text))]
     Duration { text: String, fault: DurationFault },
 

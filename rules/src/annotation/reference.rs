@@ -2,12 +2,62 @@
 
 use super::names::{self, Rule};
 use super::problem::{Flaw, Problem};
-use crate::dependency::{ObjectRef, Reference, State};
+use crate::dependency::{Min, ObjectRef, Parts, Reference, State};
 use crate::kinds::{self, Builtin, Kind};
+use crate::scope::Part;
 use crate::suggest;
 
 /// The words that stand in the place of a kind, or as a key of an item, and name more than one object.
-pub(super) const LATER: [&str; 3] = ["group", "subchart", "release"];
+pub(super) const PARTS: [&str; 3] = ["group", "subchart", "release"];
+
+/// Whether `word`, in any letter case, is one of [`PARTS`].
+pub(super) fn is_part(word: &str) -> bool {
+    PARTS.iter().any(|it| it.eq_ignore_ascii_case(word))
+}
+
+/// The part that a word of [`PARTS`] and a name name.
+pub(super) fn part(word: &str, name: &str) -> Result<Part, Flaw> {
+    let name_it = match PARTS.iter().position(|it| it.eq_ignore_ascii_case(word)) {
+        Some(0) => Part::Group,
+        Some(1) => Part::SubChart,
+        _ => Part::Release,
+    };
+    let part = name_it(name.to_owned());
+    // Whatever can be a label's value: that is where two of the three are read from.
+    names::check(part.word(), name, Rule::LabelPart)?;
+    Ok(part)
+}
+
+/// The objects of a part; only of a release a namespace tells more.
+pub(super) fn parts(
+    part: Part,
+    namespace: Option<&str>,
+    min: Option<Min>,
+) -> Result<Reference, Flaw> {
+    if let Some(namespace) = namespace {
+        if !matches!(part, Part::Release(_)) {
+            let (word, name) = (part.word(), part.name().to_owned());
+            return Err(Flaw::at(0, Problem::NamespacedPart { word, name }));
+        }
+        names::check("namespace", namespace, Rule::Label)?;
+    }
+    Ok(Reference::Part(Parts {
+        part,
+        namespace: namespace.map(str::to_owned),
+        min,
+    }))
+}
+
+/// Refuses a state that only objects of a few kinds can have.
+pub(super) fn state_of_part(part: &Part, state: State) -> Result<(), Flaw> {
+    match state {
+        State::Present | State::Started | State::Ready | State::Available => Ok(()),
+        State::Complete | State::Addressed => {
+            let (state, word) = (state.word(), part.word());
+            Err(Flaw::at(0, Problem::IdlePartState { state, word }))
+        }
+    }
+}
 
 /// A kind as kubectl takes it: `deploy`, `deployments.apps`, `Certificate.cert-manager.io`.
 pub(super) fn kind(text: &str) -> Result<Kind, Flaw> {
@@ -30,8 +80,8 @@ fn bare(word: &str) -> Result<Kind, Problem> {
     if let Some(builtin) = kinds::by_word(word) {
         return Ok(Kind::Builtin(builtin));
     }
-    if let Some(later) = LATER.into_iter().find(|it| it.eq_ignore_ascii_case(word)) {
-        return Err(Problem::LaterReference(later));
+    if let Some(part) = PARTS.into_iter().find(|it| it.eq_ignore_ascii_case(word)) {
+        return Err(Problem::PartAsKind(part));
     }
     Err(unknown(word))
 }

@@ -63,6 +63,9 @@ fn build(
     (kind_at, kind): (usize, &str),
     (rest_at, rest): (usize, &str),
 ) -> Result<Dependency, Flaw> {
+    if reference::is_part(kind) {
+        return part(namespace, kind, rest).map_err(|flaw| flaw.after(rest_at));
+    }
     let kind = reference::kind(kind).map_err(|flaw| flaw.after(kind_at))?;
     if let Some((at, namespace)) = namespace {
         reference::namespace(&kind, namespace).map_err(|flaw| flaw.after(at))?;
@@ -73,6 +76,25 @@ fn build(
     Ok(Dependency {
         state,
         ..Dependency::on(reference::object(kind, namespace, name))
+    })
+}
+
+/// `group/backend`, `subchart/postgresql:started`, `data/release/shop-db`.
+fn part(namespace: Option<(usize, &str)>, word: &str, rest: &str) -> Result<Dependency, Flaw> {
+    let (name, state) = match rest.split_once(':') {
+        None => (rest, State::default()),
+        Some((name, word)) => {
+            let state = reference::state(word).map_err(|flaw| flaw.after(name.len() + 1))?;
+            (name, state)
+        }
+    };
+    let part = reference::part(word, name)?;
+    reference::state_of_part(&part, state).map_err(|flaw| flaw.after(name.len() + 1))?;
+    let namespace = namespace.map(|(_, namespace)| namespace);
+    let parts = reference::parts(part, namespace, None)?;
+    Ok(Dependency {
+        state,
+        ..Dependency::on(parts)
     })
 }
 

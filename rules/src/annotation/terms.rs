@@ -1,10 +1,13 @@
 //! The annotations beside the lists: a word, a duration or a text each.
 
 use super::duration;
+use super::names::{self, Rule};
 use super::problem::{Flaw, Problem};
+use super::reference::{pieces, trimmed};
 use crate::keys;
 use crate::suggest;
 use crate::terms::{OnFailure, OnTimeout, Regate, Terms};
+use std::num::{IntErrorKind, ParseIntError};
 
 /// The longest revision, in bytes: as much as the name of an object.
 const MAX_REVISION: usize = 253;
@@ -37,7 +40,40 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
             terms.regate = Some(regate);
         }
         keys::SKIP => terms.skip = Some(word(text, &["true", "false"])? == "true"),
+        keys::WEIGHT => terms.weight = Some(integer(text)?),
+        keys::PARALLELISM => {
+            let most = integer(text)?.max(1);
+            terms.parallelism = Some(usize::try_from(most).unwrap_or(usize::MAX));
+        }
+        keys::GROUP => groups(text)?,
+        keys::SCOPE => {
+            let (at, name) = trimmed((0, text));
+            names::check("scope", name, Rule::LabelPart).map_err(|flaw| flaw.after(at))?;
+            terms.scope = Some(name.to_owned());
+        }
         _ => {}
+    }
+    Ok(())
+}
+
+fn integer(text: &str) -> Result<i64, Flaw> {
+    let (at, number) = trimmed((0, text));
+    let text = || number.to_owned();
+    number.parse().map_err(|error: ParseIntError| {
+        let problem = match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Problem::LargeInteger(text()),
+            _ => Problem::NoInteger(text()),
+        };
+        Flaw::at(at, problem)
+    })
+}
+
+/// Groups are read from the object itself, whoever asks; here they are only checked.
+fn groups(text: &str) -> Result<(), Flaw> {
+    for (at, group) in pieces(text, ',').map(trimmed) {
+        if !group.is_empty() {
+            names::check("group", group, Rule::LabelPart).map_err(|flaw| flaw.after(at))?;
+        }
     }
     Ok(())
 }

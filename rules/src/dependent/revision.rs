@@ -22,13 +22,23 @@ impl Dependent {
         }
     }
 
-    /// The value of [`keys::REVISION`] that the dependencies of this one are held to.
-    pub fn lockstep(&self) -> Option<&str> {
+    /// Its wave; `None` where it says none, and then it weighs 0.
+    pub fn weight(&self) -> Option<i64> {
+        self.said(keys::WEIGHT)?.trim().parse().ok()
+    }
+
+    /// What an annotation of ours says: on the pod, else on the topmost owner.
+    fn said(&self, key: &str) -> Option<&str> {
         let topmost = self.owners.last().map(|owner| &owner.annotations);
         [Some(&self.pod_annotations), topmost]
             .into_iter()
             .flatten()
-            .find_map(|annotations| annotations.get(keys::REVISION)?.as_str())
+            .find_map(|annotations| annotations.get(key)?.as_str())
+    }
+
+    /// The value of [`keys::REVISION`] that the dependencies of this one are held to.
+    pub fn lockstep(&self) -> Option<&str> {
+        self.said(keys::REVISION)
     }
 
     /// When this version of the pod's template appeared: when its `ReplicaSet`, its `ControllerRevision` or its Job was

@@ -12,6 +12,7 @@ use crate::profile;
 use crate::world::{Lookup, Unavailable, World};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::cell::Cell;
 
 /// What every edge of one dependent is judged by.
 pub(super) struct Judge<'a> {
@@ -19,6 +20,8 @@ pub(super) struct Judge<'a> {
     pub(super) allowed: &'a CrossNamespace,
     pub(super) world: &'a dyn World,
     pub(super) now: Timestamp,
+    /// When time alone may change what was found, at the earliest.
+    pub(super) again: Cell<Option<Timestamp>>,
 }
 
 /// Where the objects of an edge are.
@@ -44,6 +47,8 @@ impl Judge<'_> {
                     self.selected(it, home, dependency)
                 })
             }
+            Reference::Part(it) => self.part(it, dependency),
+            Reference::Wave(below) => (false, self.below(*below)),
             // Each alternative is in a place of its own, and what is said of all is fit for the dependent's namespace.
             Reference::Any(alternatives) => (false, self.any(alternatives, dependency)),
         }
@@ -119,34 +124,41 @@ impl Judge<'_> {
         }
         let job = self.world.completed_job(home.namespace?, name)?;
         let when = Timestamp::from_second(job.completed).ok()?;
-        match self.does_not_count(&Mark::remembered(&job), home, dependency) {
+        let mark = Mark::remembered(&job);
+        match self.does_not_count(&mark, home, dependency) {
             // The memory of an old one says nothing of the one that is to come, which is not there.
             Some(old) if matches!(old.reason, Reason::OtherRevision | Reason::NotFresh) => None,
             Some(unknown) => Some(unknown),
-            None => Some(Judged {
-                satisfied: true,
-                status: Status::Current,
-                reason: Reason::Remembered,
-                message: format!("completed at {when} and was removed since"),
-            }),
+            None => {
+                let remembered = Judged {
+                    satisfied: true,
+                    status: Status::Current,
+                    reason: Reason::Remembered,
+                    message: format!("completed at {when} and was removed since"),
+                };
+                Some(self.settled(remembered, &mark, home, dependency))
+            }
         }
     }
 
     /// One object that is there: whether it counts, and then its state. What an edge itself says of health belongs here.
-    fn found(
+    pub(super) fn found(
         &self,
         kind: &Kind,
         object: &Value,
         home: Home<'_>,
         dependency: &Dependency,
     ) -> Judged {
-        if let Some(judged) = self.does_not_count(&Mark::of(object), home, dependency) {
+        let mark = Mark::of(object);
+        if let Some(judged) = self.does_not_count(&mark, home, dependency) {
             return judged;
         }
-        if dependency.same_node && kind.word() == "DaemonSet" {
-            return self.on_same_node(object, home, dependency);
-        }
-        profile::judge(kind, object, dependency.state, self.world, self.now)
+        let judged = if dependency.same_node && kind.word() == "DaemonSet" {
+            self.on_same_node(object, home, dependency)
+        } else {
+            profile::judge(kind, object, dependency.state, self.world, self.now)
+        };
+        self.settled(judged, &mark, home, dependency)
     }
 
     fn selected(&self, selection: &Selection, home: Home<'_>, dependency: &Dependency) -> Judged {

@@ -49,6 +49,10 @@ pub enum Reason {
     OtherRevision,
     /// Older than the dependent's revision, and the edge asks for a fresh one.
     NotFresh,
+    /// As it should be, but older than the dependent's revision: it may be about to be replaced.
+    Settling,
+    /// An object of a lower weight is not ready.
+    LowerWeight,
     /// The dependent waits for itself.
     SelfReference,
     /// The first list of this kind has not arrived yet.
@@ -65,7 +69,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -88,6 +92,8 @@ impl Reason {
         Self::NotPermitted,
         Self::OtherRevision,
         Self::NotFresh,
+        Self::Settling,
+        Self::LowerWeight,
         Self::SelfReference,
         Self::Syncing,
         Self::Stale,
@@ -121,6 +127,8 @@ impl Reason {
             Self::NotPermitted => "NotPermitted",
             Self::OtherRevision => "OtherRevision",
             Self::NotFresh => "NotFresh",
+            Self::Settling => "Settling",
+            Self::LowerWeight => "LowerWeight",
             Self::SelfReference => "SelfReference",
             Self::Syncing => "Syncing",
             Self::Stale => "Stale",
@@ -173,6 +181,10 @@ impl Reason {
             Self::NotFresh => {
                 "it is older than the dependent's revision, and a fresh one is asked for; create the Job again"
             }
+            Self::Settling => {
+                "it is older than the dependent's revision and may be replaced with it; a moment is waited"
+            }
+            Self::LowerWeight => "an object of its scope with a lower weight is not ready yet",
             Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
             Self::Syncing => "the first list of this kind has not arrived yet",
             Self::Stale => "the API server cannot be reached, so what is known may be out of date",

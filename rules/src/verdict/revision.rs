@@ -6,14 +6,19 @@ use crate::dependency::{Dependency, Revision};
 use crate::dependent::{carried, created};
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
+use crate::scope::{Scope, written};
 use crate::world::CompletedJob;
 use jiff::Timestamp;
 use serde_json::Value;
 
 /// What tells an object's revision.
 pub(super) struct Mark<'a> {
-    carried: Option<&'a str>,
-    made: Option<Timestamp>,
+    pub(super) carried: Option<&'a str>,
+    pub(super) made: Option<Timestamp>,
+    /// When it was last written, its status apart.
+    pub(super) written: Option<Timestamp>,
+    /// `None` where it cannot be told any more.
+    pub(super) scope: Option<Option<Scope>>,
 }
 
 impl<'a> Mark<'a> {
@@ -21,6 +26,8 @@ impl<'a> Mark<'a> {
         Self {
             carried: carried(object),
             made: created(object),
+            written: written(object),
+            scope: Some(Scope::of(object)),
         }
     }
 
@@ -28,6 +35,8 @@ impl<'a> Mark<'a> {
         Self {
             carried: job.revision.as_deref(),
             made: Timestamp::from_second(job.created).ok(),
+            written: None,
+            scope: None,
         }
     }
 }
@@ -40,8 +49,7 @@ impl Judge<'_> {
         home: Home<'_>,
         dependency: &Dependency,
     ) -> Option<Judged> {
-        // One and the same scope for now means one and the same namespace.
-        let in_scope = home.namespace.is_some() && !home.foreign;
+        let in_scope = self.shares_scope(mark, home);
         let lockstep = dependency.revision == Revision::Lockstep && in_scope;
         let other = lockstep.then(|| self.of_other_revision(mark)).flatten();
         other.or_else(|| dependency.fresh.then(|| self.stale(mark)).flatten())

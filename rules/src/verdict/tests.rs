@@ -2,8 +2,11 @@
 
 mod any;
 mod node;
+mod part;
 mod revision;
 mod selection;
+mod settle;
+mod wave;
 
 use super::*;
 use crate::selector::Selector;
@@ -99,7 +102,10 @@ fn owned(kind: &str, name: &str, by: Option<(&str, &str)>, annotations: Value) -
     };
     let mut object = json!({
         "apiVersion": version, "kind": kind,
-        "metadata": {"namespace": "shop", "name": name, "annotations": annotations},
+        "metadata": {
+            "namespace": "shop", "name": name, "annotations": annotations,
+            "creationTimestamp": "1969-12-31T00:00:00Z",
+        },
     });
     if let Some((kind, name)) = by {
         let version = if kind == "Rollout" {
@@ -147,6 +153,7 @@ fn edges_of(pod: &Value, cluster: &Cluster, allowed: &CrossNamespace) -> Vec<Edg
         cluster,
         Timestamp::UNIX_EPOCH,
     )
+    .edges
 }
 
 fn reasons(pod: &Value, cluster: &Cluster) -> Vec<Reason> {

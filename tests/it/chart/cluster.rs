@@ -235,6 +235,7 @@ fn creates(kind: &str) {
         "sluice.dev/depends-on",
         "config.kubernetes.io/depends-on",
         "sluice.dev/weight",
+        "sluice.dev/parallelism",
     ] {
         assert!(
             stopped("create", &new("new", &json!({key: "1"}))),

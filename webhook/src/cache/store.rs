@@ -1,5 +1,8 @@
 //! The objects of one kind, and who waits for a change of which.
 
+use super::scopes::{First, Members, Place, Scopes};
+use jiff::Timestamp;
+use rules::scope::{Part, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -47,6 +50,8 @@ pub(super) enum Interest {
         /// `None` for every object.
         label: Option<(Box<str>, Box<str>)>,
     },
+    /// A part of a scope.
+    Members(Members),
 }
 
 /// An object as it is kept: trimmed, and as text, because a parsed tree takes several times the room and most objects
@@ -55,6 +60,7 @@ pub(super) enum Interest {
 struct Snapshot {
     json: Box<[u8]>,
     labels: Box<[(Box<str>, Box<str>)]>,
+    place: Option<Box<Place>>,
 }
 
 /// A trimmed object, ready to be kept.
@@ -77,6 +83,7 @@ impl From<&Value> for Entry {
 struct Inner {
     condition: Condition,
     objects: BTreeMap<Key, Snapshot>,
+    scopes: Scopes,
     waiters: HashMap<Interest, HashMap<u64, Arc<Notify>>>,
 }
 
@@ -193,13 +200,16 @@ impl Store {
     pub fn clear(&self, condition: Condition) {
         let mut inner = self.lock();
         inner.objects.clear();
+        inner.scopes.clear();
         inner.condition = condition;
         inner.wake_all();
     }
 
-    /// Wakes everybody who waits on anything here.
+    /// Wakes everybody who waits on anything here, to judge it anew.
     pub fn wake_all(&self) {
-        self.lock().wake_all();
+        let mut inner = self.lock();
+        inner.scopes.forget();
+        inner.wake_all();
     }
 
     /// Notes that `notify` wants to hear of changes; `id` names the waiter.
@@ -232,6 +242,72 @@ impl Store {
             .map(Snapshot::value)
     }
 
+    /// The objects that may be in a part of a scope, or without a scope in that part anywhere in the namespace.
+    pub fn members(&self, namespace: &str, scope: Option<&str>, part: &Part) -> Vec<Value> {
+        let inner = self.lock();
+        let first: Key = (namespace.into(), "".into());
+        inner
+            .objects
+            .range(first..)
+            .take_while(|(key, _)| *key.0 == *namespace)
+            .filter(|(_, snapshot)| {
+                let place = snapshot.place.as_ref();
+                place.is_some_and(|place| place.is_in(scope, part))
+            })
+            .map(|(_, snapshot)| snapshot.value())
+            .collect()
+    }
+
+    /// The first object of a scope below a weight that is not ready; `waiter` is woken when that may have changed.
+    ///
+    /// No lock is held while `is_ready` judges: it may read this store.
+    pub(super) fn first_unready(
+        &self,
+        scope: &Scope,
+        below: i64,
+        is_ready: &dyn Fn(&Value) -> bool,
+        waiter: (u64, &Arc<Notify>),
+    ) -> Option<Value> {
+        loop {
+            match self.first(scope, below, waiter) {
+                First::Unjudged(object, position, change) => {
+                    let ready = is_ready(&object);
+                    let scopes = &mut self.lock().scopes;
+                    scopes.judged(scope, &position, change, ready);
+                }
+                First::Unready(object) => return Some(object),
+                First::Nothing => return None,
+            }
+        }
+    }
+
+    fn first(&self, scope: &Scope, below: i64, waiter: (u64, &Arc<Notify>)) -> First<Value> {
+        let Inner {
+            objects, scopes, ..
+        } = &mut *self.lock();
+        let object = |name: &str| {
+            let key: Key = (scope.namespace.as_str().into(), name.into());
+            objects.get(&key).map(Snapshot::value).unwrap_or_default()
+        };
+        match scopes.first(scope, below, waiter) {
+            First::Unjudged(name, position, change) => {
+                First::Unjudged(object(&name), position, change)
+            }
+            First::Unready(name) => First::Unready(object(&name)),
+            First::Nothing => First::Nothing,
+        }
+    }
+
+    /// The waiter of [`Store::first_unready`] is gone.
+    pub(super) fn unregister_wave(&self, scope: &Scope, id: u64) {
+        self.lock().scopes.unregister(scope, id);
+    }
+
+    /// When an object of the scope was last created or written.
+    pub fn active(&self, scope: &Scope) -> Option<Timestamp> {
+        self.lock().scopes.active(scope)
+    }
+
     /// The objects that a list names.
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         let inner = self.lock();
@@ -252,21 +328,30 @@ impl Inner {
         if self.objects.get(key) == Some(&snapshot) {
             return; // most writes change nothing that a rule reads
         }
-        let labels: Vec<_> = snapshot.labels.to_vec();
-        let before = self.objects.insert(key.clone(), snapshot);
-        self.wake(key, &labels);
-        if let Some(before) = before.filter(|before| *before.labels != *labels) {
-            self.wake(key, &before.labels);
+        let before = self.objects.remove(key);
+        if let Some(place) = before.as_ref().and_then(|before| before.place.as_ref()) {
+            self.scopes.remove(place);
         }
+        if let Some(place) = &snapshot.place {
+            self.scopes.insert(place);
+        }
+        self.wake(key, &snapshot);
+        if let Some(before) = before.filter(|before| before.differs_in_place(&snapshot)) {
+            self.wake(key, &before);
+        }
+        self.objects.insert(key.clone(), snapshot);
     }
 
     fn remove(&mut self, key: &Key) {
         if let Some(before) = self.objects.remove(key) {
-            self.wake(key, &before.labels);
+            if let Some(place) = &before.place {
+                self.scopes.remove(place);
+            }
+            self.wake(key, &before);
         }
     }
 
-    fn wake(&self, key: &Key, labels: &[(Box<str>, Box<str>)]) {
+    fn wake(&self, key: &Key, snapshot: &Snapshot) {
         if self.waiters.is_empty() {
             return;
         }
@@ -283,13 +368,16 @@ impl Inner {
                 namespace: namespace.clone(),
                 label: None,
             });
-            for label in labels {
+            for label in &snapshot.labels {
                 notify(Interest::List {
                     namespace: namespace.clone(),
                     label: Some(label.clone()),
                 });
             }
         }
+        let place = snapshot.place.as_ref();
+        let members = place.map(|place| place.interests(key)).unwrap_or_default();
+        members.into_iter().map(Interest::Members).for_each(notify);
     }
 
     fn wake_all(&self) {
@@ -297,6 +385,7 @@ impl Inner {
             .values()
             .flat_map(HashMap::values)
             .for_each(|waiter| waiter.notify_one());
+        self.scopes.wake_all();
     }
 }
 
@@ -314,7 +403,13 @@ impl Snapshot {
         Self {
             json,
             labels: labels.into_iter().flatten().filter_map(text).collect(),
+            place: Place::of(object).map(Box::new),
         }
+    }
+
+    /// Whether others than before wait for it.
+    fn differs_in_place(&self, other: &Self) -> bool {
+        self.labels != other.labels || self.place != other.place
     }
 
     fn value(&self) -> Value {

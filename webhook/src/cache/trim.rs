@@ -3,6 +3,7 @@
 use rules::keys;
 use rules::kinds::Kind;
 use rules::profile;
+use rules::scope;
 use serde_json::{Map, Value, json};
 
 /// How much of a kind's objects is asked of the API server.
@@ -36,7 +37,11 @@ const METADATA_ONLY: [(&str, &str); 14] = [
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Annotations of others that a rule reads.
-const FOREIGN_ANNOTATIONS: [&str; 8] = [
+const FOREIGN_ANNOTATIONS: [&str; 12] = [
+    scope::ANNOTATIONS[0],
+    scope::ANNOTATIONS[1],
+    scope::ANNOTATIONS[2],
+    scope::ANNOTATIONS[3],
     keys::CONFIG_DEPENDS_ON,
     keys::READINESS_SUCCESS,
     keys::READINESS_FAILURE,
@@ -45,6 +50,18 @@ const FOREIGN_ANNOTATIONS: [&str; 8] = [
     "volume.kubernetes.io/selected-node",
     "volume.kubernetes.io/storage-provisioner",
     "volume.beta.kubernetes.io/storage-provisioner",
+];
+
+/// What a pod template may say of its object.
+const TEMPLATE_ANNOTATIONS: [&str; 8] = [
+    keys::REVISION,
+    keys::SCOPE,
+    keys::GROUP,
+    keys::RESOURCE_GROUP,
+    keys::WEIGHT,
+    keys::PARALLELISM,
+    keys::DEPENDS_ON,
+    keys::CONFIG_DEPENDS_ON,
 ];
 
 /// How much of a kind is asked for.
@@ -98,8 +115,17 @@ pub fn trim(kind: &Kind, object: &mut Value) {
 }
 
 fn trim_bookkeeping(object: &mut Value) -> Option<&mut Map<String, Value>> {
+    let written = scope::written(object);
     let metadata = object.get_mut("metadata")?.as_object_mut()?;
-    metadata.remove("managedFields");
+    if metadata.remove("managedFields").is_some()
+        && let Some(written) = written
+    {
+        // Of who wrote what, only when is read.
+        metadata.insert(
+            "managedFields".to_owned(),
+            json!([{"time": written.to_string()}]),
+        );
+    }
     metadata.remove("resourceVersion");
     metadata.remove("selfLink");
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
@@ -129,19 +155,18 @@ fn trim_metadata(kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Of a pod template only the revision is read, for lockstep.
+/// Of a pod template only its annotations that say something of the object are read.
 fn trim_template(object: &mut Value) {
-    let revision = object
+    let annotations = object
         .pointer_mut("/spec/template/metadata/annotations")
         .and_then(Value::as_object_mut)
-        .and_then(|annotations| annotations.remove(keys::REVISION));
+        .map(std::mem::take);
     remove(object, "spec", "template");
-    if let (Some(revision), Some(spec)) = (revision, part_of(object, "spec")) {
-        let annotations = json!({keys::REVISION: revision});
-        spec.insert(
-            "template".to_owned(),
-            json!({"metadata": {"annotations": annotations}}),
-        );
+    let mut kept = annotations.unwrap_or_default();
+    kept.retain(|key, _| TEMPLATE_ANNOTATIONS.contains(&key.as_str()));
+    if let (false, Some(spec)) = (kept.is_empty(), part_of(object, "spec")) {
+        let template = json!({"metadata": {"annotations": kept}});
+        spec.insert("template".to_owned(), template);
     }
 }
 
@@ -202,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_pod_template_only_the_revision_stays() {
+    fn of_a_pod_template_only_what_it_says_of_the_object_stays() {
         let with = |annotations: Value| {
             json!({"spec": {"replicas": 1, "template": {
                 "metadata": {"annotations": annotations}, "spec": {"containers": []},

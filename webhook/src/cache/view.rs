@@ -1,9 +1,12 @@
 //! A reader of the cache that notes what it read.
 
 use super::Cache;
+use super::scopes::Members;
 use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
 use crate::memory::Memory;
+use jiff::Timestamp;
 use rules::kinds::Kind;
+use rules::scope::{self, Part, Scope};
 use rules::selector::Selector;
 use rules::verdict::Judged;
 use rules::world::{CompletedJob, Lookup, Unavailable, World};
@@ -20,6 +23,7 @@ pub struct View {
     id: u64,
     notify: Arc<Notify>,
     reads: Mutex<Vec<(Arc<Store>, Interest)>>,
+    waves: Mutex<Vec<(Arc<Store>, Scope)>>,
 }
 
 impl View {
@@ -29,6 +33,7 @@ impl View {
             id,
             notify: Arc::default(),
             reads: Mutex::default(),
+            waves: Mutex::default(),
         }
     }
 
@@ -101,6 +106,59 @@ impl World for View {
         }
     }
 
+    /// Beside the workloads every custom kind that somebody depends on.
+    fn kinds(&self) -> Vec<Kind> {
+        let custom = self.cache.custom_kinds();
+        scope::workloads().chain(custom).collect()
+    }
+
+    fn members(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        scope: Option<&str>,
+        part: &Part,
+    ) -> Lookup<Vec<Value>> {
+        let store = self.cache.store(kind);
+        let members = Members {
+            namespace: namespace.into(),
+            scope: scope.map(Into::into),
+            part: part.clone(),
+        };
+        self.read(&store, Interest::Members(members));
+        match usable(&store) {
+            Ok(()) => Lookup::Found(store.members(namespace, scope, part)),
+            Err(why) => Lookup::Unavailable(why),
+        }
+    }
+
+    fn first_unready(
+        &self,
+        kind: &Kind,
+        scope: &Scope,
+        below: i64,
+        is_ready: &dyn Fn(&Value) -> bool,
+    ) -> Lookup<Option<Value>> {
+        let store = self.cache.store(kind);
+        let first = store.first_unready(scope, below, is_ready, (self.id, &self.notify));
+        self.waves
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((Arc::clone(&store), scope.clone()));
+        match usable(&store) {
+            Ok(()) => Lookup::Found(first),
+            Err(why) => Lookup::Unavailable(why),
+        }
+    }
+
+    fn active(&self, scope: &Scope) -> Option<Timestamp> {
+        let stores = self.cache.stores();
+        stores
+            .iter()
+            .filter_map(|(_, store)| store.active(scope))
+            .max()
+    }
+
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
         if let Kind::Builtin(builtin) = kind {
             return Lookup::Found(builtin.namespaced);
@@ -139,6 +197,10 @@ impl Drop for View {
             .drain(..)
         {
             store.unregister(&interest, self.id);
+        }
+        let waves = self.waves.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (store, scope) in waves.drain(..) {
+            store.unregister_wave(&scope, self.id);
         }
     }
 }

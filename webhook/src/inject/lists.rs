@@ -24,13 +24,18 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// The lists among some annotations, unread.
-    fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; 2] {
-        let list = |key| annotations?.get(key);
+    /// What asks for a gate among some annotations, unread: the lists, a wave, a cap.
+    fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; 4] {
+        let said = |key| annotations?.get(key);
         let config = self
             .config_depends_on
-            .then(|| list(keys::CONFIG_DEPENDS_ON));
-        [list(keys::DEPENDS_ON), config.flatten()]
+            .then(|| said(keys::CONFIG_DEPENDS_ON));
+        [
+            said(keys::DEPENDS_ON),
+            config.flatten(),
+            said(keys::WEIGHT),
+            said(keys::PARALLELISM),
+        ]
     }
 
     /// Whether a key is checked here.
@@ -51,11 +56,11 @@ pub(super) struct Lists<'a> {
 
 impl Lists<'_> {
     /// Whether there is a list. The key decides, not the text: the marker must not depend on what this version of the
-    /// parser makes of it. A weight does not count while nothing acts on it.
+    /// parser makes of it.
     pub(super) fn asked(self, keys: Keys) -> bool {
         [self.object, self.template]
             .into_iter()
-            .any(|place| keys.lists(place) != [None; 2])
+            .any(|place| keys.lists(place) != [None; 4])
     }
 
     /// Whether a list was written, changed or removed.
@@ -96,7 +101,7 @@ fn check(annotations: &Annotations) -> Result<Vec<Dependency>, ParseError> {
     annotation::declared(annotations).map(Declaration::dependencies)
 }
 
-/// Whether one of the dependencies is the dependent itself. A selector passes the dependent over.
+/// Whether one of the dependencies is the dependent itself. What names several objects passes the dependent over.
 pub(super) fn waits_for_itself(dependencies: &[Dependency], subject: &Subject) -> bool {
     dependencies
         .iter()
@@ -114,7 +119,7 @@ fn is_itself(dependency: &Dependency, subject: &Subject) -> bool {
                     .as_ref()
                     .is_none_or(|namespace| *namespace == subject.namespace)
         }
-        Reference::Selected(_) => false,
+        Reference::Selected(_) | Reference::Part(_) | Reference::Wave(_) => false,
         // Another alternative may still open the gate.
         Reference::Any(alternatives) => alternatives.of.iter().all(|it| is_itself(it, subject)),
     }

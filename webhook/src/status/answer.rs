@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 /// What came of one question.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The answer: wait.
-    Wait(Answer),
+    /// The answer: wait; and when to look again, where time alone may change it.
+    Wait(Answer, Option<Timestamp>),
     /// The answer: open, for a pod of this dependent.
     Open(Answer, Dependent),
     /// An answer that says no more than that something is still being read; a better one is moments away.
@@ -56,7 +56,7 @@ pub(super) fn answer(
         Err(_) if passed => Vec::new(),
         Err(error) => {
             let note = format!("a list that can be read; correct it: {error}");
-            return Outcome::Wait(told(Decision::Wait, &note));
+            return Outcome::Wait(told(Decision::Wait, &note), None);
         }
     };
     let dependencies = if passed {
@@ -73,7 +73,8 @@ pub(super) fn answer(
         dependencies
     };
     let allowed = &settings.cross_namespace;
-    let edges = verdict::judge(&dependent, dependencies, allowed, view, now);
+    let verdict::Judgement { edges, again } =
+        verdict::judge(&dependent, dependencies, allowed, view, now);
     let answer = sealed(verdict::answer(&edges));
     if answer.verdict == Decision::Open {
         return Outcome::Open(answer, dependent);
@@ -84,7 +85,7 @@ pub(super) fn answer(
     {
         return Outcome::Provisional(answer);
     }
-    Outcome::Wait(answer)
+    Outcome::Wait(answer, again)
 }
 
 /// An answer without dependencies. The note is worded to follow "waiting for", or "open without".
@@ -108,7 +109,7 @@ fn unread(what: &str, why: Unavailable) -> Outcome {
     };
     match why {
         Unavailable::Syncing => Outcome::Provisional(told(Decision::Wait, &note)),
-        _ => Outcome::Wait(told(Decision::Wait, &note)),
+        _ => Outcome::Wait(told(Decision::Wait, &note), None),
     }
 }
 
@@ -181,7 +182,7 @@ mod tests {
             format!("- configmap/a\n- {csi}"),
             format!("- configmap/a\n- any: [configmap/b, {csi}]"),
         ] {
-            let Outcome::Wait(answer) = second_pod(&list) else {
+            let Outcome::Wait(answer, None) = second_pod(&list) else {
                 panic!("{list}")
             };
             assert_eq!(answer.dependencies.len(), 1, "{answer:?}");

@@ -1,5 +1,6 @@
 //! Every refusal of the long form.
 
+use super::super::parse_depends_on;
 use super::refused;
 use insta::assert_snapshot;
 
@@ -38,7 +39,7 @@ fn keys_of_an_item() {
     assert_snapshot!(refused("- kind: Job\n  name: a\n  nmae: b"),
         @r#"sluice.dev/depends-on: line 3, column 3: unknown key "nmae"; did you mean "name"?"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  when: now"),
-        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional"#);
+        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, group, subchart, release"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  ? [x]\n  : y"),
         @r#"sluice.dev/depends-on: line 3, column 5: a key is a plain word such as "kind""#);
 }
@@ -74,7 +75,7 @@ fn values_of_an_item() {
     assert_snapshot!(refused("- kind: Job\n  name: a\n  optional: [true]"),
         @r#"sluice.dev/depends-on: line 3, column 13: "optional" takes true or false, not a list"#);
     assert_snapshot!(refused("- kind: group\n  name: a"),
-        @r#"sluice.dev/depends-on: line 1, column 9: this version of sluice does not support group references; name each object as kind/name"#);
+        @r#"sluice.dev/depends-on: line 1, column 9: "group" is no kind; write "group: name""#);
 }
 
 #[test]
@@ -176,14 +177,28 @@ fn keys_that_mean_nothing_for_a_kind() {
 
 #[test]
 fn keys_of_later_versions_are_refused() {
-    assert_snapshot!(refused("- group: backend"),
-        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "group"; name each object by kind and name"#);
-    assert_snapshot!(refused("- subchart: postgresql"),
-        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "subchart"; name each object by kind and name"#);
-    assert_snapshot!(refused("- release: shop-db\n  namespace: data"),
-        @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "release"; name each object by kind and name"#);
     assert_snapshot!(refused("- {kind: Job, name: a, health: []}"),
         @r#"sluice.dev/depends-on: line 1, column 24: this version of sluice does not support "health"; name each object by kind and name"#);
+}
+
+#[test]
+fn parts_of_a_scope_are_items_too() {
+    let told = |text: &str| parse_depends_on(text).expect(text)[0].to_string();
+    assert_eq!(told("- group: backend"), "group/backend");
+    assert_eq!(
+        told("- {subchart: postgresql, state: started, min: 1}"),
+        "subchart/postgresql:started"
+    );
+    assert_eq!(
+        told("- release: shop-db\n  namespace: data\n  optional: true"),
+        "data/release/shop-db"
+    );
+    assert_snapshot!(refused("- {group: backend, namespace: data}"), @r#"sluice.dev/depends-on: line 1, column 31: group "backend" is one of the dependent's own scope, so a namespace means nothing; write group/name"#);
+    assert_snapshot!(refused("- {group: backend, kind: Job}"), @r#"sluice.dev/depends-on: line 1, column 20: "kind" means nothing beside "group"; remove it"#);
+    assert_snapshot!(refused("- {group: backend, subchart: a}"), @r#"sluice.dev/depends-on: line 1, column 20: "subchart" means nothing beside "group"; remove it"#);
+    assert_snapshot!(refused("- {release: shop, fresh: true}"), @r#"sluice.dev/depends-on: line 1, column 19: "fresh" means nothing beside "release"; remove it"#);
+    assert_snapshot!(refused("- {release: shop, state: complete}"), @r#"sluice.dev/depends-on: line 1, column 26: state "complete" means nothing for a release, whose objects are of several kinds; leave it out, or write present, started or available"#);
+    assert_snapshot!(refused("- {group: a b}"), @r#"sluice.dev/depends-on: line 1, column 12: group "a b" has ' ' in it; letters, digits, "-", "_" and "." are allowed"#);
 }
 
 #[test]
@@ -201,7 +216,7 @@ fn yaml_is_kept_small() {
     assert_snapshot!(refused("- job/a\n...\n%YAML 1.2\n---\n- job/b"),
         @r#"sluice.dev/depends-on: line 3, column 1: the list is not valid YAML: YAML directives are disallowed, near "%YAML 1.2""#);
     assert_snapshot!(refused("- {<<: {kind: Job}, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional"#);
+        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, group, subchart, release"#);
     assert_snapshot!(refused("- job/a\nsvc/b"),
         @r#"sluice.dev/depends-on: line 2, column 1: the list is not valid YAML: simple key expected ':', near "svc/b""#);
     assert_snapshot!(refused("- \"job/a"),

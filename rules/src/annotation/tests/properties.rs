@@ -1,8 +1,9 @@
 //! What holds for every text. `PROPTEST_CASES=100000` looks longer.
 
 use super::super::*;
-use crate::dependency::{Alternatives, Min, Reference, Revision, Selection, State};
+use crate::dependency::{Alternatives, Min, Parts, Reference, Revision, Selection, State};
 use crate::kinds::{self, Kind};
+use crate::scope::Part;
 use crate::selector::{Requirement, Selector, Test};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -167,12 +168,30 @@ fn dependencies() -> impl Strategy<Value = Dependency> {
                 }
             },
         );
-    let leaf = (prop_oneof![named, selected], any::<bool>()).prop_map(|(dependency, optional)| {
-        Dependency {
-            optional,
-            ..dependency
-        }
-    });
+    let parted = (
+        proptest::sample::select(&[Part::Group, Part::SubChart, Part::Release][..]),
+        "[a-z0-9]([-_.a-zA-Z0-9]{0,8}[a-z0-9])?",
+        mins(),
+        proptest::option::of("[a-z]{1,5}"),
+    )
+        .prop_map(
+            |(part, name, min, namespace): (fn(String) -> Part, _, _, _)| {
+                let part = part(name);
+                let namespace = namespace.filter(|_| matches!(part, Part::Release(_)));
+                Dependency::on(Reference::Part(Parts {
+                    part,
+                    namespace,
+                    min,
+                }))
+            },
+        );
+    let leaf =
+        (prop_oneof![named, selected, parted], any::<bool>()).prop_map(|(dependency, optional)| {
+            Dependency {
+                optional,
+                ..dependency
+            }
+        });
     leaf.prop_recursive(2, 12, 4, |inner| {
         let items = proptest::collection::vec(inner, 3..5);
         (items, mins(), any::<bool>()).prop_map(|(of, min, optional)| Dependency {
@@ -192,6 +211,11 @@ fn item(dependency: &Dependency) -> Value {
             "kind": it.kind.to_string(), "selector": it.selector.to_string(),
             "namespace": it.namespace, "min": it.min.map(|min| min.to_string()),
         }),
+        Reference::Part(it) => json!({
+            it.part.word(): it.part.name(), "namespace": it.namespace,
+            "min": it.min.map(|min| min.to_string()),
+        }),
+        Reference::Wave(_) => unreachable!("no text names it"),
         Reference::Any(it) => {
             let of: Vec<Value> = it.of.iter().map(item).collect();
             json!({"any": of, "min": it.min.map(|min| min.to_string())})
@@ -201,6 +225,11 @@ fn item(dependency: &Dependency) -> Value {
         item["state"] = json!(dependency.state.word());
         let any = dependency.revision == Revision::Any;
         item["revision"] = json!(any.then_some("any"));
+    }
+    if matches!(
+        dependency.reference,
+        Reference::Object(_) | Reference::Selected(_)
+    ) {
         item["fresh"] = json!(dependency.fresh);
         item["sameNode"] = json!(dependency.same_node);
     }

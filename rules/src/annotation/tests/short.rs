@@ -1,5 +1,6 @@
 //! Every refusal of the short form.
 
+use super::super::parse_depends_on;
 use super::refused;
 use insta::assert_snapshot;
 
@@ -40,13 +41,18 @@ fn references_have_a_kind_and_a_name() {
 }
 
 #[test]
-fn references_of_later_versions_are_refused() {
-    assert_snapshot!(refused("group/backend"),
-        @r#"sluice.dev/depends-on: line 1, column 1: this version of sluice does not support group references; name each object as kind/name"#);
-    assert_snapshot!(refused("svc/db, subchart/postgresql"),
-        @r#"sluice.dev/depends-on: line 1, column 9: this version of sluice does not support subchart references; name each object as kind/name"#);
-    assert_snapshot!(refused("data/release/shop-db"),
-        @r#"sluice.dev/depends-on: line 1, column 6: this version of sluice does not support release references; name each object as kind/name"#);
+fn parts_of_a_scope_are_named_by_a_word_of_their_own() {
+    let told = |text: &str| parse_depends_on(text).expect(text)[0].to_string();
+    assert_eq!(told("group/backend"), "group/backend");
+    assert_eq!(
+        told("Subchart/postgresql:started"),
+        "subchart/postgresql:started"
+    );
+    assert_eq!(told("data/release/shop-db"), "data/release/shop-db");
+    assert_snapshot!(refused("svc/db, data/subchart/postgresql"), @r#"sluice.dev/depends-on: line 1, column 23: subchart "postgresql" is one of the dependent's own scope, so a namespace means nothing; write subchart/name"#);
+    assert_snapshot!(refused("group/backend:complete"), @r#"sluice.dev/depends-on: line 1, column 15: state "complete" means nothing for a group, whose objects are of several kinds; leave it out, or write present, started or available"#);
+    assert_snapshot!(refused("group/:ready"), @"sluice.dev/depends-on: line 1, column 7: group is empty; write one");
+    assert_snapshot!(refused("group/backend:redy"), @r#"sluice.dev/depends-on: line 1, column 15: unknown state "redy"; did you mean "ready"?"#);
 }
 
 #[test]

@@ -154,7 +154,9 @@ fn a_remembered_job_is_held_to_the_same() {
     let epoch = "1970-01-01T00:00:00Z";
     assert_eq!(reason(&made(fresh(), epoch)), [Reason::Remembered]);
     assert_eq!(reason(&made(fresh(), EARLY)), [Reason::NotFound]);
-    assert_eq!(reason(&fresh()), [Reason::Syncing], "nobody knows when");
+    let mut undated = fresh();
+    undated["metadata"]["creationTimestamp"] = json!(null);
+    assert_eq!(reason(&undated), [Reason::Syncing], "nobody knows when");
 }
 
 #[test]

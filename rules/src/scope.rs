@@ -1,0 +1,404 @@
+//! Which release or application an object belongs to, and what it is there: its sub-chart, its groups, its wave.
+//!
+//! All of it is read from metadata alone, as installers write it. A scope ends at its namespace: who may create objects
+//! elsewhere must not be able to hold back, or to look into, a release that is not theirs.
+
+use crate::keys;
+use crate::kinds::{self, Kind};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::fmt;
+
+/// The kinds whose objects make waves, since pods are what a gate can hold back: group and kind.
+const WORKLOADS: [(&str, &str); 6] = [
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("batch", "Job"),
+    ("apps", "ReplicaSet"),
+    ("", "ReplicationController"),
+];
+
+/// The built-in kinds whose objects make waves.
+pub fn workloads() -> impl Iterator<Item = Kind> {
+    WORKLOADS
+        .iter()
+        .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin))
+}
+
+/// One release or application within one namespace.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    /// The namespace of its objects.
+    pub namespace: String,
+    /// What the release or the application is called.
+    pub name: String,
+    /// The namespace that its installer keeps it in, where that is another one than the objects'.
+    pub kept_in: Option<String>,
+}
+
+/// A part of a scope, as a reference names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The objects that say that they are in this group.
+    Group(String),
+    /// The objects of this sub-chart.
+    SubChart(String),
+    /// Everything.
+    Release(String),
+}
+
+/// Where an object stands among those of its scope: the lighter first, then the older, then by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Its wave.
+    pub weight: i64,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// Its kind.
+    pub kind: String,
+    /// `metadata.name`
+    pub name: String,
+}
+
+impl Position {
+    /// Of an object that is in a wave.
+    pub fn of(object: &Value) -> Option<Self> {
+        is_in_wave(object).then(|| Self {
+            weight: weight(object).unwrap_or_default(),
+            created: crate::dependent::created(object),
+            kind: text(&object["kind"]),
+            name: text(&object["metadata"]["name"]),
+        })
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// When an object was created or last written, its status apart, as the API server noted in `metadata.managedFields`;
+/// in whole seconds.
+pub fn written(object: &Value) -> Option<Timestamp> {
+    let writers = object["metadata"]["managedFields"].as_array();
+    let spec = writers
+        .into_iter()
+        .flatten()
+        .filter(|writer| writer["subresource"].as_str().is_none_or(str::is_empty));
+    let times = spec.filter_map(|writer| writer["time"].as_str()?.parse().ok());
+    times.chain(crate::dependent::created(object)).max()
+}
+
+/// Where installers write a name, and beside it a namespace: annotations or labels of `metadata`.
+const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
+    (
+        "annotations",
+        "meta.helm.sh/release-name",
+        Some("meta.helm.sh/release-namespace"),
+    ),
+    (
+        "labels",
+        "helm.toolkit.fluxcd.io/name",
+        Some("helm.toolkit.fluxcd.io/namespace"),
+    ),
+    (
+        "labels",
+        "kustomize.toolkit.fluxcd.io/name",
+        Some("kustomize.toolkit.fluxcd.io/namespace"),
+    ),
+    ("annotations", TRACKING_ID, None),
+];
+
+/// Argo CD's: `application:group/Kind:namespace/name`.
+const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
+
+/// The annotations beside ours that say something here, for whoever keeps only a part of an object.
+pub const ANNOTATIONS: [&str; 4] = [
+    "meta.helm.sh/release-name",
+    "meta.helm.sh/release-namespace",
+    TRACKING_ID,
+    keys::RESOURCE_GROUP,
+];
+
+impl Scope {
+    /// The first that applies: by hand, Helm, Flux (a Helm release, a Kustomization), Argo CD, the instance label.
+    pub fn of(object: &Value) -> Option<Self> {
+        let metadata = &object["metadata"];
+        let namespace = metadata["namespace"].as_str()?;
+        let scope = |name: &str, kept_in: Option<&str>| {
+            let kept_in = kept_in.filter(|it| *it != namespace).map(str::to_owned);
+            (!name.is_empty()).then(|| Self {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+                kept_in,
+            })
+        };
+        if let Some(name) = said(object, keys::SCOPE) {
+            return scope(name.trim(), None);
+        }
+        for (place, name, kept_in) in INSTALLERS {
+            let Some(name) = metadata[place][name].as_str() else {
+                continue;
+            };
+            let kept_in = kept_in.and_then(|key| metadata[place][key].as_str());
+            let (name, kept_in) = match name.split_once(':') {
+                // With applications in any namespace, Argo CD writes that namespace before the name.
+                Some((application, _)) => match application.split_once('_') {
+                    Some((namespace, name)) => (name, Some(namespace)),
+                    None => (application, None),
+                },
+                None => (name, kept_in),
+            };
+            return scope(name, kept_in);
+        }
+        scope(
+            metadata["labels"]["app.kubernetes.io/instance"].as_str()?,
+            None,
+        )
+    }
+}
+
+/// What an annotation of ours says of an object: on its pod template, else on itself.
+pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
+    let annotation = |pointer: &str| object.pointer(pointer)?.get(key)?.as_str();
+    annotation("/spec/template/metadata/annotations")
+        .or_else(|| annotation("/metadata/annotations"))
+}
+
+/// The wave of an object; `None` where it does not say, and then it weighs 0. What cannot be read was refused at
+/// admission, or is older than sluice: it says nothing.
+pub fn weight(object: &Value) -> Option<i64> {
+    said(object, keys::WEIGHT)?.trim().parse().ok()
+}
+
+/// Whether waves look at an object: at workloads, and at what else says a weight. Helm runs its hooks one by one itself, so they count only where their author says a
+/// weight; its tests never do. What a controller made is spoken for by the object above it.
+pub fn is_in_wave(object: &Value) -> bool {
+    if crate::dependent::controller_of(object).is_some() {
+        return false;
+    }
+    let weighs = weight(object).is_some();
+    match hook(object) {
+        None => weighs || WORKLOADS.contains(&crate::dependent::group_kind(object)),
+        Some(hook) => weighs && !is_test(hook),
+    }
+}
+
+/// Whether Helm runs the object as a hook, apart from its release.
+pub fn is_hook(object: &Value) -> bool {
+    hook(object).is_some()
+}
+
+fn hook(object: &Value) -> Option<&str> {
+    object["metadata"]["annotations"]["helm.sh/hook"].as_str()
+}
+
+fn is_test(hook: &str) -> bool {
+    hook.split(',')
+        .any(|word| matches!(word.trim(), "test" | "test-success" | "test-failure"))
+}
+
+/// The groups of an object.
+pub fn groups(object: &Value) -> impl Iterator<Item = &str> {
+    [keys::GROUP, keys::RESOURCE_GROUP]
+        .into_iter()
+        .filter_map(|key| said(object, key))
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .filter(|group| !group.is_empty())
+}
+
+/// The chart of an object, as the label `helm.sh/chart` has it: `name-version`.
+pub fn chart(object: &Value) -> Option<&str> {
+    let label = object["metadata"]["labels"]["helm.sh/chart"].as_str()?;
+    let mut dashes = label.match_indices('-').map(|(at, _)| at);
+    let version_at = |at: &usize| {
+        let version = &label[at + 1..];
+        let version = version.strip_prefix('v').unwrap_or(version);
+        let number = version.trim_start_matches(|it: char| it.is_ascii_digit());
+        number.len() < version.len() && number.starts_with('.')
+    };
+    // A name may hold a number of its own (`kube-state-metrics-2-5.1.0`), and a pre-release may hold dashes; the version
+    // begins at the first dash behind which a number with a dot stands.
+    let at = dashes.find(version_at)?;
+    Some(&label[..at])
+}
+
+/// `app.kubernetes.io/name`
+pub fn app(object: &Value) -> Option<&str> {
+    object["metadata"]["labels"]["app.kubernetes.io/name"].as_str()
+}
+
+impl Part {
+    /// Whether an object of the scope may be in this part. Of sub-charts it is the wider answer: whether the label of the
+    /// application counts, depends on the other objects ([`Part::narrow`]).
+    pub fn may_hold(&self, object: &Value) -> bool {
+        match self {
+            Self::Group(name) => groups(object).any(|group| group == name),
+            Self::SubChart(name) => chart(object) == Some(name) || app(object) == Some(name),
+            Self::Release(_) => true,
+        }
+    }
+
+    /// Leaves the objects that are in this part, out of all that may be: a sub-chart's own label wins over that of the
+    /// application.
+    pub fn narrow<K>(&self, objects: &mut Vec<(K, Value)>) {
+        if let Self::SubChart(name) = self
+            && objects
+                .iter()
+                .any(|(_, object)| chart(object) == Some(name))
+        {
+            objects.retain(|(_, object)| chart(object) == Some(name));
+        }
+    }
+
+    /// The word that stands in the place of a kind.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Group(_) => "group",
+            Self::SubChart(_) => "subchart",
+            Self::Release(_) => "release",
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        let (Self::Group(name) | Self::SubChart(name) | Self::Release(name)) = self;
+        name
+    }
+}
+
+/// `subchart/postgresql`
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.word(), self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn named(metadata: Value) -> Option<(String, Option<String>)> {
+        let mut object = json!({ "metadata": metadata });
+        object["metadata"]["namespace"] = json!("shop");
+        Scope::of(&object).map(|scope| (scope.name, scope.kept_in))
+    }
+
+    #[test]
+    fn the_first_that_applies_names_the_scope() {
+        let hand =
+            json!({"annotations": {"sluice.dev/scope": "mine", "meta.helm.sh/release-name": "r"}});
+        assert_eq!(named(hand), Some(("mine".into(), None)));
+        let helm = json!({
+            "annotations": {"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "shop"},
+            "labels": {"helm.toolkit.fluxcd.io/name": "hr", "app.kubernetes.io/instance": "i"},
+        });
+        assert_eq!(named(helm), Some(("r".into(), None)));
+        let flux = json!({"labels": {"helm.toolkit.fluxcd.io/name": "hr", "helm.toolkit.fluxcd.io/namespace": "flux", "app.kubernetes.io/instance": "i"}});
+        assert_eq!(named(flux), Some(("hr".into(), Some("flux".into()))));
+        let kustomization = json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "k"}});
+        assert_eq!(named(kustomization), Some(("k".into(), None)));
+        let argo = json!({"annotations": {TRACKING_ID: "web:apps/Deployment:shop/api"}, "labels": {"app.kubernetes.io/instance": "i"}});
+        assert_eq!(named(argo), Some(("web".into(), None)));
+        let elsewhere = json!({"annotations": {TRACKING_ID: "team_web:apps/Deployment:shop/api"}});
+        assert_eq!(named(elsewhere), Some(("web".into(), Some("team".into()))));
+        let instance = json!({"labels": {"app.kubernetes.io/instance": "i"}});
+        assert_eq!(named(instance), Some(("i".into(), None)));
+        assert_eq!(named(json!({})), None);
+        assert_eq!(
+            Scope::of(&json!({"metadata": {"labels": {"app.kubernetes.io/instance": "i"}}})),
+            None
+        );
+    }
+
+    #[test]
+    fn a_release_kept_elsewhere_is_another_scope() {
+        let of = |kept_in: &str| {
+            Scope::of(&json!({"metadata": {"namespace": "shop", "annotations": {
+                "meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": kept_in,
+            }}}))
+        };
+        assert_ne!(of("shop"), of("other"));
+    }
+
+    #[test]
+    fn a_chart_label_is_a_name_and_a_version() {
+        for (label, name) in [
+            ("postgresql-15.5.20", Some("postgresql")),
+            (
+                "kube-prometheus-stack-61.3.2",
+                Some("kube-prometheus-stack"),
+            ),
+            ("tier-2-1.0.0-rc-1", Some("tier-2")),
+            ("api-v1.2.3_build.5", Some("api")),
+            ("api", None),
+        ] {
+            let object = json!({"metadata": {"labels": {"helm.sh/chart": label}}});
+            assert_eq!(chart(&object), name, "{label}");
+        }
+    }
+
+    #[test]
+    fn the_label_of_the_application_counts_where_no_chart_is_called_so() {
+        let object = |name: &str, chart: Option<&str>, app: &str| {
+            let mut it =
+                json!({"metadata": {"name": name, "labels": {"app.kubernetes.io/name": app}}});
+            if let Some(chart) = chart {
+                it["metadata"]["labels"]["helm.sh/chart"] = json!(chart);
+            }
+            it
+        };
+        let redis = Part::SubChart("redis".into());
+        let mut both = vec![
+            ((), object("a", Some("redis-1.0.0"), "redis")),
+            ((), object("b", Some("cache-1.0.0"), "redis")),
+        ];
+        assert!(both.iter().all(|(_, it)| redis.may_hold(it)));
+        redis.narrow(&mut both);
+        assert_eq!(both.len(), 1);
+        let mut apps = vec![((), object("b", Some("umbrella-1.0.0"), "redis"))];
+        redis.narrow(&mut apps);
+        assert_eq!(apps.len(), 1);
+        assert!(!redis.may_hold(&object("c", Some("redis-cluster-1.0.0"), "redis-cluster")));
+    }
+
+    #[test]
+    fn groups_are_ours_and_those_of_the_helm_proposal() {
+        let object = json!({"metadata": {"annotations": {
+            "sluice.dev/group": "backend, data,", "helm.sh/resource-group": "database",
+        }}});
+        assert_eq!(
+            groups(&object).collect::<Vec<_>>(),
+            ["backend", "data", "database"]
+        );
+        let template = json!({
+            "metadata": {"annotations": {"sluice.dev/group": "outer"}},
+            "spec": {"template": {"metadata": {"annotations": {"sluice.dev/group": "inner"}}}},
+        });
+        assert_eq!(groups(&template).collect::<Vec<_>>(), ["inner"]);
+    }
+
+    #[test]
+    fn hooks_and_what_a_controller_made_are_in_no_wave() {
+        let hook = |hook: &str, weight: Option<&str>| {
+            let mut it = json!({"metadata": {"annotations": {"helm.sh/hook": hook}}});
+            if let Some(weight) = weight {
+                it["metadata"]["annotations"]["sluice.dev/weight"] = json!(weight);
+            }
+            is_in_wave(&it)
+        };
+        assert!(!hook("pre-install", None));
+        assert!(hook("pre-install", Some("1")));
+        assert!(!hook("test", Some("1")));
+        let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {}});
+        assert!(is_in_wave(&deployment));
+        let mut owned = deployment;
+        owned["metadata"]["ownerReferences"] = json!([{"controller": true}]);
+        assert!(!is_in_wave(&owned));
+        assert!(!is_in_wave(
+            &json!({"apiVersion": "v1", "kind": "Service", "metadata": {}})
+        ));
+    }
+}

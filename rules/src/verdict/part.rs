@@ -1,0 +1,132 @@
+//! Groups, sub-charts and releases.
+
+use super::edge::{Home, Judge};
+use super::several::{self, Part as Member};
+use super::{Judged, Reason, consent, not_found, unavailable, unmet};
+use crate::dependency::{Dependency, Parts};
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+use crate::scope::{Part, Scope};
+use crate::world::{Lookup, Unavailable};
+use serde_json::Value;
+
+/// One object of a part, with its kind.
+type Found = (Kind, Value);
+
+impl Judge<'_> {
+    /// What was found of a part, and whether its message texts must stay in another namespace.
+    pub(super) fn part(&self, parts: &Parts, dependency: &Dependency) -> (bool, Judged) {
+        let own = self.dependent.namespace.as_str();
+        let namespace = parts.namespace.as_deref().unwrap_or(own);
+        let home = Home {
+            namespace: Some(namespace),
+            foreign: namespace != own,
+        };
+        let refusal = home
+            .foreign
+            .then(|| consent::consent(own, namespace, self.allowed, self.world));
+        if let Some(refusal) = refusal.flatten() {
+            return (true, refusal);
+        }
+        let judged = match self.found_in(&parts.part, namespace) {
+            Ok(found) if found.is_empty() => self.empty(&parts.part, dependency),
+            Ok(found) => self.together(&found, parts, home, dependency),
+            Err(judged) => judged,
+        };
+        (home.foreign, judged)
+    }
+
+    /// The objects of a part, the dependent itself apart.
+    fn found_in(&self, part: &Part, namespace: &str) -> Result<Vec<Found>, Judged> {
+        let own = self.dependent.scope.as_ref();
+        let scope = match part {
+            Part::Release(name) => Some(name.as_str()),
+            Part::Group(_) => own.map(|scope| scope.name.as_str()),
+            Part::SubChart(_) => match own {
+                Some(scope) => Some(scope.name.as_str()),
+                None => return Err(no_scope(part)),
+            },
+        };
+        // Of a release its name is enough; of the dependent's own scope everything that tells it from others is known.
+        let is_of_scope = |object: &Value| {
+            matches!(part, Part::Release(_)) || own.is_none() || Scope::of(object).as_ref() == own
+        };
+        let mut found = Vec::new();
+        for kind in self.world.kinds() {
+            match self.world.members(&kind, namespace, scope, part) {
+                Lookup::Found(objects) => found.extend(
+                    objects
+                        .into_iter()
+                        .filter(is_of_scope)
+                        .map(|object| (kind.clone(), object)),
+                ),
+                Lookup::NotFound => {}
+                Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
+            }
+        }
+        found.retain(|(kind, object)| {
+            crate::dependent::controller_of(object).is_none()
+                && !crate::scope::is_hook(object)
+                && !self.dependent.includes(kind, object)
+        });
+        part.narrow(&mut found);
+        Ok(found)
+    }
+
+    /// A sub-chart that is not part of the release holds nobody back, once nothing more of it can be on its way.
+    fn empty(&self, part: &Part, dependency: &Dependency) -> Judged {
+        let message = format!("no object of {part} has been created yet");
+        let Part::SubChart(_) = part else {
+            return not_found(dependency.optional, &message);
+        };
+        let scope = self.dependent.scope.as_ref();
+        let quiet = match self.dependent.revision_began(self.world) {
+            Ok(began) => self.quiet_at(began, scope),
+            Err(why) => return unavailable_revision(why),
+        };
+        if self.reached(quiet) {
+            return not_found(true, "");
+        }
+        let message = format!("{message}; it may be until {quiet}");
+        unmet(Status::NotFound, Reason::Settling, message)
+    }
+
+    fn together(
+        &self,
+        found: &[Found],
+        parts: &Parts,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Judged {
+        let members: Vec<Member> = found
+            .iter()
+            .map(|(kind, object)| Member {
+                name: format!(
+                    "{kind}/{}",
+                    object["metadata"]["name"].as_str().unwrap_or_default()
+                ),
+                judged: self.found(kind, object, home, dependency),
+            })
+            .collect();
+        let needed = parts.min.map_or(members.len(), |min| min.of(members.len()));
+        several::all(&members, needed, dependency.state)
+    }
+}
+
+fn no_scope(part: &Part) -> Judged {
+    let message = format!(
+        "the dependent is in no release, so it has no {}; name the objects themselves, or give both sluice.dev/scope",
+        part.word()
+    );
+    unmet(Status::NotFound, Reason::NotFound, message)
+}
+
+fn unavailable_revision(why: Unavailable) -> Judged {
+    let reason = match why {
+        Unavailable::Stale => Reason::Stale,
+        _ => Reason::Syncing,
+    };
+    let message = "sluice is reading the dependent's revision".to_owned();
+    unmet(Status::Unknown, reason, message)
+}

@@ -1,0 +1,96 @@
+//! Not fooled by the old release: what is older than the dependent's revision may be about to be replaced by the same
+//! upgrade, so it has to stand for a moment before it counts.
+//!
+//! Installers write one object after the other, and no object says whether its turn is still to come. The exact answer
+//! is [`crate::keys::REVISION`]. To wait until a release says that it is done is no way out: under `helm --wait` it
+//! says so only once the gated pods are ready.
+
+use super::edge::{Home, Judge};
+use super::revision::Mark;
+use super::{Judged, Reason, unmet};
+use crate::dependency::{Dependency, Revision};
+use crate::kstatus::Status;
+use crate::scope::Scope;
+use crate::world::Unavailable;
+use jiff::{SignedDuration, Timestamp};
+
+/// How long nothing may happen.
+const QUIET: SignedDuration = SignedDuration::from_secs(3);
+/// How long after the revision appeared the waiting ends whatever happens.
+const LONGEST: SignedDuration = SignedDuration::from_secs(30);
+/// What is made so shortly before the revision was made with it: an installation makes one kind after the other.
+const TOGETHER: SignedDuration = SignedDuration::from_secs(5);
+/// The API server writes times in whole seconds, and rounds down.
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+impl Judge<'_> {
+    /// Whether an object belongs to the dependent's scope; where one of them has none, whether both are in one namespace.
+    pub(super) fn shares_scope(&self, mark: &Mark<'_>, home: Home<'_>) -> bool {
+        if home.foreign || home.namespace.is_none() {
+            return false;
+        }
+        match (&self.dependent.scope, &mark.scope) {
+            (Some(own), Some(Some(other))) => own == other,
+            _ => true,
+        }
+    }
+
+    /// What was found of an object, held back while the object is satisfied and may yet be replaced.
+    pub(super) fn settled(
+        &self,
+        judged: Judged,
+        mark: &Mark<'_>,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Judged {
+        let exact = mark.carried.is_some() && self.dependent.lockstep().is_some();
+        if !judged.satisfied
+            || exact
+            || dependency.fresh
+            || dependency.revision == Revision::Any
+            || !self.shares_scope(mark, home)
+        {
+            return judged;
+        }
+        let began = match self.dependent.revision_began(self.world) {
+            Ok(began) => began,
+            Err(Unavailable::Syncing) => {
+                let message = "sluice is reading the dependent's revision".to_owned();
+                return unmet(Status::Unknown, Reason::Syncing, message);
+            }
+            // Where nobody can say, the rule would hold back for nothing.
+            Err(_) => return judged,
+        };
+        let new = mark.written.max(mark.made) >= Some(began)
+            || mark.made.is_some_and(|made| made + TOGETHER >= began);
+        if new {
+            return judged;
+        }
+        let settled = self.quiet_at(began, self.dependent.scope.as_ref());
+        if self.reached(settled) {
+            return judged;
+        }
+        let message = format!(
+            "{}, but older than the dependent's revision, of {began}; it may be replaced until {settled}",
+            judged.message
+        );
+        unmet(judged.status, Reason::Settling, message)
+    }
+
+    /// When the scope will have been quiet for long enough since `began`, if nothing more happens.
+    pub(super) fn quiet_at(&self, began: Timestamp, scope: Option<&Scope>) -> Timestamp {
+        let active = scope.and_then(|scope| self.world.active(scope));
+        let since = active.map_or(began, |active| active.max(began));
+        (since + SECOND + QUIET).min(began + LONGEST)
+    }
+
+    /// Whether it is that time; where it is not, it will be looked at again then.
+    pub(super) fn reached(&self, time: Timestamp) -> bool {
+        if self.now >= time {
+            return true;
+        }
+        let earlier = self.again.get().map_or(time, |again| again.min(time));
+        self.again.set(Some(earlier));
+        false
+    }
+}

@@ -1,0 +1,90 @@
+//! What is older than the dependent's revision.
+
+use super::selection::job;
+use super::wave::of_release;
+use super::*;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+/// What a pod made at second 0 is told at `now` of a Job that is complete, and when it is looked at again.
+fn told_at(now: i64, pod: &Value, job: Value) -> (Reason, Option<i64>) {
+    let cluster = Cluster::of(vec![job]);
+    let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &cluster) else {
+        panic!("resolved")
+    };
+    let dependencies = dependent.dependencies(true).unwrap();
+    let judgement = judge(
+        &dependent,
+        dependencies,
+        &CrossNamespace::default(),
+        &cluster,
+        at(now),
+    );
+    let again = judgement.again.map(Timestamp::as_second);
+    (judgement.edges[0].judged.reason, again)
+}
+
+fn new_pod(list: &str) -> Value {
+    of_release(pod(list), None, 0)
+}
+
+fn seed(made: i64) -> Value {
+    of_release(job("shop", "seed", "x", true), None, made)
+}
+
+#[test]
+fn what_is_older_has_to_stand_for_a_moment() {
+    let pod = new_pod("job/seed");
+    assert_eq!(told_at(1, &pod, seed(-600)), (Reason::Settling, Some(4)));
+    assert_eq!(told_at(3, &pod, seed(-600)), (Reason::Settling, Some(4)));
+    assert_eq!(told_at(4, &pod, seed(-600)), (Reason::Satisfied, None));
+}
+
+#[test]
+fn what_came_with_the_revision_counts_at_once() {
+    let pod = new_pod("job/seed");
+    for made in [-5, 0, 1] {
+        assert_eq!(told_at(1, &pod, seed(made)).0, Reason::Satisfied, "{made}");
+    }
+    let mut written = seed(-600);
+    written["metadata"]["managedFields"] = json!([
+        {"time": "1969-12-01T00:00:00Z"},
+        {"time": "1970-01-01T00:00:01Z"},
+    ]);
+    assert_eq!(told_at(1, &pod, written.clone()).0, Reason::Satisfied);
+    written["metadata"]["managedFields"][1]["subresource"] = json!("status");
+    assert_eq!(told_at(1, &pod, written).0, Reason::Settling);
+}
+
+#[test]
+fn an_exact_answer_needs_no_waiting() {
+    let revised = |mut object: Value| {
+        object["metadata"]["annotations"]["sluice.dev/revision"] = json!("2");
+        object
+    };
+    let (pod, old) = (revised(new_pod("job/seed")), seed(-600));
+    assert_eq!(told_at(1, &pod, revised(old.clone())).0, Reason::Satisfied);
+    assert_eq!(
+        told_at(1, &pod, old.clone()).0,
+        Reason::Settling,
+        "it does not take part"
+    );
+    let any = new_pod("- {kind: Job, name: seed, revision: any}");
+    assert_eq!(told_at(1, &any, old).0, Reason::Satisfied);
+}
+
+#[test]
+fn another_release_is_not_replaced_by_this_one() {
+    let mut other = seed(-600);
+    other["metadata"]["annotations"]["meta.helm.sh/release-name"] = json!("other");
+    assert_eq!(told_at(1, &new_pod("job/seed"), other).0, Reason::Satisfied);
+    let mut none = seed(-600);
+    none["metadata"]["annotations"] = json!({});
+    assert_eq!(
+        told_at(1, &new_pod("job/seed"), none).0,
+        Reason::Settling,
+        "nobody knows"
+    );
+}

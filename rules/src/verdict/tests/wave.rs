@@ -1,0 +1,112 @@
+//! Weights.
+
+use super::selection::{failed_job, job, told};
+use super::*;
+
+/// An object of release `r` that weighs so much, made at this second before or after the epoch.
+pub(super) fn of_release(mut object: Value, weight: Option<&str>, made: i64) -> Value {
+    object["metadata"]["annotations"]["meta.helm.sh/release-name"] = json!("r");
+    if let Some(weight) = weight {
+        object["metadata"]["annotations"]["sluice.dev/weight"] = json!(weight);
+    }
+    let made = Timestamp::from_second(made).unwrap();
+    object["metadata"]["creationTimestamp"] = json!(made.to_string());
+    object
+}
+
+fn seed(name: &str, weight: Option<&str>, complete: bool) -> Value {
+    of_release(job("shop", name, "x", complete), weight, -60)
+}
+
+fn waiting(weight: Option<&str>) -> Value {
+    of_release(owned("Pod", "p", None, json!({})), weight, -60)
+}
+
+#[test]
+fn everything_that_weighs_less_comes_first() {
+    let jobs = || {
+        vec![
+            seed("b", Some("1"), true),
+            seed("c", Some("2"), false),
+            seed("d", Some("1"), false),
+        ]
+    };
+    let cluster = Cluster::of(jobs());
+    assert_eq!(
+        told(&waiting(Some("2")), &cluster),
+        "wait InProgress LowerWeight: Job/d of weight 1: Job in progress. success:0, active: 1, failed: 0"
+    );
+    assert!(told(&waiting(Some("1")), &cluster).starts_with("open Current Satisfied: everything"));
+    let mut more = jobs();
+    more.push(seed("z", None, false));
+    let told = told(&waiting(Some("1")), &Cluster::of(more));
+    assert!(
+        told.contains("Job/z of weight 0"),
+        "without the annotation it weighs 0: {told}"
+    );
+}
+
+#[test]
+fn who_says_no_weight_waits_for_what_weighs_less_than_nothing() {
+    let cluster = Cluster::of(vec![
+        seed("a", Some("-1"), false),
+        seed("b", Some("0"), false),
+    ]);
+    assert!(told(&waiting(None), &cluster).contains("Job/a of weight -1"));
+    let cluster = Cluster::of(vec![
+        seed("a", Some("-1"), true),
+        seed("b", Some("0"), false),
+    ]);
+    assert_eq!(
+        reasons(&waiting(None), &cluster),
+        [],
+        "and hears nothing of waves otherwise"
+    );
+}
+
+#[test]
+fn other_scopes_hooks_and_pods_of_controllers_are_in_no_wave() {
+    let mut other = seed("a", None, false);
+    other["metadata"]["annotations"]["meta.helm.sh/release-name"] = json!("other");
+    let mut hook = seed("b", None, false);
+    hook["metadata"]["annotations"]["helm.sh/hook"] = json!("post-install");
+    let mut test = seed("c", Some("0"), false);
+    test["metadata"]["annotations"]["helm.sh/hook"] = json!("test");
+    let owned = owned("ReplicaSet", "d", Some(("Deployment", "d")), json!({}));
+    let cluster = Cluster::of(vec![other, hook, test, of_release(owned, None, -60)]);
+    assert_eq!(reasons(&waiting(Some("1")), &cluster), [Reason::Satisfied]);
+}
+
+#[test]
+fn a_wave_is_not_passed_because_it_is_empty_so_far() {
+    let mut pod = waiting(Some("1"));
+    pod["metadata"]["creationTimestamp"] = json!("1969-12-31T23:59:58Z");
+    let cluster = Cluster::of(Vec::new());
+    let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
+        panic!("resolved")
+    };
+    let judged = |second: i64| {
+        let dependencies = dependent.dependencies(true).unwrap();
+        let now = Timestamp::from_second(second).unwrap();
+        judge(
+            &dependent,
+            dependencies,
+            &CrossNamespace::default(),
+            &cluster,
+            now,
+        )
+    };
+    let early = judged(0);
+    assert_eq!(early.edges[0].judged.reason, Reason::Settling);
+    assert_eq!(early.again, Some(Timestamp::from_second(2).unwrap()));
+    assert_eq!(judged(2).edges[0].judged.reason, Reason::Satisfied);
+}
+
+#[test]
+fn a_failed_job_of_a_lower_weight_is_said_to_have_failed() {
+    let failed = of_release(failed_job("a", "x"), Some("0"), -60);
+    assert_eq!(
+        reasons(&waiting(Some("1")), &Cluster::of(vec![failed])),
+        [Reason::JobFailed]
+    );
+}

@@ -1,0 +1,93 @@
+//! Weights: everything in the dependent's scope that weighs less comes first.
+
+use super::edge::Judge;
+use super::{Edge, Judged, Reason, unavailable, unmet};
+use crate::dependency::{Reference, State};
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+use crate::profile;
+use crate::scope::{Position, Scope};
+use crate::world::{Lookup, Unavailable};
+use serde_json::Value;
+
+impl Judge<'_> {
+    /// Whether an edge is a wave that nobody asked for and that holds nobody back, as with most dependents.
+    pub(super) fn is_idle_wave(&self, edge: &Edge) -> bool {
+        matches!(edge.dependency.reference, Reference::Wave(_))
+            && edge.judged.satisfied
+            && self.dependent.weight().is_none()
+    }
+
+    /// Whether everything that weighs less is ready.
+    pub(super) fn below(&self, below: i64) -> Judged {
+        let Some(scope) = &self.dependent.scope else {
+            let message = "the dependent is in no scope, so nothing comes before it".to_owned();
+            return passed(message);
+        };
+        match self.first(scope, below) {
+            Err(judged) => judged,
+            Ok(Some(judged)) => judged,
+            Ok(None) => self.quiet(scope),
+        }
+    }
+
+    /// The first object below, and what was found of it.
+    fn first(&self, scope: &Scope, below: i64) -> Result<Option<Judged>, Judged> {
+        let mut first: Option<(Position, Kind, Value)> = None;
+        for kind in self.world.kinds() {
+            let is_ready = |object: &Value| self.is_ready(&kind, object).satisfied;
+            match self.world.first_unready(&kind, scope, below, &is_ready) {
+                Lookup::Found(Some(object)) => {
+                    let Some(position) = Position::of(&object) else {
+                        continue;
+                    };
+                    if first.as_ref().is_none_or(|(it, ..)| position < *it) {
+                        first = Some((position, kind, object));
+                    }
+                }
+                Lookup::Found(None) | Lookup::NotFound => {}
+                // A kind that is not there has no objects, and one that is hidden cannot be waited for.
+                Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
+            }
+        }
+        let Some((position, kind, object)) = first else {
+            return Ok(None);
+        };
+        let judged = self.is_ready(&kind, &object);
+        let Position { weight, name, .. } = position;
+        let message = format!("{kind}/{name} of weight {weight}: {}", judged.message);
+        let reason = match judged.reason {
+            failed @ Reason::JobFailed => failed,
+            _ => Reason::LowerWeight,
+        };
+        Ok(Some(unmet(judged.status, reason, message)))
+    }
+
+    fn is_ready(&self, kind: &Kind, object: &Value) -> Judged {
+        profile::judge(kind, object, State::Ready, self.world, self.now)
+    }
+
+    /// A wave is not passed because it is empty so far: more of it may be on its way.
+    fn quiet(&self, scope: &Scope) -> Judged {
+        let ready = "everything of a lower weight is ready";
+        let Ok(began) = self.dependent.revision_began(self.world) else {
+            return passed(ready.to_owned());
+        };
+        let quiet = self.quiet_at(began, Some(scope));
+        if self.dependent.weight().is_none() || self.reached(quiet) {
+            return passed(ready.to_owned());
+        }
+        let message = format!("{ready}; more may be created until {quiet}");
+        unmet(Status::InProgress, Reason::Settling, message)
+    }
+}
+
+fn passed(message: String) -> Judged {
+    Judged {
+        satisfied: true,
+        status: Status::Current,
+        reason: Reason::Satisfied,
+        message,
+    }
+}

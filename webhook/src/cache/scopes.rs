@@ -1,0 +1,353 @@
+//! The objects of one kind by the scope that they are in, in the order of its waves.
+//!
+//! Whether an object is ready is judged once after each of its changes, when somebody asks; and who waits for a wave is
+//! woken only by what stands before the first object that is not ready, since nothing behind it can alter the answer.
+//! So a change in a scope of many objects costs what changed, not what exists.
+
+use super::store::Key;
+use jiff::Timestamp;
+use rules::scope::{self, Part, Position, Scope};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// Where an object stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    scope: Option<Scope>,
+    /// The parts that it may be in, its release apart.
+    parts: Box<[Part]>,
+    /// `None` outside of every wave.
+    position: Option<Position>,
+    written: Option<Timestamp>,
+}
+
+/// What somebody waits for: a change of an object that may be in a part, of the scopes of that name in a namespace, or
+/// without a scope anywhere in it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Members {
+    pub(super) namespace: Box<str>,
+    pub(super) scope: Option<Box<str>>,
+    pub(super) part: Part,
+}
+
+/// Every scope that has an object of the kind.
+#[derive(Debug, Default)]
+pub(super) struct Scopes {
+    scopes: BTreeMap<Scope, Waves>,
+    waiters: HashMap<Scope, HashMap<u64, (Limit, Arc<Notify>)>>,
+    changes: u64,
+}
+
+/// The objects of one scope.
+#[derive(Debug, Default)]
+struct Waves {
+    waves: BTreeMap<Position, Judged>,
+    count: usize,
+    active: Option<Timestamp>,
+}
+
+/// Whether an object is ready, once somebody has asked.
+#[derive(Debug, Clone, Copy)]
+struct Judged {
+    /// Which of its changes that was.
+    change: u64,
+    ready: Option<bool>,
+}
+
+/// What stands first among the objects below a weight.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum First<O> {
+    /// One that has to be judged; the answer goes to [`Scopes::judged`] with the position and the number.
+    Unjudged(O, Position, u64),
+    /// One that is not ready.
+    Unready(O),
+    /// Nothing: all of them are ready.
+    Nothing,
+}
+
+/// The last position, and the first weight, whose change matters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Limit {
+    UpTo(Position),
+    Below(i64),
+}
+
+impl Place {
+    /// `None` of an object that is in no scope and no group.
+    pub(super) fn of(object: &Value) -> Option<Self> {
+        let scope = Scope::of(object);
+        let groups = scope::groups(object).map(|it| Part::Group(it.to_owned()));
+        let names = [scope::chart(object), scope::app(object)];
+        let charts = names
+            .into_iter()
+            .flatten()
+            .map(|it| Part::SubChart(it.to_owned()));
+        let parts: Box<[Part]> = groups.chain(charts).collect();
+        let grouped = parts.iter().any(|part| matches!(part, Part::Group(_)));
+        (scope.is_some() || grouped).then(|| Self {
+            position: scope.as_ref().and_then(|_| Position::of(object)),
+            written: scope::written(object),
+            scope,
+            parts,
+        })
+    }
+
+    /// Whether the object may be in a part of a scope.
+    pub(super) fn is_in(&self, scope: Option<&str>, part: &Part) -> bool {
+        let own = self.scope.as_ref().map(|scope| scope.name.as_str());
+        let in_scope = scope.is_none() || scope == own;
+        in_scope && (matches!(part, Part::Release(_)) || self.parts.contains(part))
+    }
+
+    /// Everything that a change of the object alters.
+    pub(super) fn interests(&self, key: &Key) -> Vec<Members> {
+        let mut interests = Vec::new();
+        let own = self.scope.as_ref().map(|scope| scope.name.as_str());
+        let release = own.map(|name| Part::Release(name.to_owned()));
+        for part in self.parts.iter().chain(&release) {
+            for scope in [None, own] {
+                interests.push(Members {
+                    namespace: key.0.clone(),
+                    scope: scope.map(Into::into),
+                    part: part.clone(),
+                });
+            }
+        }
+        interests
+    }
+}
+
+impl Scopes {
+    /// An object is there, or has changed.
+    pub(super) fn insert(&mut self, place: &Place) {
+        let Some(scope) = &place.scope else { return };
+        let members = self.scopes.entry(scope.clone()).or_default();
+        members.count += 1;
+        members.active = members.active.max(place.written);
+        if let Some(position) = &place.position {
+            self.changes += 1;
+            let judged = Judged {
+                change: self.changes,
+                ready: None,
+            };
+            members.waves.insert(position.clone(), judged);
+        }
+        self.wake(place);
+    }
+
+    /// An object is gone, or its place no longer holds.
+    pub(super) fn remove(&mut self, place: &Place) {
+        let Some(scope) = &place.scope else { return };
+        if let Some(members) = self.scopes.get_mut(scope) {
+            members.count = members.count.saturating_sub(1);
+            if let Some(position) = &place.position {
+                members.waves.remove(position);
+            }
+            if members.count == 0 {
+                self.scopes.remove(scope);
+            }
+        }
+        self.wake(place);
+    }
+
+    /// Forgets what was judged: the rules may have changed.
+    pub(super) fn forget(&mut self) {
+        let waves = self.scopes.values_mut().map(|members| &mut members.waves);
+        let judged = waves.flat_map(BTreeMap::values_mut);
+        judged.for_each(|judged| judged.ready = None);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.scopes.clear();
+    }
+
+    /// When an object of the scope was last created or written.
+    pub(super) fn active(&self, scope: &Scope) -> Option<Timestamp> {
+        self.scopes.get(scope)?.active
+    }
+
+    /// The first object below a weight that is not known to be ready, by its name; `waiter` is woken when that may change.
+    pub(super) fn first(
+        &mut self,
+        scope: &Scope,
+        below: i64,
+        (id, notify): (u64, &Arc<Notify>),
+    ) -> First<String> {
+        let waves = self.scopes.get(scope).map(|members| &members.waves);
+        let mut lower = waves
+            .into_iter()
+            .flatten()
+            .take_while(|(position, _)| position.weight < below);
+        let first = lower.find(|(_, judged)| judged.ready != Some(true));
+        let limit = first.map_or(Limit::Below(below), |(it, _)| Limit::UpTo(it.clone()));
+        let first = match first {
+            None => First::Nothing,
+            Some((position, judged)) => match judged.ready {
+                None => First::Unjudged(position.name.clone(), position.clone(), judged.change),
+                Some(_) => First::Unready(position.name.clone()),
+            },
+        };
+        let waiters = self.waiters.entry(scope.clone()).or_default();
+        waiters.insert(id, (limit, Arc::clone(notify)));
+        first
+    }
+
+    /// Notes whether an object was ready at one of its changes, unless there has been another since.
+    pub(super) fn judged(&mut self, scope: &Scope, position: &Position, change: u64, ready: bool) {
+        let waves = self.scopes.get_mut(scope).map(|members| &mut members.waves);
+        if let Some(judged) = waves.and_then(|waves| waves.get_mut(position))
+            && judged.change == change
+        {
+            judged.ready = Some(ready);
+        }
+    }
+
+    pub(super) fn unregister(&mut self, scope: &Scope, id: u64) {
+        if let Some(waiters) = self.waiters.get_mut(scope) {
+            waiters.remove(&id);
+            if waiters.is_empty() {
+                self.waiters.remove(scope);
+            }
+        }
+    }
+
+    pub(super) fn wake_all(&self) {
+        let waiters = self.waiters.values().flat_map(HashMap::values);
+        waiters.for_each(|(_, waiter)| waiter.notify_one());
+    }
+
+    fn wake(&self, place: &Place) {
+        let (Some(scope), Some(position)) = (&place.scope, &place.position) else {
+            return;
+        };
+        let waiters = self
+            .waiters
+            .get(scope)
+            .into_iter()
+            .flat_map(HashMap::values);
+        for (limit, waiter) in waiters {
+            let matters = match limit {
+                Limit::UpTo(first) => position <= first,
+                Limit::Below(weight) => position.weight < *weight,
+            };
+            if matters {
+                waiter.notify_one();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cache::Cache;
+    use futures::FutureExt;
+    use rules::kinds::{Kind, by_word};
+    use rules::scope::{Part, Scope};
+    use rules::world::{Lookup, World};
+    use serde_json::{Value, json};
+    use std::cell::Cell;
+
+    fn jobs() -> Kind {
+        by_word("job").map(Kind::Builtin).expect("built in")
+    }
+
+    fn scope() -> Scope {
+        Scope {
+            namespace: "shop".to_owned(),
+            name: "r".to_owned(),
+            kept_in: None,
+        }
+    }
+
+    /// A Job of release `r`.
+    fn job(name: &str, weight: &str, complete: bool) -> Value {
+        json!({
+            "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {
+                "namespace": "shop", "name": name,
+                "annotations": {"meta.helm.sh/release-name": "r", "sluice.dev/weight": weight},
+                "labels": {"helm.sh/chart": "seeds-1.0.0"},
+            },
+            "status": {"complete": complete},
+        })
+    }
+
+    #[test]
+    fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
+        let (cache, _requests) = Cache::new();
+        let store = cache.store(&jobs());
+        store.replace(&[
+            job("a", "0", true),
+            job("b", "0", false),
+            job("c", "0", false),
+        ]);
+        let judged = Cell::new(0);
+        let is_ready = |object: &Value| {
+            judged.set(judged.get() + 1);
+            object["status"]["complete"] == true
+        };
+        let ask = || {
+            let view = cache.view();
+            let found = view.first_unready(&jobs(), &scope(), 1, &is_ready);
+            let Lookup::Found(first) = found else {
+                panic!("live")
+            };
+            (view, first.map(|it| it["metadata"]["name"].clone()))
+        };
+        let (view, first) = ask();
+        assert_eq!((first, judged.get()), (Some(json!("b")), 2));
+        store.apply(&job("c", "0", true));
+        store.apply(&job("d", "1", false));
+        assert!(view.changed().now_or_never().is_none(), "behind the first");
+        let (view, _) = ask();
+        assert_eq!(judged.get(), 2, "nothing is judged twice");
+        store.apply(&job("a", "0", false));
+        assert!(view.changed().now_or_never().is_some(), "before the first");
+        store.apply(&job("a", "0", true));
+        store.apply(&job("b", "0", true));
+        let (view, first) = ask();
+        assert_eq!(first, None);
+        assert!(view.changed().now_or_never().is_none());
+        store.apply(&job("e", "1", false));
+        assert!(view.changed().now_or_never().is_none(), "of its own weight");
+        store.apply(&job("e", "0", false));
+        assert!(
+            view.changed().now_or_never().is_some(),
+            "it weighs less now"
+        );
+        store.delete(&job("e", "0", false));
+        cache.wake_all();
+        let before = judged.get();
+        ask();
+        assert_eq!(judged.get(), before + 3, "the rules may have changed");
+    }
+
+    #[test]
+    fn members_are_found_and_waited_for_by_their_part() {
+        let (cache, _requests) = Cache::new();
+        let store = cache.store(&jobs());
+        store.replace(&[job("a", "0", true)]);
+        for (part, scope, found) in [
+            (Part::SubChart("seeds".into()), Some("r"), true),
+            (Part::SubChart("other".into()), Some("r"), false),
+            (Part::SubChart("seeds".into()), Some("s"), false),
+            (Part::Release("r".into()), Some("r"), true),
+            (Part::Group("seeds".into()), None, false),
+        ] {
+            let view = cache.view();
+            let Lookup::Found(members) = view.members(&jobs(), "shop", scope, &part) else {
+                panic!("live")
+            };
+            assert_eq!(members.len() == 1, found, "{part} in {scope:?}");
+            store.apply(&job("b", "0", false));
+            assert_eq!(
+                view.changed().now_or_never().is_some(),
+                found,
+                "{part} in {scope:?}"
+            );
+            store.delete(&job("b", "0", false));
+        }
+    }
+}
