@@ -33,6 +33,8 @@ pub enum Reference {
     Part(Parts),
     /// Every object of the dependent's scope that weighs less. No text names it: weights do.
     Wave(i64),
+    /// One of so many slots of the dependent's own wave. No text names it either.
+    Slot(usize),
     /// Some of several.
     Any(Alternatives),
 }
@@ -136,7 +138,7 @@ impl Dependency {
     pub fn is_per_pod(&self) -> bool {
         match &self.reference {
             Reference::Object(_) | Reference::Selected(_) => self.same_node,
-            Reference::Part(_) | Reference::Wave(_) => false,
+            Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => false,
             Reference::Any(alternatives) => alternatives.of.iter().any(Self::is_per_pod),
         }
     }
@@ -148,6 +150,7 @@ impl Dependency {
             Reference::Selected(selection) => selection.selector.to_string(),
             Reference::Part(parts) => parts.part.name().to_owned(),
             Reference::Wave(below) => format!("weight below {below}"),
+            Reference::Slot(_) => "slot".to_owned(),
             Reference::Any(alternatives) => {
                 let names = alternatives.of.iter().map(Self::name);
                 names.min().unwrap_or_default()
@@ -261,6 +264,7 @@ impl fmt::Display for Dependency {
                 false
             }
             Reference::Wave(below) => return write!(out, "every weight below {below}"),
+            Reference::Slot(most) => return write!(out, "one of {most} slots"),
             Reference::Any(alternatives) => return write!(out, "{alternatives}"),
         };
         if self.state != State::Ready || colon {

@@ -39,6 +39,8 @@ pub struct Dependent {
     pub namespace: String,
     /// `metadata.name` of the pod.
     pub pod: String,
+    /// `metadata.uid` of the pod.
+    pub uid: String,
     /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
     pub template_hash: Option<String>,
     /// The annotations of the pod, which are those of its template.
@@ -113,6 +115,7 @@ impl Dependent {
             called,
             namespace,
             pod: text(pod, "/metadata/name"),
+            uid: text(pod, "/metadata/uid"),
             template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
             pod_annotations: annotations(pod),
             created: created(pod),
@@ -121,7 +124,7 @@ impl Dependent {
         })
     }
 
-    /// What the dependent waits for: its lists, and in a scope everything that weighs less. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
+    /// What the dependent waits for: its lists, and in a scope everything that weighs less and its turn. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
     pub fn dependencies(&self, config_depends_on: bool) -> Result<Vec<Dependency>, ParseError> {
         let mut annotations = self.annotations();
         if !config_depends_on {
@@ -131,8 +134,25 @@ impl Dependent {
         if self.scope.is_some() {
             let below = self.weight().unwrap_or_default();
             dependencies.push(Dependency::on(Reference::Wave(below)));
+            // Behind everything else: a slot is for who can start at once.
+            let slot = self.parallelism().map(Reference::Slot);
+            dependencies.extend(slot.map(Dependency::on));
         }
         Ok(dependencies)
+    }
+
+    /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
+    /// is: its pods come one after the other, and each of them runs.
+    pub fn asks_again(&self, dependency: &Dependency) -> bool {
+        let is_job = || {
+            self.owners
+                .first()
+                .is_some_and(|it| it.kind.word() == "Job")
+        };
+        match dependency.reference {
+            Reference::Slot(_) => is_job(),
+            _ => dependency.is_per_pod(),
+        }
     }
 
     /// On which terms it waits; a list that cannot be read does not matter here.

@@ -35,6 +35,7 @@ pub mod profile;
 pub mod readiness;
 pub mod scope;
 pub mod selector;
+pub mod slots;
 mod suggest;
 pub mod terms;
 pub mod verdict;

@@ -6,6 +6,7 @@
 use crate::keys;
 use crate::kinds::{self, Kind};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
@@ -27,13 +28,14 @@ pub fn workloads() -> impl Iterator<Item = Kind> {
 }
 
 /// One release or application within one namespace.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {
     /// The namespace of its objects.
     pub namespace: String,
     /// What the release or the application is called.
     pub name: String,
     /// The namespace that its installer keeps it in, where that is another one than the objects'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
 }
 

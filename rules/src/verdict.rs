@@ -8,6 +8,7 @@ mod reason;
 mod revision;
 mod settle;
 mod several;
+mod slot;
 mod wave;
 
 pub use consent::CrossNamespace;
@@ -71,9 +72,13 @@ pub fn judge(
         world,
         now,
         again: Cell::new(None),
+        held_back: Cell::new(false),
     };
     let judge_one = |dependency: Dependency| {
         let (foreign, judged) = judge.edge(&dependency);
+        if !judged.satisfied {
+            judge.held_back.set(true);
+        }
         Edge {
             dependency,
             foreign,

@@ -3,6 +3,7 @@
 use crate::kinds::Kind;
 use crate::scope::{self, Part, Position, Scope};
 use crate::selector::Selector;
+use crate::slots::{Holder, Wave};
 use crate::verdict::Judged;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -117,6 +118,11 @@ pub trait World {
 
     /// When an object of the scope was last created or its spec written, as far as anybody here knows.
     fn active(&self, _scope: &Scope) -> Option<Timestamp> {
+        None
+    }
+
+    /// Who holds the slots of a wave; `None` where nobody knows. To ask is to wish for one.
+    fn slots(&self, _wave: &Wave) -> Option<Vec<Holder>> {
         None
     }
 

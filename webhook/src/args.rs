@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::server::{self, Limits, Port, Server};
 use crate::shutdown::{self, Grace, Shutdown};
+use crate::slots;
 use crate::status::{self, Authenticator, Recorder, Service, Settings};
 use crate::telemetry::{self, LogFormat};
 use anyhow::{Context, Result};
@@ -66,6 +67,10 @@ pub struct Args {
         default_value = "sluice-memory"
     )]
     memory_config_map: String,
+
+    /// The ConfigMap, in our own namespace, that says who may run where there is a cap
+    #[arg(long, env = "SLUICE_SLOTS_CONFIG_MAP", default_value = "sluice-slots")]
+    slots_config_map: String,
     /// The ConfigMap, in our own namespace, with the administrator's health rules; none without it.
     #[arg(long, env = "SLUICE_HEALTH_RULES_CONFIGMAP")]
     health_rules_configmap: Option<String>,
@@ -252,6 +257,22 @@ impl Args {
         };
         let keep = memory::keep(client.clone(), config, Arc::clone(&cache));
         tokio::spawn(keep.instrument(info_span!("memory")));
+        let settings = Arc::new(Settings {
+            cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
+            honor_config_depends_on: self.honor_config_depends_on,
+            workloads: self.workloads.clone(),
+        });
+        let config = slots::Config {
+            namespace: self.service_namespace.clone(),
+            name: self.slots_config_map.clone(),
+        };
+        let keep = slots::keep(
+            client.clone(),
+            config,
+            Arc::clone(&cache),
+            Arc::clone(&settings),
+        );
+        tokio::spawn(keep.instrument(info_span!("slots")));
         let config = health_rules::Config {
             namespace: self.service_namespace.clone(),
             name: self.health_rules_configmap.clone(),
@@ -262,11 +283,6 @@ impl Args {
         health_rules::start(client, config, &cache, errors);
         let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
         tokio::spawn(writer.instrument(info_span!("events")));
-        let settings = Settings {
-            cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
-            honor_config_depends_on: self.honor_config_depends_on,
-            workloads: self.workloads.clone(),
-        };
         let synced = parts
             .readiness
             .condition("watches", "the gated pods have not been listed yet");

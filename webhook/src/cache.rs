@@ -15,6 +15,7 @@ pub use view::View;
 
 use crate::health_rules::HealthRules;
 use crate::memory::Memory;
+use crate::slots::Slots;
 use dashmap::DashMap;
 use rules::kinds::Kind;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub struct Cache {
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
     memory: Arc<Memory>,
+    slots: Arc<Slots>,
     health_rules: Arc<HealthRules>,
     wanted: mpsc::UnboundedSender<Kind>,
     next: AtomicU64,
@@ -42,6 +44,7 @@ impl Cache {
             stores: DashMap::new(),
             gated: Arc::default(),
             memory: Arc::default(),
+            slots: Arc::default(),
             health_rules: Arc::default(),
             wanted,
             next: AtomicU64::new(0),
@@ -57,6 +60,11 @@ impl Cache {
     /// What is remembered of objects that are gone.
     pub fn memory(&self) -> &Arc<Memory> {
         &self.memory
+    }
+
+    /// Who may run where there is a cap.
+    pub fn slots(&self) -> &Arc<Slots> {
+        &self.slots
     }
 
     /// The health rules of the administrator.

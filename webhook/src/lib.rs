@@ -15,6 +15,7 @@ pub mod metrics;
 pub mod readiness;
 pub mod server;
 pub mod shutdown;
+pub mod slots;
 pub mod status;
 pub mod telemetry;
 pub mod watch;

@@ -51,7 +51,7 @@ pub struct Service {
     /// Who asks.
     pub authenticator: Authenticator,
     /// What decides.
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
     /// Where Events go.
     pub recorder: Recorder,
     /// What is counted.

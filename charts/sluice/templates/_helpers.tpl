@@ -7,6 +7,7 @@ another name fails on the first object it does not own instead of admitting ever
 {{/* The Secret that the replicas keep their CA in, and the ConfigMap that remembers completed Jobs and passed gates. */}}
 {{- define "sluice.caSecret" -}}sluice-ca{{- end }}
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
+{{- define "sluice.slots" -}}sluice-slots{{- end }}
 
 {{- define "sluice.selectorLabels" -}}
 app.kubernetes.io/name: sluice

@@ -27,6 +27,12 @@ impl Dependent {
         self.said(keys::WEIGHT)?.trim().parse().ok()
     }
 
+    /// How many objects of its wave may run at once; at least 1, and `None` without a cap.
+    pub fn parallelism(&self) -> Option<usize> {
+        let most: i64 = self.said(keys::PARALLELISM)?.trim().parse().ok()?;
+        Some(usize::try_from(most.max(1)).unwrap_or(usize::MAX))
+    }
+
     /// What an annotation of ours says: on the pod, else on the topmost owner.
     fn said(&self, key: &str) -> Option<&str> {
         let topmost = self.owners.last().map(|owner| &owner.annotations);

@@ -22,6 +22,8 @@ pub(super) struct Judge<'a> {
     pub(super) now: Timestamp,
     /// When time alone may change what was found, at the earliest.
     pub(super) again: Cell<Option<Timestamp>>,
+    /// Whether an edge has been found that is not satisfied.
+    pub(super) held_back: Cell<bool>,
 }
 
 /// Where the objects of an edge are.
@@ -49,6 +51,7 @@ impl Judge<'_> {
             }
             Reference::Part(it) => self.part(it, dependency),
             Reference::Wave(below) => (false, self.below(*below)),
+            Reference::Slot(most) => (false, self.slot(*most)),
             // Each alternative is in a place of its own, and what is said of all is fit for the dependent's namespace.
             Reference::Any(alternatives) => (false, self.any(alternatives, dependency)),
         }

@@ -53,6 +53,8 @@ pub enum Reason {
     Settling,
     /// An object of a lower weight is not ready.
     LowerWeight,
+    /// As many objects of the dependent's wave run as may run at once.
+    NoSlot,
     /// The dependent waits for itself.
     SelfReference,
     /// The first list of this kind has not arrived yet.
@@ -69,7 +71,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -94,6 +96,7 @@ impl Reason {
         Self::NotFresh,
         Self::Settling,
         Self::LowerWeight,
+        Self::NoSlot,
         Self::SelfReference,
         Self::Syncing,
         Self::Stale,
@@ -129,6 +132,7 @@ impl Reason {
             Self::NotFresh => "NotFresh",
             Self::Settling => "Settling",
             Self::LowerWeight => "LowerWeight",
+            Self::NoSlot => "NoSlot",
             Self::SelfReference => "SelfReference",
             Self::Syncing => "Syncing",
             Self::Stale => "Stale",
@@ -185,6 +189,9 @@ impl Reason {
                 "it is older than the dependent's revision and may be replaced with it; a moment is waited"
             }
             Self::LowerWeight => "an object of its scope with a lower weight is not ready yet",
+            Self::NoSlot => {
+                "as many objects of its weight run as sluice.dev/parallelism allows; its turn comes when one is done"
+            }
             Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
             Self::Syncing => "the first list of this kind has not arrived yet",
             Self::Stale => "the API server cannot be reached, so what is known may be out of date",

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use rules::kinds::Kind;
 use rules::scope::{self, Part, Scope};
 use rules::selector::Selector;
+use rules::slots::{Holder, Wave};
 use rules::verdict::Judged;
 use rules::world::{CompletedJob, Lookup, Unavailable, World};
 use serde_json::Value;
@@ -24,6 +25,7 @@ pub struct View {
     notify: Arc<Notify>,
     reads: Mutex<Vec<(Arc<Store>, Interest)>>,
     waves: Mutex<Vec<(Arc<Store>, Scope)>>,
+    slots: Mutex<Vec<Wave>>,
 }
 
 impl View {
@@ -34,6 +36,7 @@ impl View {
             notify: Arc::default(),
             reads: Mutex::default(),
             waves: Mutex::default(),
+            slots: Mutex::default(),
         }
     }
 
@@ -46,6 +49,21 @@ impl View {
     pub fn gated_pod(&self, namespace: &str, name: &str) -> Lookup<Value> {
         let store = Arc::clone(self.cache.gated());
         self.object_of(&store, namespace, name)
+    }
+
+    /// The gated pods of a namespace; none while nobody can say.
+    pub fn gated_pods(&self, namespace: &str) -> Vec<Value> {
+        let store = Arc::clone(self.cache.gated());
+        let namespace = Some(namespace);
+        let interest = Interest::List {
+            namespace: namespace.map(Into::into),
+            label: None,
+        };
+        self.read(&store, interest);
+        usable(&store).map_or_else(
+            |_| Vec::new(),
+            |()| store.list(namespace, &Selector::default()),
+        )
     }
 
     /// What is remembered of objects that are gone.
@@ -151,6 +169,12 @@ impl World for View {
         }
     }
 
+    fn slots(&self, wave: &Wave) -> Option<Vec<Holder>> {
+        let asked = &mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.push(wave.clone());
+        self.cache.slots().ask(wave, (self.id, &self.notify))
+    }
+
     fn active(&self, scope: &Scope) -> Option<Timestamp> {
         let stores = self.cache.stores();
         stores
@@ -201,6 +225,10 @@ impl Drop for View {
         let waves = self.waves.get_mut().unwrap_or_else(PoisonError::into_inner);
         for (store, scope) in waves.drain(..) {
             store.unregister_wave(&scope, self.id);
+        }
+        let slots = self.slots.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for wave in slots.drain(..) {
+            self.cache.slots().forget(&wave, self.id);
         }
     }
 }

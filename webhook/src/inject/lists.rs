@@ -119,7 +119,9 @@ fn is_itself(dependency: &Dependency, subject: &Subject) -> bool {
                     .as_ref()
                     .is_none_or(|namespace| *namespace == subject.namespace)
         }
-        Reference::Selected(_) | Reference::Part(_) | Reference::Wave(_) => false,
+        Reference::Selected(_) | Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => {
+            false
+        }
         // Another alternative may still open the gate.
         Reference::Any(alternatives) => alternatives.of.iter().all(|it| is_itself(it, subject)),
     }

@@ -3,7 +3,6 @@
 use super::{Identity, Settings};
 use crate::cache::View;
 use jiff::Timestamp;
-use rules::dependency::Dependency;
 use rules::dependent::Dependent;
 use rules::verdict::{self, Reason};
 use rules::wire::{Answer, Decision};
@@ -62,7 +61,7 @@ pub(super) fn answer(
     let dependencies = if passed {
         let again: Vec<_> = dependencies
             .into_iter()
-            .filter(Dependency::is_per_pod)
+            .filter(|dependency| dependent.asks_again(dependency))
             .collect();
         if again.is_empty() {
             let note = "asking again: another pod of this revision has passed its gate before";

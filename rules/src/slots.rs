@@ -1,0 +1,157 @@
+//! Caps: which objects of a wave hold one of its slots.
+//!
+//! The holders are written down in one place that every replica changes by compare-and-swap. An object starts only once
+//! it is written there, and is struck out only once it is seen finished, or gone with all of its pods, in the API
+//! server itself and not in a cache. So more than the cap can never run, whatever a replica has not seen yet, and no
+//! slot is lost: who holds one and never finishes can be seen by everybody.
+//!
+//! The road not taken: to let every replica work the holders out from what it sees, with nothing written. Two that do not
+//! see the same objects yet would let two different ones start.
+
+use crate::dependency::State;
+use crate::dependent::Dependent;
+use crate::kinds::{self, Kind};
+use crate::kstatus::Conditions;
+use crate::profile;
+use crate::scope::{Position, Scope};
+use crate::world::World;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// The objects of one weight in a scope.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Wave {
+    /// Where they are.
+    pub scope: Scope,
+    /// What they weigh.
+    pub weight: i64,
+}
+
+/// An object that may run: the topmost owner of the pods that it lets start.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Holder {
+    /// API group, empty for the core group.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// `Job`
+    pub kind: String,
+    /// `metadata.name`
+    pub name: String,
+    /// `metadata.uid`
+    pub uid: String,
+    /// [`Dependent::revision`]: another revision of the same object needs a slot of its own.
+    pub revision: String,
+    /// `metadata.uid` of the nearest owner of its pods.
+    pub pods_of: String,
+    /// How many may run at once, as it says itself.
+    pub most: usize,
+}
+
+/// What a dependent asks for: a slot, in its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Where.
+    pub wave: Wave,
+    /// Whose turn it is: the first comes first.
+    pub position: Position,
+    /// Who.
+    pub holder: Holder,
+}
+
+impl Claim {
+    /// What a dependent claims, if it is capped. A pod of its own claims for itself.
+    pub fn of(dependent: &Dependent) -> Option<Self> {
+        let wave = Wave {
+            scope: dependent.scope.clone()?,
+            weight: dependent.weight().unwrap_or_default(),
+        };
+        let most = dependent.parallelism()?;
+        let uid = || dependent.uid.clone();
+        let (nearest, topmost) = (dependent.owners.first(), dependent.owners.last());
+        let holder = Holder {
+            group: topmost.map_or_else(String::new, |owner| owner.kind.group().to_owned()),
+            kind: topmost.map_or("Pod", |owner| owner.kind.word()).to_owned(),
+            name: topmost.map_or(&dependent.pod, |owner| &owner.name).clone(),
+            uid: topmost.map_or_else(uid, |owner| owner.uid.clone()),
+            revision: dependent.revision().unwrap_or_else(uid),
+            pods_of: nearest.map_or_else(uid, |owner| owner.uid.clone()),
+            most,
+        };
+        let position = Position {
+            weight: wave.weight,
+            created: topmost.map_or(dependent.created, |owner| owner.created),
+            kind: holder.kind.clone(),
+            name: holder.name.clone(),
+        };
+        Some(Self {
+            wave,
+            position,
+            holder,
+        })
+    }
+}
+
+/// The holders after the finished ones are struck out and free slots are given away in turn.
+///
+/// `claims` are those whose turn it may be: everything else that they wait for is satisfied. Where objects of one wave
+/// say different caps, the smallest counts.
+pub fn allot(
+    mut holders: Vec<Holder>,
+    is_finished: impl Fn(&Holder) -> bool,
+    mut claims: Vec<Claim>,
+) -> Vec<Holder> {
+    holders.retain(|holder| !is_finished(holder));
+    claims.sort_by(|one, other| one.position.cmp(&other.position));
+    let claimants = claims.into_iter().map(|claim| claim.holder);
+    let claimants: Vec<Holder> = claimants.filter(|it| !it.is_among(&holders)).collect();
+    let most = holders.iter().chain(&claimants).map(|it| it.most).min();
+    let free = most.unwrap_or_default().saturating_sub(holders.len());
+    holders.extend(claimants.into_iter().take(free));
+    holders
+}
+
+/// Whether the object of a holder, as the API server has it now, has done what it held the slot for.
+///
+/// A Job that failed has finished. A suspended one has not: it could go on at any moment.
+pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestamp) -> bool {
+    if holder.kind == "Job" {
+        return Conditions::read(object).is_ok_and(|conditions| {
+            ["Complete", "Failed"]
+                .into_iter()
+                .any(|kind| conditions.is_true(kind))
+        });
+    }
+    let judged = profile::judge(&holder.object_kind(), object, State::Ready, world, now);
+    judged.satisfied
+}
+
+impl Holder {
+    /// Whether the same revision of the same object is one of them.
+    pub fn is_among(&self, holders: &[Self]) -> bool {
+        let same = |it: &Self| it.uid == self.uid && it.revision == self.revision;
+        holders.iter().any(same)
+    }
+
+    /// The kind as references name it.
+    pub fn object_kind(&self) -> Kind {
+        match kinds::builtin(&self.group, &self.kind) {
+            Some(builtin) => Kind::Builtin(builtin),
+            None => Kind::Custom {
+                group: self.group.clone(),
+                word: self.kind.clone(),
+            },
+        }
+    }
+}
+
+/// `Job/seed-1`
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.kind, self.name)
+    }
+}
+
+#[cfg(test)]
+mod model;

@@ -1,0 +1,332 @@
+//! A model of two replicas that give slots away: every interleaving of what they see late, write, lose a race for and
+//! forget in a crash. The decision is the real [`allot`]; only the world around it is modelled.
+//!
+//! The walk over all states is of two objects and one slot; random walks look at more of both.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::{HashSet, VecDeque};
+
+/// Of how many states one is followed to its end, which is the slow part; the random walks look at others.
+const SAMPLE: usize = 29;
+
+/// What the API server has of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Phase {
+    /// Its gate asks.
+    Waiting,
+    Running,
+    Finished,
+    /// Deleted, and its pod still runs.
+    Orphaned,
+    Gone,
+}
+
+/// One replica. Its `known` is the content of the ConfigMap at a version; `current` tells whether that is the latest.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+struct Replica {
+    known: Option<(Vec<usize>, bool)>,
+    /// A patch on its way, and whether nobody has written since the version that it was made for.
+    patch: Option<(Vec<usize>, bool)>,
+    /// What its caches hold of each object; `None` for not seen.
+    seen: Vec<Option<Phase>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    objects: Vec<Phase>,
+    holders: Vec<usize>,
+    replicas: [Replica; 2],
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// A replica's watch hears of an object.
+    See(usize, usize),
+    /// A replica's watch hears of the ConfigMap.
+    Learn(usize),
+    /// A replica works out who may run, and sends a patch.
+    Decide(usize),
+    /// The API server takes the patch, or refuses it.
+    Write(usize),
+    /// A gate hears from a replica.
+    Ask(usize, usize),
+    Crash(usize),
+    Finish(usize),
+    Delete(usize),
+    EndPod(usize),
+}
+
+/// How a replica finds out that a holder is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It asks the API server.
+    Live,
+    /// It believes its cache. Wrong, and here to show that the model would notice.
+    Cached,
+}
+
+fn holder(index: usize, most: usize) -> Holder {
+    Holder {
+        group: "batch".to_owned(),
+        kind: "Job".to_owned(),
+        name: index.to_string(),
+        uid: index.to_string(),
+        revision: index.to_string(),
+        pods_of: index.to_string(),
+        most,
+    }
+}
+
+fn claim(index: usize, most: usize) -> Claim {
+    let scope = Scope {
+        namespace: "shop".to_owned(),
+        name: "r".to_owned(),
+        kept_in: None,
+    };
+    let position = Position {
+        weight: 0,
+        created: None,
+        kind: "Job".to_owned(),
+        name: index.to_string(),
+    };
+    Claim {
+        wave: Wave { scope, weight: 0 },
+        position,
+        holder: holder(index, most),
+    }
+}
+
+impl State {
+    fn new(objects: usize) -> Self {
+        let replica = Replica {
+            seen: vec![None; objects],
+            ..Replica::default()
+        };
+        Self {
+            objects: vec![Phase::Waiting; objects],
+            holders: Vec::new(),
+            replicas: [replica.clone(), replica],
+        }
+    }
+
+    fn running(&self) -> usize {
+        let runs = |phase: &&Phase| matches!(phase, Phase::Running | Phase::Orphaned);
+        self.objects.iter().filter(runs).count()
+    }
+
+    /// The state after a step; the same where the step can do nothing.
+    fn after(&self, step: Step, most: usize, look: Look) -> Self {
+        let mut next = self.clone();
+        match step {
+            Step::See(replica, object) => {
+                next.replicas[replica].seen[object] = Some(self.objects[object]);
+            }
+            Step::Learn(replica) => {
+                next.replicas[replica].known = Some((self.holders.clone(), true));
+            }
+            Step::Decide(replica) => next.decide(replica, most, look),
+            Step::Write(replica) => next.write(replica),
+            Step::Ask(replica, object) => {
+                let known = self.replicas[replica].known.as_ref();
+                let holds = known.is_some_and(|(holders, _)| holders.contains(&object));
+                if holds && self.objects[object] == Phase::Waiting {
+                    next.objects[object] = Phase::Running;
+                }
+            }
+            Step::Crash(replica) => {
+                let seen = vec![None; self.objects.len()];
+                next.replicas[replica] = Replica {
+                    seen,
+                    ..Replica::default()
+                };
+            }
+            Step::Finish(object) if self.objects[object] == Phase::Running => {
+                next.objects[object] = Phase::Finished;
+            }
+            Step::Delete(object) => {
+                next.objects[object] = match self.objects[object] {
+                    Phase::Running => Phase::Orphaned,
+                    Phase::Waiting | Phase::Finished => Phase::Gone,
+                    gone => gone,
+                };
+            }
+            Step::EndPod(object) if self.objects[object] == Phase::Orphaned => {
+                next.objects[object] = Phase::Gone;
+            }
+            Step::Finish(_) | Step::EndPod(_) => {}
+        }
+        next
+    }
+
+    fn decide(&mut self, replica: usize, most: usize, look: Look) {
+        let Replica { known, seen, .. } = &self.replicas[replica];
+        let Some((holders, current)) = known else {
+            return;
+        };
+        let done = |holder: &Holder| {
+            let object: usize = holder.uid.parse().unwrap();
+            let seen = matches!(
+                seen[object],
+                None | Some(Phase::Finished | Phase::Orphaned | Phase::Gone)
+            );
+            let live = matches!(self.objects[object], Phase::Finished | Phase::Gone);
+            seen && (live || look == Look::Cached)
+        };
+        let claims = (0..seen.len())
+            .filter(|object| seen[*object] == Some(Phase::Waiting))
+            .map(|object| claim(object, most));
+        let before = holders.iter().map(|object| holder(*object, most));
+        let after = allot(before.collect(), done, claims.collect());
+        let after: Vec<usize> = after.iter().map(|it| it.uid.parse().unwrap()).collect();
+        if after != *holders {
+            self.replicas[replica].patch = Some((after, *current));
+        }
+    }
+
+    fn write(&mut self, replica: usize) {
+        let Some((after, current)) = self.replicas[replica].patch.take() else {
+            return;
+        };
+        if current {
+            for other in &mut self.replicas {
+                if let Some((_, current)) = &mut other.known {
+                    *current = false;
+                }
+                if let Some((_, current)) = &mut other.patch {
+                    *current = false;
+                }
+            }
+            self.holders = after;
+        }
+        // A success answers with what is there now, and a conflict is followed by a read.
+        self.replicas[replica].known = Some((self.holders.clone(), true));
+    }
+
+    /// Whether everything ends when nothing goes wrong any more.
+    fn ends(&self, most: usize) -> bool {
+        let mut state = self.clone();
+        let objects = 0..self.objects.len();
+        for _ in 0..2 * self.objects.len() + 2 {
+            for replica in 0..2 {
+                for object in objects.clone() {
+                    state = state.after(Step::See(replica, object), most, Look::Live);
+                }
+                for step in [
+                    Step::Write(replica),
+                    Step::Learn(replica),
+                    Step::Decide(replica),
+                    Step::Write(replica),
+                ] {
+                    state = state.after(step, most, Look::Live);
+                }
+            }
+            for object in objects.clone() {
+                for step in [
+                    Step::Ask(0, object),
+                    Step::Finish(object),
+                    Step::EndPod(object),
+                ] {
+                    state = state.after(step, most, Look::Live);
+                }
+            }
+        }
+        let ended = |phase: &Phase| matches!(phase, Phase::Finished | Phase::Gone);
+        state.objects.iter().all(ended)
+    }
+}
+
+fn steps(objects: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for replica in 0..2 {
+        steps.extend([
+            Step::Learn(replica),
+            Step::Decide(replica),
+            Step::Write(replica),
+            Step::Crash(replica),
+        ]);
+        for object in 0..objects {
+            steps.extend([Step::See(replica, object), Step::Ask(replica, object)]);
+        }
+    }
+    for object in 0..objects {
+        steps.extend([
+            Step::Finish(object),
+            Step::Delete(object),
+            Step::EndPod(object),
+        ]);
+    }
+    steps
+}
+
+/// Every state that can be reached, up to the first with too many that run.
+fn explore(objects: usize, most: usize, look: Look) -> Result<HashSet<State>, State> {
+    let steps = steps(objects);
+    let mut reached = HashSet::from([State::new(objects)]);
+    let mut open = VecDeque::from([State::new(objects)]);
+    while let Some(state) = open.pop_front() {
+        if state.running() > most {
+            return Err(state);
+        }
+        for step in &steps {
+            let next = state.after(*step, most, look);
+            if next != state && reached.insert(next.clone()) {
+                open.push_back(next);
+            }
+        }
+    }
+    Ok(reached)
+}
+
+#[test]
+fn no_state_has_more_that_run_than_slots_and_none_has_lost_one() {
+    let reached =
+        explore(2, 1, Look::Live).unwrap_or_else(|state| panic!("too many run: {state:?}"));
+    assert!(reached.len() > 100_000, "{} states", reached.len());
+    for state in reached.iter().step_by(SAMPLE) {
+        assert!(state.ends(1), "a slot is lost: {state:?}");
+    }
+}
+
+#[test]
+fn the_model_notices_a_replica_that_believes_its_cache() {
+    assert!(explore(2, 1, Look::Cached).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_walks_find_neither(
+        objects in 2..6_usize,
+        most in 1..4_usize,
+        walk in proptest::collection::vec(any::<prop::sample::Index>(), 1..200),
+    ) {
+        let steps = steps(objects);
+        let mut state = State::new(objects);
+        for index in walk {
+            state = state.after(*index.get(&steps), most, Look::Live);
+            prop_assert!(state.running() <= most, "too many run: {:?}", state);
+        }
+        prop_assert!(state.ends(most), "a slot is lost: {:?}", state);
+    }
+}
+
+#[test]
+fn the_first_in_turn_comes_first_and_the_smallest_cap_counts() {
+    let names = |holders: Vec<Holder>| holders.into_iter().map(|it| it.name).collect::<Vec<_>>();
+    let claims = vec![claim(2, 2), claim(0, 5), claim(1, 5)];
+    assert_eq!(
+        names(allot(Vec::new(), |_| false, claims.clone())),
+        ["0", "1"]
+    );
+    let held = vec![holder(2, 1)];
+    assert_eq!(
+        names(allot(held.clone(), |_| false, vec![claim(0, 5)])),
+        ["2"]
+    );
+    assert_eq!(
+        names(allot(held, |_| true, vec![claim(0, usize::MAX)])),
+        ["0"]
+    );
+}

@@ -1,0 +1,60 @@
+//! Caps: a slot of the dependent's wave.
+
+use super::edge::Judge;
+use super::{Judged, Reason, unmet};
+use crate::kstatus::Status;
+use crate::slots::{Claim, Holder};
+
+/// So many holders are named; a gate's line is one line.
+const NAMED: usize = 5;
+
+impl Judge<'_> {
+    /// Whether the dependent holds one of its slots. It asks for one only when nothing else holds it back: a slot that is
+    /// held by who cannot start is lost to everybody.
+    pub(super) fn slot(&self, most: usize) -> Judged {
+        let Some(claim) = Claim::of(self.dependent) else {
+            return held("no cap applies".to_owned());
+        };
+        if self.held_back.get() {
+            let message = "its turn comes once everything else is satisfied".to_owned();
+            return unmet(Status::InProgress, Reason::NoSlot, message);
+        }
+        match self.world.slots(&claim.wave) {
+            None => unmet(
+                Status::Unknown,
+                Reason::Syncing,
+                "sluice is reading who runs".to_owned(),
+            ),
+            Some(holders) if claim.holder.is_among(&holders) => {
+                held(format!("holds one of {most} slots"))
+            }
+            Some(holders) => {
+                let (running, names) = (holders.len(), named(&holders));
+                let message = if running == 0 {
+                    format!("0 of {most} run; its turn comes in a moment")
+                } else {
+                    format!("{running} of {most} run: {names}")
+                };
+                unmet(Status::InProgress, Reason::NoSlot, message)
+            }
+        }
+    }
+}
+
+fn named(holders: &[Holder]) -> String {
+    let names = holders.iter().take(NAMED).map(ToString::to_string);
+    let mut text = names.collect::<Vec<_>>().join(", ");
+    if let Some(more) = holders.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        text = format!("{text} and {more} more");
+    }
+    text
+}
+
+fn held(message: String) -> Judged {
+    Judged {
+        satisfied: true,
+        status: Status::Current,
+        reason: Reason::Satisfied,
+        message,
+    }
+}

@@ -1,0 +1,244 @@
+//! The effect: follows the ConfigMap, looks at holders in the API server, and gives slots away.
+
+use super::claims::claims;
+use super::{key, value};
+use crate::cache::{Cache, View};
+use crate::status::Settings;
+use futures::TryStreamExt;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use kube::api::{
+    Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams, WatchEvent, WatchParams,
+};
+use kube::{Client, Error};
+use rules::keys;
+use rules::kinds::Kind;
+use rules::slots::{Holder, Wave, allot, is_done};
+use rules::world::{Lookup, World};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::{debug, info, warn};
+
+/// Changes of this long are looked at together.
+const GATHER: Duration = Duration::from_millis(20);
+/// After a failed read or write.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+/// Slots are looked through this often although nothing is known to have changed: a holder may be gone with its pods.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How long one watch lasts, in seconds.
+const WATCH_FOR: u32 = 290;
+
+/// Where the holders are written down.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Our own namespace.
+    pub namespace: String,
+    /// The ConfigMap's name.
+    pub name: String,
+}
+
+/// Gives slots away for as long as the process runs; until the first is asked for, nothing is read.
+pub async fn keep(client: Client, config: Config, cache: Arc<Cache>, settings: Arc<Settings>) {
+    let keeper = Keeper {
+        api: Api::namespaced(client.clone(), &config.namespace),
+        client,
+        name: config.name,
+        cache,
+        settings,
+    };
+    keeper.cache.slots().wanted.notified().await;
+    loop {
+        if let Err(error) = keeper.run().await {
+            warn!(%error, name = keeper.name, "Cannot read or write who may run");
+            tokio::time::sleep(TRY_AGAIN).await;
+        }
+    }
+}
+
+struct Keeper {
+    client: Client,
+    api: Api<ConfigMap>,
+    name: String,
+    cache: Arc<Cache>,
+    settings: Arc<Settings>,
+}
+
+/// Why the holders of a wave change.
+type Changes = BTreeMap<String, Option<String>>;
+
+impl Keeper {
+    /// Until the watch ends.
+    async fn run(&self) -> Result<(), Error> {
+        let slots = self.cache.slots();
+        let stored = self.api.get(&self.name).await?;
+        slots.learn(&stored);
+        let version = stored.metadata.resource_version.unwrap_or_default();
+        let mut watched = pin!(self.follow(&version));
+        loop {
+            let view = self.cache.view();
+            self.round(&view).await?;
+            tokio::select! {
+                ended = &mut watched => return ended,
+                () = view.changed() => {}
+                () = slots.wanted.notified() => {}
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+            tokio::time::sleep(GATHER).await;
+        }
+    }
+
+    async fn follow(&self, version: &str) -> Result<(), Error> {
+        let params = WatchParams::default()
+            .fields(&format!("metadata.name={}", self.name))
+            .timeout(WATCH_FOR);
+        let mut events = pin!(self.api.watch(&params, version).await?);
+        while let Some(event) = events.try_next().await? {
+            match event {
+                WatchEvent::Added(stored) | WatchEvent::Modified(stored) => {
+                    self.cache.slots().learn(&stored);
+                }
+                WatchEvent::Error(status) => return Err(Error::Api(status)),
+                WatchEvent::Deleted(_) => return Ok(()),
+                WatchEvent::Bookmark(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at every wave in which somebody waits, and writes what changes; on a conflict with what the other replica
+    /// has written.
+    async fn round(&self, view: &View) -> Result<(), Error> {
+        let slots = self.cache.slots();
+        loop {
+            let Some((version, waves)) = slots.waiting() else {
+                return Ok(());
+            };
+            let mut changes = Changes::new();
+            for (wave, holders) in waves {
+                if let Some(changed) = self.changed(&wave, &holders, view).await? {
+                    changes.insert(key(&wave), value(&wave, &changed));
+                }
+            }
+            if changes.is_empty() {
+                return Ok(());
+            }
+            let metadata = json!({"resourceVersion": version});
+            // With a version in it, a patch is refused where another write came first.
+            let patch = Patch::Merge(json!({"metadata": metadata, "data": changes}));
+            match self
+                .api
+                .patch(&self.name, &PatchParams::default(), &patch)
+                .await
+            {
+                Ok(stored) => {
+                    slots.learn(&stored);
+                    return Ok(());
+                }
+                Err(Error::Api(status)) if status.code == 409 => {
+                    debug!("Another replica has written who may run");
+                    slots.learn(&self.api.get(&self.name).await?);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The holders of a wave, if they change.
+    async fn changed(
+        &self,
+        wave: &Wave,
+        holders: &[Holder],
+        view: &View,
+    ) -> Result<Option<Vec<Holder>>, Error> {
+        let mut finished = Vec::new();
+        for holder in holders {
+            if self.looks_finished(wave, holder, view)
+                && self.is_finished(wave, holder, view).await?
+            {
+                finished.push(holder.clone());
+            }
+        }
+        let now = Timestamp::now();
+        let claims = claims(wave, holders, &self.settings, view, now);
+        let is_finished = |holder: &Holder| holder.is_among(&finished);
+        let changed = allot(holders.to_vec(), is_finished, claims);
+        if changed == holders {
+            return Ok(None);
+        }
+        for holder in changed.iter().filter(|it| !it.is_among(holders)) {
+            info!(namespace = wave.scope.namespace, %holder, weight = wave.weight, "Slot given");
+        }
+        Ok(Some(changed))
+    }
+
+    /// Whether it is worth asking the API server: a cache that has not seen everything may be wrong.
+    fn looks_finished(&self, wave: &Wave, holder: &Holder, view: &View) -> bool {
+        let kind = holder.object_kind();
+        match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {
+            Lookup::Found(object) => {
+                object["metadata"]["uid"] != holder.uid.as_str()
+                    || is_done(holder, &object, view, Timestamp::now())
+            }
+            Lookup::NotFound => true,
+            Lookup::Unavailable(_) => false,
+        }
+    }
+
+    /// What the API server itself says: done, or gone with all of its pods.
+    async fn is_finished(&self, wave: &Wave, holder: &Holder, view: &View) -> Result<bool, Error> {
+        let namespace = &wave.scope.namespace;
+        let object = match self.object(namespace, holder, view).await? {
+            Lookup::Found(object) => Some(object),
+            Lookup::NotFound => None,
+            Lookup::Unavailable(_) => return Ok(false),
+        };
+        let same = object.filter(|object| object["metadata"]["uid"] == holder.uid.as_str());
+        match same {
+            Some(object) => Ok(is_done(holder, &object, view, Timestamp::now())),
+            None => self.has_no_pods(namespace, holder).await,
+        }
+    }
+
+    /// The object as it is now. Where a custom kind is served, only its watch knows.
+    async fn object(
+        &self,
+        namespace: &str,
+        holder: &Holder,
+        view: &View,
+    ) -> Result<Lookup<Value>, Error> {
+        let Kind::Builtin(builtin) = holder.object_kind() else {
+            return Ok(view.object(&holder.object_kind(), Some(namespace), &holder.name));
+        };
+        let resource = ApiResource {
+            group: builtin.group.to_owned(),
+            version: builtin.version.to_owned(),
+            api_version: match builtin.group {
+                "" => builtin.version.to_owned(),
+                group => format!("{group}/{}", builtin.version),
+            },
+            kind: builtin.kind.to_owned(),
+            plural: builtin.plural.to_owned(),
+        };
+        let api = Api::<DynamicObject>::namespaced_with(self.client.clone(), namespace, &resource);
+        let found = api.get_opt(&holder.name).await?;
+        let found = found.and_then(|object| serde_json::to_value(object).ok());
+        Ok(found.map_or(Lookup::NotFound, Lookup::Found))
+    }
+
+    async fn has_no_pods(&self, namespace: &str, holder: &Holder) -> Result<bool, Error> {
+        let api = Api::<Pod>::namespaced(self.client.clone(), namespace);
+        let gated = ListParams::default().labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE));
+        let pods = api.list(&gated).await?;
+        let is_of = |pod: &&Pod| {
+            let owners = pod.metadata.owner_references.iter().flatten();
+            let mut uids = owners.map(|owner| &owner.uid).chain(&pod.metadata.uid);
+            uids.any(|uid| *uid == holder.pods_of)
+        };
+        let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone());
+        let ended = |pod: &Pod| matches!(phase(pod).as_deref(), Some("Succeeded" | "Failed"));
+        Ok(pods.iter().filter(is_of).all(ended))
+    }
+}
