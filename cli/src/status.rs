@@ -66,7 +66,7 @@ fn judge(
         Lookup::NotFound => bail!("the owner of pod {name:?} does not exist (any more)"),
         Lookup::Unavailable(why) => bail!("cannot read the owner of pod {name:?}: {why:?}"),
     };
-    let dependencies = dependent.dependencies(true)?;
+    let dependencies = dependent.dependencies(true, world)?;
     let judgement = verdict::judge(
         &dependent,
         dependencies,

@@ -17,6 +17,7 @@ mod health;
 mod item;
 mod long;
 mod names;
+mod order;
 mod problem;
 mod reference;
 mod selector;
@@ -27,6 +28,7 @@ mod yaml;
 pub use duration::DurationFault;
 pub use health::health;
 pub use names::Fault;
+pub use order::{KEY as ORDER, order};
 pub use problem::Problem;
 pub(crate) use problem::Quoted;
 

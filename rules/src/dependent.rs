@@ -12,7 +12,8 @@ use crate::annotation::{self, ParseError};
 use crate::dependency::{Dependency, Reference};
 use crate::keys;
 use crate::kinds::{self, Kind};
-use crate::scope::{self, Scope};
+use crate::plan;
+use crate::scope::{self, Part, Scope};
 use crate::terms::Terms;
 use crate::world::{Lookup, Unavailable, World};
 use jiff::Timestamp;
@@ -53,8 +54,8 @@ pub struct Dependent {
     pub owners: Vec<Owner>,
     /// The release or application that it belongs to.
     pub scope: Option<Scope>,
-    /// The names by which a plan may call it: of its chart and of its application.
-    pub called: Vec<String>,
+    /// The parts of its scope that it may be in: as which a plan may name it.
+    pub called: Vec<Part>,
 }
 
 /// One controller above a pod.
@@ -70,6 +71,17 @@ pub struct Owner {
     pub annotations: Map<String, Value>,
     /// When it was made.
     pub created: Option<Timestamp>,
+}
+
+/// Why nobody can say what a dependent waits for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unknown {
+    /// A list or a plan is not what it should be.
+    #[error(transparent)]
+    Text(#[from] ParseError),
+    /// The plans of its namespace cannot be looked at.
+    #[error("the plans of its namespace cannot be read")]
+    Plans(Unavailable),
 }
 
 impl Dependent {
@@ -124,20 +136,39 @@ impl Dependent {
         })
     }
 
-    /// What the dependent waits for: its lists, and in a scope everything that weighs less and its turn. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
-    pub fn dependencies(&self, config_depends_on: bool) -> Result<Vec<Dependency>, ParseError> {
+    /// What the dependent waits for: its lists, and in a scope what the plans say, everything that weighs less, and its
+    /// turn. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
+    ///
+    /// # Errors
+    ///
+    /// A list or a plan that cannot be read.
+    pub fn dependencies(
+        &self,
+        config_depends_on: bool,
+        world: &dyn World,
+    ) -> Result<Vec<Dependency>, Unknown> {
         let mut annotations = self.annotations();
         if !config_depends_on {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
         let mut dependencies = annotation::declared(&annotations)?.dependencies();
-        if self.scope.is_some() {
-            let below = self.weight().unwrap_or_default();
-            dependencies.push(Dependency::on(Reference::Wave(below)));
-            // Behind everything else: a slot is for who can start at once.
-            let slot = self.parallelism().map(Reference::Slot);
-            dependencies.extend(slot.map(Dependency::on));
+        let Some(scope) = &self.scope else {
+            return Ok(dependencies);
+        };
+        match world.plans(&self.namespace) {
+            Lookup::Found(plans) => {
+                dependencies.extend(plan::dependencies(&plans, scope, &self.called)?);
+            }
+            // Where ConfigMaps are hidden from us, there are no plans.
+            Lookup::NotFound
+            | Lookup::Unavailable(Unavailable::Forbidden | Unavailable::NotServed) => {}
+            Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
         }
+        let below = self.weight().unwrap_or_default();
+        dependencies.push(Dependency::on(Reference::Wave(below)));
+        // Behind everything else: a slot is for who can start at once.
+        let slot = self.parallelism().map(Reference::Slot);
+        dependencies.extend(slot.map(Dependency::on));
         Ok(dependencies)
     }
 
@@ -195,12 +226,16 @@ impl Dependent {
 
 /// What a pod's scope is, and what it is called there. A name by hand counts wherever it stands; what installers write,
 /// they write on the object that the user made.
-fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<String>) {
+fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>) {
     let object = topmost.unwrap_or(pod);
     let by_hand = scope::said(pod, keys::SCOPE).and_then(|_| Scope::of(pod));
     let scope = by_hand.or_else(|| Scope::of(object));
-    let called = [scope::chart(object), scope::app(object)];
-    let called = called.into_iter().flatten().map(ToOwned::to_owned);
+    let charts = [scope::chart(object), scope::app(object)];
+    let charts = charts.into_iter().flatten();
+    let groups = scope::groups(pod).chain(scope::groups(object));
+    let called = charts
+        .map(|name| Part::SubChart(name.to_owned()))
+        .chain(groups.map(|name| Part::Group(name.to_owned())));
     (scope, called.collect())
 }
 

@@ -86,6 +86,15 @@ pub const LATER: [&str; 6] = [
     TIMEOUT,
 ];
 
+/// A label on a ConfigMap that holds a plan ([`crate::plan`]).
+pub const PLAN: &str = "sluice.dev/plan";
+
+/// A label on a Namespace whose pods are all gated, for plans. Its only value is [`INJECT_VALUE`].
+pub const INJECT: &str = "sluice.dev/inject";
+
+/// The only value of [`INJECT`].
+pub const INJECT_VALUE: &str = "enabled";
+
 /// The prefix of every key that is ours.
 pub const PREFIX: &str = "sluice.dev/";
 

@@ -31,6 +31,7 @@ pub mod jsonpath;
 pub mod keys;
 pub mod kinds;
 pub mod kstatus;
+pub mod plan;
 pub mod profile;
 pub mod readiness;
 pub mod scope;

@@ -121,6 +121,11 @@ pub trait World {
         None
     }
 
+    /// The plans of a namespace: ConfigMaps with the label [`crate::keys::PLAN`].
+    fn plans(&self, _namespace: &str) -> Lookup<Vec<Value>> {
+        Lookup::Found(Vec::new())
+    }
+
     /// Who holds the slots of a wave; `None` where nobody knows. To ask is to wish for one.
     fn slots(&self, _wave: &Wave) -> Option<Vec<Holder>> {
         None

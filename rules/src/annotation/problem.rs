@@ -229,6 +229,18 @@ pub enum Problem {
     #[error("{} is no duration: {fault}; write one such as 90s, 10m or 1h30m", Quoted(.text))]
     Duration { text: String, fault: DurationFault },
 
+    // A plan.
+    #[error(
+        "a plan is a mapping from a sub-chart to a list of those that come before it, e.g. \"api: [postgresql]\""
+    )]
+    NotAnOrder,
+    #[error("{} appears twice in the plan; write one list for it", Quoted(.0))]
+    DuplicateStep(String),
+    #[error("{} is neither a sub-chart's name nor group/name", Quoted(.0))]
+    NoStep(String),
+    #[error("the plan goes round in a circle: {0}; take one of these out")]
+    Round(String),
+
     // The grammar of cli-utils.
     #[error("an entry is empty; remove the comma")]
     EmptyEntry,

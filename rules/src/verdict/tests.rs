@@ -145,7 +145,7 @@ fn edges_of(pod: &Value, cluster: &Cluster, allowed: &CrossNamespace) -> Vec<Edg
     let Lookup::Found(dependent) = Dependent::resolve(pod, &rollouts(), cluster) else {
         panic!("resolved")
     };
-    let dependencies = dependent.dependencies(true).unwrap();
+    let dependencies = dependent.dependencies(true, cluster).unwrap();
     judge(
         &dependent,
         dependencies,

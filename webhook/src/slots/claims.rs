@@ -53,7 +53,8 @@ fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timest
     let passed = dependent
         .revision()
         .is_some_and(|revision| view.memory().has_passed(&revision));
-    let Ok(mut dependencies) = dependent.dependencies(settings.honor_config_depends_on) else {
+    let Ok(mut dependencies) = dependent.dependencies(settings.honor_config_depends_on, view)
+    else {
         return false;
     };
     dependencies.retain(|it| !passed || dependent.asks_again(it));

@@ -3,7 +3,7 @@
 use super::{Identity, Settings};
 use crate::cache::View;
 use jiff::Timestamp;
-use rules::dependent::Dependent;
+use rules::dependent::{Dependent, Unknown};
 use rules::verdict::{self, Reason};
 use rules::wire::{Answer, Decision};
 use rules::world::{Lookup, Unavailable};
@@ -50,9 +50,10 @@ pub(super) fn answer(
     let passed = dependent
         .revision()
         .is_some_and(|revision| view.memory().has_passed(&revision));
-    let dependencies = match dependent.dependencies(settings.honor_config_depends_on) {
+    let dependencies = match dependent.dependencies(settings.honor_config_depends_on, view) {
         Ok(dependencies) => dependencies,
         Err(_) if passed => Vec::new(),
+        Err(Unknown::Plans(why)) => return unread("the plans", why),
         Err(error) => {
             let note = format!("a list that can be read; correct it: {error}");
             return Outcome::Wait(told(Decision::Wait, &note), None);

@@ -14,7 +14,7 @@ fn told_at(now: i64, pod: &Value, job: Value) -> (Reason, Option<i64>) {
     let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &cluster) else {
         panic!("resolved")
     };
-    let dependencies = dependent.dependencies(true).unwrap();
+    let dependencies = dependent.dependencies(true, &cluster).unwrap();
     let judgement = judge(
         &dependent,
         dependencies,

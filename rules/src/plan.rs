@@ -1,0 +1,146 @@
+//! Plans: order for charts that nobody can edit, written down beside them.
+
+use crate::annotation::{self, ORDER, ParseError};
+use crate::dependency::{Dependency, Parts, Reference};
+use crate::scope::{Part, Scope};
+use serde_json::Value;
+
+/// What comes before what, in one scope.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// In the order of the text; no part twice, and no way round.
+    pub steps: Vec<Step>,
+}
+
+/// One part of a release, and what comes before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// A sub-chart or a group.
+    pub part: Part,
+    /// Those that it waits for.
+    pub after: Vec<Part>,
+}
+
+/// What the plans of a namespace say of one dependent: of its scope, and under the names that it has there.
+///
+/// # Errors
+///
+/// A plan of the scope that cannot be read. Nobody knows then what comes first.
+pub fn dependencies(
+    plans: &[Value],
+    scope: &Scope,
+    called: &[Part],
+) -> Result<Vec<Dependency>, ParseError> {
+    let mut dependencies = Vec::new();
+    for plan in plans
+        .iter()
+        .filter(|plan| Scope::of(plan).as_ref() == Some(scope))
+    {
+        let Some(text) = plan["data"][ORDER].as_str() else {
+            continue;
+        };
+        for step in annotation::order(text)?.steps {
+            if called.contains(&step.part) {
+                dependencies.extend(step.after.into_iter().map(on));
+            }
+        }
+    }
+    Ok(dependencies)
+}
+
+fn on(part: Part) -> Dependency {
+    Dependency::on(Reference::Part(Parts {
+        part,
+        namespace: None,
+        min: None,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused(text: &str) -> String {
+        annotation::order(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn a_plan_names_sub_charts_and_groups() {
+        let plan =
+            annotation::order("postgresql: []\napi: [postgresql, group/data]\nweb: api\nredis:\n")
+                .unwrap();
+        let told: Vec<String> = plan
+            .steps
+            .iter()
+            .map(|step| {
+                let after: Vec<_> = step.after.iter().map(ToString::to_string).collect();
+                format!("{} < {}", after.join(","), step.part)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                " < subchart/postgresql",
+                "subchart/postgresql,group/data < subchart/api",
+                "subchart/api < subchart/web",
+                " < subchart/redis",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused_at_its_place() {
+        assert_eq!(
+            refused("- api"),
+            "order: line 1, column 1: a plan is a mapping from a sub-chart to a list of those that come before it, e.g. \"api: [postgresql]\""
+        );
+        assert_eq!(
+            refused("api: []\napi: []"),
+            "order: line 2, column 1: \"subchart/api\" appears twice in the plan; write one list for it"
+        );
+        assert_eq!(
+            refused("api: [wave/1]"),
+            "order: line 1, column 7: \"wave/1\" is neither a sub-chart's name nor group/name"
+        );
+        assert_eq!(
+            refused("api: [a b]"),
+            "order: line 1, column 8: sub-chart \"a b\" has ' ' in it; letters, digits, \"-\", \"_\" and \".\" are allowed"
+        );
+    }
+
+    #[test]
+    fn an_order_that_nobody_can_keep_is_refused_with_the_way_round() {
+        assert_eq!(
+            refused("a: [a]"),
+            "order: line 1, column 1: the plan goes round in a circle: subchart/a -> subchart/a; take one of these out"
+        );
+        assert!(
+            refused("x: []\na: [b]\nb: [c]\nc: [a, x]")
+                .contains("subchart/a -> subchart/b -> subchart/c -> subchart/a")
+        );
+        assert!(
+            annotation::order("a: [b, c]\nb: [d]\nc: [d]").is_ok(),
+            "two ways are no circle"
+        );
+    }
+
+    #[test]
+    fn a_plan_counts_for_its_own_release() {
+        let plan = |release: &str| {
+            json!({
+                "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": release}},
+                "data": {"order": "api: [postgresql]"},
+            })
+        };
+        let of = |name: &str| Scope::of(&plan(name)).unwrap();
+        let called = [Part::SubChart("api".into())];
+        let told = |scope: &Scope, called: &[Part]| {
+            let found = dependencies(&[plan("r")], scope, called).unwrap();
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&of("r"), &called), ["subchart/postgresql"]);
+        assert_eq!(told(&of("other"), &called), [""; 0]);
+        assert_eq!(told(&of("r"), &[Part::SubChart("web".into())]), [""; 0]);
+    }
+}
