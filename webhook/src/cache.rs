@@ -29,6 +29,8 @@ pub struct Cache {
     stores: DashMap<Kind, Arc<Store>>,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
+    /// The plans, with what they say; of other ConfigMaps only the metadata is read.
+    plans: Arc<Store>,
     memory: Arc<Memory>,
     slots: Arc<Slots>,
     health_rules: Arc<HealthRules>,
@@ -43,6 +45,7 @@ impl Cache {
         let cache = Self {
             stores: DashMap::new(),
             gated: Arc::default(),
+            plans: Arc::default(),
             memory: Arc::default(),
             slots: Arc::default(),
             health_rules: Arc::default(),
@@ -55,6 +58,11 @@ impl Cache {
     /// The store of the gated pods.
     pub fn gated(&self) -> &Arc<Store> {
         &self.gated
+    }
+
+    /// The store of the plans.
+    pub fn plans(&self) -> &Arc<Store> {
+        &self.plans
     }
 
     /// What is remembered of objects that are gone.

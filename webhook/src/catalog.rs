@@ -4,11 +4,12 @@
 //! kind: so a definition that comes later is seen the moment it is established, and costs nobody a poll. A group
 //! without definitions may be an aggregated API, for which discovery is asked.
 
-use crate::cache::{Cache, Condition, Details, Store, View};
+use crate::cache::{Cache, Condition, Detail, Details, Store, View, detail};
 use crate::metrics::Metrics;
 use crate::watch::{Observer, Target, follow};
 use kube::Client;
 use kube::discovery::{self, ApiResource, Scope};
+use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
 use rules::selector::Selector;
 use rules::world::{Lookup, World};
@@ -46,6 +47,8 @@ impl Catalog {
     pub async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
         let gated = self.clone().follow_gated();
         tokio::spawn(gated.instrument(info_span!("watch", kind = "gated pods")));
+        let plans = self.clone().follow_plans();
+        tokio::spawn(plans.instrument(info_span!("watch", kind = "plans")));
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         if let Some(jobs) = kinds::builtin("batch", "Job") {
             self.cache.store(&Kind::Builtin(jobs));
@@ -57,21 +60,30 @@ impl Catalog {
     }
 
     async fn follow_gated(self) {
-        let Some(builtin) = kinds::builtin("", "Pod") else {
+        let label = format!("{}={}", keys::GATED, keys::GATED_VALUE);
+        let store = Arc::clone(self.cache.gated());
+        self.follow_labelled("Pod", label, &store).await;
+    }
+
+    async fn follow_plans(self) {
+        let store = Arc::clone(self.cache.plans());
+        self.follow_labelled("ConfigMap", format!("{}=true", keys::PLAN), &store)
+            .await;
+    }
+
+    /// The objects of a core kind with a label of ours, apart from the others of that kind: these are few.
+    async fn follow_labelled(&self, kind: &str, label: String, store: &Store) {
+        let Some(builtin) = kinds::builtin("", kind) else {
             return;
         };
-        let selector = Some(format!(
-            "{}={}",
-            rules::keys::GATED,
-            rules::keys::GATED_VALUE
-        ));
         let target = Target {
             kind: Kind::Builtin(builtin),
             resource: resource(builtin),
-            selector,
+            selector: Some(label),
+            detail: Detail::Object,
             observer: None,
         };
-        self.follow_for_ever(&target, self.cache.gated()).await;
+        self.follow_for_ever(&target, store).await;
     }
 
     async fn serve(self, kind: Kind) {
@@ -83,6 +95,7 @@ impl Catalog {
                     kind: kind.clone(),
                     resource: resource(builtin),
                     selector: None,
+                    detail: detail(&kind),
                     observer: self.observer(builtin),
                 };
                 self.follow_for_ever(&target, &store).await;
@@ -131,6 +144,7 @@ impl Catalog {
                 kind: canonical,
                 resource: found.resource,
                 selector: None,
+                detail: Detail::Object,
                 observer: None,
             };
             let began = tokio::time::Instant::now();

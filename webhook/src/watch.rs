@@ -2,7 +2,7 @@
 //!
 //! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
 
-use crate::cache::{Condition, Detail, Entry, Store, detail, trim};
+use crate::cache::{Condition, Detail, Entry, Store, trim};
 use crate::metrics::Metrics;
 use futures::TryStreamExt;
 use kube::api::{ListParams, WatchEvent, WatchParams};
@@ -36,12 +36,14 @@ const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
 /// What is followed.
 #[derive(Clone)]
 pub struct Target {
-    /// How the rules name the kind; decides what is asked for and what is kept.
+    /// How the rules name the kind; decides what is kept.
     pub kind: Kind,
     /// How the API server names it.
     pub resource: ApiResource,
     /// A label selector, where not every object is wanted.
     pub selector: Option<String>,
+    /// How much of each object is asked for.
+    pub detail: Detail,
     /// Who is shown each object as it arrives, beside the store.
     pub observer: Option<Observer>,
 }
@@ -139,7 +141,7 @@ async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), 
     .limit(PAGE);
     let mut objects = Vec::new();
     loop {
-        let request = match detail(&target.kind) {
+        let request = match target.detail {
             Detail::Metadata => request.list_metadata(&params),
             Detail::Object => request.list(&params),
         };
@@ -192,7 +194,7 @@ async fn watch_once(
     }
     .timeout(WATCH_FOR);
     let request = Request::new(path(&target.resource));
-    let request = match detail(&target.kind) {
+    let request = match target.detail {
         Detail::Metadata => request.watch_metadata(&params, version),
         Detail::Object => request.watch(&params, version),
     };

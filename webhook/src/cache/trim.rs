@@ -1,5 +1,6 @@
 //! What is kept of an object: what the rules read, and nothing that is large or secret.
 
+use rules::annotation::ORDER;
 use rules::keys;
 use rules::kinds::Kind;
 use rules::profile;
@@ -109,6 +110,8 @@ pub fn trim(kind: &Kind, object: &mut Value) {
             remove(object, "spec", "volumeClaimTemplates");
             remove(object, "status", "uncountedTerminatedPods");
         }
+        // Only plans come with their data.
+        ("", "ConfigMap") => keep(object, "data", &[ORDER]),
         ("", "Node") => remove(object, "status", "images"),
         _ => {}
     }

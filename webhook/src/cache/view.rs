@@ -51,19 +51,28 @@ impl View {
         self.object_of(&store, namespace, name)
     }
 
-    /// The gated pods of a namespace; none while nobody can say.
-    pub fn gated_pods(&self, namespace: &str) -> Vec<Value> {
+    /// The gated pods of a namespace.
+    pub fn gated_pods(&self, namespace: &str) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.cache.gated());
-        let namespace = Some(namespace);
+        self.list_of(&store, Some(namespace), &Selector::default())
+    }
+
+    fn list_of(
+        &self,
+        store: &Arc<Store>,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Lookup<Vec<Value>> {
+        let label = selector.indexable();
         let interest = Interest::List {
             namespace: namespace.map(Into::into),
-            label: None,
+            label: label.map(|(key, value)| (key.into(), value.into())),
         };
-        self.read(&store, interest);
-        usable(&store).map_or_else(
-            |_| Vec::new(),
-            |()| store.list(namespace, &Selector::default()),
-        )
+        self.read(store, interest);
+        match usable(store) {
+            Ok(()) => Lookup::Found(store.list(namespace, selector)),
+            Err(why) => Lookup::Unavailable(why),
+        }
     }
 
     /// What is remembered of objects that are gone.
@@ -109,19 +118,12 @@ impl World for View {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        let store = self.cache.store(kind);
-        let label = selector.indexable();
-        self.read(
-            &store,
-            Interest::List {
-                namespace: namespace.map(Into::into),
-                label: label.map(|(key, value)| (key.into(), value.into())),
-            },
-        );
-        match usable(&store) {
-            Ok(()) => Lookup::Found(store.list(namespace, selector)),
-            Err(why) => Lookup::Unavailable(why),
-        }
+        self.list_of(&self.cache.store(kind), namespace, selector)
+    }
+
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let store = Arc::clone(self.cache.plans());
+        self.list_of(&store, Some(namespace), &Selector::default())
     }
 
     /// Beside the workloads every custom kind that somebody depends on.

@@ -20,7 +20,10 @@ pub(super) fn claims(
     now: Timestamp,
 ) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
-    for pod in view.gated_pods(&wave.scope.namespace) {
+    let Lookup::Found(pods) = view.gated_pods(&wave.scope.namespace) else {
+        return claims;
+    };
+    for pod in pods {
         if !waits(&pod) {
             continue;
         }

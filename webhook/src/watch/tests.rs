@@ -97,6 +97,7 @@ async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed
         plural: "widgets".into(),
     };
     let target = Target {
+        detail: crate::cache::detail(&kind),
         kind,
         resource,
         selector: None,
