@@ -52,18 +52,12 @@ pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 
 /// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
-/// kept is worse than an object that is not accepted. Some of these are read already ([`TERMS`]); taking one out of here
-/// is all that makes it legal.
-pub const LATER: [&str; 10] = [
+/// kept is worse than an object that is not accepted.
+pub const LATER: [&str; 5] = [
     "sluice.dev/gate-position",
     "sluice.dev/group",
-    ON_FAILURE,
-    ON_TIMEOUT,
     "sluice.dev/parallelism",
-    REGATE,
     "sluice.dev/scope",
-    SKIP,
-    TIMEOUT,
     WEIGHT,
 ];
 

@@ -5,10 +5,12 @@ mod edge;
 mod node;
 mod reason;
 mod revision;
+mod ruling;
 mod several;
 
 pub use consent::CrossNamespace;
 pub use reason::Reason;
+pub use ruling::{Ruling, rule};
 
 use crate::dependency::Dependency;
 use crate::dependent::Dependent;

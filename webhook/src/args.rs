@@ -284,6 +284,7 @@ impl Args {
             recorder,
             metrics,
             shutdown: parts.shutdown.clone(),
+            clock: Box::new(Timestamp::now),
         }))
     }
 

@@ -3,6 +3,7 @@
 mod any;
 mod node;
 mod revision;
+mod ruling;
 mod selection;
 
 use super::*;
