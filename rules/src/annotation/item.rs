@@ -3,15 +3,16 @@
 use super::long::{self, Count};
 use super::problem::{Flaw, Problem, Quoted};
 use super::yaml::{Node, Text, Value};
-use super::{reference, selector};
+use super::{health, reference, selector};
 use crate::dependency::{
     Alternatives, Dependency, Min, ObjectRef, Reference, Revision, Selection, State,
 };
+use crate::expression::Expression;
 use crate::kinds::{self, Kind};
 use crate::suggest;
 
 /// What an item may say, in the order in which the documentation lists it.
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 13] = [
     "kind",
     "apiVersion",
     "name",
@@ -24,10 +25,11 @@ pub(super) const KEYS: [&str; 12] = [
     "fresh",
     "sameNode",
     "optional",
+    "health",
 ];
 
 /// Keys of the contract that later versions bring.
-const LATER: [&str; 4] = ["group", "subchart", "release", "health"];
+const LATER: [&str; 3] = ["group", "subchart", "release"];
 
 /// The keys that an item with `any` may have.
 const BESIDE_ANY: [&str; 3] = ["any", "min", "optional"];
@@ -79,6 +81,7 @@ impl<'n> Fields<'n> {
             revision: self.revision()?,
             fresh: self.flag("fresh")?,
             same_node: self.flag("sameNode")?,
+            health: self.health(&kind)?,
             ..Dependency::on(self.reference(kind)?)
         };
         self.check(&dependency)?;
@@ -167,6 +170,16 @@ impl<'n> Fields<'n> {
                 dependency.same_node && !fits_node,
                 Problem::IdleSameNode,
             ),
+            (
+                "health",
+                dependency.state != State::Ready,
+                Problem::IdleHealth(dependency.state.word()),
+            ),
+            (
+                "health",
+                dependency.same_node && by_name,
+                Problem::HealthOnNode,
+            ),
         ] {
             if let Some(field) = self.find(key).filter(|_| idle) {
                 return Err(Flaw::at(field.at, problem));
@@ -246,6 +259,13 @@ impl<'n> Fields<'n> {
             "false" | "False" | "FALSE" => Ok(false),
             other => Err(field.bad(TAKES, Quoted(other).to_string())),
         }
+    }
+
+    fn health(&self, kind: &Kind) -> Result<Vec<Expression>, Flaw> {
+        let elsewhere = self.find("namespace").is_some();
+        self.find("health").map_or(Ok(Vec::new()), |field| {
+            health::of_an_item(field.value, kind, elsewhere)
+        })
     }
 
     fn text(&self, key: &'static str) -> Result<Option<&'n Text<'n>>, Flaw> {

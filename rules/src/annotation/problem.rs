@@ -187,6 +187,28 @@ pub enum Problem {
         "\"sameNode\" means nothing here, only for a DaemonSet by its name or for kind Pod with a selector; remove it"
     )]
     IdleSameNode,
+    #[error(
+        "\"health\" means nothing beside state {0:?}, because it says when an object is ready; remove one of them"
+    )]
+    IdleHealth(&'static str),
+    #[error(
+        "\"health\" beside \"sameNode\" may mean the DaemonSet or its pod; select its pods by kind Pod and a selector"
+    )]
+    HealthOnNode,
+    #[error(
+        "{} looks at a field that sluice does not keep; of a {kind} it keeps only {only}; name one of these",
+        Quoted(.expression)
+    )]
+    NotKept {
+        expression: String,
+        kind: String,
+        only: &'static str,
+    },
+    #[error(
+        "{} looks beyond /status, which is all that may be asked of an object in another namespace; leave \"namespace\" out where it is the dependent's own",
+        Quoted(.0)
+    )]
+    ElsewhereOnlyStatus(String),
     #[error("in a selector {expected} is expected here, not {found}")]
     Selector {
         expected: &'static str,

@@ -38,7 +38,7 @@ fn keys_of_an_item() {
     assert_snapshot!(refused("- kind: Job\n  name: a\n  nmae: b"),
         @r#"sluice.dev/depends-on: line 3, column 3: unknown key "nmae"; did you mean "name"?"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  when: now"),
-        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional"#);
+        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, health"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  ? [x]\n  : y"),
         @r#"sluice.dev/depends-on: line 3, column 5: a key is a plain word such as "kind""#);
 }
@@ -182,8 +182,6 @@ fn keys_of_later_versions_are_refused() {
         @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "subchart"; name each object by kind and name"#);
     assert_snapshot!(refused("- release: shop-db\n  namespace: data"),
         @r#"sluice.dev/depends-on: line 1, column 3: this version of sluice does not support "release"; name each object by kind and name"#);
-    assert_snapshot!(refused("- {kind: Job, name: a, health: []}"),
-        @r#"sluice.dev/depends-on: line 1, column 24: this version of sluice does not support "health"; name each object by kind and name"#);
 }
 
 #[test]
@@ -201,7 +199,7 @@ fn yaml_is_kept_small() {
     assert_snapshot!(refused("- job/a\n...\n%YAML 1.2\n---\n- job/b"),
         @r#"sluice.dev/depends-on: line 3, column 1: the list is not valid YAML: YAML directives are disallowed, near "%YAML 1.2""#);
     assert_snapshot!(refused("- {<<: {kind: Job}, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional"#);
+        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, health"#);
     assert_snapshot!(refused("- job/a\nsvc/b"),
         @r#"sluice.dev/depends-on: line 2, column 1: the list is not valid YAML: simple key expected ':', near "svc/b""#);
     assert_snapshot!(refused("- \"job/a"),

@@ -79,10 +79,10 @@ fn only_a_job_that_failed_ends_a_wait_and_only_where_that_is_asked_for() {
     web["status"] = json!({ "conditions": stuck });
     let mut ended = owned("Pod", "ended", None, json!({}));
     ended["status"] = json!({"phase": "Failed"});
-    let list = "deployment/web, pod/ended";
+    let both = "deployment/web, pod/ended";
     let recover = || vec![web.clone(), ended.clone()];
-    assert_eq!(ruled(list, &fail, recover(), 0), Ruling::Wait);
-    let reasons = reasons(&pod(list), &Cluster::of(recover()));
+    assert_eq!(ruled(both, &fail, recover(), 0), Ruling::Wait);
+    let reasons = reasons(&pod(both), &Cluster::of(recover()));
     assert_eq!(reasons, [Reason::Failed; 2]);
 }
 
