@@ -3,6 +3,7 @@
 use super::selection::{failed_job, job, told};
 use super::*;
 
+#[expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 fn cluster_of(status: Value) -> Value {
     json!({
         "apiVersion": "x.io/v1", "kind": "Cluster",
