@@ -163,8 +163,9 @@ async fn skip_on_the_pod_or_on_its_owner_opens_at_once_and_is_not_remembered() {
 
         let second = second(ns, &first).await;
         second.waits_for("ConfigMap/go", "NotFound").await;
-        ns.annotate("deployment/api", "sluice.dev/skip", "true")
-            .await;
+        ns.kubectl(["annotate", "deployment/api", "sluice.dev/skip=true"])
+            .await
+            .ok();
         second.starts().await;
         second
             .has_event("Released", "on Deployment/api", LIMIT)
