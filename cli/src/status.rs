@@ -67,6 +67,7 @@ fn judge(
         Lookup::Unavailable(why) => bail!("cannot read the owner of pod {name:?}: {why:?}"),
     };
     let dependencies = dependent.dependencies(true, world)?;
+    let terms = dependent.terms().terms;
     let judgement = verdict::judge(
         &dependent,
         dependencies,
@@ -74,7 +75,15 @@ fn judge(
         world,
         now,
     );
-    Ok((pod, verdict::answer(&judgement.edges)))
+    let edges = judgement.edges;
+    let mut answer = verdict::answer(&edges);
+    if let Some(place) = dependent.skipped_on() {
+        answer.verdict = Decision::Open;
+        answer.note = Some(format!("{} is \"true\" on {place}", keys::SKIP));
+    } else if answer.verdict != Decision::Open {
+        answer = verdict::rule(&terms, dependent.started, &edges, now).over(answer);
+    }
+    Ok((pod, answer))
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
@@ -114,6 +123,9 @@ fn text(pod: &Value, answer: &Answer) -> String {
             "  {mark}  {name:names$}  {status:statuses$}  {reason}{why}"
         );
     }
+    if let Some(note) = &answer.note {
+        let _ = writeln!(out, "  {note}");
+    }
     out
 }
 
@@ -138,6 +150,9 @@ fn headline(pod: &Value, answer: &Answer) -> String {
         (Gate::Passed(when), _) => {
             format!("{name} passed its gate at {when}; its dependencies now:")
         }
+        (Gate::Refused(when), _) => {
+            format!("{name} was refused by its gate at {when}; its dependencies now:")
+        }
         (Gate::Waiting(_), 0) => format!("{name} is about to start: its list is empty"),
         (Gate::Waiting(since), _) if unmet > 0 => {
             format!("{name} waits for {unmet} of {total} dependencies, since {since}")
@@ -153,6 +168,7 @@ enum Gate {
     NotStarted,
     Waiting(String),
     Passed(String),
+    Refused(String),
 }
 
 fn gate(pod: &Value) -> Gate {
@@ -165,9 +181,18 @@ fn gate(pod: &Value) -> Gate {
         .find(|status| status["name"] == keys::GATE_CONTAINER);
     let text = |pointer: &str| gate?.pointer(pointer)?.as_str().map(ToOwned::to_owned);
     if let Some(when) = text("/state/terminated/finishedAt") {
-        return Gate::Passed(when);
+        let code = gate.and_then(|gate| gate.pointer("/state/terminated/exitCode")?.as_i64());
+        return if code.is_some_and(|code| code != 0) {
+            Gate::Refused(when)
+        } else {
+            Gate::Passed(when)
+        };
     }
-    text("/state/running/startedAt").map_or(Gate::NotStarted, Gate::Waiting)
+    if let Some(since) = text("/state/running/startedAt") {
+        return Gate::Waiting(since);
+    }
+    // Between two starts, while the kubelet pauses.
+    text("/lastState/terminated/finishedAt").map_or(Gate::NotStarted, Gate::Refused)
 }
 
 #[cfg(test)]
@@ -208,6 +233,39 @@ mod tests {
                         wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
                         ok    Job/a        Current     Satisfied\n";
         assert_eq!(text(&pod, &answer), expected);
+    }
+
+    #[test]
+    fn a_gate_that_was_refused_is_not_said_to_have_passed() {
+        let when = "2026-01-01T00:00:00Z";
+        let ended = |code: u8| json!({"terminated": {"exitCode": code, "finishedAt": when}});
+        let paused = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+        let answer = Answer {
+            verdict: Decision::Refuse,
+            digest: String::new(),
+            dependencies: vec![report("migrate", false, "JobNotComplete")],
+            note: Some("the timeout of 10m has passed".to_owned()),
+        };
+        let told = |state: &Value, last: &Value| {
+            let pod = json!({
+                "metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}},
+                "status": {"initContainerStatuses": [
+                    {"name": "sluice-gate", "state": state, "lastState": last},
+                ]},
+            });
+            text(&pod, &answer)
+        };
+        let dependencies = "  wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
+                            the timeout of 10m has passed\n";
+        let refused = format!(
+            "pod shop/api-1 was refused by its gate at {when}; its dependencies now:\n{dependencies}"
+        );
+        assert_eq!(told(&ended(1), &json!({})), refused);
+        assert_eq!(told(&paused, &ended(1)), refused);
+        let open = format!(
+            "pod shop/api-1 passed its gate at {when}; its dependencies now:\n{dependencies}"
+        );
+        assert_eq!(told(&ended(0), &ended(1)), open);
     }
 
     #[test]

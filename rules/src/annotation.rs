@@ -87,7 +87,7 @@ pub struct Declaration {
 /// A list that cannot be read, or a key below [`keys::PREFIX`] that this version does not act on.
 pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseError> {
     let mut declaration = Declaration {
-        terms: terms(annotations)?,
+        terms: terms(annotations).all()?,
         ..Declaration::default()
     };
     for (key, value) in annotations {
@@ -104,21 +104,47 @@ pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseEr
     Ok(declaration)
 }
 
-/// Reads only [`keys::TERMS`], so that a list that cannot be read hides none of them.
-///
-/// # Errors
-///
-/// A value that cannot be read, or a key among [`keys::LATER`].
-pub fn terms(annotations: &Map<String, Value>) -> Result<Terms, ParseError> {
-    let mut terms = Terms::default();
+/// What [`keys::TERMS`] say, as far as it can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadTerms {
+    /// Those that can be read.
+    pub terms: Terms,
+    /// Those that cannot, in the order of [`keys::TERMS`].
+    pub unreadable: Vec<ParseError>,
+}
+
+/// Reads only [`keys::TERMS`], each by itself, so that neither a list nor another of them that cannot be read hides one.
+pub fn terms(annotations: &Map<String, Value>) -> ReadTerms {
+    let mut read = ReadTerms::default();
     for key in keys::TERMS {
-        if let Some(value) = annotations.get(key) {
-            check_key(key)?;
-            let text = text(key, value)?;
-            terms::write(&mut terms, key, text).map_err(|flaw| placed(key, text, flaw))?;
-        }
+        let Some(value) = annotations.get(key) else {
+            continue;
+        };
+        let written = text(key, value).and_then(|text| {
+            terms::write(&mut read.terms, key, text).map_err(|flaw| placed(key, text, flaw))
+        });
+        read.unreadable.extend(written.err());
     }
-    Ok(terms)
+    read
+}
+
+impl ReadTerms {
+    /// All of them.
+    ///
+    /// # Errors
+    ///
+    /// The first that cannot be read.
+    pub fn all(self) -> Result<Terms, ParseError> {
+        self.unreadable
+            .into_iter()
+            .next()
+            .map_or(Ok(self.terms), Err)
+    }
+
+    /// Whether this key is there and says nothing that can be read.
+    pub fn is_unreadable(&self, key: &str) -> bool {
+        self.unreadable.iter().any(|error| error.key == key)
+    }
 }
 
 impl Declaration {

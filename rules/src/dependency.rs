@@ -1,5 +1,6 @@
 //! The model of what a dependent waits for.
 
+use crate::expression::Expression;
 use crate::kinds::Kind;
 use crate::scope::Part;
 use crate::selector::Selector;
@@ -20,6 +21,8 @@ pub struct Dependency {
     pub fresh: bool,
     /// Only what is on the dependent's node counts: the one pod of a `DaemonSet`, or selected pods.
     pub same_node: bool,
+    /// What makes an object ready to this dependent, in the place of the rule of its kind; empty for that rule.
+    pub health: Vec<Expression>,
 }
 
 /// How a dependency is named.
@@ -131,6 +134,7 @@ impl Dependency {
             revision: Revision::default(),
             fresh: false,
             same_node: false,
+            health: Vec::new(),
         }
     }
 

@@ -7,14 +7,14 @@ mod revision;
 
 pub use revision::carried;
 pub(crate) use revision::created;
+use revision::started;
 
-use crate::annotation::{self, ParseError};
+use crate::annotation::{self, ParseError, ReadTerms};
 use crate::dependency::{Dependency, Reference};
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::plan;
 use crate::scope::{self, Part, Scope};
-use crate::terms::Terms;
 use crate::world::{Lookup, Unavailable, World};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -48,6 +48,8 @@ pub struct Dependent {
     pub pod_annotations: Map<String, Value>,
     /// When the pod was made.
     pub created: Option<Timestamp>,
+    /// When its kubelet took it up (`status.startTime`); before that is written, when it was scheduled, or made.
+    pub started: Option<Timestamp>,
     /// The node that the pod is on.
     pub node: Option<String>,
     /// The controllers from the nearest to the topmost.
@@ -131,6 +133,7 @@ impl Dependent {
             template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
             pod_annotations: annotations(pod),
             created: created(pod),
+            started: started(pod),
             node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
             owners,
         })
@@ -187,8 +190,19 @@ impl Dependent {
     }
 
     /// On which terms it waits; a list that cannot be read does not matter here.
-    pub fn terms(&self) -> Result<Terms, ParseError> {
+    pub fn terms(&self) -> ReadTerms {
         annotation::terms(&self.annotations())
+    }
+
+    /// Where somebody has broken the glass ([`keys::SKIP`]): on the pod, or on the workload that the user wrote.
+    ///
+    /// Here one "true" is enough. Whoever sets it in an emergency shall not have to look for a "false" beside it.
+    pub fn skipped_on(&self) -> Option<String> {
+        if skips(&self.pod_annotations) {
+            return Some("the pod".to_owned());
+        }
+        let topmost = self.owners.last()?;
+        skips(&topmost.annotations).then(|| format!("{}/{}", topmost.kind, topmost.name))
     }
 
     /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.
@@ -237,6 +251,15 @@ fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>)
         .map(|name| Part::SubChart(name.to_owned()))
         .chain(groups.map(|name| Part::Group(name.to_owned())));
     (scope, called.collect())
+}
+
+/// Whether the annotations of a pod say [`keys::SKIP`], for when nothing is known of what is above it.
+pub fn is_skipped(pod: &Value) -> bool {
+    skips(&annotations(pod))
+}
+
+fn skips(annotations: &Map<String, Value>) -> bool {
+    annotation::terms(annotations).terms.skip == Some(true)
 }
 
 /// The controller reference of an object, if it is one that we follow.

@@ -88,6 +88,14 @@ impl Expression {
         })
     }
 
+    /// The names along its path; `None` for the elements of a list.
+    pub fn steps(&self) -> impl Iterator<Item = Option<&str>> {
+        self.path.iter().map(|segment| match segment {
+            Segment::Field(name) => Some(name.as_str()),
+            Segment::Each | Segment::Any => None,
+        })
+    }
+
     /// Whether it holds for `object`, which is the whole object.
     pub fn holds(&self, object: &Value) -> Outcome {
         match holds::check(self, object) {

@@ -75,16 +75,8 @@ pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 
 /// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
-/// kept is worse than an object that is not accepted. Some of these are read already ([`TERMS`]); taking one out of here
-/// is all that makes it legal.
-pub const LATER: [&str; 6] = [
-    "sluice.dev/gate-position",
-    ON_FAILURE,
-    ON_TIMEOUT,
-    REGATE,
-    SKIP,
-    TIMEOUT,
-];
+/// kept is worse than an object that is not accepted.
+pub const LATER: [&str; 1] = ["sluice.dev/gate-position"];
 
 /// A label on a ConfigMap that holds a plan ([`crate::plan`]).
 pub const PLAN: &str = "sluice.dev/plan";

@@ -28,6 +28,7 @@ pub mod expression;
 #[cfg(feature = "cel")]
 pub mod health;
 pub mod jsonpath;
+pub mod kept;
 pub mod keys;
 pub mod kinds;
 pub mod kstatus;

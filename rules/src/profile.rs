@@ -21,6 +21,7 @@ mod workload;
 pub use health::is_custom;
 
 use crate::dependency::State;
+use crate::expression::Expression;
 use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
 use crate::verdict::{Judged, Reason};
@@ -39,6 +40,8 @@ struct Subject<'a> {
     evaluation: Evaluation,
     world: &'a dyn World,
     now: Timestamp,
+    /// What the edge says of health.
+    health: &'a [Expression],
 }
 
 /// Judges one object that was found, against the state that an edge asks for.
@@ -52,7 +55,19 @@ pub fn judge(
     world: &dyn World,
     now: Timestamp,
 ) -> Judged {
-    let mut judged = judge_object(kind, object, state, world, now);
+    judge_by(kind, object, (state, &[]), world, now)
+}
+
+/// The same for an edge that says itself when an object is `ready`, unless it says nothing. That comes before the object's
+/// own word, because a consumer knows what it needs.
+pub fn judge_by(
+    kind: &Kind,
+    object: &Value,
+    asked: (State, &[Expression]),
+    world: &dyn World,
+    now: Timestamp,
+) -> Judged {
+    let mut judged = judge_object(kind, object, asked, world, now);
     // Objects and controllers put what they like into a word or a message; ours is one line of a log and of a table.
     if judged.message.contains(char::is_control) {
         judged.message = judged.message.replace(char::is_control, " ");
@@ -63,7 +78,7 @@ pub fn judge(
 fn judge_object(
     kind: &Kind,
     object: &Value,
-    state: State,
+    (state, health): (State, &[Expression]),
     world: &dyn World,
     now: Timestamp,
 ) -> Judged {
@@ -93,6 +108,7 @@ fn judge_object(
         evaluation,
         world,
         now,
+        health,
     };
     match state {
         State::Present | State::Started => started(subject),
@@ -111,8 +127,11 @@ fn present(evaluation: Option<Evaluation>) -> Judged {
     }
 }
 
-/// By the object's own word, else by the rule of its kind: the administrator's, the library's, ours, that of kstatus.
+/// By the word of the edge, else of the object, else by the rule of its kind: the administrator's, the library's, ours, that of kstatus.
 fn ready(subject: Subject<'_>) -> Judged {
+    if let Some(judged) = health::by_edge(subject.original, subject.health) {
+        return judged;
+    }
     let health::Health { judged, warning } = health::judge(subject.original);
     let mut judged = judged.unwrap_or_else(|| by_kind(subject));
     if let Some(warning) = warning {

@@ -1,5 +1,6 @@
 //! On which terms a dependent waits: everything that its annotations say beside its lists.
 
+use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
 /// What the annotations of a dependent say; `None` where they do not name the key, and then the default counts.
@@ -58,6 +59,12 @@ pub enum Regate {
 }
 
 impl Terms {
+    /// When the timeout of a pod that was started then has passed; `None` for never.
+    pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
+        let timeout = SignedDuration::try_from(self.timeout?).ok()?;
+        started?.checked_add(timeout).ok()
+    }
+
     /// These terms, and for each key that they do not name, what `below` says.
     #[must_use]
     pub fn over(self, below: Self) -> Self {

@@ -6,6 +6,7 @@ mod node;
 mod part;
 mod reason;
 mod revision;
+mod ruling;
 mod settle;
 mod several;
 mod slot;
@@ -13,6 +14,7 @@ mod wave;
 
 pub use consent::CrossNamespace;
 pub use reason::Reason;
+pub use ruling::{Ruling, rule};
 
 use crate::dependency::Dependency;
 use crate::dependent::Dependent;
@@ -50,7 +52,7 @@ pub struct Edge {
 }
 
 /// What was found of all edges of one dependent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judgement {
     /// The edges in the order of its list, which ends with the wave, if it has one to tell of.
     pub edges: Vec<Edge>,

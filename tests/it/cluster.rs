@@ -15,6 +15,7 @@ mod order; // chains and diamonds
 mod pods; // pods whose namespace or own settings are narrow
 mod refused; // what admission refuses, and in which words
 mod services; // when a Service has somebody behind it
+mod terms; // timeouts, failures, what is asked again, and skipping
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
 mod when; // how long after its dependency an application starts; each test runs alone

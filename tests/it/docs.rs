@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each command that the documentation shows, the file that runs it, and how it stands there.
-const RUN_BY: [(&str, &str, &str); 19] = [
+const RUN_BY: [(&str, &str, &str); 20] = [
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
     ("make images", "Makefile", "install: cluster images"),
@@ -26,6 +26,11 @@ const RUN_BY: [(&str, &str, &str); 19] = [
         "kubectl sluice check --health-rules rules.yaml",
         "tests/it/cli.rs",
         r#"["check", "--health-rules", path]"#,
+    ),
+    (
+        "kubectl annotate deployment/api sluice.dev/skip=true",
+        "tests/it/cluster/terms.rs",
+        r#"["annotate", "deployment/api", "sluice.dev/skip=true"]"#,
     ),
     (
         "kubectl delete mutatingwebhookconfiguration sluice",

@@ -300,6 +300,7 @@ impl Args {
             recorder,
             metrics,
             shutdown: parts.shutdown.clone(),
+            clock: Box::new(Timestamp::now),
         }))
     }
 

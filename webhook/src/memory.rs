@@ -18,6 +18,7 @@ use rules::dependent::Dependent;
 use rules::world::CompletedJob;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::Notify;
 
@@ -32,6 +33,7 @@ type Changes = BTreeMap<String, Option<String>>;
 pub struct Memory {
     known: RwLock<Known>,
     changed: Notify,
+    loaded: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -42,6 +44,11 @@ struct Known {
 }
 
 impl Memory {
+    /// Whether what an earlier process remembered has been read.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded.load(Ordering::Acquire)
+    }
+
     /// Whether a pod of this revision has passed its gate before.
     pub fn has_passed(&self, revision: &str) -> bool {
         self.read().entries.contains_key(&passed_key(revision))
@@ -120,12 +127,13 @@ impl Memory {
     }
 
     /// Takes over what the ConfigMap holds, under what this replica has not written yet.
-    fn learn(&self, stored: BTreeMap<String, String>) {
+    pub(crate) fn learn(&self, stored: BTreeMap<String, String>) {
         let mut known = self.lock();
         known.entries = stored;
         for (key, value) in known.unwritten.clone() {
             known.set(key, value);
         }
+        self.loaded.store(true, Ordering::Release);
     }
 
     fn unwritten(&self) -> Changes {

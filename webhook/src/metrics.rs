@@ -12,11 +12,18 @@ struct Label {
     result: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CutShort {
+    by: &'static str,
+    result: &'static str,
+}
+
 /// Counters of the status service and its watches.
 #[derive(Debug, Default)]
 pub struct Metrics {
     waiting: Gauge,
     answers: Family<Label, Counter>,
+    waits_cut: Family<CutShort, Counter>,
     watch_restarts: Counter,
 }
 
@@ -45,6 +52,11 @@ impl Metrics {
             metrics.answers.clone(),
         );
         registry.register(
+            "waits_cut_short",
+            "Answers that end a wait which the dependencies would not end, by the annotation that does",
+            metrics.waits_cut.clone(),
+        );
+        registry.register(
             "watch_restarts",
             "Watches begun again",
             metrics.watch_restarts.clone(),
@@ -60,12 +72,14 @@ impl Metrics {
 
     /// A gate was told.
     pub fn answered(&self, verdict: Decision) {
-        let result = match verdict {
-            Decision::Wait => "wait",
-            Decision::Open => "open",
-            Decision::Refuse => "refuse",
-        };
+        let result = word(verdict);
         self.answers.get_or_create(&Label { result }).inc();
+    }
+
+    /// An annotation ended a wait.
+    pub fn cut(&self, by: &'static str, verdict: Decision) {
+        let result = word(verdict);
+        self.waits_cut.get_or_create(&CutShort { by, result }).inc();
     }
 
     /// Somebody was told nothing.
@@ -76,5 +90,13 @@ impl Metrics {
     /// A watch began again.
     pub fn watch_restarted(&self) {
         self.watch_restarts.inc();
+    }
+}
+
+fn word(verdict: Decision) -> &'static str {
+    match verdict {
+        Decision::Wait => "wait",
+        Decision::Open => "open",
+        Decision::Refuse => "refuse",
     }
 }

@@ -10,14 +10,14 @@ pub use identity::{Authenticator, Identity, Refusal};
 use crate::cache::Cache;
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
-use answer::{Outcome, answer};
+pub(crate) use answer::has_passed;
+use answer::{Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use jiff::Timestamp;
-use rules::dependent::Dependent;
 use rules::verdict::CrossNamespace;
 use rules::wire;
 use serde::Deserialize;
@@ -58,6 +58,8 @@ pub struct Service {
     pub metrics: Arc<Metrics>,
     /// Lets go of held requests when the process ends, so that the gates turn to another replica.
     pub shutdown: Shutdown,
+    /// The wall clock, by which timeouts pass.
+    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
 /// The routes of the status service.
@@ -95,38 +97,27 @@ async fn verdict(
     let mut deadline = began + Duration::from_secs(ask.wait).min(LONGEST_HOLD);
     loop {
         let view = service.cache.view();
-        let outcome = answer(&identity, &service.settings, &view, Timestamp::now());
+        let now = (service.clock)();
         let settled = began.elapsed() >= SETTLE;
-        let (answer, news, again) = match outcome {
-            Outcome::Open(answer, dependent) => {
-                service.opened(&identity, &answer, &dependent);
-                return told(&service, answer);
-            }
-            Outcome::Wait(answer, again) => {
-                let news = answer.digest != ask.seen;
-                (answer, news, again)
-            }
-            Outcome::Provisional(answer) => {
-                let news = settled && answer.digest != ask.seen;
-                (answer, news, None)
-            }
+        let waiting = match answer(&identity, &service.settings, &view, now, !settled) {
+            Outcome::Wait(waiting) => waiting,
+            Outcome::Open(answer, why) => return service.opened(&identity, answer, &why),
+            Outcome::Refuse(answer, why) => return service.refused(&identity, answer, why),
             Outcome::AnotherPod => return refused(&service, &Refusal::AnotherPod),
         };
+        let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
         if !news && settled {
-            service.recorder.waiting(&identity, &answer);
+            let Waiting { answer, late, .. } = &waiting;
+            service.recorder.waiting(&identity, answer, *late);
         }
         if news || Instant::now() >= deadline {
-            return told(&service, answer);
+            return told(&service, waiting.answer);
         }
-        let mut next = if settled {
-            deadline
-        } else {
-            deadline.min(began + SETTLE)
-        };
-        if let Some(again) = again {
-            let left = again.duration_since(Timestamp::now()).unsigned_abs();
-            next = next.min(Instant::now() + left);
-        }
+        let next = [
+            (!settled).then_some(began + SETTLE),
+            waiting.again.and_then(|at| instant(at, now)),
+        ];
+        let next = next.into_iter().flatten().fold(deadline, Instant::min);
         tokio::select! {
             biased;
             // Each arm only wakes the loop, so losing one to another loses nothing.
@@ -137,14 +128,38 @@ async fn verdict(
     }
 }
 
+/// The moment of a timeout; `None` beyond the end of time.
+fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
+    let left = Duration::try_from(at.duration_since(now)).unwrap_or_default();
+    Instant::now().checked_add(left)
+}
+
 impl Service {
-    fn opened(&self, pod: &Identity, answer: &wire::Answer, dependent: &Dependent) {
+    fn opened(&self, pod: &Identity, answer: wire::Answer, why: &Opened) -> Response {
         info!(namespace = pod.namespace, pod = pod.pod, "Opened");
-        self.recorder.released(pod, answer);
-        // A marker without a list says nothing about the revision: a list may yet be added to its owner.
-        if !answer.dependencies.is_empty() {
-            self.cache.memory().pass(dependent, Timestamp::now());
+        match why {
+            Opened::Satisfied(dependent) => {
+                self.recorder.released(pod, &answer);
+                // A marker without a list says nothing about the revision: a list may yet be added to its owner.
+                if !answer.dependencies.is_empty() {
+                    self.cache.memory().pass(dependent, (self.clock)());
+                }
+            }
+            Opened::Passed => self.recorder.released(pod, &answer),
+            Opened::Cut(cut) => self.cut(pod, &answer, *cut),
         }
+        told(self, answer)
+    }
+
+    fn refused(&self, pod: &Identity, answer: wire::Answer, why: Cut) -> Response {
+        info!(namespace = pod.namespace, pod = pod.pod, "Refused");
+        self.cut(pod, &answer, why);
+        told(self, answer)
+    }
+
+    fn cut(&self, pod: &Identity, answer: &wire::Answer, why: Cut) {
+        self.metrics.cut(why.label(), answer.verdict);
+        self.recorder.cut(pod, answer, why);
     }
 }
 
@@ -163,3 +178,6 @@ fn refused(service: &Service, refusal: &Refusal) -> Response {
     };
     (code, Json(json!({"error": refusal.to_string()}))).into_response()
 }
+
+#[cfg(test)]
+mod tests;

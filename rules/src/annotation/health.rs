@@ -1,11 +1,13 @@
-//! Custom health: `sluice.dev/health` and its keys for one path.
+//! Custom health: `sluice.dev/health` and its keys for one path, and `health` in an item of a list.
 
 use super::problem::{Flaw, Problem};
 use super::reference::{pieces, trimmed};
-use super::yaml::{self, Value};
+use super::yaml::{self, Node, Value};
 use super::{MAX_ENTRIES, ParseError, Place, parse, short, text};
 use crate::expression::{Expression, ParseError as Refused, Problem as Wrong};
+use crate::kept;
 use crate::keys;
+use crate::kinds::Kind;
 use serde_json::{Map, Value as Json};
 
 /// Every expression in the annotations of one object, with its key. All of them must hold.
@@ -54,15 +56,7 @@ fn list(text: &str) -> Result<Vec<Expression>, Flaw> {
             return Err(Flaw::at(root.at, Problem::NotAList));
         };
         for item in items {
-            let found = match &item.value {
-                Value::Text(text) if text.is_null() => Err("nothing"),
-                Value::Text(text) => Ok(text),
-                Value::List(_) => Err("a list"),
-                Value::Mapping(_) => Err("a mapping"),
-            };
-            let text = found.map_err(|found| wrong(item.at, Wrong::NotText(found)))?;
-            let expression = Expression::parse(&text.content);
-            expressions.push(expression.map_err(|refused| text.flaw(flaw(refused)))?);
+            expressions.push(one_of_a_list(&item)?);
         }
     } else {
         let lines = pieces(text, '\n').map(|(at, line)| (at, short::without_comment(line)));
@@ -78,6 +72,48 @@ fn list(text: &str) -> Result<Vec<Expression>, Flaw> {
         return Err(wrong(0, Wrong::NoExpression));
     }
     Ok(expressions)
+}
+
+/// What an item of a list says of the health of its kind's objects: one expression or a list of them, each of which must
+/// be able to look at what it names. `elsewhere`: in another namespace.
+pub(super) fn of_an_item(
+    node: &Node<'_>,
+    kind: &Kind,
+    elsewhere: bool,
+) -> Result<Vec<Expression>, Flaw> {
+    let nodes = match &node.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    if nodes.is_empty() {
+        return Err(wrong(node.at, Wrong::NoExpression));
+    }
+    let read = |node: &Node<'_>| {
+        let expression = one_of_a_list(node)?;
+        let blind = if elsewhere && !kept::in_status(&expression) {
+            Some(Problem::ElsewhereOnlyStatus(expression.to_string()))
+        } else {
+            kept::missing(kind, &expression).map(|only| Problem::NotKept {
+                expression: expression.to_string(),
+                kind: kind.to_string(),
+                only,
+            })
+        };
+        blind.map_or(Ok(expression), |problem| Err(Flaw::at(node.at, problem)))
+    };
+    nodes.iter().map(read).collect()
+}
+
+/// An item of a list of expressions.
+fn one_of_a_list(item: &Node<'_>) -> Result<Expression, Flaw> {
+    let found = match &item.value {
+        Value::Text(text) if text.is_null() => Err("nothing"),
+        Value::Text(text) => Ok(text),
+        Value::List(_) => Err("a list"),
+        Value::Mapping(_) => Err("a mapping"),
+    };
+    let text = found.map_err(|found| wrong(item.at, Wrong::NotText(found)))?;
+    Expression::parse(&text.content).map_err(|refused| text.flaw(flaw(refused)))
 }
 
 fn flaw(Refused { at, problem }: Refused) -> Flaw {

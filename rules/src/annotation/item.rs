@@ -4,15 +4,16 @@ use super::long::{self, Count};
 use super::problem::{Flaw, Problem, Quoted};
 use super::reference::PARTS;
 use super::yaml::{Node, Text, Value};
-use super::{reference, selector};
+use super::{health, reference, selector};
 use crate::dependency::{
     Alternatives, Dependency, Min, ObjectRef, Reference, Revision, Selection, State,
 };
+use crate::expression::Expression;
 use crate::kinds::{self, Kind};
 use crate::suggest;
 
 /// What an item may say, in the order in which the documentation lists it.
-pub(super) const KEYS: [&str; 15] = [
+pub(super) const KEYS: [&str; 16] = [
     "kind",
     "apiVersion",
     "name",
@@ -25,13 +26,11 @@ pub(super) const KEYS: [&str; 15] = [
     "fresh",
     "sameNode",
     "optional",
+    "health",
     "group",
     "subchart",
     "release",
 ];
-
-/// Keys of the contract that later versions bring.
-const LATER: [&str; 1] = ["health"];
 
 /// The keys that an item with `any` may have.
 const BESIDE_ANY: [&str; 3] = ["any", "min", "optional"];
@@ -89,6 +88,7 @@ impl<'n> Fields<'n> {
             revision: self.revision()?,
             fresh: self.flag("fresh")?,
             same_node: self.flag("sameNode")?,
+            health: self.health(&kind)?,
             ..Dependency::on(self.reference(kind)?)
         };
         self.check(&dependency)?;
@@ -202,6 +202,16 @@ impl<'n> Fields<'n> {
                 dependency.same_node && !fits_node,
                 Problem::IdleSameNode,
             ),
+            (
+                "health",
+                dependency.state != State::Ready,
+                Problem::IdleHealth(dependency.state.word()),
+            ),
+            (
+                "health",
+                dependency.same_node && by_name,
+                Problem::HealthOnNode,
+            ),
         ] {
             if let Some(field) = self.find(key).filter(|_| idle) {
                 return Err(Flaw::at(field.at, problem));
@@ -283,6 +293,13 @@ impl<'n> Fields<'n> {
         }
     }
 
+    fn health(&self, kind: &Kind) -> Result<Vec<Expression>, Flaw> {
+        let elsewhere = self.find("namespace").is_some();
+        self.find("health").map_or(Ok(Vec::new()), |field| {
+            health::of_an_item(field.value, kind, elsewhere)
+        })
+    }
+
     fn text(&self, key: &'static str) -> Result<Option<&'n Text<'n>>, Flaw> {
         self.find(key).map(|field| field.text("a text")).transpose()
     }
@@ -323,11 +340,8 @@ fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
 }
 
 fn unknown_key(key: &str) -> Problem {
-    if let Some(later) = LATER.into_iter().find(|it| *it == key) {
-        return Problem::LaterKey(later);
-    }
     Problem::UnknownKey {
         key: key.to_owned(),
-        likely: suggest::nearest(key, KEYS.into_iter().chain(LATER)),
+        likely: suggest::nearest(key, KEYS),
     }
 }

@@ -166,8 +166,6 @@ pub enum Problem {
     BadKey,
     #[error("{0:?} appears twice in one item; keep one of them")]
     DuplicateKey(&'static str),
-    #[error("this version of sluice does not support {0:?}; name each object by kind and name")]
-    LaterKey(&'static str),
     #[error(
         "unknown key {}{}",
         Unknown(.key),
@@ -199,6 +197,28 @@ pub enum Problem {
         "\"sameNode\" means nothing here, only for a DaemonSet by its name or for kind Pod with a selector; remove it"
     )]
     IdleSameNode,
+    #[error(
+        "\"health\" means nothing beside state {0:?}, because it says when an object is ready; remove one of them"
+    )]
+    IdleHealth(&'static str),
+    #[error(
+        "\"health\" beside \"sameNode\" may mean the DaemonSet or its pod; select its pods by kind Pod and a selector"
+    )]
+    HealthOnNode,
+    #[error(
+        "{} looks at a field that sluice does not keep; of a {kind} it keeps only {only}; name one of these",
+        Quoted(.expression)
+    )]
+    NotKept {
+        expression: String,
+        kind: String,
+        only: &'static str,
+    },
+    #[error(
+        "{} looks beyond /status, which is all that may be asked of an object in another namespace; leave \"namespace\" out where it is the dependent's own",
+        Quoted(.0)
+    )]
+    ElsewhereOnlyStatus(String),
     #[error("in a selector {expected} is expected here, not {found}")]
     Selector {
         expected: &'static str,

@@ -1,6 +1,7 @@
 //! What is accepted, in tables; what is refused, sentence by sentence, in the files below.
 
 mod config;
+mod edge;
 mod long;
 mod map;
 mod properties;

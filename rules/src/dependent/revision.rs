@@ -92,6 +92,23 @@ pub fn carried(object: &Value) -> Option<&str> {
 
 /// `metadata.creationTimestamp`
 pub(crate) fn created(object: &Value) -> Option<Timestamp> {
-    let text = object.pointer("/metadata/creationTimestamp")?.as_str()?;
-    text.parse().ok()
+    time(object, "/metadata/creationTimestamp")
+}
+
+/// When a pod began to be run. A gate may ask before the kubelet's word of the start has arrived; the pod may have waited
+/// for a node until then, which is no part of its start.
+pub(super) fn started(pod: &Value) -> Option<Timestamp> {
+    let scheduled = || {
+        let conditions = pod.pointer("/status/conditions")?.as_array()?;
+        let bound = |it: &&Value| it["type"] == "PodScheduled" && it["status"] == "True";
+        time(conditions.iter().find(bound)?, "/lastTransitionTime")
+    };
+    time(pod, "/status/startTime")
+        .or_else(scheduled)
+        .or_else(|| created(pod))
+}
+
+/// A point in time, as Kubernetes writes them (RFC 3339).
+fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
+    object.pointer(pointer)?.as_str()?.parse().ok()
 }

@@ -2,7 +2,7 @@
 
 use super::judged::{failed, satisfied, waiting};
 use crate::annotation::{self, Quoted};
-use crate::expression::Outcome;
+use crate::expression::{Expression, Outcome};
 use crate::keys;
 use crate::kstatus::{Status, get};
 use crate::readiness::{self, Readiness, Side};
@@ -49,11 +49,31 @@ pub(super) fn judge(object: &Value) -> Health {
     }
 }
 
+/// What the expressions of an edge make of the object; `None` without any.
+pub(super) fn by_edge(object: &Value, expressions: &[Expression]) -> Option<Judged> {
+    if expressions.is_empty() {
+        return None;
+    }
+    let fails = |expression| unmet("health", expression, object);
+    let failed = expressions.iter().find_map(fails);
+    Some(failed.unwrap_or_else(|| satisfied("its health expressions hold")))
+}
+
+/// What is said of an expression that does not hold. `place` is where it is written.
+fn unmet(place: &str, expression: &Expression, object: &Value) -> Option<Judged> {
+    let Outcome::Fails(why) = expression.holds(object) else {
+        return None;
+    };
+    let text = expression.to_string();
+    let message = format!("{place}: {} does not hold: {why}", Quoted(&text));
+    Some(waiting(Reason::HealthNotMet, message))
+}
+
 fn annotations(object: &Value) -> Option<&Map<String, Value>> {
     get(object, &["metadata", "annotations"])?.as_object()
 }
 
-type Expressions<'a> = Vec<(&'a str, crate::expression::Expression)>;
+type Expressions<'a> = Vec<(&'a str, Expression)>;
 
 fn read(annotations: &Map<String, Value>) -> Result<(Option<Readiness>, Expressions<'_>), String> {
     let side = |key: &str| {
@@ -104,10 +124,8 @@ fn decide(
         }
     }
     for (key, expression) in expressions {
-        if let Outcome::Fails(why) = expression.holds(object) {
-            let text = expression.to_string();
-            let message = format!("{key}: {} does not hold: {why}", Quoted(&text));
-            return Some(waiting(Reason::HealthNotMet, message));
+        if let Some(judged) = unmet(key, expression, object) {
+            return Some(judged);
         }
     }
     let asked = readiness.is_some() || !expressions.is_empty();

@@ -4,8 +4,11 @@ use super::consent::{CrossNamespace, consent};
 use super::revision::Mark;
 use super::several::{self, Part};
 use super::{Judged, Reason, not_found, unavailable, unmet};
+use crate::annotation::Quoted;
 use crate::dependency::{Alternatives, Dependency, ObjectRef, Reference, Selection, State};
 use crate::dependent::Dependent;
+use crate::expression::Expression;
+use crate::kept;
 use crate::kinds::Kind;
 use crate::kstatus::Status;
 use crate::profile;
@@ -122,7 +125,7 @@ impl Judge<'_> {
             dependency.state,
             State::Ready | State::Available | State::Complete
         );
-        if !is_job || !lasting {
+        if !is_job || !lasting || !dependency.health.is_empty() {
             return None;
         }
         let job = self.world.completed_job(home.namespace?, name)?;
@@ -144,7 +147,7 @@ impl Judge<'_> {
         }
     }
 
-    /// One object that is there: whether it counts, and then its state. What an edge itself says of health belongs here.
+    /// One object that is there: whether it counts, and then its state.
     pub(super) fn found(
         &self,
         kind: &Kind,
@@ -159,9 +162,34 @@ impl Judge<'_> {
         let judged = if dependency.same_node && kind.word() == "DaemonSet" {
             self.on_same_node(object, home, dependency)
         } else {
-            profile::judge(kind, object, dependency.state, self.world, self.now)
+            self.in_state(kind, object, home, dependency)
         };
         self.settled(judged, &mark, home, dependency)
+    }
+
+    /// The state of an object that counts.
+    ///
+    /// Outside of its own namespace a dependent may look at no more than the status by an expression of its own: whoever
+    /// writes the list chooses the field, and by asking often enough could read any.
+    fn in_state(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Judged {
+        let outside = home.foreign || home.namespace.is_none();
+        let beyond = |expression: &&Expression| outside && !kept::in_status(expression);
+        if let Some(expression) = dependency.health.iter().find(beyond) {
+            let message = format!(
+                "health: {} looks beyond /status, which is all that may be asked of an object outside the \
+                 dependent's namespace",
+                Quoted(&expression.to_string())
+            );
+            return unmet(Status::Unknown, Reason::Unjudgeable, message);
+        }
+        let asked = (dependency.state, dependency.health.as_slice());
+        profile::judge_by(kind, object, asked, self.world, self.now)
     }
 
     fn selected(&self, selection: &Selection, home: Home<'_>, dependency: &Dependency) -> Judged {

@@ -162,7 +162,7 @@ impl Reason {
             Self::ClaimNotBound => "the PersistentVolumeClaim is not bound",
             Self::NoAddress => "no address has been assigned yet",
             Self::HealthNotMet => {
-                "an expression on it, which says when it is healthy, does not hold"
+                "an expression on it or in the list, which says when it is healthy, does not hold"
             }
             Self::HealthFailed => {
                 "an expression on it says that it has failed, from which it may recover"

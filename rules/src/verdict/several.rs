@@ -105,12 +105,14 @@ fn together(parts: &[Part], needed: usize, count: String) -> Judged {
 }
 
 /// The one whose reason is told: the first that is not satisfied. But while one is still being read, nothing is final;
-/// and a Job that failed is the reason only where too few others are left.
+/// and a Job that failed is the reason only where too few others are left. Where more are needed than there are, others are
+/// still to come, and nobody knows how many.
 fn spokesman(parts: &[Part], needed: usize) -> Option<&Part> {
     let unmet = || parts.iter().filter(|part| !part.judged.satisfied);
     let because = |reason: Reason| unmet().find(move |part| part.judged.reason == reason);
     let failed = |part: &&Part| part.judged.reason == Reason::JobFailed;
-    let lost = unmet().filter(failed).count() > parts.len().saturating_sub(needed);
+    let spare = parts.len().checked_sub(needed);
+    let lost = spare.is_some_and(|spare| unmet().filter(failed).count() > spare);
     because(Reason::Syncing)
         .or_else(|| because(Reason::JobFailed).filter(|_| lost))
         .or_else(|| unmet().find(|part| !failed(part)))

@@ -1,9 +1,11 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
 mod any;
+mod health;
 mod node;
 mod part;
 mod revision;
+mod ruling;
 mod selection;
 mod settle;
 mod wave;

@@ -129,6 +129,21 @@ impl Pod {
         started
     }
 
+    /// Waits until the gate has ended because it was refused, and returns its termination message. Where its pod restarts
+    /// what ends, it may be running again.
+    pub async fn is_refused(&self) -> String {
+        let what = format!("the gate of {} is refused", self.name);
+        await_until(&what, LIMIT, async || {
+            let gate = self.gate().await;
+            let ended = ["state", "lastState"].map(|state| gate[state]["terminated"].clone());
+            match ended.iter().find(|it| it["exitCode"] == 1) {
+                Some(ended) => Ok(text(ended, "/message").to_owned()),
+                None => Err(format!("{gate:#}")),
+            }
+        })
+        .await
+    }
+
     /// Waits until the application says something, alone on a line, and returns when it did first.
     pub async fn says(&self, word: &str) -> Timestamp {
         let what = format!("the application of {} says {word:?}", self.name);

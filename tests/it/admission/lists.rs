@@ -39,6 +39,15 @@ fn bad_lists() -> Vec<(&'static str, String)> {
         (OURS, format!("- any: {}", "[{any: ".repeat(1_000))),
         (OURS, "deployment/api:complete".to_owned()),
         (REVISION, "{{ .Release.Revision }}".to_owned()),
+        ("sluice.dev/timeout", "5".to_owned()),
+        ("sluice.dev/on-timeout", "explode".to_owned()),
+        ("sluice.dev/on-failure", "Fail".to_owned()),
+        ("sluice.dev/regate", "allways".to_owned()),
+        ("sluice.dev/skip", "yes".to_owned()),
+        (
+            OURS,
+            "- {kind: ConfigMap, name: a, health: /data/a == 1}".to_owned(),
+        ),
         (THEIRS, "apps/Deployment".to_owned()),
         (THEIRS, "apps/namespaces/shop/Deployment/../x".to_owned()),
         (THEIRS, ",".repeat(1 << 20)),
@@ -150,4 +159,54 @@ async fn a_bad_list_costs_little() {
             "{each:?} for {shown:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_bad_term_is_refused_with_its_key_its_text_and_the_likely_word() {
+    for (key, text, said) in [
+        (
+            "sluice.dev/timeout",
+            "5",
+            r#"sluice.dev/timeout: line 1, column 2: "5" is no duration: a unit is missing behind the number; write one such as 90s, 10m or 1h30m"#,
+        ),
+        (
+            "sluice.dev/on-timeout",
+            "procede",
+            r#"sluice.dev/on-timeout: line 1, column 1: unknown word "procede"; did you mean "proceed"?"#,
+        ),
+        (
+            "sluice.dev/on-timeout",
+            "explode",
+            r#"unknown word "explode"; the words are wait, fail, proceed"#,
+        ),
+    ] {
+        let object = annotated(workload("apps/v1", "Deployment"), OURS, "job/a");
+        let review = review("CREATE", &annotated(object, key, text), &Value::Null);
+        let response = answer(&running(), &review).await;
+        let message = response["status"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(said), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn terms_are_accepted_and_leave_the_patch_as_it_is() {
+    let plain = annotated(workload("apps/v1", "Deployment"), OURS, "job/a");
+    let terms = [
+        ("timeout", "10m"),
+        ("on-timeout", "proceed"),
+        ("on-failure", "fail"),
+        ("regate", "always"),
+        ("skip", "true"),
+    ];
+    let with_terms = terms
+        .into_iter()
+        .fold(plain.clone(), |object, (key, text)| {
+            annotated(object, &format!("sluice.dev/{key}"), text)
+        });
+    let ask =
+        async |object: &Value| answer(&running(), &review("CREATE", object, &Value::Null)).await;
+    let (plain, with_terms) = (ask(&plain).await, ask(&with_terms).await);
+    assert_eq!(with_terms["allowed"], true, "{with_terms}");
+    assert_eq!(with_terms["patch"], plain["patch"]);
+    assert_eq!(with_terms["warnings"], plain["warnings"]);
 }

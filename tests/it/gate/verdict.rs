@@ -94,6 +94,57 @@ fn refuses_with_the_reason_in_the_termination_message() {
     assert!(!pod.path("open").exists());
 }
 
+/// `wait_for_migrate` with a verdict and a note that a policy gives.
+fn cut_short(verdict: &str, note: &str) -> String {
+    let verdict = format!(r#"{{"verdict": "{verdict}", "note": "{note}""#);
+    wait_for_migrate("2").replace(r#"{"verdict": "wait""#, &verdict)
+}
+
+#[test]
+fn refuses_at_a_timeout_with_the_dependency_and_the_way_out_and_asks_again_when_it_is_started_again()
+ {
+    let authority = Authority::new();
+    let note = "the timeout of 10m (sluice.dev/timeout) has passed: raise it";
+    let refusal = cut_short("refuse", note);
+    let answers = [wait_for_migrate("1"), refusal, OPEN.to_owned()];
+    let service = serving(&authority, answers.iter().map(|it| ok(it)).collect());
+    let pod = Pod::new(&authority, &[service.address]);
+    let ended = pod.gate().end();
+    assert_eq!(ended.code, Some(1));
+    let message = fs::read_to_string(pod.path("termination")).unwrap();
+    assert_eq!(
+        message,
+        format!(
+            "refused after 0s: Job/migrate: InProgress (JobNotComplete: Job in progress. success:0, active: 1, failed: \
+             0), and 1 other; {note}"
+        )
+    );
+    assert_eq!(pod.gate().end().code, Some(0));
+}
+
+#[test]
+fn opens_without_what_is_not_ready_and_says_so() {
+    let authority = Authority::new();
+    let proceed = cut_short("open", "the timeout of 10m has passed");
+    let skip = r#"{"verdict": "open", "digest": "1", "note": "asking: sluice.dev/skip is \"true\" on the pod"}"#;
+    for (answer, without) in [
+        (
+            proceed.as_str(),
+            "Job/migrate: InProgress (JobNotComplete: Job in progress. success:0, active: 1, failed: 0), and 1 other; the \
+             timeout of 10m has passed",
+        ),
+        (skip, "asking: sluice.dev/skip is \"true\" on the pod"),
+    ] {
+        let service = serving(&authority, vec![ok(answer)]);
+        let pod = Pod::new(&authority, &[service.address]);
+        let ended = pod.gate().end();
+        assert_eq!(ended.code, Some(0));
+        let last = format!("sluice-gate: open after 0s, without {without}");
+        assert_eq!(ended.log.last().unwrap(), &last);
+        assert!(pod.path("open").exists());
+    }
+}
+
 #[test]
 fn names_the_variable_that_is_wrong() {
     let authority = Authority::new();

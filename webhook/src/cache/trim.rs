@@ -1,6 +1,7 @@
 //! What is kept of an object: what the rules read, and nothing that is large or secret.
 
 use rules::annotation::ORDER;
+use rules::kept::{METADATA_ONLY, POD_SPEC, POD_STATUS};
 use rules::keys;
 use rules::kinds::Kind;
 use rules::profile;
@@ -15,24 +16,6 @@ pub enum Detail {
     /// Everything, trimmed on arrival.
     Object,
 }
-
-/// The built-in kinds without a status that any rule reads: group and kind.
-const METADATA_ONLY: [(&str, &str); 14] = [
-    ("", "ConfigMap"),
-    ("", "Secret"),
-    ("", "ServiceAccount"),
-    ("", "LimitRange"),
-    ("", "PodTemplate"),
-    ("apps", "ControllerRevision"),
-    ("networking.k8s.io", "NetworkPolicy"),
-    ("networking.k8s.io", "IngressClass"),
-    ("node.k8s.io", "RuntimeClass"),
-    ("rbac.authorization.k8s.io", "ClusterRole"),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-    ("rbac.authorization.k8s.io", "Role"),
-    ("rbac.authorization.k8s.io", "RoleBinding"),
-    ("scheduling.k8s.io", "PriorityClass"),
-];
 
 /// A copy of the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -88,19 +71,8 @@ pub fn trim(kind: &Kind, object: &mut Value) {
     let Kind::Builtin(builtin) = kind else { return };
     match (builtin.group, builtin.kind) {
         ("", "Pod") => {
-            keep(object, "spec", &["nodeName", "restartPolicy"]);
-            keep(
-                object,
-                "status",
-                &[
-                    "phase",
-                    "conditions",
-                    "containerStatuses",
-                    "initContainerStatuses",
-                    "startTime",
-                    "observedGeneration",
-                ],
-            );
+            keep(object, "spec", &POD_SPEC);
+            keep(object, "status", &POD_STATUS);
         }
         ("discovery.k8s.io", "EndpointSlice") => trim_endpoints(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => trim_definition(object),
@@ -260,6 +232,64 @@ mod tests {
             "spec": {"nodeName": "one"},
         });
         assert_eq!(trimmed("pod", pod.clone()), pod);
+    }
+
+    /// Whether what a path of an expression names is there after trimming.
+    fn survives(kind: &Kind, path: &str) -> bool {
+        let steps: Vec<&str> = path.split('/').skip(1).collect();
+        let mut object = json!("leaf");
+        for step in steps.iter().rev() {
+            object = match *step {
+                "each" => json!([object]),
+                step => json!({step.replace("_s", "/"): object}),
+            };
+        }
+        if detail(kind) == Detail::Metadata && steps[0] != "metadata" {
+            return false;
+        }
+        trim(kind, &mut object);
+        let found = steps.iter().try_fold(&object, |value, step| match *step {
+            "each" => value.get(0),
+            step => value.get(step.replace("_s", "/")),
+        });
+        found.is_some()
+    }
+
+    #[test]
+    fn an_expression_that_a_list_may_have_finds_what_it_names() {
+        let paths = [
+            "/metadata/labels/app",
+            "/metadata/annotations/a",
+            "/metadata/annotations/sluice.dev_srevision",
+            "/metadata/managedFields/each/manager",
+            "/metadata/resourceVersion",
+            "/spec/template/spec/hostNetwork",
+            "/spec/jobTemplate/spec",
+            "/spec/volumeClaimTemplates/each/spec",
+            "/spec/replicas",
+            "/spec/nodeName",
+            "/spec/hostNetwork",
+            "/spec/group",
+            "/spec/conversion/strategy",
+            "/spec/versions/each/schema",
+            "/status/phase",
+            "/status/podIP",
+            "/status/images/each/names",
+            "/status/conditions/each/status",
+            "/status/uncountedTerminatedPods/failed",
+            "/endpoints/each/conditions/ready",
+            "/endpoints/each/addresses",
+            "/data/a",
+        ];
+        let kept = |kind: &Kind, path: &str| {
+            let expression = rules::expression::Expression::parse(&format!("{path} == 1"));
+            rules::kept::missing(kind, &expression.expect("legal")).is_none()
+        };
+        for kind in rules::kinds::all().iter().map(Kind::Builtin) {
+            for path in paths {
+                assert_eq!(kept(&kind, path), survives(&kind, path), "{kind} {path}");
+            }
+        }
     }
 
     #[test]

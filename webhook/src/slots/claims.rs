@@ -1,7 +1,7 @@
 //! The decision: from the gated pods to who claims a slot of a wave.
 
 use crate::cache::View;
-use crate::status::Settings;
+use crate::status::{Settings, has_passed};
 use jiff::Timestamp;
 use rules::dependency::Reference;
 use rules::dependent::Dependent;
@@ -53,9 +53,7 @@ fn waits(pod: &Value) -> bool {
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {
-    let passed = dependent
-        .revision()
-        .is_some_and(|revision| view.memory().has_passed(&revision));
+    let passed = has_passed(dependent, &dependent.terms(), view);
     let Ok(mut dependencies) = dependent.dependencies(settings.honor_config_depends_on, view)
     else {
         return false;

@@ -3,8 +3,11 @@
 use super::{Identity, Settings};
 use crate::cache::View;
 use jiff::Timestamp;
-use rules::dependent::{Dependent, Unknown};
-use rules::verdict::{self, Reason};
+use rules::annotation::ReadTerms;
+use rules::dependent::{self, Dependent, Unknown};
+use rules::keys;
+use rules::terms::Regate;
+use rules::verdict::{self, Edge, Judgement, Reason, Ruling};
 use rules::wire::{Answer, Decision};
 use rules::world::{Lookup, Unavailable};
 use sha2::{Digest, Sha256};
@@ -12,90 +15,203 @@ use sha2::{Digest, Sha256};
 /// What came of one question.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The answer: wait; and when to look again, where time alone may change it.
-    Wait(Answer, Option<Timestamp>),
-    /// The answer: open, for a pod of this dependent.
-    Open(Answer, Dependent),
-    /// An answer that says no more than that something is still being read; a better one is moments away.
-    Provisional(Answer),
+    /// The answer: wait.
+    Wait(Waiting),
+    /// The answer: open.
+    Open(Answer, Opened),
+    /// The answer: refuse, and on whose account.
+    Refuse(Answer, Cut),
     /// The pod of that name is another one now.
     AnotherPod,
 }
 
+/// A gate that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) answer: Answer,
+    /// It says no more than that something is still being read; a better answer is moments away.
+    pub(super) provisional: bool,
+    /// Its timeout has passed.
+    pub(super) late: bool,
+    /// When time alone may change it, at the earliest: its timeout has passed, or what is old has stood for a moment.
+    pub(super) again: Option<Timestamp>,
+}
+
+/// Why a gate opens.
+#[derive(Debug)]
+pub(super) enum Opened {
+    /// Its dependencies let it, and so they do for every pod of this dependent's revision.
+    Satisfied(Box<Dependent>),
+    /// A pod of its revision has passed before.
+    Passed,
+    /// Something cut the wait short. It says nothing about the revision.
+    Cut(Cut),
+}
+
+/// What ends a wait that the dependencies would not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// `sluice.dev/skip`
+    Skip,
+    /// `sluice.dev/timeout`
+    Timeout,
+    /// `sluice.dev/on-failure`
+    Failure,
+}
+
+impl Cut {
+    /// The word for metrics.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::Skip => "skip",
+            Self::Timeout => "timeout",
+            Self::Failure => "failure",
+        }
+    }
+}
+
 /// Decides for the pod that `identity` names.
+///
+/// `patient`: what is still being read gets its time before a timeout ends the wait. A controller that has just started
+/// knows nothing yet, and to refuse for that would blame what may long be ready.
 pub(super) fn answer(
     identity: &Identity,
     settings: &Settings,
     view: &View,
     now: Timestamp,
+    patient: bool,
 ) -> Outcome {
     let pod = match view.gated_pod(&identity.namespace, &identity.pod) {
         Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
         Lookup::Found(_) => return Outcome::AnotherPod,
         Lookup::NotFound => {
-            return Outcome::Provisional(told(
-                Decision::Wait,
+            return provisional(
                 "sluice to see this pod, which must carry the label sluice.dev/gated: \"true\"",
-            ));
+            );
         }
         Lookup::Unavailable(why) => return unread("the gated pods", why),
     };
+    if dependent::is_skipped(&pod) {
+        return skipped("the pod");
+    }
     let dependent = match Dependent::resolve(&pod, &settings.workloads, view) {
         Lookup::Found(dependent) => dependent,
-        Lookup::NotFound => {
-            return Outcome::Provisional(told(Decision::Wait, "sluice to see the pod's owner"));
-        }
+        Lookup::NotFound => return provisional("sluice to see the pod's owner"),
         Lookup::Unavailable(why) => return unread("the pod's owner", why),
     };
-    let passed = dependent
-        .revision()
-        .is_some_and(|revision| view.memory().has_passed(&revision));
-    let dependencies = match dependent.dependencies(settings.honor_config_depends_on, view) {
-        Ok(dependencies) => dependencies,
-        Err(_) if passed => Vec::new(),
+    if let Some(place) = dependent.skipped_on() {
+        return skipped(&place);
+    }
+    decide(dependent, settings, view, now, patient)
+}
+
+fn decide(
+    dependent: Dependent,
+    settings: &Settings,
+    view: &View,
+    now: Timestamp,
+    patient: bool,
+) -> Outcome {
+    let terms = dependent.terms();
+    let passed = has_passed(&dependent, &terms, view);
+    let deadline = terms.terms.deadline(dependent.started);
+    let deadline = deadline.filter(|deadline| now < *deadline);
+    let listed = dependent.dependencies(settings.honor_config_depends_on, view);
+    let Judgement { edges, again } = match listed {
+        Ok(mut dependencies) => {
+            if passed {
+                dependencies.retain(|dependency| dependent.asks_again(dependency));
+            }
+            let allowed = &settings.cross_namespace;
+            verdict::judge(&dependent, dependencies, allowed, view, now)
+        }
+        Err(_) if passed => Judgement::default(),
         Err(Unknown::Plans(why)) => return unread("the plans", why),
         Err(error) => {
-            let note = format!("a list that can be read; correct it: {error}");
-            return Outcome::Wait(told(Decision::Wait, &note), None);
+            let note = format!("annotations that can be read; correct them: {error}");
+            let ruling = verdict::rule(&terms.terms, dependent.started, &[], now);
+            return ruled(&ruling, bare(Decision::Wait, &note), false, deadline);
         }
     };
-    let dependencies = if passed {
-        let again: Vec<_> = dependencies
-            .into_iter()
-            .filter(|dependency| dependent.asks_again(dependency))
-            .collect();
-        if again.is_empty() {
-            let note = "asking again: another pod of this revision has passed its gate before";
-            return Outcome::Open(told(Decision::Open, note), dependent);
-        }
-        again
-    } else {
-        dependencies
-    };
-    let allowed = &settings.cross_namespace;
-    let verdict::Judgement { edges, again } =
-        verdict::judge(&dependent, dependencies, allowed, view, now);
-    let answer = sealed(verdict::answer(&edges));
+    if passed && edges.is_empty() {
+        let note = "asking again: another pod of this revision has passed its gate before";
+        return Outcome::Open(told(Decision::Open, note), Opened::Passed);
+    }
+    let answer = verdict::answer(&edges);
     if answer.verdict == Decision::Open {
-        return Outcome::Open(answer, dependent);
+        return Outcome::Open(sealed(answer), Opened::Satisfied(Box::new(dependent)));
     }
-    if edges
-        .iter()
-        .any(|edge| edge.judged.reason == Reason::Syncing)
-    {
-        return Outcome::Provisional(answer);
+    let syncing = |edge: &Edge| edge.judged.reason == Reason::Syncing;
+    let provisional = edges.iter().any(syncing);
+    // A Job that is not there may be one that is remembered.
+    let early = patient && (provisional || !view.memory().is_loaded());
+    let ruling = if early {
+        Ruling::Wait
+    } else {
+        verdict::rule(&terms.terms, dependent.started, &edges, now)
+    };
+    let again = [deadline, again].into_iter().flatten().min();
+    ruled(&ruling, answer, provisional, again)
+}
+
+/// Whether another pod of the revision has passed before, and that counts. Where nobody can read whether it does, it
+/// does not.
+pub(crate) fn has_passed(dependent: &Dependent, terms: &ReadTerms, view: &View) -> bool {
+    let always = terms.terms.regate == Some(Regate::Always) || terms.is_unreadable(keys::REGATE);
+    let before = |revision: String| view.memory().has_passed(&revision);
+    !always && dependent.revision().is_some_and(before)
+}
+
+/// The outcome of a ruling on a wait.
+fn ruled(ruling: &Ruling, answer: Answer, provisional: bool, again: Option<Timestamp>) -> Outcome {
+    let answer = sealed(ruling.over(answer));
+    match ruling {
+        Ruling::Proceed(_) => Outcome::Open(answer, Opened::Cut(Cut::Timeout)),
+        Ruling::TimedOut(_) => Outcome::Refuse(answer, Cut::Timeout),
+        Ruling::DependencyFailed(_) => Outcome::Refuse(answer, Cut::Failure),
+        Ruling::Wait | Ruling::Late(_) => Outcome::Wait(Waiting {
+            answer,
+            provisional,
+            late: *ruling != Ruling::Wait,
+            again,
+        }),
     }
-    Outcome::Wait(answer, again)
+}
+
+/// `place` is where the annotation is.
+fn skipped(place: &str) -> Outcome {
+    let note = format!("asking: {} is \"true\" on {place}", keys::SKIP);
+    Outcome::Open(told(Decision::Open, &note), Opened::Cut(Cut::Skip))
+}
+
+/// A wait for something that will be known in a moment.
+fn provisional(note: &str) -> Outcome {
+    undecided(note, true)
+}
+
+/// A wait while not even the terms are known.
+fn undecided(note: &str, provisional: bool) -> Outcome {
+    Outcome::Wait(Waiting {
+        answer: told(Decision::Wait, note),
+        provisional,
+        late: false,
+        again: None,
+    })
 }
 
 /// An answer without dependencies. The note is worded to follow "waiting for", or "open without".
 fn told(verdict: Decision, note: &str) -> Answer {
-    sealed(Answer {
+    sealed(bare(verdict, note))
+}
+
+/// The same before it has its digest.
+fn bare(verdict: Decision, note: &str) -> Answer {
+    Answer {
         verdict,
         digest: String::new(),
         dependencies: Vec::new(),
         note: Some(note.to_owned()),
-    })
+    }
 }
 
 fn unread(what: &str, why: Unavailable) -> Outcome {
@@ -107,10 +223,7 @@ fn unread(what: &str, why: Unavailable) -> Outcome {
         }
         Unavailable::Stale => format!("sluice to reach the API server again, to read {what}"),
     };
-    match why {
-        Unavailable::Syncing => Outcome::Provisional(told(Decision::Wait, &note)),
-        _ => Outcome::Wait(told(Decision::Wait, &note), None),
-    }
+    undecided(&note, why == Unavailable::Syncing)
 }
 
 /// Gives the answer the digest that names it.
@@ -127,65 +240,4 @@ fn sealed(mut answer: Answer) -> Answer {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cache::Cache;
-    use rules::kinds::{Kind, by_word};
-    use serde_json::json;
-
-    fn kind(word: &str) -> Kind {
-        by_word(word).map(Kind::Builtin).unwrap()
-    }
-
-    /// What a second pod of a revision is told, whose Job carries this list, in a cluster with nothing else.
-    fn second_pod(list: &str) -> Outcome {
-        let (cache, _requests) = Cache::new();
-        let owner =
-            json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true});
-        let metadata = |name: &str| json!({"namespace": "shop", "name": name, "uid": name});
-        let mut pod = json!({"metadata": metadata("p")});
-        pod["metadata"]["ownerReferences"] = json!([owner]);
-        let mut job = json!({"metadata": metadata("seed")});
-        job["metadata"]["annotations"] = json!({"sluice.dev/depends-on": list});
-        cache.gated().replace(&[pod.clone()]);
-        cache.store(&kind("job")).replace(&[job]);
-        for word in ["daemonset", "configmap"] {
-            cache.store(&kind(word)).replace(&[]);
-        }
-        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cache.view()) else {
-            panic!("resolved")
-        };
-        cache.memory().pass(&dependent, Timestamp::UNIX_EPOCH);
-        let identity = Identity {
-            namespace: "shop".to_owned(),
-            pod: "p".to_owned(),
-            uid: "p".to_owned(),
-        };
-        answer(
-            &identity,
-            &Settings::default(),
-            &cache.view(),
-            Timestamp::UNIX_EPOCH,
-        )
-    }
-
-    #[test]
-    fn a_second_pod_of_a_revision_opens_at_once() {
-        assert!(matches!(second_pod("configmap/a"), Outcome::Open(..)));
-        assert!(matches!(second_pod("Configmapp/a"), Outcome::Open(..)));
-    }
-
-    #[test]
-    fn what_must_be_on_its_node_is_asked_of_every_pod() {
-        let csi = "{kind: DaemonSet, name: csi, sameNode: true}";
-        for list in [
-            format!("- configmap/a\n- {csi}"),
-            format!("- configmap/a\n- any: [configmap/b, {csi}]"),
-        ] {
-            let Outcome::Wait(answer, None) = second_pod(&list) else {
-                panic!("{list}")
-            };
-            assert_eq!(answer.dependencies.len(), 1, "{answer:?}");
-        }
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 //! minutes while nothing changes, and no more than a trickle in all, so that a thousand waiting pods do not flood etcd.
 
 use super::Identity;
+use super::answer::Cut;
 use dashmap::DashMap;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -11,7 +12,7 @@ use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
-use rules::wire::Answer;
+use rules::wire::{Answer, Decision};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -35,6 +36,8 @@ const MAX_NOTE: usize = 1_024;
 enum Reason {
     Waiting,
     Released,
+    Skipped,
+    TimedOut,
     DependencyFailed,
     NotFound,
     NotPermitted,
@@ -44,7 +47,8 @@ impl Reason {
     fn word(self) -> &'static str {
         match self {
             Self::Waiting => "Waiting",
-            Self::Released => "Released",
+            Self::Released | Self::Skipped => "Released",
+            Self::TimedOut => "TimedOut",
             Self::DependencyFailed => "DependencyFailed",
             Self::NotFound => "NotFound",
             Self::NotPermitted => "NotPermitted",
@@ -54,7 +58,11 @@ impl Reason {
     fn severity(self) -> &'static str {
         match self {
             Self::Waiting | Self::Released => "Normal",
-            Self::DependencyFailed | Self::NotFound | Self::NotPermitted => "Warning",
+            Self::Skipped
+            | Self::TimedOut
+            | Self::DependencyFailed
+            | Self::NotFound
+            | Self::NotPermitted => "Warning",
         }
     }
 }
@@ -70,6 +78,7 @@ struct Note {
 struct Told {
     since: Instant,
     last: Instant,
+    what: Option<(Decision, Reason)>,
     text: String,
 }
 
@@ -93,46 +102,78 @@ impl Recorder {
         )
     }
 
-    /// A gate was told to wait.
-    pub fn waiting(&self, pod: &Identity, answer: &Answer) {
-        let now = Instant::now();
-        let text = summary(answer);
-        let mut told = self.told.entry(pod.uid.clone()).or_insert_with(|| {
-            let long_ago = now.checked_sub(AGAIN_AFTER).unwrap_or(now);
-            Told {
-                since: now,
-                last: long_ago,
-                text: String::new(),
+    /// A gate was told to wait. `late`: although its timeout has passed.
+    pub(super) fn waiting(&self, pod: &Identity, answer: &Answer, late: bool) {
+        let text = format!("waiting for {}", unmet(answer));
+        self.tell(pod, answer.verdict, text, |waited| {
+            if late {
+                Reason::TimedOut
+            } else {
+                reason(answer, waited)
             }
-        });
-        let quiet = now.duration_since(told.last);
-        let first = told.text.is_empty();
-        if !first && (quiet < AT_MOST_EVERY || (quiet < AGAIN_AFTER && told.text == text)) {
-            return;
-        }
-        let reason = reason(answer, now.duration_since(told.since));
-        told.last = now;
-        told.text.clone_from(&text);
-        self.send(Note {
-            pod: pod.clone(),
-            reason,
-            text,
         });
     }
 
     /// A gate was told to open. Worth an Event only after one that said that it waits.
-    pub fn released(&self, pod: &Identity, answer: &Answer) {
+    pub(super) fn released(&self, pod: &Identity, answer: &Answer) {
         if self.told.remove(&pod.uid).is_some() {
-            let text = format!(
-                "all {} dependencies are satisfied",
-                answer.dependencies.len()
-            );
-            self.send(Note {
-                pod: pod.clone(),
-                reason: Reason::Released,
-                text,
-            });
+            let count = answer.dependencies.len();
+            let text = format!("all {count} dependencies are satisfied");
+            self.send(pod, Reason::Released, text);
         }
+    }
+
+    /// A gate was told what its dependencies alone would not have told it.
+    pub(super) fn cut(&self, pod: &Identity, answer: &Answer, why: Cut) {
+        let reason = match why {
+            Cut::Skip => Reason::Skipped,
+            Cut::Timeout => Reason::TimedOut,
+            Cut::Failure => Reason::DependencyFailed,
+        };
+        if answer.verdict == Decision::Open {
+            self.told.remove(&pod.uid);
+            let text = format!("opened without {}", unmet(answer));
+            self.send(pod, reason, text);
+        } else {
+            // The kubelet starts a gate again that was refused, and it asks again.
+            let text = format!("refused while waiting for {}", unmet(answer));
+            self.tell(pod, answer.verdict, text, |_| reason);
+        }
+    }
+
+    /// Writes an Event where it is news; `reason` is told for how long the pod has waited.
+    fn tell(
+        &self,
+        pod: &Identity,
+        verdict: Decision,
+        text: String,
+        reason: impl FnOnce(Duration) -> Reason,
+    ) {
+        let now = Instant::now();
+        let mut told = self.told.entry(pod.uid.clone()).or_insert_with(|| Told {
+            since: now,
+            last: now,
+            what: None,
+            text: String::new(),
+        });
+        let reason = reason(now.duration_since(told.since));
+        let what = Some((verdict, reason));
+        let quiet = now.duration_since(told.last);
+        // What somebody has set a time or a policy for shall not come a minute late.
+        let urgent = verdict == Decision::Refuse || reason == Reason::TimedOut;
+        let due = match told.what {
+            None => true,
+            before if urgent && before != what => true,
+            _ if told.text == text => quiet >= AGAIN_AFTER,
+            _ => quiet >= AT_MOST_EVERY,
+        };
+        if !due {
+            return;
+        }
+        told.last = now;
+        told.what = what;
+        told.text.clone_from(&text);
+        self.send(pod, reason, text);
     }
 
     /// Forgets pods that have not asked for a while: they are gone, or another replica serves them.
@@ -142,7 +183,12 @@ impl Recorder {
             .retain(|_, told| now.duration_since(told.last) < 2 * AGAIN_AFTER);
     }
 
-    fn send(&self, note: Note) {
+    fn send(&self, pod: &Identity, reason: Reason, text: String) {
+        let note = Note {
+            pod: pod.clone(),
+            reason,
+            text,
+        };
         if self.notes.try_send(note).is_err() {
             debug!("Event dropped: too many are waiting to be written");
         }
@@ -169,31 +215,33 @@ fn reason(answer: &Answer, waited: Duration) -> Reason {
     }
 }
 
-/// The note, or the first unsatisfied dependency by name and how many others there are.
-fn summary(answer: &Answer) -> String {
-    if let Some(note) = &answer.note {
-        return format!("waiting for {note}");
-    }
+/// The first unsatisfied dependency by name and how many are satisfied, and the note; what follows "waiting for".
+fn unmet(answer: &Answer) -> String {
     let unmet = || {
         answer
             .dependencies
             .iter()
             .filter(|report| !report.satisfied)
     };
-    let Some(first) = unmet().min_by(|a, b| a.name.cmp(&b.name)) else {
-        return "nothing".to_owned();
-    };
-    let message = first
-        .message
-        .as_deref()
-        .map(|text| format!(": {text}"))
-        .unwrap_or_default();
-    let met = answer.dependencies.len() - unmet().count();
-    let total = answer.dependencies.len();
-    format!(
-        "waiting for {} ({}{message}); {met} of {total} dependencies satisfied",
-        first.dependency, first.reason
-    )
+    let first = unmet().min_by(|a, b| a.name.cmp(&b.name)).map(|first| {
+        let message = first
+            .message
+            .as_deref()
+            .map(|text| format!(": {text}"))
+            .unwrap_or_default();
+        let total = answer.dependencies.len();
+        let met = total - unmet().count();
+        format!(
+            "{} ({}{message}); {met} of {total} dependencies satisfied",
+            first.dependency, first.reason
+        )
+    });
+    match (first, &answer.note) {
+        (Some(first), Some(note)) => format!("{first}; {note}"),
+        (Some(first), None) => first,
+        (None, Some(note)) => note.clone(),
+        (None, None) => "nothing".to_owned(),
+    }
 }
 
 async fn write(client: Client, instance: String, mut backlog: mpsc::Receiver<Note>) {

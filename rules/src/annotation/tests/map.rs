@@ -33,8 +33,18 @@ fn every_key_of_a_later_version_is_refused() {
         let error = read(&json!({ key: "false" })).expect_err("must be refused");
         assert_eq!(error.problem, Problem::LaterAnnotation, "{key}");
     }
-    assert_snapshot!(refused(&json!({ "sluice.dev/skip": "false" })),
-        @"sluice.dev/skip: this version of sluice does not support this annotation; remove it");
+}
+
+#[test]
+fn weights_caps_groups_and_scopes_are_checked() {
+    assert_snapshot!(refused(&json!({ "sluice.dev/weight": "1.5" })), @"");
+    assert_snapshot!(refused(&json!({ "sluice.dev/parallelism": "99999999999999999999" })), @"");
+    assert_snapshot!(refused(&json!({ "sluice.dev/group": "a, b c" })), @"");
+    assert_snapshot!(refused(&json!({ "sluice.dev/scope": "" })), @"");
+    let read = |key: &str, value: &str| read(&json!({ key: value })).expect("legal").terms;
+    assert_eq!(read("sluice.dev/weight", "-5").weight, Some(-5));
+    assert_eq!(read("sluice.dev/parallelism", "-5").parallelism, Some(1));
+    assert_eq!(read("sluice.dev/scope", "shop").scope.as_deref(), Some("shop"));
 }
 
 #[test]
@@ -52,11 +62,23 @@ fn a_revision_is_read_beside_the_lists_and_the_pod_wins() {
 #[test]
 fn terms_are_read_although_a_list_is_bad() {
     let annotations = json!({ "sluice.dev/revision": "2", "sluice.dev/depends-on": "job/A" });
-    let read = terms(annotations.as_object().expect("a map"));
+    let read = terms(annotations.as_object().expect("a map")).all();
     assert_eq!(read.map(|terms| terms.revision), Ok(Some("2".to_owned())));
     let bad = json!({ "sluice.dev/revision": 2 });
-    assert_snapshot!(terms(bad.as_object().expect("a map")).expect_err("no text"),
+    assert_snapshot!(terms(bad.as_object().expect("a map")).all().expect_err("no text"),
         @"sluice.dev/revision: the value is not a text; put it in quotes");
+}
+
+#[test]
+fn terms_are_read_although_another_is_bad() {
+    let annotations = json!({
+        "sluice.dev/timeout": "5", "sluice.dev/on-timeout": "explode", "sluice.dev/skip": "true",
+    });
+    let read = terms(annotations.as_object().expect("a map"));
+    assert_eq!(read.terms.skip, Some(true));
+    assert_eq!((read.terms.timeout, read.terms.on_timeout), (None, None));
+    assert!(read.is_unreadable(keys::TIMEOUT) && read.is_unreadable(keys::ON_TIMEOUT));
+    assert!(!read.is_unreadable(keys::SKIP));
 }
 
 #[test]

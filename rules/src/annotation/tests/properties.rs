@@ -2,6 +2,7 @@
 
 use super::super::*;
 use crate::dependency::{Alternatives, Min, Parts, Reference, Revision, Selection, State};
+use crate::expression::Expression;
 use crate::kinds::{self, Kind};
 use crate::scope::Part;
 use crate::selector::{Requirement, Selector, Test};
@@ -185,10 +186,23 @@ fn dependencies() -> impl Strategy<Value = Dependency> {
                 }))
             },
         );
-    let leaf =
-        (prop_oneof![named, selected, parted], any::<bool>()).prop_map(|(dependency, optional)| {
+    let leaf = (
+        prop_oneof![named, selected, parted],
+        any::<bool>(),
+        0..3_usize,
+    )
+        .prop_map(|(dependency, optional, expressions)| {
+            let here = match &dependency.reference {
+                Reference::Object(it) => it.namespace.is_none(),
+                Reference::Selected(it) => it.namespace.is_none(),
+                _ => false,
+            };
+            let fits = dependency.state == State::Ready && here;
+            let text = "/metadata/labels/app != \"a: b\"";
+            let expression = Expression::parse(text).expect("legal");
             Dependency {
                 optional,
+                health: vec![expression; if fits { expressions } else { 0 }],
                 ..dependency
             }
         });
@@ -232,6 +246,8 @@ fn item(dependency: &Dependency) -> Value {
     ) {
         item["fresh"] = json!(dependency.fresh);
         item["sameNode"] = json!(dependency.same_node);
+        let health: Vec<String> = dependency.health.iter().map(ToString::to_string).collect();
+        item["health"] = json!((!health.is_empty()).then_some(health));
     }
     item["optional"] = json!(dependency.optional);
     let Value::Object(mut fields) = item else {

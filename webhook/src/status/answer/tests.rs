@@ -1,0 +1,247 @@
+use super::*;
+use crate::cache::{Cache, Condition};
+use rules::kinds::{Kind, by_word};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn kind(word: &str) -> Kind {
+    by_word(word).map(Kind::Builtin).unwrap()
+}
+
+/// A Job's pod `p` in a cluster with nothing else, after so many seconds of it.
+struct Case {
+    job: Value,
+    pod: Value,
+    after: i64,
+    passed: bool,
+    patient: bool,
+}
+
+impl Case {
+    /// The annotations of the Job, and of its pod.
+    fn new(job: Value, pod: Value) -> Self {
+        Self {
+            job,
+            pod,
+            after: 0,
+            passed: false,
+            patient: false,
+        }
+    }
+
+    /// A cache with the pod and the Job, and none of these kinds synced but `synced`.
+    fn cache(&self, synced: &[&str]) -> Arc<Cache> {
+        let (cache, _requests) = Cache::new();
+        let owner =
+            json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true});
+        let metadata = |name: &str, annotations: &Value| {
+            json!({
+                "namespace": "shop", "name": name, "uid": name, "annotations": annotations,
+                "creationTimestamp": "1970-01-01T00:00:00Z",
+            })
+        };
+        let mut pod = json!({"metadata": metadata("p", &self.pod)});
+        pod["metadata"]["ownerReferences"] = json!([owner]);
+        let job = json!({"metadata": metadata("seed", &self.job)});
+        cache.gated().replace(&[pod.clone()]);
+        cache.store(&kind("job")).replace(&[job]);
+        for word in synced {
+            cache.store(&kind(word)).replace::<&Value>([]);
+        }
+        if self.passed {
+            let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cache.view()) else {
+                panic!("resolved")
+            };
+            cache.memory().pass(&dependent, Timestamp::UNIX_EPOCH);
+        }
+        cache
+    }
+
+    fn asked_of(&self, cache: &Arc<Cache>) -> Outcome {
+        let identity = Identity {
+            namespace: "shop".to_owned(),
+            pod: "p".to_owned(),
+            uid: "p".to_owned(),
+        };
+        let now = Timestamp::from_second(self.after).unwrap();
+        let settings = Settings::default();
+        answer(&identity, &settings, &cache.view(), now, self.patient)
+    }
+
+    fn asked(&self) -> Outcome {
+        self.asked_of(&self.cache(&["daemonset", "configmap"]))
+    }
+}
+
+/// What a second pod of a revision is told, whose Job carries this list.
+fn second_pod(list: &str) -> Outcome {
+    let case = Case::new(json!({"sluice.dev/depends-on": list}), json!({}));
+    Case {
+        passed: true,
+        ..case
+    }
+    .asked()
+}
+
+/// `wait`, `late`, `provisional`, `satisfied`, `passed`, or who cut the wait short and how it ended.
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Wait(waiting) if waiting.provisional => "provisional",
+        Outcome::Wait(waiting) if waiting.late => "late",
+        Outcome::Wait(_) => "wait",
+        Outcome::Open(_, Opened::Satisfied(_)) => "satisfied",
+        Outcome::Open(_, Opened::Passed) => "passed",
+        Outcome::Open(_, Opened::Cut(Cut::Skip)) => "skip: open",
+        Outcome::Open(_, Opened::Cut(Cut::Timeout)) => "timeout: open",
+        Outcome::Open(_, Opened::Cut(Cut::Failure)) => "failure: open",
+        Outcome::Refuse(_, Cut::Timeout) => "timeout: refuse",
+        Outcome::Refuse(_, _) => "refuse",
+        Outcome::AnotherPod => "another pod",
+    }
+}
+
+fn note(outcome: Outcome) -> String {
+    let answer = match outcome {
+        Outcome::Wait(Waiting { answer, .. })
+        | Outcome::Open(answer, _)
+        | Outcome::Refuse(answer, _) => answer,
+        Outcome::AnotherPod => panic!("no answer"),
+    };
+    answer.note.unwrap_or_default()
+}
+
+#[test]
+fn a_second_pod_of_a_revision_opens_at_once() {
+    assert!(matches!(second_pod("configmap/a"), Outcome::Open(..)));
+    assert!(matches!(second_pod("Configmapp/a"), Outcome::Open(..)));
+}
+
+#[test]
+fn what_must_be_on_its_node_is_asked_of_every_pod() {
+    let csi = "{kind: DaemonSet, name: csi, sameNode: true}";
+    for list in [
+        format!("- configmap/a\n- {csi}"),
+        format!("- configmap/a\n- any: [configmap/b, {csi}]"),
+    ] {
+        let Outcome::Wait(waiting) = second_pod(&list) else {
+            panic!("{list}")
+        };
+        assert_eq!(waiting.answer.dependencies.len(), 1, "{waiting:?}");
+    }
+}
+
+#[test]
+fn always_asks_again_and_so_does_what_nobody_can_read() {
+    for (regate, expected) in [
+        (json!({}), "passed"),
+        (json!({"sluice.dev/regate": "once"}), "passed"),
+        (json!({"sluice.dev/regate": "always"}), "wait"),
+        (json!({"sluice.dev/regate": "alwayz"}), "wait"),
+        (json!({"sluice.dev/timeout": "5"}), "passed"),
+    ] {
+        let case = Case {
+            passed: true,
+            ..Case::new(json!({"sluice.dev/depends-on": "cm/a"}), regate.clone())
+        };
+        assert_eq!(word(&case.asked()), expected, "{regate}");
+    }
+}
+
+#[test]
+fn skip_opens_beside_whatever_cannot_be_known() {
+    let skip = || json!({"sluice.dev/skip": "true"});
+    let with = |mut annotations: Value, key: &str, value: &str| {
+        annotations[format!("sluice.dev/{key}")] = json!(value);
+        annotations
+    };
+    let bad_list = with(json!({}), "depends-on", "nonsense");
+    let unsynced = with(json!({}), "depends-on", "secret/a");
+    let bad_term = with(json!({}), "timeout", "5");
+    for beside in [bad_list, unsynced, bad_term] {
+        assert_ne!(
+            word(&Case::new(beside.clone(), json!({})).asked()),
+            "skip: open"
+        );
+        let on_pod = Case::new(beside.clone(), skip());
+        assert_eq!(word(&on_pod.asked()), "skip: open", "{beside}");
+        assert_eq!(
+            note(on_pod.asked()),
+            "asking: sluice.dev/skip is \"true\" on the pod"
+        );
+        let on_owner = Case::new(with(beside.clone(), "skip", "true"), json!({}));
+        assert_eq!(word(&on_owner.asked()), "skip: open", "{beside}");
+        assert_eq!(
+            note(on_owner.asked()),
+            "asking: sluice.dev/skip is \"true\" on Job/seed"
+        );
+    }
+    let on_pod = Case::new(json!({}), skip());
+    let cache = on_pod.cache(&[]);
+    cache.store(&kind("job")).clear(Condition::Syncing);
+    assert_eq!(word(&on_pod.asked_of(&cache)), "skip: open", "no owner yet");
+    let bad = Case::new(json!({"sluice.dev/skip": "yes"}), json!({}));
+    assert!(note(bad.asked()).contains("sluice.dev/skip: line 1"));
+}
+
+/// After 60 s of a timeout of 60 s.
+fn timed_out(list: &str, on_timeout: &str) -> Case {
+    let job = json!({
+        "sluice.dev/depends-on": list, "sluice.dev/timeout": "1m", "sluice.dev/on-timeout": on_timeout,
+    });
+    Case {
+        after: 60,
+        ..Case::new(job, json!({}))
+    }
+}
+
+#[test]
+fn a_timeout_counts_for_a_list_that_cannot_be_read() {
+    for (on_timeout, expected) in [
+        ("wait", "late"),
+        ("fail", "timeout: refuse"),
+        ("proceed", "timeout: open"),
+        ("explode", "late"),
+    ] {
+        assert_eq!(word(&timed_out("cm/a", on_timeout).asked()), expected);
+        let unreadable = timed_out("nonsense", on_timeout);
+        assert_eq!(word(&unreadable.asked()), expected);
+        let note = note(unreadable.asked());
+        assert!(note.starts_with("annotations that can be read"), "{note}");
+        assert!(note.contains("the timeout of 1m"), "{note}");
+    }
+}
+
+#[test]
+fn the_moment_of_a_timeout_is_told_until_it_has_come() {
+    let case = Case {
+        after: 59,
+        ..timed_out("cm/a", "fail")
+    };
+    let Outcome::Wait(waiting) = case.asked() else {
+        panic!("not yet")
+    };
+    assert_eq!(waiting.again.map(Timestamp::as_second), Some(60));
+    let Outcome::Wait(late) = timed_out("cm/a", "wait").asked() else {
+        panic!("it waits on")
+    };
+    assert!(late.late && late.again.is_none(), "{late:?}");
+}
+
+#[test]
+fn what_is_still_being_read_gets_its_time_before_a_timeout_ends_the_wait() {
+    let asked = |synced: &[&str], loaded: bool, patient: bool| {
+        let case = Case {
+            patient,
+            ..timed_out("cm/a", "fail")
+        };
+        let cache = case.cache(synced);
+        if loaded {
+            cache.memory().learn(std::collections::BTreeMap::new());
+        }
+        word(&case.asked_of(&cache))
+    };
+    assert_eq!(asked(&["configmap"], true, true), "timeout: refuse");
+    assert_eq!(asked(&[], true, true), "provisional");
+    assert_eq!(asked(&["configmap"], false, true), "wait");
+    assert_eq!(asked(&[], false, false), "timeout: refuse");
+}

@@ -1,0 +1,290 @@
+//! The routes without a socket, in front of an API server that vouches for every token and keeps the Events.
+//!
+//! Tokio's clock stands still and leaps to the next moment that somebody waits for; the wall clock goes by it.
+
+use super::*;
+use axum::body::Body;
+use axum::http::Request;
+use axum::routing::post;
+use http_body_util::BodyExt;
+use kube::Client;
+use prometheus_client::registry::Registry;
+use rules::kinds::{Kind, by_word};
+use serde_json::Value;
+use std::sync::Mutex;
+use tower::ServiceExt;
+
+type Events = Arc<Mutex<Vec<(String, String, String)>>>;
+
+/// The status service, and what it wrote.
+struct Desk {
+    service: Arc<Service>,
+    registry: Registry,
+    events: Events,
+    began: Instant,
+}
+
+impl Desk {
+    /// A pod `api-1` that was made at 0 and carries these annotations, in a cluster without ConfigMaps and Jobs.
+    fn new(annotations: &Value) -> Self {
+        let events = Events::default();
+        let (cache, _requests) = Cache::new();
+        for word in ["configmap", "job"] {
+            let kind = by_word(word).map(Kind::Builtin).unwrap();
+            cache.store(&kind).replace::<&Value>([]);
+        }
+        cache.memory().learn(std::collections::BTreeMap::new());
+        let client = api_server(Arc::clone(&events));
+        let (recorder, writer) = Recorder::new(client.clone(), "sluice-0".to_owned());
+        tokio::spawn(writer);
+        let mut registry = Registry::default();
+        let began = Instant::now();
+        let clock = move || {
+            Timestamp::UNIX_EPOCH
+                .saturating_add(began.elapsed())
+                .unwrap()
+        };
+        let service = Service {
+            cache,
+            authenticator: Authenticator::new(client),
+            settings: Arc::default(),
+            recorder,
+            metrics: Arc::new(Metrics::register(&mut registry)),
+            shutdown: Shutdown::default(),
+            clock: Box::new(clock),
+        };
+        let desk = Self {
+            service: Arc::new(service),
+            registry,
+            events,
+            began,
+        };
+        desk.pod_says(annotations);
+        desk
+    }
+
+    /// Writes the annotations of the pod.
+    fn pod_says(&self, annotations: &Value) {
+        self.service.cache.gated().replace(&[json!({"metadata": {
+            "namespace": "shop", "name": "api-1", "uid": "u1", "annotations": annotations,
+            "creationTimestamp": "1970-01-01T00:00:00Z",
+        }})]);
+    }
+
+    fn put(&self, word: &str, object: &Value) {
+        let kind = by_word(word).map(Kind::Builtin).unwrap();
+        self.service.cache.store(&kind).apply(object);
+    }
+
+    /// What the gate is told that has seen this answer, and waits.
+    async fn ask(&self, seen: &str) -> wire::Answer {
+        let uri = format!("{}?seen={seen}&wait=25", wire::PATH);
+        let request = Request::get(uri).header("authorization", "Bearer t");
+        let request = request.body(Body::empty()).unwrap();
+        let response = router(Arc::clone(&self.service)).oneshot(request).await;
+        let body = response.unwrap().into_body().collect().await.unwrap();
+        serde_json::from_slice(&body.to_bytes()).unwrap()
+    }
+
+    /// Asks as a gate does until the answer is not to wait, or so many seconds have passed. Whole seconds that it took,
+    /// and the last answer.
+    async fn gate(&self, seconds: u64) -> (u64, wire::Answer) {
+        let mut answer = self.ask("").await;
+        while answer.verdict == wire::Decision::Wait && self.began.elapsed().as_secs() < seconds {
+            answer = self.ask(&answer.digest).await;
+        }
+        (self.began.elapsed().as_secs(), answer)
+    }
+
+    /// Type, reason and text of each Event so far.
+    async fn told(&self) -> Vec<(String, String, String)> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        self.events.lock().unwrap().clone()
+    }
+
+    fn metrics(&self) -> String {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry).unwrap();
+        text
+    }
+}
+
+fn api_server(events: Events) -> Client {
+    let review = || async {
+        Json(json!({
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "metadata": {}, "spec": {},
+            "status": {
+                "authenticated": true, "audiences": ["sluice"],
+                "user": {"username": "system:serviceaccount:shop:default", "extra": {
+                    "authentication.kubernetes.io/pod-name": ["api-1"],
+                    "authentication.kubernetes.io/pod-uid": ["u1"],
+                }},
+            },
+        }))
+    };
+    let record = move |Json(event): Json<Value>| async move {
+        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        let told = (text("type"), text("reason"), text("note"));
+        events.lock().unwrap().push(told);
+        Json(event)
+    };
+    let router = Router::new()
+        .route("/apis/authentication.k8s.io/v1/tokenreviews", post(review))
+        .route(
+            "/apis/events.k8s.io/v1/namespaces/shop/events",
+            post(record),
+        );
+    Client::new(router, "sluice-system")
+}
+
+fn waits(on_timeout: &str) -> Value {
+    json!({
+        "sluice.dev/depends-on": "configmap/go", "sluice.dev/timeout": "40s",
+        "sluice.dev/on-timeout": on_timeout,
+    })
+}
+
+fn config_map() -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "shop", "name": "go"}})
+}
+
+fn failed_job() -> Value {
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": "shop", "name": "seed"},
+        "status": {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]},
+    })
+}
+
+const PASSED: &str = "the timeout of 40s (sluice.dev/timeout) has passed";
+
+#[tokio::test(start_paused = true)]
+async fn a_held_request_is_refused_at_the_moment_of_the_timeout() {
+    let desk = Desk::new(&waits("fail"));
+    let (after, answer) = desk.gate(100).await;
+    assert_eq!((after, answer.verdict), (40, wire::Decision::Refuse));
+    let note = answer.note.unwrap_or_default();
+    assert!(note.starts_with(PASSED), "{note}");
+    assert_eq!(answer.dependencies[0].reason, "NotFound");
+    let told = desk.told().await;
+    let (severity, reason, text) = told.last().unwrap();
+    assert_eq!(
+        (severity.as_str(), reason.as_str()),
+        ("Warning", "TimedOut")
+    );
+    assert!(
+        text.starts_with("refused while waiting for ConfigMap/go (NotFound"),
+        "{text}"
+    );
+    assert!(text.contains(PASSED), "{text}");
+    let metrics = desk.metrics();
+    let cut = r#"waits_cut_short_total{by="timeout",result="refuse"} 1"#;
+    assert!(metrics.contains(cut), "{metrics}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_that_was_refused_and_asks_again_is_told_at_once_and_writes_no_second_event() {
+    let desk = Desk::new(&waits("fail"));
+    desk.gate(100).await;
+    let events = desk.told().await.len();
+    let again = desk.ask("").await;
+    assert_eq!(again.verdict, wire::Decision::Refuse);
+    assert_eq!(desk.told().await.len(), events);
+    desk.put("configmap", &config_map());
+    assert_eq!(desk.ask("").await.verdict, wire::Decision::Open);
+}
+
+#[tokio::test(start_paused = true)]
+async fn proceed_opens_at_the_moment_of_the_timeout_and_says_without_what() {
+    let desk = Desk::new(&waits("proceed"));
+    let (after, answer) = desk.gate(100).await;
+    assert_eq!((after, answer.verdict), (40, wire::Decision::Open));
+    assert!(!answer.dependencies[0].satisfied);
+    let told = desk.told().await;
+    let (severity, reason, text) = told.last().unwrap();
+    assert_eq!(
+        (severity.as_str(), reason.as_str()),
+        ("Warning", "TimedOut")
+    );
+    assert!(
+        text.starts_with("opened without ConfigMap/go (NotFound"),
+        "{text}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_says_so_once_and_waits_on() {
+    let desk = Desk::new(&waits("wait"));
+    let (_, answer) = desk.gate(90).await;
+    assert_eq!(answer.verdict, wire::Decision::Wait);
+    assert!(answer.note.unwrap_or_default().starts_with(PASSED));
+    let told = desk.told().await;
+    let late: Vec<_> = told
+        .iter()
+        .filter(|(_, reason, _)| reason == "TimedOut")
+        .collect();
+    assert_eq!(late.len(), 1, "{told:?}");
+    assert_eq!(late[0].0, "Warning");
+    assert!(
+        late[0].2.starts_with("waiting for ConfigMap/go (NotFound"),
+        "{late:?}"
+    );
+    desk.put("configmap", &config_map());
+    assert_eq!(desk.ask("").await.verdict, wire::Decision::Open);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_news_of_the_timeout_is_not_held_back() {
+    let desk = Desk::new(&waits("wait"));
+    let first = desk.ask("").await;
+    tokio::time::sleep(Duration::from_secs(35)).await;
+    let late = desk.ask(&first.digest).await;
+    assert_eq!(desk.began.elapsed().as_secs(), 40);
+    assert_ne!(late.digest, first.digest);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_refuses_a_held_request_where_that_is_asked_for() {
+    let says = |on_failure: &str| json!({"sluice.dev/depends-on": "job/seed", "sluice.dev/on-failure": on_failure});
+    let desk = Desk::new(&says("fail"));
+    let first = desk.ask("").await;
+    let fail = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        desk.put("job", &failed_job());
+    };
+    let (refused, ()) = tokio::join!(desk.ask(&first.digest), fail);
+    assert_eq!(refused.verdict, wire::Decision::Refuse);
+    assert_eq!(desk.began.elapsed().as_secs(), 5);
+    let told = desk.told().await;
+    let (severity, reason, text) = told.last().unwrap();
+    assert_eq!(
+        (severity.as_str(), reason.as_str()),
+        ("Warning", "DependencyFailed")
+    );
+    assert!(text.contains("Job/seed has failed for good"), "{text}");
+
+    desk.pod_says(&says("wait"));
+    assert_eq!(desk.ask("").await.verdict, wire::Decision::Wait);
+}
+
+#[tokio::test(start_paused = true)]
+async fn skip_wakes_a_held_request() {
+    let desk = Desk::new(&waits("wait"));
+    let first = desk.ask("").await;
+    let skip = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        desk.pod_says(&json!({"sluice.dev/depends-on": "configmap/go", "sluice.dev/skip": "true"}));
+    };
+    let (open, ()) = tokio::join!(desk.ask(&first.digest), skip);
+    assert_eq!(open.verdict, wire::Decision::Open);
+    assert_eq!(desk.began.elapsed().as_secs(), 5);
+    let told = desk.told().await;
+    let (severity, reason, text) = told.last().unwrap();
+    assert_eq!(
+        (severity.as_str(), reason.as_str()),
+        ("Warning", "Released")
+    );
+    assert_eq!(
+        text,
+        "opened without asking: sluice.dev/skip is \"true\" on the pod"
+    );
+}
