@@ -67,6 +67,13 @@ pub const LATER: [&str; 10] = [
     WEIGHT,
 ];
 
+/// Where the controllers of Deployments and of Argo Rollouts number their ReplicaSets: each rollout has the next number,
+/// also one that brings an earlier ReplicaSet back.
+pub const ROLLOUT_NUMBERS: [&str; 2] = [
+    "deployment.kubernetes.io/revision",
+    "rollout.argoproj.io/revision",
+];
+
 /// The prefix of every key that is ours.
 pub const PREFIX: &str = "sluice.dev/";
 

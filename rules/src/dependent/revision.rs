@@ -10,6 +10,8 @@ use serde_json::Value;
 impl Dependent {
     /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
     /// `None` for a pod of its own, which is the only one of its revision.
+    ///
+    /// A ReplicaSet that a rollback brings back has another name than before: what it depends on is rolled back as well.
     pub fn revision(&self) -> Option<String> {
         let nearest = self.owners.first()?;
         match (nearest.kind.word(), &self.template_hash) {
@@ -18,7 +20,10 @@ impl Dependent {
             }
             // A ReplicationController changes its template in place and leaves no trace of it on its pods.
             ("ReplicationController", _) => None,
-            _ => Some(nearest.uid.clone()),
+            _ => Some(match nearest.rollout() {
+                Some(number) => format!("{}.{number}", nearest.uid),
+                None => nearest.uid.clone(),
+            }),
         }
     }
 
@@ -67,6 +72,18 @@ impl Dependent {
     }
 }
 
+impl Owner {
+    /// The number of the rollout for which a `ReplicaSet` was made or, by a rollback, brought back.
+    fn rollout(&self) -> Option<&str> {
+        let number = keys::ROLLOUT_NUMBERS
+            .into_iter()
+            .find_map(|key| self.annotations.get(key)?.as_str())?;
+        // It becomes part of a key, and on a ReplicaSet without a Deployment anybody may have written it.
+        let plain = number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then_some(number)
+    }
+}
+
 /// The value of [`keys::REVISION`] that an object carries: its pod template's, else its own.
 pub fn carried(object: &Value) -> Option<&str> {
     let annotation = |pointer: &str| object.pointer(pointer)?.get(keys::REVISION)?.as_str();
@@ -78,4 +95,45 @@ pub fn carried(object: &Value) -> Option<&str> {
 pub(crate) fn created(object: &Value) -> Option<Timestamp> {
     let text = object.pointer("/metadata/creationTimestamp")?.as_str()?;
     text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// What the revision of a pod is called whose ReplicaSet has these annotations.
+    fn name(annotations: Value) -> Option<String> {
+        let kind = kinds::builtin("apps", "ReplicaSet").map(Kind::Builtin);
+        let Value::Object(annotations) = annotations else {
+            panic!("a mapping")
+        };
+        let owner = Owner {
+            kind: kind.unwrap(),
+            name: "api-1".to_owned(),
+            uid: "u".to_owned(),
+            annotations,
+            created: None,
+        };
+        let dependent = Dependent {
+            namespace: "shop".to_owned(),
+            pod: "api-1-x".to_owned(),
+            template_hash: None,
+            pod_annotations: serde_json::Map::new(),
+            created: None,
+            node: None,
+            owners: vec![owner],
+        };
+        dependent.revision()
+    }
+
+    #[test]
+    fn a_replica_set_that_is_brought_back_is_another_revision() {
+        for key in keys::ROLLOUT_NUMBERS {
+            assert_eq!(name(json!({key: "3"})).as_deref(), Some("u.3"));
+        }
+        assert_eq!(name(json!({})).as_deref(), Some("u"));
+        let odd = json!({"deployment.kubernetes.io/revision": "a/b"});
+        assert_eq!(name(odd).as_deref(), Some("u"));
+    }
 }

@@ -36,10 +36,12 @@ const METADATA_ONLY: [(&str, &str); 14] = [
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Annotations of others that a rule reads.
-const FOREIGN_ANNOTATIONS: [&str; 8] = [
+const FOREIGN_ANNOTATIONS: [&str; 10] = [
     keys::CONFIG_DEPENDS_ON,
     keys::READINESS_SUCCESS,
     keys::READINESS_FAILURE,
+    keys::ROLLOUT_NUMBERS[0],
+    keys::ROLLOUT_NUMBERS[1],
     "helm.sh/hook",
     "storageclass.kubernetes.io/is-default-class",
     "volume.kubernetes.io/selected-node",
@@ -232,6 +234,16 @@ mod tests {
             "spec": {"nodeName": "one"},
         });
         assert_eq!(trimmed("pod", pod.clone()), pod);
+    }
+
+    #[test]
+    fn a_replica_set_keeps_the_number_of_its_rollout() {
+        let annotations = json!({"deployment.kubernetes.io/revision": "3", "a": "b"});
+        let set = json!({"metadata": {"annotations": annotations}});
+        assert_eq!(
+            trimmed("replicaset", set),
+            json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "3"}}})
+        );
     }
 
     #[test]
