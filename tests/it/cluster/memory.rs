@@ -76,6 +76,32 @@ async fn a_revision_that_has_started_once_does_not_wait_again() {
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
+async fn a_container_that_is_started_again_does_not_ask_again() {
+    with_namespace("restart", async |ns| {
+        let ends = "until [ -e /tmp/enough ]; do sleep 0.2; done";
+        let api = deployment("api").runs(ends).depends_on("configmap/go");
+        ns.apply([config_map("go"), api]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.starts().await;
+        let opened = api.gate_log().await.len();
+        ns.kubectl(["delete", "configmap/go"]).await.ok();
+
+        let enough = ["exec", "deployment/api", "--", "touch", "/tmp/enough"];
+        ns.kubectl(enough).await.ok();
+        let pod = format!("pod/{}", api.name);
+        ns.until(&pod, "runs again", |pod| {
+            let app = &pod["status"]["containerStatuses"][0];
+            app["restartCount"] == 1 && !app["state"]["running"].is_null()
+        })
+        .await;
+        assert_eq!(api.gate().await["restartCount"], 0);
+        assert_eq!(api.gate_log().await.len(), opened);
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_remembered_outlives_sluice() {
     alone("remembered", async |ns| {
         seeded(ns).await;
