@@ -14,10 +14,15 @@ async fn migrates_before_it_starts(
 ) {
     let about = format!("hook-{helm}-{}", hook.split('-').next().unwrap_or(hook));
     with_namespace(&about, async |ns| {
-        let mut migrate = job("migrate")
-            .runs("sleep 2; echo done")
-            .annotated("helm.sh/hook", hook)
-            .annotated("helm.sh/hook-delete-policy", "before-hook-creation");
+        let job = |name, script| {
+            job(name)
+                .runs(script)
+                .annotated("helm.sh/hook", hook)
+                .annotated("helm.sh/hook-delete-policy", "before-hook-creation")
+        };
+        // While it runs, the migration of the release before is still there.
+        let prepare = job("prepare", "sleep 4").annotated("helm.sh/hook-weight", "-1");
+        let mut migrate = job("migrate", "sleep 2; echo done");
         let mut api = deployment("api")
             .ready_after(1)
             .depends_on("job/migrate")
@@ -26,7 +31,7 @@ async fn migrates_before_it_starts(
             migrate = migrate.annotated(REVISION, RELEASE);
             api = api.annotated(REVISION, RELEASE);
         }
-        let chart = Chart::new(helm, [migrate, api]);
+        let chart = Chart::new(helm, [prepare, migrate, api]);
         chart.upgrade(ns, wait).await.ok();
         let (migrate, api) = (ns.pod_of("migrate").await, ns.pod_of("api").await);
         goes_first(&migrate, &api).await;
