@@ -23,4 +23,5 @@ mod states; // the word behind the colon
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
 mod when; // how long after its dependency an application starts; each test runs alone
+mod without_others; // each runs alone: what is one for the whole cluster
 mod without_sluice; // last, because each runs alone: sluice removed, rolled, stopped

@@ -30,14 +30,18 @@ impl Defined {
         }
     }
 
+    fn resource(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+
     /// `customresourcedefinition/widgets.GROUP`
     pub fn definition(&self) -> String {
-        format!("customresourcedefinition/{}.{}", self.plural, self.group)
+        format!("customresourcedefinition/{}", self.resource())
     }
 
     /// How kubectl takes one: `widgets.GROUP/NAME`.
     pub fn reference(&self, name: &str) -> String {
-        format!("{}.{}/{name}", self.plural, self.group)
+        format!("{}/{name}", self.resource())
     }
 
     /// How a list and a gate name one: `Widget.GROUP/NAME`.
@@ -55,11 +59,11 @@ impl Defined {
         let singular = self.kind.to_lowercase();
         let names = json!({"plural": self.plural, "singular": singular, "kind": self.kind});
         let spec = json!({"group": self.group, "scope": "Namespaced", "names": names, "versions": [version]});
+        let (kind, name) = ("CustomResourceDefinition", self.resource());
+        let object = object("apiextensions.k8s.io/v1", kind, &name).with("/spec", spec);
         let definition = self.definition();
-        let (kind, name) = ("CustomResourceDefinition", self.reference(""));
-        let object = object("apiextensions.k8s.io/v1", kind, name.trim_end_matches('/'));
         ns.takes_along(&definition);
-        ns.apply([object.with("/spec", spec)]).await.ok();
+        ns.apply([object]).await.ok();
         ns.kubectl(["wait", "--for=condition=Established", &definition])
             .await
             .ok();

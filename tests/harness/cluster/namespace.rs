@@ -70,8 +70,8 @@ impl Namespace {
         let others = std::mem::take(&mut *self.others.lock().expect("nothing panics with it"));
         let own = format!("namespace/{}", self.name);
         for reference in others.iter().chain([&own]) {
-            // Others take a while; a definition is gone at once, and the next test may make it again.
-            let wait = !reference.starts_with("namespace/");
+            // The next test may define the kind again; nothing else is worth waiting for.
+            let wait = reference.starts_with("customresourcedefinition/");
             let wait = format!("--wait={wait}");
             let outcome = Program::new("kubectl")
                 .args([

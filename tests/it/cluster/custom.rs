@@ -1,4 +1,3 @@
-mod admin; // rules of the administrator
 mod health; // the object's own word, and the library's
 
 use harness::cluster::{Defined, Namespace, Pod, deployment, with_namespace};

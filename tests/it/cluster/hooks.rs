@@ -5,7 +5,7 @@ use harness::cluster::{Chart, Pod, deployment, job, with_namespace};
 const REVISION: &str = "sluice.dev/revision";
 const RELEASE: &str = "{{ .Release.Revision }}";
 
-/// Two upgrades, in each of which the new API starts after its own migration, and the old one serves until then.
+/// An install and an upgrade: each API starts after its own migration, and the old one serves until the new one does.
 async fn migrates_before_it_starts(
     helm: &'static str,
     hook: &str,
