@@ -14,13 +14,13 @@ pub struct Chart {
 impl Chart {
     /// `helm` is the program: `helm` or `helm3`. In the texts of the manifests templates are evaluated:
     /// `{{ .Release.Revision }}`; none of them may need a quote.
-    pub fn new<const N: usize>(helm: &'static str, manifests: [Manifest; N]) -> Self {
+    pub fn new(helm: &'static str, manifests: &[Manifest]) -> Self {
         let folder = TempDir::new().expect("a folder for the chart");
         let templates = folder.path().join("templates");
         std::fs::create_dir(&templates).expect("the folder is new");
         let about = "apiVersion: v2\nname: release\nversion: 1.0.0\n";
         std::fs::write(folder.path().join("Chart.yaml"), about).expect("the folder is there");
-        std::fs::write(templates.join("all.yaml"), yaml(&manifests)).expect("the folder is there");
+        std::fs::write(templates.join("all.yaml"), yaml(manifests)).expect("the folder is there");
         Self { folder, helm }
     }
 

@@ -31,7 +31,7 @@ async fn migrates_before_it_starts(
             migrate = migrate.annotated(REVISION, RELEASE);
             api = api.annotated(REVISION, RELEASE);
         }
-        let chart = Chart::new(helm, [prepare, migrate, api]);
+        let chart = Chart::new(helm, &[prepare, migrate, api]);
         chart.upgrade(ns, wait).await.ok();
         let (migrate, api) = (ns.pod_of("migrate").await, ns.pod_of("api").await);
         goes_first(&migrate, &api).await;

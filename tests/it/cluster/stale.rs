@@ -1,8 +1,8 @@
 //! What an upgrade, a rollback or a controller that is behind leaves to be seen of an older state.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, await_until, config_map, deployment, items, job, stateful_set, text,
-    with_namespace,
+    Chart, LIMIT, Manifest, await_until, config_map, daemon_set, deployment, items, job,
+    stateful_set, text, with_namespace,
 };
 use serde_json::json;
 
@@ -34,6 +34,35 @@ async fn a_completed_job_of_the_revision_before_is_not_fresh() {
         ns.apply([seed]).await.ok();
         let done = ns.pod_of("seed").await.says("done").await;
         assert!(done < new.starts().await);
+    })
+    .await;
+}
+
+/// Their revisions are objects of another kind, which each of them names in its own way.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_stateful_set_and_a_daemon_set_know_what_is_fresh_too() {
+    with_namespace("fresh-sets", async |ns| {
+        ns.apply([job("seed")]).await.ok();
+        ns.until("job/seed", "is complete", |job| {
+            job["status"]["succeeded"] == 1
+        })
+        .await;
+        let list = "- kind: Job\n  name: seed\n  fresh: true\n";
+        ns.apply([
+            stateful_set("db").depends_on(list),
+            daemon_set("agent").depends_on(list),
+        ])
+        .await
+        .ok();
+        let (db, agent) = (ns.pod_of("db").await, ns.pod_of("agent").await);
+        db.waits_for("Job/seed", "NotFresh").await;
+        agent.waits_for("Job/seed", "NotFresh").await;
+
+        ns.kubectl(["delete", "job/seed"]).await.ok();
+        ns.apply([job("seed")]).await.ok();
+        db.starts().await;
+        agent.starts().await;
     })
     .await;
 }
@@ -100,7 +129,7 @@ async fn in_lockstep_a_rollback_waits_for_what_is_rolled_back() {
         };
         let db = tagged(stateful_set("db").ready_after(2));
         let api = tagged(deployment("api").depends_on("statefulset/db"));
-        let chart = Chart::new("helm", [db, api]);
+        let chart = Chart::new("helm", &[db, api]);
         chart.upgrade(ns, &["--wait"]).await.ok();
         let mut old = (ns.pod_of("db").await, ns.pod_of("api").await);
 

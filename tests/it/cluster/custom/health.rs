@@ -1,46 +1,49 @@
 //! The object's own word, and the library's.
 
-use harness::cluster::{Defined, deployment, with_namespace};
+use harness::cluster::{Defined, Namespace, deployment, with_namespace};
 use serde_json::json;
 
-/// By name: the annotation, a status by which it does not hold, and one by which it does. kstatus is content with each.
-const FORMS: [(&str, [(&str, &str); 2], [&str; 2]); 3] = [
-    (
-        "list",
-        [
-            (
-                "sluice.dev/health",
-                "- /status/ready >= 2\n- /status/shards/each/state != Moving\n",
-            ),
-            ("example.com/other", ""),
-        ],
-        [
-            r#"{"ready": 2, "shards": [{"state": "Settled"}, {"state": "Moving"}]}"#,
-            r#"{"shards": [{"state": "Settled"}, {"state": "Settled"}]}"#,
-        ],
-    ),
-    (
-        "path",
-        [
+/// What an object says of its own health. kstatus is content with each.
+struct Form {
+    name: &'static str,
+    annotations: &'static [(&'static str, &'static str)],
+    /// A status by which it is not met.
+    not_yet: &'static str,
+    /// What has to change.
+    then: &'static str,
+}
+
+const FORMS: [Form; 3] = [
+    Form {
+        name: "list",
+        annotations: &[(
+            "sluice.dev/health",
+            "- /status/ready >= 2\n- /status/shards/each/state != Moving\n",
+        )],
+        not_yet: r#"{"ready": 2, "shards": [{"state": "Settled"}, {"state": "Moving"}]}"#,
+        then: r#"{"shards": [{"state": "Settled"}, {"state": "Settled"}]}"#,
+    },
+    Form {
+        name: "path",
+        annotations: &[
             ("sluice.dev/health.status.shards.each.state", "== Settled"),
             ("sluice.dev/health.status.ready", ">= 1"),
         ],
-        [
-            r#"{"ready": 0, "shards": [{"state": "Settled"}]}"#,
-            r#"{"ready": 1}"#,
-        ],
-    ),
-    (
-        "pair",
-        [
+        not_yet: r#"{"ready": 0, "shards": [{"state": "Settled"}]}"#,
+        then: r#"{"ready": 1}"#,
+    },
+    Form {
+        name: "pair",
+        annotations: &[
             (
                 "helm.sh/readiness-success",
                 r#"["{.word} == \"Settled\"", "{.ready} >= 1"]"#,
             ),
             ("helm.sh/readiness-failure", r#"["{.lost} > 0"]"#),
         ],
-        [r#"{"word": "Moving", "lost": 0}"#, r#"{"ready": 1}"#],
-    ),
+        not_yet: r#"{"word": "Moving", "lost": 0}"#,
+        then: r#"{"ready": 1}"#,
+    },
 ];
 
 #[tokio::test]
@@ -50,31 +53,29 @@ async fn each_form_of_health_decides_when_its_object_counts() {
         let widget = Defined::widget(ns);
         widget.grant(ns).await;
         widget.define(ns).await;
-        let mut waiting = vec![];
-        for (name, annotations, [not_yet, _]) in FORMS {
+        for form in &FORMS {
+            let (object, annotations) = (widget.one(form.name), form.annotations);
             let object = annotations
-                .into_iter()
-                .fold(widget.one(name), |object, (key, value)| {
-                    object.annotated(key, value)
-                });
-            let api = deployment(name).depends_on(&widget.dependency(name));
+                .iter()
+                .fold(object, |object, (key, value)| object.annotated(key, value));
+            let api = deployment(form.name).depends_on(&widget.dependency(form.name));
             ns.apply([object, api]).await.ok();
-            let not_yet = serde_json::from_str(not_yet).expect("JSON");
-            ns.set_status(&widget.reference(name), &not_yet).await;
-            waiting.push(ns.pod_of(name).await);
+            is_now(ns, &widget, form.name, form.not_yet).await;
         }
-        for (api, (name, ..)) in waiting.iter().zip(FORMS) {
-            api.waits_for(&widget.dependency(name), "HealthNotMet")
+        for form in &FORMS {
+            let api = ns.pod_of(form.name).await;
+            api.waits_for(&widget.dependency(form.name), "HealthNotMet")
                 .await;
-        }
-        for (api, (name, _, [_, then])) in waiting.iter().zip(FORMS) {
-            api.is_shut().await;
-            let then = serde_json::from_str(then).expect("JSON");
-            ns.set_status(&widget.reference(name), &then).await;
+            is_now(ns, &widget, form.name, form.then).await;
             api.starts().await;
         }
     })
     .await;
+}
+
+async fn is_now(ns: &Namespace, widget: &Defined, name: &str, status: &str) {
+    let status = serde_json::from_str(status).expect("JSON");
+    ns.set_status(&widget.reference(name), &status).await;
 }
 
 #[tokio::test]
