@@ -73,6 +73,8 @@ pub struct Owner {
     pub annotations: Map<String, Value>,
     /// When it was made.
     pub created: Option<Timestamp>,
+    /// When it was last written, its status apart.
+    pub written: Option<Timestamp>,
 }
 
 /// Why nobody can say what a dependent waits for.
@@ -109,6 +111,7 @@ impl Dependent {
                         uid: text(&object, "/metadata/uid"),
                         annotations: annotations(&object),
                         created: created(&object),
+                        written: scope::written(&object),
                     });
                     topmost = Some(object);
                 }

@@ -87,6 +87,16 @@ pub const INJECT: &str = "sluice.dev/inject";
 /// The only value of [`INJECT`].
 pub const INJECT_VALUE: &str = "enabled";
 
+/// Where the controllers of Deployments and of Argo Rollouts number their ReplicaSets: each rollout has the next number,
+/// also one that brings an earlier ReplicaSet back.
+pub const ROLLOUT_NUMBERS: [&str; 2] = [
+    "deployment.kubernetes.io/revision",
+    "rollout.argoproj.io/revision",
+];
+
+/// The earlier numbers of a ReplicaSet that a rollback has brought back.
+pub const ROLLOUT_HISTORY: &str = "deployment.kubernetes.io/revision-history";
+
 /// The prefix of every key that is ours.
 pub const PREFIX: &str = "sluice.dev/";
 

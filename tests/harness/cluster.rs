@@ -13,6 +13,8 @@
 )]
 
 mod await_until;
+mod chart;
+mod custom;
 mod manifest;
 mod namespace;
 mod object;
@@ -22,6 +24,8 @@ mod report;
 pub mod sluice;
 
 pub use await_until::{LIMIT, await_until};
+pub use chart::Chart;
+pub use custom::Defined;
 pub use manifest::{
     Manifest, config_map, cron_job, daemon_set, deployment, job, other, pod, replica_set,
     replication_controller, rollout, service, stateful_set,

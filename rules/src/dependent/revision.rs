@@ -10,6 +10,8 @@ use serde_json::Value;
 impl Dependent {
     /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
     /// `None` for a pod of its own, which is the only one of its revision.
+    ///
+    /// A ReplicaSet that a rollback brings back has another name than before: what it depends on is rolled back as well.
     pub fn revision(&self) -> Option<String> {
         let nearest = self.owners.first()?;
         match (nearest.kind.word(), &self.template_hash) {
@@ -18,7 +20,10 @@ impl Dependent {
             }
             // A ReplicationController changes its template in place and leaves no trace of it on its pods.
             ("ReplicationController", _) => None,
-            _ => Some(nearest.uid.clone()),
+            _ => Some(match nearest.rollout() {
+                Some(number) => format!("{}.{number}", nearest.uid),
+                None => nearest.uid.clone(),
+            }),
         }
     }
 
@@ -69,6 +74,19 @@ impl Dependent {
         }
     }
 
+    /// As [`Dependent::revision_began`], and for a `ReplicaSet` that a rollback has brought back the time of that: since
+    /// then its dependencies may be rolled back as well.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn revision_returned(&self, world: &dyn World) -> Result<Timestamp, Unavailable> {
+        match self.owners.first().and_then(Owner::brought_back) {
+            Some(returned) => Ok(returned),
+            None => self.revision_began(world),
+        }
+    }
+
     /// Where the owner keeps its versions in objects of their own. A `StatefulSet` labels its pods with the name of
     /// such an object, a `DaemonSet` with the last part of it.
     fn controller_revision(&self, owner: &Owner) -> Option<(Kind, String)> {
@@ -80,6 +98,24 @@ impl Dependent {
         };
         let kind = kinds::builtin("apps", "ControllerRevision")?;
         Some((Kind::Builtin(kind), name))
+    }
+}
+
+impl Owner {
+    /// When a rollback brought a `ReplicaSet` back, at the latest; `None` for one that is there for the first time.
+    fn brought_back(&self) -> Option<Timestamp> {
+        self.annotations.get(keys::ROLLOUT_HISTORY)?;
+        self.written
+    }
+
+    /// The number of the rollout for which a `ReplicaSet` was made or, by a rollback, brought back.
+    fn rollout(&self) -> Option<&str> {
+        let number = keys::ROLLOUT_NUMBERS
+            .into_iter()
+            .find_map(|key| self.annotations.get(key)?.as_str())?;
+        // It becomes part of a key, and on a ReplicaSet without a Deployment anybody may have written it.
+        let plain = number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then_some(number)
     }
 }
 
@@ -111,4 +147,50 @@ pub(super) fn started(pod: &Value) -> Option<Timestamp> {
 /// A point in time, as Kubernetes writes them (RFC 3339).
 fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
     object.pointer(pointer)?.as_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// What the revision of a pod is called whose ReplicaSet has these annotations.
+    fn name(annotations: Value) -> Option<String> {
+        let kind = kinds::builtin("apps", "ReplicaSet").map(Kind::Builtin);
+        let Value::Object(annotations) = annotations else {
+            panic!("a mapping")
+        };
+        let owner = Owner {
+            kind: kind.unwrap(),
+            name: "api-1".to_owned(),
+            uid: "u".to_owned(),
+            annotations,
+            created: None,
+            written: None,
+        };
+        let dependent = Dependent {
+            namespace: "shop".to_owned(),
+            pod: "api-1-x".to_owned(),
+            uid: String::new(),
+            template_hash: None,
+            pod_annotations: serde_json::Map::new(),
+            created: None,
+            started: None,
+            node: None,
+            owners: vec![owner],
+            scope: None,
+            called: Vec::new(),
+        };
+        dependent.revision()
+    }
+
+    #[test]
+    fn a_replica_set_that_is_brought_back_is_another_revision() {
+        for key in keys::ROLLOUT_NUMBERS {
+            assert_eq!(name(json!({key: "3"})).as_deref(), Some("u.3"));
+        }
+        assert_eq!(name(json!({})).as_deref(), Some("u"));
+        let odd = json!({"deployment.kubernetes.io/revision": "a/b"});
+        assert_eq!(name(odd).as_deref(), Some("u"));
+    }
 }

@@ -81,7 +81,7 @@ impl Judge<'_> {
             return not_found(dependency.optional, &message);
         };
         let scope = self.dependent.scope.as_ref();
-        let quiet = match self.dependent.revision_began(self.world) {
+        let quiet = match self.dependent.revision_returned(self.world) {
             Ok(began) => self.quiet_at(began, scope),
             Err(why) => return unavailable_revision(why),
         };

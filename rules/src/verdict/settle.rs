@@ -52,7 +52,7 @@ impl Judge<'_> {
         {
             return judged;
         }
-        let began = match self.dependent.revision_began(self.world) {
+        let began = match self.dependent.revision_returned(self.world) {
             Ok(began) => began,
             Err(Unavailable::Syncing) => {
                 let message = "sluice is reading the dependent's revision".to_owned();

@@ -71,7 +71,7 @@ impl Judge<'_> {
     /// A wave is not passed because it is empty so far: more of it may be on its way.
     fn quiet(&self, scope: &Scope) -> Judged {
         let ready = "everything of a lower weight is ready";
-        let Ok(began) = self.dependent.revision_began(self.world) else {
+        let Ok(began) = self.dependent.revision_returned(self.world) else {
             return passed(ready.to_owned());
         };
         let quiet = self.quiet_at(began, Some(scope));

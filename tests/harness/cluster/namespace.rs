@@ -8,6 +8,9 @@ use super::{LIMIT, await_until};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 
+/// How often a workload is looked at that has to stay available.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// A namespace, gone when its test is.
 pub struct Namespace {
     /// Its name: `t-`, what the test is about, and a random end.
@@ -67,8 +70,17 @@ impl Namespace {
         let others = std::mem::take(&mut *self.others.lock().expect("nothing panics with it"));
         let own = format!("namespace/{}", self.name);
         for reference in others.iter().chain([&own]) {
+            // The next test may define the kind again; nothing else is worth waiting for.
+            let wait = reference.starts_with("customresourcedefinition/");
+            let wait = format!("--wait={wait}");
             let outcome = Program::new("kubectl")
-                .args(["delete", "--wait=false", "--ignore-not-found", reference])
+                .args([
+                    "delete",
+                    &wait,
+                    "--timeout=60s",
+                    "--ignore-not-found",
+                    reference,
+                ])
                 .run()
                 .await;
             if outcome.code != Some(0) {
@@ -110,6 +122,28 @@ impl Namespace {
             .ok();
     }
 
+    /// Makes one change by `kubectl patch`: a merge patch.
+    pub async fn patch(&self, reference: &str, patch: &serde_json::Value) {
+        let patch = patch.to_string();
+        let patch = ["patch", reference, "--type=merge", "--patch", &patch];
+        self.kubectl(patch).await.ok();
+    }
+
+    /// What a controller does that this cluster has not: merges into the status of an object.
+    pub async fn set_status(&self, reference: &str, status: &serde_json::Value) {
+        let patch = serde_json::json!({"status": status}).to_string();
+        let patch = ["patch", reference, "--type=merge", "--patch", &patch];
+        let status = ["--subresource=status"];
+        let program = self.program("kubectl").args(patch).args(status);
+        program.run().await.ok();
+    }
+
+    /// `kubectl exec WORKLOAD -- touch /tmp/ready`: what [`super::Manifest::ready_when_told`] waits for.
+    pub async fn tell_ready(&self, workload: &str) {
+        let touch = ["exec", workload, "--", "touch", "/tmp/ready"];
+        self.kubectl(touch).await.ok();
+    }
+
     /// Edits the list of a workload.
     pub async fn now_depends_on(&self, reference: &str, list: &str) {
         self.annotate(reference, "sluice.dev/depends-on", list)
@@ -141,6 +175,36 @@ impl Namespace {
             }
         })
         .await
+    }
+
+    /// The pod of a workload that takes the place of `old`, or stands beside it, as soon as it is there.
+    pub async fn next_pod_of(&self, workload: &str, old: &Pod) -> Pod {
+        let what = format!("{workload} has another pod than {}", old.name);
+        await_until(&what, LIMIT, async || {
+            let mut pods = self.pods_of(workload, 1).await;
+            pods.retain(|pod| pod.uid != old.uid);
+            pods.pop().ok_or_else(|| "only that one".to_owned())
+        })
+        .await
+    }
+
+    /// Does the work, and fails where meanwhile a workload has fewer available pods than so many.
+    pub async fn keeps_available<T>(
+        &self,
+        workload: &str,
+        at_least: u64,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            let look = tokio::time::timeout(LOOK, &mut work);
+            if let Ok(done) = look.await {
+                return done;
+            }
+            let object = self.look.get(workload).await;
+            let available = object["status"]["availableReplicas"].as_u64();
+            assert!(available >= Some(at_least), "{object:#}");
+        }
     }
 
     /// Waits until an object is as `holds` wants it. `what` completes "until job/migrate ...".

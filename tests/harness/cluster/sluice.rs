@@ -70,14 +70,16 @@ async fn kubectl<const N: usize>(args: [&str; N]) {
         .ok();
 }
 
+/// Runs a test under other values of the chart (`--set`, ...), and goes back to those of before whatever becomes of it.
+pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
+    let release = Release::of_now().await;
+    release.install_with(more).await;
+    finally(test, async |_| release.install().await).await;
+}
+
 /// Runs a test that removes sluice, and installs it again, with the same values, whatever becomes of the test.
 pub async fn installed_after(test: impl AsyncFnOnce(&Release)) {
-    let values = helm(["get", "values", RELEASE, "--output", "json"])
-        .run()
-        .await;
-    let release = Release {
-        values: values.ok(),
-    };
+    let release = Release::of_now().await;
     finally(
         async || test(&release).await,
         async |failed| {
@@ -90,12 +92,23 @@ pub async fn installed_after(test: impl AsyncFnOnce(&Release)) {
 }
 
 impl Release {
+    async fn of_now() -> Self {
+        let values = helm(["get", "values", RELEASE, "--output", "json"]);
+        let values = values.run().await.ok();
+        Self { values }
+    }
+
     /// `helm upgrade --install`, with more arguments from `SLUICE_HELM_ARGS`.
     pub async fn install(&self) {
+        self.install_with(&[]).await;
+    }
+
+    async fn install_with(&self, arguments: &[&str]) {
         let more = std::env::var("SLUICE_HELM_ARGS").unwrap_or_default();
         helm(["upgrade", "--install", RELEASE, CHART, "--create-namespace"])
             .args(["--wait", "--timeout", "3m", "--values", "-"])
             .args(more.split_whitespace())
+            .args(arguments)
             .input(&self.values)
             .run()
             .await

@@ -49,7 +49,8 @@ async fn installs_and_upgrades(helm: &str) {
         assert_eq!(running(ns, "api").await, 2);
         nothing_started_twice(ns).await;
 
-        release(ns, helm, ["upgrade", "shop", CHART, "--set", "schema=2"]).await;
+        let upgrade = release(ns, helm, ["upgrade", "shop", CHART, "--set", "schema=2"]);
+        ns.keeps_available("deployment/api", 2, upgrade).await;
         assert_eq!(completed_jobs(ns).await, 1);
         nothing_started_twice(ns).await;
     })

@@ -1,4 +1,4 @@
-use harness::cluster::{deployment, job, with_namespace};
+use harness::cluster::{config_map, deployment, job, with_namespace};
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
@@ -72,6 +72,33 @@ async fn a_completed_job_holds_nobody_back() {
         let api = deployment("api").depends_on("job/migrate");
         ns.apply([api]).await.ok();
         ns.pod_of("api").await.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_that_may_not_fail_waits_without_a_failure() {
+    with_namespace("job-waits", async |ns| {
+        // It has no second attempt: the harness's Jobs have restartPolicy Never and backoffLimit 0.
+        ns.apply([job("seed").depends_on("configmap/go")])
+            .await
+            .ok();
+        let seed = ns.pod_of("seed").await;
+        seed.waits_for("ConfigMap/go", "NotFound").await;
+        seed.stays_shut().await;
+        let waiting = ns.look.get("job/seed").await;
+        assert_eq!(waiting["status"]["active"], 1, "{waiting:#}");
+        assert!(waiting["status"]["failed"].is_null(), "{waiting:#}");
+
+        ns.apply([config_map("go")]).await.ok();
+        seed.starts().await;
+        ns.until("job/seed", "is complete", |job| {
+            job["status"]["succeeded"] == 1
+        })
+        .await;
+        let done = ns.look.get("job/seed").await;
+        assert!(done["status"]["failed"].is_null(), "{done:#}");
     })
     .await;
 }

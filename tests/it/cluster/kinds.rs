@@ -1,5 +1,5 @@
 use harness::cluster::{
-    config_map, cron_job, daemon_set, deployment, job, other, pod, replica_set,
+    Defined, config_map, cron_job, daemon_set, deployment, job, pod, replica_set,
     replication_controller, rollout, stateful_set, with_namespace,
 };
 use serde_json::json;
@@ -93,22 +93,10 @@ async fn the_pod_template_of_each_kind_is_marked_and_those_of_controllers_are_le
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_pod_template_of_an_argo_rollout_is_marked() {
     with_namespace("rollout", async |ns| {
-        let definition = "customresourcedefinition/rollouts.argoproj.io";
-        if ns.kubectl(["get", definition]).await.code != Some(0) {
-            ns.takes_along(definition);
-            let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-            let version = json!({"name": "v1alpha1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
-            let names = json!({"plural": "rollouts", "singular": "rollout", "kind": "Rollout"});
-            let spec = json!({"group": "argoproj.io", "scope": "Namespaced", "names": names, "versions": [version]});
-            let definition = json!({
-                "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-                "metadata": {"name": "rollouts.argoproj.io"}, "spec": spec,
-            });
-            ns.apply([other(definition)]).await.ok();
+        let rollouts = Defined::new("argoproj.io", "v1alpha1", "Rollout");
+        if ns.kubectl(["get", &rollouts.definition()]).await.code != Some(0) {
+            rollouts.define(ns).await;
         }
-        ns.kubectl(["wait", "--for=condition=Established", definition])
-            .await
-            .ok();
 
         ns.apply([rollout("api").depends_on(LIST)]).await.ok();
         let api = ns.look.get("rollout/api").await;

@@ -1,9 +1,9 @@
 use harness::cluster::{
-    LIMIT, Namespace, alone, await_until, config_map, deployment, job, sluice, with_namespace,
+    LIMIT, Namespace, await_until, config_map, deployment, job, with_namespace,
 };
 
 /// A Job that completes and is removed at once.
-async fn seeded(ns: &Namespace) {
+pub(super) async fn seeded(ns: &Namespace) {
     let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
     ns.apply([seed]).await.ok();
     await_until("job/seed is removed", LIMIT, async || {
@@ -76,30 +76,26 @@ async fn a_revision_that_has_started_once_does_not_wait_again() {
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
-async fn what_is_remembered_outlives_sluice() {
-    alone("remembered", async |ns| {
-        seeded(ns).await;
-        let api = deployment("api").depends_on("configmap/go");
+async fn a_container_that_is_started_again_does_not_ask_again() {
+    with_namespace("restart", async |ns| {
+        let ends = "until [ -e /tmp/enough ]; do sleep 0.2; done";
+        let api = deployment("api").runs(ends).depends_on("configmap/go");
         ns.apply([config_map("go"), api]).await.ok();
-        ns.pod_of("api").await.starts().await;
+        let api = ns.pod_of("api").await;
+        api.starts().await;
+        let opened = api.gate_log().await.len();
         ns.kubectl(["delete", "configmap/go"]).await.ok();
 
-        sluice::restarted_after(async || {
-            sluice::stop().await;
-            sluice::start().await;
+        let enough = ["exec", "deployment/api", "--", "touch", "/tmp/enough"];
+        ns.kubectl(enough).await.ok();
+        let pod = format!("pod/{}", api.name);
+        ns.until(&pod, "runs again", |pod| {
+            let app = &pod["status"]["containerStatuses"][0];
+            app["restartCount"] == 1 && !app["state"]["running"].is_null()
         })
         .await;
-
-        ns.apply([deployment("late").depends_on("job/seed")])
-            .await
-            .ok();
-        ns.pod_of("late").await.starts().await;
-        ns.kubectl(["scale", "deployment/api", "--replicas=2"])
-            .await
-            .ok();
-        for pod in ns.pods_of("api", 2).await {
-            pod.starts().await;
-        }
+        assert_eq!(api.gate().await["restartCount"], 0);
+        assert_eq!(api.gate_log().await.len(), opened);
     })
     .await;
 }

@@ -1,4 +1,5 @@
 mod emergency; // the webhook configuration deleted by hand
+mod remembered; // what no replica has seen since it started
 mod removed; // helm uninstall, and installed again
 mod rolled; // one replica after another is replaced
 mod stopped; // no replica answers

@@ -21,14 +21,17 @@ pub enum Detail {
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Annotations of others that a rule reads.
-const FOREIGN_ANNOTATIONS: [&str; 12] = [
+const FOREIGN_ANNOTATIONS: [&str; 15] = [
     scope::ANNOTATIONS[0],
     scope::ANNOTATIONS[1],
     scope::ANNOTATIONS[2],
     scope::ANNOTATIONS[3],
+    keys::ROLLOUT_HISTORY,
     keys::CONFIG_DEPENDS_ON,
     keys::READINESS_SUCCESS,
     keys::READINESS_FAILURE,
+    keys::ROLLOUT_NUMBERS[0],
+    keys::ROLLOUT_NUMBERS[1],
     "helm.sh/hook",
     "storageclass.kubernetes.io/is-default-class",
     "volume.kubernetes.io/selected-node",
@@ -290,6 +293,16 @@ mod tests {
                 assert_eq!(kept(&kind, path), survives(&kind, path), "{kind} {path}");
             }
         }
+    }
+
+    #[test]
+    fn a_replica_set_keeps_the_number_of_its_rollout() {
+        let annotations = json!({"deployment.kubernetes.io/revision": "3", "a": "b"});
+        let set = json!({"metadata": {"annotations": annotations}});
+        assert_eq!(
+            trimmed("replicaset", set),
+            json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "3"}}})
+        );
     }
 
     #[test]

@@ -37,14 +37,17 @@ fn every_key_of_a_later_version_is_refused() {
 
 #[test]
 fn weights_caps_groups_and_scopes_are_checked() {
-    assert_snapshot!(refused(&json!({ "sluice.dev/weight": "1.5" })), @"");
-    assert_snapshot!(refused(&json!({ "sluice.dev/parallelism": "99999999999999999999" })), @"");
-    assert_snapshot!(refused(&json!({ "sluice.dev/group": "a, b c" })), @"");
-    assert_snapshot!(refused(&json!({ "sluice.dev/scope": "" })), @"");
+    assert_snapshot!(refused(&json!({ "sluice.dev/weight": "1.5" })), @r#"sluice.dev/weight: line 1, column 1: "1.5" is no integer; write one such as 0, 10 or -5"#);
+    assert_snapshot!(refused(&json!({ "sluice.dev/parallelism": "99999999999999999999" })), @r#"sluice.dev/parallelism: line 1, column 1: "99999999999999999999" is beyond 64 bits; write a number nearer to 0"#);
+    assert_snapshot!(refused(&json!({ "sluice.dev/group": "a, b c" })), @r#"sluice.dev/group: line 1, column 5: group "b c" has ' ' in it; letters, digits, "-", "_" and "." are allowed"#);
+    assert_snapshot!(refused(&json!({ "sluice.dev/scope": "" })), @"sluice.dev/scope: line 1, column 1: scope is empty; write one");
     let read = |key: &str, value: &str| read(&json!({ key: value })).expect("legal").terms;
     assert_eq!(read("sluice.dev/weight", "-5").weight, Some(-5));
     assert_eq!(read("sluice.dev/parallelism", "-5").parallelism, Some(1));
-    assert_eq!(read("sluice.dev/scope", "shop").scope.as_deref(), Some("shop"));
+    assert_eq!(
+        read("sluice.dev/scope", "shop").scope.as_deref(),
+        Some("shop")
+    );
 }
 
 #[test]

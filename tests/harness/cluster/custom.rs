@@ -1,0 +1,102 @@
+//! Kinds of a test's own: a definition in a group that is named after its namespace, so that tests do not meet.
+
+use super::manifest::{Manifest, other};
+use super::namespace::Namespace;
+use serde_json::{Value, json};
+
+/// A kind that somebody defines.
+#[derive(Debug, Clone)]
+pub struct Defined {
+    /// Its API group.
+    pub group: String,
+    kind: String,
+    plural: String,
+    version: String,
+}
+
+impl Defined {
+    /// `Widget` in a group that only this namespace has, below a domain that nobody has.
+    pub fn widget(ns: &Namespace) -> Self {
+        Self::new(&format!("{}.example", ns.name), "v1", "Widget")
+    }
+
+    /// A kind of somebody's, by the name that it has there. Its plural ends in "s".
+    pub fn new(group: &str, version: &str, kind: &str) -> Self {
+        Self {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            plural: format!("{}s", kind.to_lowercase()),
+            version: version.to_owned(),
+        }
+    }
+
+    fn resource(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+
+    /// `customresourcedefinition/widgets.GROUP`
+    pub fn definition(&self) -> String {
+        format!("customresourcedefinition/{}", self.resource())
+    }
+
+    /// How kubectl takes one: `widgets.GROUP/NAME`.
+    pub fn reference(&self, name: &str) -> String {
+        format!("{}/{name}", self.resource())
+    }
+
+    /// How a list and a gate name one: `Widget.GROUP/NAME`.
+    pub fn dependency(&self, name: &str) -> String {
+        format!("{}.{}/{name}", self.kind, self.group)
+    }
+
+    /// Defines the kind, with a status of its own, for as long as the namespace lasts.
+    pub async fn define(&self, ns: &Namespace) {
+        let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let version = json!({
+            "name": self.version, "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": any}, "subresources": {"status": {}},
+        });
+        let singular = self.kind.to_lowercase();
+        let names = json!({"plural": self.plural, "singular": singular, "kind": self.kind});
+        let spec = json!({"group": self.group, "scope": "Namespaced", "names": names, "versions": [version]});
+        let (kind, name) = ("CustomResourceDefinition", self.resource());
+        let object = object("apiextensions.k8s.io/v1", kind, &name).with("/spec", spec);
+        let definition = self.definition();
+        ns.takes_along(&definition);
+        ns.apply([object]).await.ok();
+        ns.kubectl(["wait", "--for=condition=Established", &definition])
+            .await
+            .ok();
+    }
+
+    /// Lets sluice read the kind, as the value `rbac.kinds` of the chart does.
+    pub async fn grant(&self, ns: &Namespace) {
+        let verbs = ["get", "list", "watch"];
+        let reads = json!({"apiGroups": [self.group], "resources": [self.plural], "verbs": verbs});
+        let rbac = "rbac.authorization.k8s.io/v1";
+        let role = object(rbac, "ClusterRole", &ns.name).with("/rules", json!([reads]));
+        let reference: Value = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": ns.name});
+        let account =
+            json!({"kind": "ServiceAccount", "name": "sluice", "namespace": "sluice-system"});
+        let binding = object(rbac, "ClusterRoleBinding", &ns.name)
+            .with("/roleRef", reference)
+            .with("/subjects", json!([account]));
+        ns.takes_along(&format!("clusterrolebinding/{}", ns.name));
+        ns.takes_along(&format!("clusterrole/{}", ns.name));
+        ns.apply([role, binding]).await.ok();
+    }
+
+    /// One of the kind, with nothing in it.
+    pub fn one(&self, name: &str) -> Manifest {
+        object(
+            &format!("{}/{}", self.group, self.version),
+            &self.kind,
+            name,
+        )
+    }
+}
+
+fn object(api_version: &str, kind: &str, name: &str) -> Manifest {
+    let metadata = json!({"name": name});
+    other(json!({"apiVersion": api_version, "kind": kind, "metadata": metadata}))
+}
