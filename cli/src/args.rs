@@ -1,14 +1,15 @@
 //! The command line.
 
-use crate::check;
 use crate::offline::{self, Profile};
-use crate::status;
+use crate::{check, health_rules, input, status};
 use anyhow::{Context, Result};
-use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use std::path::PathBuf;
+use rules::health::Rules;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Tells what waits for what in a cluster with sluice, and why.
@@ -71,6 +72,10 @@ struct Status {
     /// Whose rules judge the manifest.
     #[arg(long, value_enum, default_value_t = Profile::Sluice, conflicts_with = "pod")]
     profile: Profile,
+    /// Health rules of an administrator, which judge the manifest before the library does: a list of them, or the
+    /// ConfigMap that holds them; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "pod")]
+    rules: Option<PathBuf>,
     /// The time to judge the manifest at, like 2026-01-31T12:00:00Z; default: now.
     #[arg(long, value_name = "TIME", conflicts_with = "pod")]
     now: Option<Timestamp>,
@@ -106,15 +111,18 @@ impl Status {
             pod,
             file,
             profile,
+            rules,
             now,
             output,
         } = self;
         if let Some(file) = file {
+            let rules = rules.map(|rules| administrators(&rules, &file, profile));
             return offline::run(&offline::Question {
                 file,
                 profile,
                 now: now.unwrap_or_else(Timestamp::now),
                 output,
+                rules: rules.transpose()?.unwrap_or_default(),
             });
         }
         let pod = pod.context("a pod or a file must be named")?;
@@ -125,6 +133,24 @@ impl Status {
             .unwrap_or(&pod);
         status::run(client, &namespace, name, output).await
     }
+}
+
+/// The rules of `--rules`, where it makes sense beside the other arguments.
+fn administrators(rules: &Path, manifest: &Path, profile: Profile) -> Result<Rules> {
+    if profile == Profile::Kstatus {
+        wrong("--rules judges with --profile sluice; leave one of them out");
+    }
+    if input::is_stdin(rules) && input::is_stdin(manifest) {
+        wrong("standard input can be read once; name a file for -f or for --rules");
+    }
+    health_rules::load(rules)
+}
+
+/// Ends the process as clap does where arguments do not fit together.
+fn wrong(why: &str) -> ! {
+    Args::command()
+        .error(ErrorKind::ArgumentConflict, why)
+        .exit()
 }
 
 impl Connection {

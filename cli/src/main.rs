@@ -2,6 +2,8 @@
 
 mod args;
 mod check;
+mod health_rules;
+mod input;
 mod manifest;
 mod offline;
 mod reader;
