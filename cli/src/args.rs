@@ -48,9 +48,15 @@ enum Command {
     /// Exit code 0: nothing holds the pod back, or every object is Current; 1: an error, after what came before it;
     /// 2: wrong arguments; 3: something is not as it has to be.
     Status(Status),
-    /// What is wrong with something before it is applied. Asks no cluster.
+    /// Whether the installed sluice can do its work, or with --health-rules what is wrong with a file of health rules.
     ///
-    /// Exit code 0: nothing; 1: an error; 2: wrong arguments; 3: something is wrong.
+    /// Without an option: looks at the controller, its webhook configuration, the administrator's health rules, what
+    /// the controller may read, the versions, and the namespaces in which every pod is gated. A line for each: `ok`,
+    /// `warning` or `problem`, and the way out. Reads the cluster with your own rights and changes nothing.
+    ///
+    /// With --health-rules: asks no cluster.
+    ///
+    /// Exit code 0: no problem; 1: a problem, or an error; 2: wrong arguments.
     Check(Check),
 }
 
@@ -58,7 +64,10 @@ enum Command {
 struct Check {
     /// Health rules: a list of them, or the ConfigMap that holds them; `-` is standard input.
     #[arg(long, value_name = "FILE")]
-    health_rules: PathBuf,
+    health_rules: Option<PathBuf>,
+    /// How to print what is found in the cluster.
+    #[arg(short, long, value_enum, default_value_t = Output::Text, conflicts_with = "health_rules")]
+    output: Output,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -86,9 +95,10 @@ struct Status {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// A table for people.
+    /// For people.
     Text,
-    /// For a pod what its gate is told; for a manifest an object a line: kind, namespace, name, status, reason, message.
+    /// JSON lines. For a pod: what its gate is told. For a manifest: kind, namespace, name, status, reason, message of each
+    /// object. For a check: result, check, message of each.
     Json,
 }
 
@@ -100,7 +110,20 @@ impl Args {
         } = self;
         match command {
             Command::Status(status) => status.run(connection).await,
-            Command::Check(Check { health_rules }) => check::run(&health_rules),
+            Command::Check(check) => check.run(connection).await,
+        }
+    }
+}
+
+impl Check {
+    async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let Self {
+            health_rules,
+            output,
+        } = self;
+        match health_rules {
+            Some(path) => check::rules(&path),
+            None => check::cluster(&connection.open().await?.0, output).await,
         }
     }
 }

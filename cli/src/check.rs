@@ -1,11 +1,27 @@
-//! `check --health-rules FILE`: what the status service would find wrong with an administrator's health rules.
+//! `check`: whether the installed sluice can do its work, and what is wrong with health rules before they are applied.
 
+mod finding;
+mod health;
+mod installation;
+mod namespaces;
+mod rights;
+mod seen;
+mod webhook;
+
+use crate::args::Output;
 use crate::{health_rules, input};
 use anyhow::Result;
+use finding::{Finding, Result as Outcome};
+use kube::Client;
+use seen::Seen;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(crate) fn run(path: &Path) -> Result<ExitCode> {
+/// What every object of the chart is called.
+const NAME: &str = "sluice";
+
+/// The health rules of a file; asks no cluster.
+pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
     let (name, text) = input::read(path)?;
     let (rules, problems) = health_rules::parse(&name, &text);
     for problem in &problems {
@@ -17,3 +33,43 @@ pub(crate) fn run(path: &Path) -> Result<ExitCode> {
     }
     Ok(ExitCode::FAILURE)
 }
+
+/// The installed sluice.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+pub(crate) async fn cluster(client: &Client, output: Output) -> Result<ExitCode> {
+    let seen = Seen::read(client).await?;
+    let findings = judge(&seen);
+    for finding in &findings {
+        match output {
+            Output::Text => println!("{finding}"),
+            Output::Json => println!("{}", serde_json::to_string(finding)?),
+        }
+    }
+    let wrong = findings.iter().any(|it| it.result == Outcome::Problem);
+    Ok(if wrong {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Every check, in the order in which one needs the other: where nothing is installed, the rest says nothing.
+fn judge(seen: &Seen) -> Vec<Finding> {
+    let deployment = match installation::find(&seen.deployments) {
+        Ok(deployment) => deployment,
+        Err(finding) => return vec![finding, webhook::left_behind(&seen.configuration)],
+    };
+    let mut findings = vec![
+        installation::replicas(deployment),
+        installation::versions(deployment),
+    ];
+    findings.extend(webhook::configuration(&seen.configuration));
+    let (rules, of_rules) = health::rules(deployment, &seen.health_rules);
+    findings.extend(of_rules);
+    findings.extend(rights::kinds(&seen.role, &rules));
+    findings.extend(namespaces::labelled(&seen.namespaces));
+    findings
+}
+
+#[cfg(test)]
+mod tests;

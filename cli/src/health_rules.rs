@@ -28,16 +28,26 @@ pub(crate) fn parse(name: &str, text: &str) -> (Rules, Vec<Problem>) {
     if maps.is_empty() {
         return Rules::read([(name, text)]);
     }
+    let flaws = maps.iter().filter_map(|map| map.problem.as_ref());
+    let mut problems: Vec<_> = flaws.map(|flaw| unreadable(name, flaw)).collect();
+    let (rules, found) = of_config_maps(name, maps.iter().map(|map| &map.object));
+    problems.extend(found);
+    (rules, problems)
+}
+
+/// The rules of a ConfigMap of the cluster, which is called `name`.
+pub(crate) fn of_config_map(name: &str, map: &Value) -> (Rules, Vec<Problem>) {
+    of_config_maps(name, std::iter::once(map))
+}
+
+fn of_config_maps<'a>(name: &str, maps: impl Iterator<Item = &'a Value>) -> (Rules, Vec<Problem>) {
     let mut texts = Vec::new();
     let mut flaws = Vec::new();
-    for Entry { object, problem } in &maps {
-        flaws.extend(problem.as_ref().map(|flaw| unreadable(name, flaw)));
-        for (key, value) in object["data"].as_object().into_iter().flatten() {
-            let place = format!("{name}, {key}");
-            match value {
-                Value::String(text) => texts.push((place, text.as_str())),
-                _ => flaws.push(unreadable(&place, "is no text; begin it with `|`")),
-            }
+    for (key, value) in maps.filter_map(|map| map["data"].as_object()).flatten() {
+        let place = format!("{name}, {key}");
+        match value {
+            Value::String(text) => texts.push((place, text.as_str())),
+            _ => flaws.push(unreadable(&place, "is no text; begin it with `|`")),
         }
     }
     let texts = texts.iter().map(|(place, text)| (place.as_str(), *text));

@@ -75,6 +75,11 @@ impl Rules {
         self.entries.len()
     }
 
+    /// The API groups that rules are for, `*.example.com` for those below a domain.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(|(group, _)| group.as_str())
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
