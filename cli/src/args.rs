@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::offline::{self, Profile};
-use crate::{check, health_rules, input, status};
+use crate::{check, health_rules, input, lint, release, status};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -48,6 +48,24 @@ enum Command {
     /// Exit code 0: nothing holds the pod back, or every object is Current; 1: an error, after what came before it;
     /// 2: wrong arguments; 3: something is not as it has to be.
     Status(Status),
+    /// Break-glass: opens a pod's gate at once, whatever it waits for.
+    ///
+    /// Sets the annotation sluice.dev/skip to "true" on the pod, or with --owner on the workload above it, for every pod
+    /// that it makes from then on. Nothing restarts. Says how to undo it, and asks nothing. Needs the right to patch
+    /// the pod or the workload.
+    ///
+    /// Exit code 0: it is set, or the gate was open; 1: an error; 2: wrong arguments.
+    Release(Release),
+    /// What is wrong with the annotations of manifests, before a cluster sees them.
+    ///
+    /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
+    /// templates, and names the file, the document, the object, the key and the place of what is refused at admission.
+    /// Then looks at what the objects are to each other: what waits for itself or in a circle is an error too; a
+    /// dependency that is likely not meant, such as a post-install hook, is a warning; one that is not in the input is
+    /// a note. Asks no cluster. Charts are linted as they render: helm template CHART | kubectl sluice lint -f -
+    ///
+    /// Exit code 0: no error; 1: an error, or with --strict a warning; 2: wrong arguments.
+    Lint(Lint),
     /// Whether the installed sluice can do its work, or with --health-rules what is wrong with a file of health rules.
     ///
     /// Without an option: looks at the controller, its webhook configuration, the administrator's health rules, what
@@ -58,6 +76,31 @@ enum Command {
     ///
     /// Exit code 0: no problem; 1: a problem, or an error; 2: wrong arguments.
     Check(Check),
+}
+
+#[derive(Debug, ClapArgs)]
+struct Release {
+    /// The pod, `NAME` or `pod/NAME`.
+    pod: String,
+    /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
+    #[arg(long)]
+    owner: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Lint {
+    /// Manifests: files, or folders with *.yaml, *.yml and *.json; `-` is standard input. May be there several times.
+    #[arg(short, long = "filename", value_name = "FILE", required = true)]
+    file: Vec<PathBuf>,
+    /// Also the folders in a folder.
+    #[arg(short = 'R', long)]
+    recursive: bool,
+    /// Take a warning for an error.
+    #[arg(long)]
+    strict: bool,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    output: Output,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -110,8 +153,33 @@ impl Args {
         } = self;
         match command {
             Command::Status(status) => status.run(connection).await,
+            Command::Release(Release { pod, owner }) => {
+                let (client, namespace) = connection.open().await?;
+                release::run(client, &namespace, bare(&pod), owner).await
+            }
+            Command::Lint(lint) => lint.run(),
             Command::Check(check) => check.run(connection).await,
         }
+    }
+}
+
+impl Lint {
+    fn run(self) -> Result<ExitCode> {
+        let Self {
+            file: paths,
+            recursive,
+            strict,
+            output,
+        } = self;
+        if paths.iter().filter(|path| input::is_stdin(path)).count() > 1 {
+            wrong("standard input can be read once; name `-` once");
+        }
+        lint::run(&lint::Question {
+            paths,
+            recursive,
+            strict,
+            output,
+        })
     }
 }
 
@@ -150,12 +218,15 @@ impl Status {
         }
         let pod = pod.context("a pod or a file must be named")?;
         let (client, namespace) = connection.open().await?;
-        let name = pod
-            .strip_prefix("pod/")
-            .or_else(|| pod.strip_prefix("pods/"))
-            .unwrap_or(&pod);
-        status::run(client, &namespace, name, output).await
+        status::run(client, &namespace, bare(&pod), output).await
     }
+}
+
+/// The name in `pod/NAME`.
+fn bare(pod: &str) -> &str {
+    pod.strip_prefix("pod/")
+        .or_else(|| pod.strip_prefix("pods/"))
+        .unwrap_or(pod)
 }
 
 /// The rules of `--rules`, where it makes sense beside the other arguments.

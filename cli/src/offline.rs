@@ -4,6 +4,8 @@ mod judge;
 mod print;
 mod world;
 
+pub(crate) use judge::kind_of;
+
 use crate::args::Output;
 use crate::input;
 use crate::manifest::{Entries, Entry, Error};

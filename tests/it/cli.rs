@@ -5,6 +5,9 @@
     reason = "what cannot be read or written fails its test"
 )]
 
+mod lint;
+mod server;
+
 use harness::process::{binary, json_lines, pipe};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -228,6 +231,8 @@ fn wrong_arguments_are_told() {
             "--rules judges with --profile sluice",
         ),
         (&["status", "a", "--rules", "b"], "cannot be used with"),
+        (&["lint"], "--filename <FILE>"),
+        (&["release"], "<POD>"),
     ] {
         let ran = run(args, "");
         assert!(ran.error.contains(expected), "{args:?}: {}", ran.error);
@@ -267,6 +272,22 @@ fn the_administrators_rules_judge_a_manifest() {
     let manifest = manifest.to_str().unwrap();
     let ran = run(&["status", "-f", manifest, "--rules", "-"], rule);
     assert_eq!(ran.code, Some(3), "{}", ran.error);
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for (command, told) in [
+        ("status", "What a pod waits for"),
+        ("check", "Whether the installed sluice can do its work"),
+        ("lint", "helm template CHART | kubectl sluice lint -f -"),
+        ("release", "Break-glass: opens a pod's gate at once"),
+    ] {
+        let ran = run(&[command, "--help"], "");
+        assert_eq!(ran.code, Some(0), "{command}");
+        for part in [told, "Exit code 0: ", "Usage: kubectl sluice "] {
+            assert!(ran.out.contains(part), "{command}: {}", ran.out);
+        }
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ fn judge_by(rules: &str, objects: &[Value]) -> Vec<(&'static str, String)> {
         let entry = Entry {
             object: object.clone(),
             problem: None,
+            document: 1,
         };
         sluice(&entry, &world, now)
     });
