@@ -36,8 +36,8 @@ pub(crate) async fn run(
     }
     let target = target(&dependent, owner)?;
     let path = reader.path(&target.kind, Some(&target.namespace))?;
-    let patch = Patch::Merge(json!({"metadata": {"annotations": {keys::SKIP: "true"}}}));
-    let request = Request::new(path).patch(&target.name, &PatchParams::default(), &patch)?;
+    let change = Patch::Merge(json!({"metadata": {"annotations": {keys::SKIP: "true"}}}));
+    let request = Request::new(path).patch(&target.name, &PatchParams::default(), &change)?;
     let patched = client.request::<Value>(request).await;
     patched.with_context(|| format!("cannot annotate {}", target.told()))?;
     println!("{}", done(&target, owner));

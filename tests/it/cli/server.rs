@@ -78,8 +78,8 @@ async fn answer(
     };
     if request.method() == Method::PATCH {
         let body: Bytes = request.into_body().collect().await.unwrap().to_bytes();
-        let patch = serde_json::from_slice(&body).unwrap();
-        written.lock().unwrap().push((path, patch));
+        let change = serde_json::from_slice(&body).unwrap();
+        written.lock().unwrap().push((path, change));
     }
     axum::Json(object).into_response()
 }
