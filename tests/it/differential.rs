@@ -9,7 +9,9 @@
     reason = "a library that cannot be built or asked fails its test"
 )]
 
+mod fluxcel;
 mod generator;
+mod jsonpath;
 mod kstatus;
 mod library;
 mod random;
