@@ -3,11 +3,6 @@
 //! `SLUICE_SEED=… SLUICE_CASES=… cargo test -p tests fuzz` repeats a run, or makes it longer. A case is told where it
 //! panics.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "what these tests make themselves can be read"
-)]
-
 use crate::differential::random::Random;
 use crate::differential::run;
 use jiff::Timestamp;

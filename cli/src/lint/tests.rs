@@ -159,6 +159,16 @@ fn circles_are_told_with_their_whole_path() {
     let expected = "error: a.yaml, document 1, Deployment a: these wait for each other and never start: Deployment a -> \
                     Deployment b -> Service c -> Deployment c -> Deployment a; take one entry out";
     assert_eq!(lint(&circle), [expected]);
+    let before = [
+        deployment("z", "deploy/a"),
+        deployment("a", "deploy/b"),
+        deployment("b", "deploy/a"),
+    ]
+    .concat();
+    let told = "start: Deployment a -> Deployment b -> Deployment a; take one entry out";
+    let lines = lint(&before);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].ends_with(told), "{lines:?}");
     let itself = "error: a.yaml, document 1, Deployment a: it waits for itself; take the entry out of its list";
     assert_eq!(lint(&deployment("a", "deploy/a")), [itself]);
     let behind = [deployment("a", "svc/a"), service("a", "selector: {app: a}")].concat();

@@ -84,15 +84,12 @@ impl Random {
                 break;
             }
             let known = at.filter(|_| self.percent(75));
-            let step = match known.and_then(|value| self.step_into(value)) {
-                Some((step, next)) => {
-                    at = Some(next);
-                    step
-                }
-                None => {
-                    at = None;
-                    self.step(&mut made)
-                }
+            let step = if let Some((step, next)) = known.and_then(|it| self.step_into(it)) {
+                at = Some(next);
+                step
+            } else {
+                at = None;
+                self.step(&mut made)
             };
             made.text.push_str(&step);
         }
