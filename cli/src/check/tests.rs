@@ -241,6 +241,13 @@ fn rights_that_are_missing_are_named() {
         "problem  rights: ClusterRole sluice does not let the controller follow {missing}: "
     );
     assert_line(&lines, &begin, "upgrade the release to mend it");
+    let named = wrong(|seen| {
+        if let Lookup::Found(role) = &mut seen.role {
+            role["rules"][2]["resourceNames"] = json!(["one"]);
+        }
+    });
+    let begin = "problem  rights: ClusterRole sluice does not let the controller follow EndpointSlice, StorageClass: ";
+    assert_line(&named, begin, "upgrade the release to mend it");
     let none = wrong(|seen| seen.role = Lookup::NotFound);
     assert_line(
         &none,
