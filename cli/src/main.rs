@@ -2,9 +2,13 @@
 
 mod args;
 mod check;
+mod health_rules;
+mod input;
+mod lint;
 mod manifest;
 mod offline;
 mod reader;
+mod release;
 mod status;
 
 use clap::Parser;

@@ -5,6 +5,9 @@
     reason = "what cannot be read or written fails its test"
 )]
 
+mod lint;
+mod server;
+
 use harness::process::{binary, json_lines, pipe};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -219,10 +222,71 @@ fn wrong_arguments_are_told() {
             &["status", "-f", "-", "--profile", "helm"],
             "[possible values: kstatus, sluice]",
         ),
+        (
+            &["status", "-f", "-", "--rules", "-"],
+            "standard input can be read once",
+        ),
+        (
+            &["status", "-f", "-", "--rules", "a", "--profile", "kstatus"],
+            "--rules judges with --profile sluice",
+        ),
+        (&["status", "a", "--rules", "b"], "cannot be used with"),
+        (&["lint"], "--filename <FILE>"),
+        (&["release"], "<POD>"),
     ] {
         let ran = run(args, "");
         assert!(ran.error.contains(expected), "{args:?}: {}", ran.error);
         assert_eq!(ran.code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn the_administrators_rules_judge_a_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rules.yaml");
+    let path = path.to_str().unwrap();
+    let widget =
+        "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: {phase: Placed}}";
+    let by = |rules: &str| {
+        std::fs::write(path, rules).unwrap();
+        status(&["--rules", path, "-o", "json"], widget)
+    };
+    let rule = "- {apiVersion: example.com/v1, kind: Widget, current: status.phase == 'Settled'}";
+    let map = format!("apiVersion: v1\nkind: ConfigMap\ndata:\n  rules.yaml: |\n    {rule}\n");
+    for rules in [rule, &map] {
+        let ran = by(rules);
+        assert_eq!(ran.lines()[0]["status"], "InProgress", "{rules}");
+        assert_eq!((ran.code, ran.error.as_str()), (Some(3), ""));
+    }
+    assert_eq!(status(&[], widget).code, Some(0), "without rules");
+
+    let broken = by("- {apiVersion: example.com/v1, kind: Widget, current: 'status.('}");
+    let expected =
+        format!("error: broken health rules:\n  {path}: rule 1: current: failed to parse the CEL");
+    assert!(broken.error.starts_with(&expected), "{}", broken.error);
+    assert_eq!((broken.code, broken.out.as_str()), (Some(1), ""));
+
+    // A file may come from standard input, one of them.
+    let manifest = folder.path().join("widget.yaml");
+    std::fs::write(&manifest, widget).unwrap();
+    let manifest = manifest.to_str().unwrap();
+    let ran = run(&["status", "-f", manifest, "--rules", "-"], rule);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for (command, told) in [
+        ("status", "What a pod waits for"),
+        ("check", "Whether the installed sluice can do its work"),
+        ("lint", "helm template CHART | kubectl sluice lint -f -"),
+        ("release", "Break-glass: opens a pod's gate at once"),
+    ] {
+        let ran = run(&[command, "--help"], "");
+        assert_eq!(ran.code, Some(0), "{command}");
+        for part in [told, "Exit code 0: ", "Usage: kubectl sluice "] {
+            assert!(ran.out.contains(part), "{command}: {}", ran.out);
+        }
     }
 }
 
@@ -241,7 +305,7 @@ fn broken_health_rules_are_told_before_they_are_applied() {
         (Some(0), format!("{path}: 1 rules are in order\n"))
     );
     let bad = check("- {apiVersion: example.com/v1, kind: Thing, current: 'status.('}");
-    assert_eq!(bad.code, Some(3));
+    assert_eq!(bad.code, Some(1));
     assert!(
         bad.error
             .starts_with(&format!("{path}: rule 1: current: failed to parse")),

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each command that the documentation shows, the file that runs it, and how it stands there.
-const RUN_BY: [(&str, &str, &str); 20] = [
+const RUN_BY: [(&str, &str, &str); 24] = [
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
     ("make images", "Makefile", "install: cluster images"),
@@ -21,6 +21,26 @@ const RUN_BY: [(&str, &str, &str); 20] = [
         "kubectl sluice status -f shop.yaml",
         "tests/it/cli.rs",
         r#"["status", "-f", path]"#,
+    ),
+    (
+        "kubectl sluice status -f shop.yaml --rules rules.yaml",
+        "tests/it/cli.rs",
+        r#"["status", "-f", manifest, "--rules", "-"]"#,
+    ),
+    (
+        "kubectl sluice lint -f shop.yaml",
+        "tests/it/cli/lint.rs",
+        r#"["lint", "-f", path]"#,
+    ),
+    (
+        "kubectl sluice release POD --namespace shop",
+        "tests/it/cli/server.rs",
+        r#"["release", "api-1"]"#,
+    ),
+    (
+        "kubectl sluice check",
+        "tests/it/cli/server.rs",
+        r#"["check"]"#,
     ),
     (
         "kubectl sluice check --health-rules rules.yaml",

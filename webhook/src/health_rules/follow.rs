@@ -179,37 +179,4 @@ fn event(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_names_the_first_problem_and_how_many_follow() {
-        let config = Config {
-            namespace: "sluice-system".to_owned(),
-            name: Some("rules".to_owned()),
-            builtin: true,
-            instance: "sluice-0".to_owned(),
-        };
-        let mut found = ConfigMap::default();
-        found.metadata.name = Some("rules".to_owned());
-        let problem = Problem {
-            text: "a.yaml".to_owned(),
-            rule: Some(2),
-            message: "lacks current".to_owned(),
-        };
-        let noted = |count| event(&found, &problem, count, &config, Timestamp::UNIX_EPOCH).note;
-        assert_eq!(noted(1).unwrap(), "a.yaml: rule 2: lacks current");
-        assert_eq!(
-            noted(3).unwrap(),
-            "a.yaml: rule 2: lacks current (and 2 more)"
-        );
-        let long = Problem {
-            message: "ü".repeat(2_000),
-            ..problem.clone()
-        };
-        let note = event(&found, &long, 1, &config, Timestamp::UNIX_EPOCH)
-            .note
-            .unwrap();
-        assert!(note.len() <= MAX_NOTE);
-    }
-}
+mod tests;
