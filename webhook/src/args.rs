@@ -11,6 +11,7 @@ use crate::health_rules;
 use crate::inject::Keys;
 use crate::memory;
 use crate::metrics::Metrics;
+use crate::plans;
 use crate::readiness::Readiness;
 use crate::server::{self, Limits, Port, Server};
 use crate::shutdown::{self, Grace, Shutdown};
@@ -281,6 +282,8 @@ impl Args {
         };
         let errors = health_rules::register(&mut parts.registry);
         health_rules::start(client, config, &cache, errors);
+        let plans = plans::follow(client.clone(), Arc::clone(&cache), self.instance.clone());
+        tokio::spawn(plans.instrument(info_span!("plans")));
         let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
         tokio::spawn(writer.instrument(info_span!("events")));
         let synced = parts

@@ -57,6 +57,12 @@ impl View {
         self.list_of(&store, Some(namespace), &Selector::default())
     }
 
+    /// The plans of every namespace.
+    pub fn all_plans(&self) -> Lookup<Vec<Value>> {
+        let store = Arc::clone(self.cache.plans());
+        self.list_of(&store, None, &Selector::default())
+    }
+
     fn list_of(
         &self,
         store: &Arc<Store>,
