@@ -85,11 +85,11 @@ pub fn problem(plan: &Value, world: &dyn World, quiet: impl Fn(&Scope) -> bool) 
     let missing = named.filter(|part| quiet(&scope) && is_empty(part, &scope, world));
     let missing: BTreeSet<String> = missing.map(ToString::to_string).collect();
     (!missing.is_empty()).then(|| {
-        let names: Vec<String> = missing.into_iter().collect();
+        let list: Vec<String> = missing.into_iter().collect();
         format!(
             "release {} has no {}; check the spelling",
             scope.name,
-            names.join(", ")
+            list.join(", ")
         )
     })
 }

@@ -32,6 +32,13 @@ struct Known {
     waiters: HashMap<Wave, HashMap<u64, Arc<Notify>>>,
 }
 
+/// What there is to look at.
+#[derive(Debug)]
+struct Waiting {
+    version: String,
+    waves: Vec<(Wave, Vec<Holder>)>,
+}
+
 /// One entry of the ConfigMap.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
@@ -80,20 +87,25 @@ impl Slots {
         known.version.clone_from(&stored.metadata.resource_version);
         for (wave, waiters) in &known.waiters {
             if first || known.waves.get(wave) != waves.get(wave) {
-                waiters.values().for_each(|waiter| waiter.notify_one());
+                for waiter in waiters.values() {
+                    waiter.notify_one();
+                }
             }
         }
         known.waves = waves;
     }
 
     /// The waves that somebody waits in, with their holders, and the version that this is.
-    fn waiting(&self) -> Option<(String, Vec<(Wave, Vec<Holder>)>)> {
+    fn waiting(&self) -> Option<Waiting> {
         let known = self.lock();
         let waves = known.waiters.keys().map(|wave| {
             let holders = known.waves.get(wave).cloned().unwrap_or_default();
             (wave.clone(), holders)
         });
-        Some((known.version.clone()?, waves.collect()))
+        Some(Waiting {
+            version: known.version.clone()?,
+            waves: waves.collect(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -106,12 +118,9 @@ impl Slots {
 fn key(wave: &Wave) -> String {
     let text = serde_json::to_vec(wave).unwrap_or_default();
     let digest = Sha256::digest(text);
-    let hex: String = digest
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("{}.{hex}", wave.scope.namespace)
+    let half = digest.iter().take(16);
+    let number = half.fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
+    format!("{}.{number:032x}", wave.scope.namespace)
 }
 
 /// The value for a wave's key; `None` takes the key away.

@@ -60,8 +60,8 @@ impl Judge<'_> {
                         .filter(is_of_scope)
                         .map(|object| (kind.clone(), object)),
                 ),
-                Lookup::NotFound => {}
-                Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::NotFound
+                | Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
                 Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
             }
         }

@@ -30,7 +30,7 @@ impl Judge<'_> {
             return false;
         }
         match (&self.dependent.scope, &mark.scope) {
-            (Some(own), Some(Some(other))) => own == other,
+            (Some(own), Some(other)) => own == other,
             _ => true,
         }
     }

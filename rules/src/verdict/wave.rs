@@ -49,9 +49,10 @@ impl Judge<'_> {
                         first = Some((position, kind, object));
                     }
                 }
-                Lookup::Found(None) | Lookup::NotFound => {}
                 // A kind that is not there has no objects, and one that is hidden cannot be waited for.
-                Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::Found(None)
+                | Lookup::NotFound
+                | Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
                 Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
             }
         }

@@ -1,7 +1,7 @@
 //! The effect: follows the ConfigMap, looks at holders in the API server, and gives slots away.
 
 use super::claims::claims;
-use super::{key, value};
+use super::{Waiting, key, value};
 use crate::cache::{Cache, View};
 use crate::status::Settings;
 use futures::TryStreamExt;
@@ -113,7 +113,7 @@ impl Keeper {
     async fn round(&self, view: &View) -> Result<(), Error> {
         let slots = self.cache.slots();
         loop {
-            let Some((version, waves)) = slots.waiting() else {
+            let Some(Waiting { version, waves }) = slots.waiting() else {
                 return Ok(());
             };
             let mut changes = Changes::new();
@@ -155,9 +155,7 @@ impl Keeper {
     ) -> Result<Option<Vec<Holder>>, Error> {
         let mut finished = Vec::new();
         for holder in holders {
-            if self.looks_finished(wave, holder, view)
-                && self.is_finished(wave, holder, view).await?
-            {
+            if looks_finished(wave, holder, view) && self.is_finished(wave, holder, view).await? {
                 finished.push(holder.clone());
             }
         }
@@ -172,19 +170,6 @@ impl Keeper {
             info!(namespace = wave.scope.namespace, %holder, weight = wave.weight, "Slot given");
         }
         Ok(Some(changed))
-    }
-
-    /// Whether it is worth asking the API server: a cache that has not seen everything may be wrong.
-    fn looks_finished(&self, wave: &Wave, holder: &Holder, view: &View) -> bool {
-        let kind = holder.object_kind();
-        match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {
-            Lookup::Found(object) => {
-                object["metadata"]["uid"] != holder.uid.as_str()
-                    || is_done(holder, &object, view, Timestamp::now())
-            }
-            Lookup::NotFound => true,
-            Lookup::Unavailable(_) => false,
-        }
     }
 
     /// What the API server itself says: done, or gone with all of its pods.
@@ -240,5 +225,18 @@ impl Keeper {
         let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone());
         let ended = |pod: &Pod| matches!(phase(pod).as_deref(), Some("Succeeded" | "Failed"));
         Ok(pods.iter().filter(is_of).all(ended))
+    }
+}
+
+/// Whether it is worth asking the API server: a cache that has not seen everything may be wrong.
+fn looks_finished(wave: &Wave, holder: &Holder, view: &View) -> bool {
+    let kind = holder.object_kind();
+    match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {
+        Lookup::Found(object) => {
+            object["metadata"]["uid"] != holder.uid.as_str()
+                || is_done(holder, &object, view, Timestamp::now())
+        }
+        Lookup::NotFound => true,
+        Lookup::Unavailable(_) => false,
     }
 }
