@@ -17,6 +17,7 @@ mod health;
 mod item;
 mod long;
 mod names;
+mod position;
 mod problem;
 mod reference;
 mod selector;
@@ -27,6 +28,7 @@ mod yaml;
 pub use duration::DurationFault;
 pub use health::health;
 pub use names::Fault;
+pub use position::{GatePosition, gate_position};
 pub use problem::Problem;
 pub(crate) use problem::Quoted;
 
@@ -84,6 +86,8 @@ pub struct Declaration {
 ///
 /// A list that cannot be read, or a key below [`keys::PREFIX`] that this version does not act on.
 pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseError> {
+    // Only admission acts on it; that it can be read is asked of everybody.
+    gate_position(annotations)?;
     let mut declaration = Declaration {
         terms: terms(annotations)?,
         ..Declaration::default()
@@ -195,7 +199,12 @@ fn check_key(key: &str) -> Result<(), ParseError> {
         return Ok(());
     };
     let later = keys::LATER.contains(&key);
-    let candidates = [keys::DEPENDS_ON, keys::ALLOW_DEPENDENTS_FROM, keys::HEALTH];
+    let candidates = [
+        keys::DEPENDS_ON,
+        keys::ALLOW_DEPENDENTS_FROM,
+        keys::HEALTH,
+        keys::GATE_POSITION,
+    ];
     let mut words = candidates.into_iter().chain(keys::TERMS);
     if !later && (key == keys::GATED || words.any(|it| it == key) || own.starts_with("health.")) {
         return Ok(());

@@ -32,6 +32,10 @@ pub const REGATE: &str = "sluice.dev/regate";
 /// `"true"` opens the gate at once: break-glass.
 pub const SKIP: &str = "sluice.dev/skip";
 
+/// Where the gate stands among the init containers: `first`, `last` or `after=<init container>`. On the pod template, where
+/// admission finds it when the pod is made.
+pub const GATE_POSITION: &str = "sluice.dev/gate-position";
+
 /// What a dependent says beside its lists; see [`crate::terms::Terms`].
 pub const TERMS: [&str; 6] = [REVISION, TIMEOUT, ON_TIMEOUT, ON_FAILURE, REGATE, SKIP];
 
@@ -54,8 +58,7 @@ pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 /// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
 /// kept is worse than an object that is not accepted. Some of these are read already ([`TERMS`]); taking one out of here
 /// is all that makes it legal.
-pub const LATER: [&str; 10] = [
-    "sluice.dev/gate-position",
+pub const LATER: [&str; 9] = [
     "sluice.dev/group",
     ON_FAILURE,
     ON_TIMEOUT,

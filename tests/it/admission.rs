@@ -35,6 +35,7 @@ fn policy() -> Policy {
     Policy {
         image: "localhost/sluice-gate:dev".to_owned(),
         image_pull_policy: None,
+        image_pull_secrets: Vec::new(),
         ca_bundle: "-----BEGIN CERTIFICATE-----\n".to_owned(),
         addresses: vec![
             "10.96.0.7:9764".to_owned(),

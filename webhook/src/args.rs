@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::client;
 use crate::gate_policy::{self, Fixed};
 use crate::health_rules;
-use crate::inject::Keys;
+use crate::inject::{Amounts, Keys, Resources};
 use crate::memory;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
@@ -78,6 +78,23 @@ pub struct Args {
     /// The gate's imagePullPolicy; default: Kubernetes' own.
     #[arg(long, env = "SLUICE_GATE_IMAGE_PULL_POLICY", value_parser = ["Always", "IfNotPresent", "Never"])]
     gate_image_pull_policy: Option<String>,
+    /// Pull secrets for the gate's image that every gated pod gets; each has to be in the pod's namespace.
+    #[arg(long, env = "SLUICE_GATE_PULL_SECRETS", value_delimiter = ',')]
+    gate_pull_secrets: Vec<String>,
+    /// The gate's requests in a Burstable pod.
+    #[arg(
+        long,
+        env = "SLUICE_GATE_REQUESTS",
+        default_value = "cpu=5m,memory=8Mi"
+    )]
+    gate_requests: Amounts,
+    /// The gate's limits, and in a Guaranteed pod its requests too.
+    #[arg(
+        long,
+        env = "SLUICE_GATE_LIMITS",
+        default_value = "cpu=50m,memory=32Mi"
+    )]
+    gate_limits: Amounts,
     /// The gate's runAsUser; without it the image's user counts, as OpenShift wants it.
     #[arg(long, env = "SLUICE_GATE_RUN_AS_USER")]
     gate_run_as_user: Option<i64>,
@@ -294,6 +311,11 @@ impl Args {
             port: self.status_port,
             image: self.gate_image.clone(),
             image_pull_policy: self.gate_image_pull_policy.clone(),
+            image_pull_secrets: self.gate_pull_secrets.clone(),
+            resources: Resources {
+                requests: self.gate_requests.clone(),
+                limits: self.gate_limits.clone(),
+            },
             run_as_user: self.gate_run_as_user,
         }
     }

@@ -29,6 +29,10 @@ pub struct Fixed {
     pub image: String,
     /// Its `imagePullPolicy`.
     pub image_pull_policy: Option<String>,
+    /// Pull secrets that gated pods get.
+    pub image_pull_secrets: Vec<String>,
+    /// What it asks for.
+    pub resources: Resources,
     /// Its `runAsUser`.
     pub run_as_user: Option<i64>,
 }
@@ -51,11 +55,12 @@ impl Fixed {
         Policy {
             image: self.image.clone(),
             image_pull_policy: self.image_pull_policy.clone(),
+            image_pull_secrets: self.image_pull_secrets.clone(),
             ca_bundle,
             addresses: ips.iter().chain([&server_name]).map(at).collect(),
             server_name,
             run_as_user: self.run_as_user,
-            resources: Resources::default(),
+            resources: self.resources.clone(),
         }
     }
 }
@@ -117,6 +122,8 @@ mod tests {
             port: 9764,
             image: "gate".into(),
             image_pull_policy: None,
+            image_pull_secrets: Vec::new(),
+            resources: Resources::default(),
             run_as_user: None,
         };
         let policy = fixed.policy(&["10.96.0.7".into(), "fd00::7".into()], "pem".into());

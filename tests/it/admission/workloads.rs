@@ -215,3 +215,30 @@ async fn a_dependent_in_its_own_list_is_warned_of() {
         read
     );
 }
+
+#[tokio::test]
+async fn the_position_of_the_gate_belongs_to_the_pod_template() {
+    const POSITION: &str = "sluice.dev/gate-position";
+    let on_object = annotated(listed(workload("apps/v1", "Deployment")), POSITION, "last");
+    let (made, warnings) = stored("CREATE", &on_object, &Value::Null).await;
+    assert_eq!(made, marked(on_object.clone()));
+    assert_eq!(
+        warnings,
+        [
+            "shop/Deployment/api: sluice.dev/gate-position has no effect here; move it to the annotations of the pod template"
+        ]
+    );
+    let (_, warnings) = stored("UPDATE", &rolled(made.clone()), &made).await;
+    assert!(warnings.is_empty(), "said once: {warnings:?}");
+
+    let mut on_template = listed(workload("apps/v1", "Deployment"));
+    on_template["spec"]["template"]["metadata"]["annotations"] = json!({POSITION: "after=fetch"});
+    let (_, warnings) = stored("CREATE", &on_template, &Value::Null).await;
+    assert!(
+        warnings[0].starts_with("shop/Deployment/api has no init container \"fetch\""),
+        "{warnings:?}"
+    );
+    on_template["spec"]["template"]["spec"]["initContainers"] = json!([{"name": "fetch"}]);
+    let (_, warnings) = stored("CREATE", &on_template, &Value::Null).await;
+    assert!(warnings.is_empty(), "{warnings:?}");
+}

@@ -68,6 +68,8 @@ pub enum Change {
     Injected,
     /// The pod has its gate; a mesh that came later gets its exclusion.
     PortExcluded,
+    /// The pod is a copy of a gated one, gate and all; it gets the label by which the status service finds it.
+    Labelled,
 }
 
 impl Change {
@@ -79,6 +81,7 @@ impl Change {
             Self::MarkerRemoved => "marker-removed",
             Self::Injected => "injected",
             Self::PortExcluded => "port-excluded",
+            Self::Labelled => "labelled",
         }
     }
 }
@@ -230,6 +233,10 @@ pub enum Warning {
     SelfReference,
     /// A list that cannot be read and was stored before.
     StoredBadList(ParseError),
+    /// The gate is to stand after an init container that is not there.
+    NoSuchInitContainer(String),
+    /// The gate's position is written where no pod carries it.
+    PositionOnWorkload,
 }
 
 impl Warning {
@@ -249,6 +256,15 @@ impl Warning {
                 )
             }
             Self::StoredBadList(error) => format!("{subject}: {error}"),
+            Self::NoSuchInitContainer(name) => format!(
+                "{subject} has no init container \"{name}\", so unless something adds it first the gate stands where it \
+                 would without {}; correct the name",
+                keys::GATE_POSITION
+            ),
+            Self::PositionOnWorkload => format!(
+                "{subject}: {} has no effect here; move it to the annotations of the pod template",
+                keys::GATE_POSITION
+            ),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
 use super::{Deny, Place, Subject};
-use rules::annotation::{self, Declaration, ParseError};
+use rules::annotation::{self, Declaration, GatePosition, ParseError};
 use rules::dependency::{Dependency, Reference};
 use rules::keys;
 use serde_json::{Map, Value};
@@ -64,6 +64,13 @@ impl Lists<'_> {
             || keys.lists(self.template) != keys.lists(self.old_template)
     }
 
+    /// Whether this request writes the gate's position where it has no effect: on the workload itself.
+    pub(super) fn misplaced_position(self) -> bool {
+        let on = |place: Option<&Annotations>| place?.get(keys::GATE_POSITION).cloned();
+        let own = on(self.object);
+        own.is_some() && own != on(self.old_object) && on(self.template).is_none()
+    }
+
     /// What the lists say. A list that this request writes or changes must be readable; one that was stored before may
     /// be anything, and its error is handed back.
     pub(super) fn read(self, keys: Keys) -> Result<Result<Vec<Dependency>, ParseError>, Deny> {
@@ -79,6 +86,11 @@ impl Lists<'_> {
         effective.extend(news(keys, self.template, None));
         Ok(check(&effective))
     }
+}
+
+/// Where the gate is to stand, by the annotations of a pod or a pod template. What cannot be read is refused elsewhere.
+pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePosition> {
+    annotation::gate_position(annotations?).ok().flatten()
 }
 
 /// Our annotations that are new or changed.

@@ -3,10 +3,11 @@
 //! The marker is a function of the new and the old object alone, so that a dry run gives the same answer today and after
 //! an upgrade of sluice: a tool such as Flux compares that answer with the stored object and takes any difference for drift.
 
-use super::lists::{Lists, waits_for_itself};
+use super::lists::{Lists, gate_position, waits_for_itself};
 use super::patch::{Edits, Misshapen};
 use super::{
     Action, Change, Decision, Keys, Operation, Request, Skip, Subject, Warning, annotations,
+    position,
 };
 use rules::keys;
 use serde_json::{Map, Value};
@@ -53,6 +54,8 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         present: marker(template),
         stored: old_template.and_then(marker),
     };
+    let position = gate_position(annotations(template)).filter(|_| asked && !kept);
+    let missing = position::missing(template, position.as_ref());
     let late = asked && kept && mark.stored.is_none() && lists.changed(keys);
     let warnings = [
         read.as_ref().err().cloned().map(Warning::StoredBadList),
@@ -63,6 +66,10 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         } else {
             Warning::NextRollout
         }),
+        missing.map(|name| Warning::NoSuchInitContainer(name.to_owned())),
+        lists
+            .misplaced_position()
+            .then_some(Warning::PositionOnWorkload),
     ];
     Decision {
         action: mark

@@ -19,6 +19,7 @@ fn keys_of_others_and_our_own_records_are_no_declaration() {
         "kubernetes.io/change-cause": "x",
         "helm.sh/hook": "post-install",
         "sluice.dev/gated": "true",
+        "sluice.dev/gate-position": "after=istio-init",
         "sluice.dev/allow-dependents-from": "*",
         "sluice.dev/health": "/status/replicas >= 1",
         "sluice.dev/health.status.replicas": ">= 1",
