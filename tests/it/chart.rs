@@ -75,6 +75,10 @@ serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoin
 helmTest.enabled=true                           | Pod | /metadata/annotations/sluice.dev~1depends-on | "configmap/kube-root-ca.crt"
 admission.failurePolicy=Ignore                  | MutatingWebhookConfiguration | /webhooks/2/failurePolicy | "Ignore"
 admission.timeoutSeconds=3                      | MutatingWebhookConfiguration | /webhooks/0/timeoutSeconds | 3
+admission.timeoutSeconds=3                      | ValidatingAdmissionPolicy | /spec/failurePolicy | "Ignore"
+backstop.action=Warn                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Warn", "Audit"]
+backstop.action=Deny                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Deny", "Audit"]
+backstop.action=Deny                            | ValidatingAdmissionPolicy | /spec/failurePolicy | "Fail"
 workloads.custom=null                           | MutatingWebhookConfiguration | /webhooks/0/rules/3 | null
 "#;
 
@@ -106,6 +110,8 @@ fn hands_the_values_to_the_controller_as_flags() {
         digest.as_str(),
         "gate.image.pullPolicy=Always",
         "gate.runAsUser=null",
+        "gate.image.pullSecrets={mirror,shared}",
+        "gate.resources.limits.memory=64Mi",
         "annotations.configDependsOn=false",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
@@ -128,6 +134,9 @@ fn hands_the_values_to_the_controller_as_flags() {
     --builtin-health-rules=false
     --gate-image=localhost/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     --gate-image-pull-policy=Always
+    --gate-pull-secrets=mirror,shared
+    --gate-requests=cpu=5m,memory=8Mi
+    --gate-limits=cpu=50m,memory=64Mi
     --honor-config-depends-on=false
     --allow-cross-namespace=web->data,web->jobs
     --workloads=argoproj.io/Rollout
@@ -156,7 +165,11 @@ fn refuses_values_that_nobody_reads() {
     for flag in [
         "replica=3",
         "image.name=x",
-        "gate.image.pullSecrets={a}",
+        "gate.image.pullSecrets={Not_A_Name}",
+        "gate.resources.limits.cpu=much",
+        "gate.resources.limits.gpu=1",
+        "injection.backend=magic",
+        "backstop.action=Audit",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
         "workloads.custom[0].group=g,workloads.custom[0].resource=*",
@@ -175,6 +188,25 @@ fn refuses_values_that_nobody_reads() {
         let refusal = Render::new(&helm).flags(&[flag]).run();
         assert!(refusal.is_err(), "--set {flag} was accepted");
     }
+}
+
+#[test]
+fn the_backstop_is_left_out_where_it_is_turned_off() {
+    let manifest = render!("backstop.enabled=false");
+    assert!(manifest.all("ValidatingAdmissionPolicy").is_empty());
+    assert!(manifest.all("ValidatingAdmissionPolicyBinding").is_empty());
+}
+
+/// A key that is not honoured asks for nothing; the API server's default reason makes tools delete the object.
+#[test]
+fn the_backstop_asks_for_what_the_webhook_gates_and_refuses_gently() {
+    let policy = |manifest: &Manifest| manifest.only("ValidatingAdmissionPolicy")["spec"].clone();
+    let spec = policy(&render!());
+    assert_eq!(spec["validations"][0]["reason"], "Forbidden");
+    let keys = |spec: &Value| spec["matchConditions"][1]["expression"].to_string();
+    assert!(keys(&spec).contains("config.kubernetes.io/depends-on"));
+    let own = policy(&render!("annotations.configDependsOn=false"));
+    assert!(!keys(&own).contains("config.kubernetes.io/depends-on"));
 }
 
 #[test]

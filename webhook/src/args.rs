@@ -308,7 +308,6 @@ impl Args {
         Fixed {
             service: self.service_name.clone(),
             namespace: self.service_namespace.clone(),
-            port: self.status_port,
             image: self.gate_image.clone(),
             image_pull_policy: self.gate_image_pull_policy.clone(),
             image_pull_secrets: self.gate_pull_secrets.clone(),

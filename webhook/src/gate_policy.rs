@@ -16,6 +16,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// While there is no address yet, nobody can be admitted.
 const LOOK_SOON: Duration = Duration::from_secs(1);
 
+/// The status service's port on our Service, whichever port the process itself listens on.
+const STATUS_PORT: u16 = 9764;
+
 /// Where the status service is, and what the administrator chose for the gate.
 #[derive(Debug, Clone)]
 pub struct Fixed {
@@ -23,8 +26,6 @@ pub struct Fixed {
     pub service: String,
     /// Its namespace.
     pub namespace: String,
-    /// The port of the status service.
-    pub port: u16,
     /// The gate's image.
     pub image: String,
     /// Its `imagePullPolicy`.
@@ -46,9 +47,9 @@ impl Fixed {
     fn policy(&self, ips: &[String], ca_bundle: String) -> Policy {
         let at = |host: &String| {
             if host.contains(':') {
-                format!("[{host}]:{}", self.port)
+                format!("[{host}]:{}", STATUS_PORT)
             } else {
-                format!("{host}:{}", self.port)
+                format!("{host}:{}", STATUS_PORT)
             }
         };
         let server_name = self.server_name();
@@ -119,7 +120,6 @@ mod tests {
         let fixed = Fixed {
             service: "sluice".into(),
             namespace: "sluice-system".into(),
-            port: 9764,
             image: "gate".into(),
             image_pull_policy: None,
             image_pull_secrets: Vec::new(),

@@ -204,6 +204,14 @@ fn a_stopped_webhook_holds_up_only_what_asked_for_it() {
         stopped("create", &object("Pod", "marked", &marked(), &none())),
         "a pod of a marked template"
     );
+    let mut copy = object("Pod", "copy", &none(), &none());
+    copy["spec"]["initContainers"] = json!([{"name": "sluice-gate", "image": "x"}]);
+    assert!(
+        stopped("create", &copy),
+        "a copy of a gated pod, without its label"
+    );
+    copy["metadata"]["labels"] = json!({"sluice.dev/gated": "true"});
+    assert!(!stopped("create", &copy), "a copy with its label");
     let mirror = json!({"sluice.dev/gated": "true", "kubernetes.io/config.mirror": "x"});
     let complaint = kubectl(
         &["create", "-f", "-"],
