@@ -1,7 +1,7 @@
 //! The command line, and what it assembles. Every flag has an environment name; the chart sets flags.
 
 use crate::admin;
-use crate::admission::{self, Admission};
+use crate::admission::{self, Admission, Cached};
 use crate::authority::{self, Authority};
 use crate::cache::Cache;
 use crate::catalog::Catalog;
@@ -23,11 +23,13 @@ use clap::Parser;
 use jiff::Timestamp;
 use kube::Client;
 use prometheus_client::registry::Registry;
+use rules::kinds::Kind;
 use rules::verdict::CrossNamespace;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tracing::{Instrument, info, info_span};
 
@@ -163,8 +165,9 @@ impl Args {
     }
 
     async fn assemble(self, mut parts: Parts) -> Result<JoinSet<()>> {
-        let admission = self.admission(&mut parts);
-        let status = self.status(&mut parts);
+        let (cache, requests) = Cache::new();
+        let admission = self.admission(&mut parts, &cache);
+        let status = self.status(&mut parts, cache, requests);
         let metrics = server::Metrics::register(&mut parts.registry);
         let tls = parts
             .resolver
@@ -210,13 +213,15 @@ impl Args {
     }
 
     /// Admission, the certificates that it needs, and the policy that it writes.
-    fn admission(&self, parts: &mut Parts) -> Router {
+    fn admission(&self, parts: &mut Parts, cache: &Arc<Cache>) -> Router {
         let fixed = self.fixed();
         let keys = Keys {
             config_depends_on: self.honor_config_depends_on,
         };
         let metrics = admission::Metrics::register(&mut parts.registry);
-        let admission = Arc::new(Admission::new(keys, admission::Limits::default(), metrics));
+        let known = Arc::new(Cached(Arc::clone(cache)));
+        let admission = Admission::new(keys, admission::Limits::default(), metrics);
+        let admission = Arc::new(admission.knowing(known));
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
@@ -253,10 +258,14 @@ impl Args {
     }
 
     /// The status service, its watches and its Events.
-    fn status(&self, parts: &mut Parts) -> Router {
+    fn status(
+        &self,
+        parts: &mut Parts,
+        cache: Arc<Cache>,
+        requests: UnboundedReceiver<Kind>,
+    ) -> Router {
         let client = &parts.client;
         let metrics = Arc::new(Metrics::register(&mut parts.registry));
-        let (cache, requests) = Cache::new();
         let catalog = Catalog {
             client: client.clone(),
             cache: Arc::clone(&cache),

@@ -47,9 +47,9 @@ impl Fixed {
     fn policy(&self, ips: &[String], ca_bundle: String) -> Policy {
         let at = |host: &String| {
             if host.contains(':') {
-                format!("[{host}]:{}", STATUS_PORT)
+                format!("[{host}]:{STATUS_PORT}")
             } else {
-                format!("{host}:{}", STATUS_PORT)
+                format!("{host}:{STATUS_PORT}")
             }
         };
         let server_name = self.server_name();

@@ -6,15 +6,19 @@
 
 mod container;
 mod decision;
+mod hints;
 mod lists;
 mod patch;
 pub mod pod;
 mod position;
 mod qos;
+mod warning;
 pub mod workload;
 
-pub use decision::{Action, Change, Decision, Deny, Place, Skip, Warning};
+pub use decision::{Action, Change, Decision, Deny, Place, Skip};
+pub use hints::{Known, hints};
 pub use lists::Keys;
+pub use warning::{Removal, Warning};
 
 use serde_json::Value;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The decisions as data: each has a label for metrics and audit, and a sentence for people.
 
-use super::Subject;
+use super::{Subject, Warning};
 use json_patch::PatchOperation;
 use rules::annotation::ParseError;
 use rules::keys;
@@ -219,65 +219,5 @@ impl Deny {
             Self::Starting => (503, "ServiceUnavailable"),
             _ => (403, "Forbidden"),
         }
-    }
-}
-
-/// What the user should know of a request that is allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Warning {
-    /// The list is new and the pods are not rolled for it.
-    NextRollout,
-    /// The list is new and the Job is not: its pods cannot be changed any more.
-    AlreadyStarted,
-    /// It would wait for itself.
-    SelfReference,
-    /// A list that cannot be read and was stored before.
-    StoredBadList(ParseError),
-    /// The gate is to stand after an init container that is not there.
-    NoSuchInitContainer(String),
-    /// The gate's position is written where no pod carries it.
-    PositionOnWorkload,
-}
-
-impl Warning {
-    /// What to know and, where there is one, the way out.
-    pub fn sentence(&self, subject: &Subject) -> String {
-        match self {
-            Self::NextRollout => format!(
-                "{subject}: its list takes effect at the next rollout; {}",
-                way_to_roll(subject)
-            ),
-            Self::AlreadyStarted => {
-                format!("{subject} was created before its list: already started; not gated")
-            }
-            Self::SelfReference => {
-                format!(
-                    "{subject} waits for itself and will never start; remove it from its own list"
-                )
-            }
-            Self::StoredBadList(error) => format!("{subject}: {error}"),
-            Self::NoSuchInitContainer(name) => format!(
-                "{subject} has no init container \"{name}\", so unless something adds it first the gate stands where it \
-                 would without {}; correct the name",
-                keys::GATE_POSITION
-            ),
-            Self::PositionOnWorkload => format!(
-                "{subject}: {} has no effect here; move it to the annotations of the pod template",
-                keys::GATE_POSITION
-            ),
-        }
-    }
-}
-
-/// The way to roll a workload now, for the kinds that kubectl can restart.
-fn way_to_roll(subject: &Subject) -> String {
-    let Subject {
-        group, kind, name, ..
-    } = subject;
-    match (group.as_str(), kind.as_str()) {
-        ("apps", "Deployment" | "StatefulSet" | "DaemonSet") => {
-            format!("run kubectl rollout restart {}/{name}", kind.to_lowercase())
-        }
-        _ => "that is when its pod template changes".to_owned(),
     }
 }

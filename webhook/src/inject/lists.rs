@@ -1,6 +1,7 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
-use super::{Deny, Place, Subject};
+use super::workload::template;
+use super::{Deny, Place, Request, Subject, annotations};
 use rules::annotation::{self, Declaration, GatePosition, ParseError};
 use rules::dependency::{Dependency, Reference};
 use rules::keys;
@@ -49,7 +50,24 @@ pub(super) struct Lists<'a> {
     pub(super) old_template: Option<&'a Annotations>,
 }
 
-impl Lists<'_> {
+impl<'a> Lists<'a> {
+    /// Those of the object in a request; a pod has no template beside itself.
+    pub(super) fn of(request: &Request<'a>) -> Self {
+        let Request {
+            subject,
+            object,
+            old,
+            ..
+        } = *request;
+        let in_template = |object| template(subject, object).and_then(annotations);
+        Self {
+            object: annotations(object),
+            template: in_template(object),
+            old_object: annotations(old),
+            old_template: in_template(old),
+        }
+    }
+
     /// Whether there is a list. The key decides, not the text: the marker must not depend on what this version of the
     /// parser makes of it. A weight does not count while nothing acts on it.
     pub(super) fn asked(self, keys: Keys) -> bool {

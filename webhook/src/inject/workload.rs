@@ -34,12 +34,7 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         return Skip::NoTemplate.into();
     };
     let old_template = find(old, path);
-    let lists = Lists {
-        object: annotations(object),
-        template: annotations(template),
-        old_object: annotations(old),
-        old_template: old_template.and_then(annotations),
-    };
+    let lists = Lists::of(request);
     let read = match lists.read(keys) {
         Ok(read) => read,
         Err(deny) => return deny.into(),
@@ -165,12 +160,17 @@ fn template_path(subject: &Subject) -> &'static [&'static str] {
     }
 }
 
+/// The pod template of a workload; `None` also for a pod.
+pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a Value> {
+    find(object, template_path(subject))
+}
+
 fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
     let found = path.iter().try_fold(object, |value, key| value.get(key))?;
     found.is_object().then_some(found)
 }
 
-fn controller_owned(object: &Value) -> bool {
+pub(super) fn controller_owned(object: &Value) -> bool {
     let owners = object["metadata"]["ownerReferences"].as_array();
     owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true))
 }
