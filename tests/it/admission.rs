@@ -7,6 +7,8 @@
 
 /// What is not a review, and what is too much.
 mod boundary;
+/// Bodies that nobody would send.
+mod fuzz;
 /// Objects and patches from `fixtures/admission`.
 mod goldens;
 /// What holds for every object: property tests.

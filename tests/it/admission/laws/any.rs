@@ -7,7 +7,7 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
 
 /// Any JSON, small.
-pub(super) fn json() -> impl Strategy<Value = Value> {
+pub(in crate::admission) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -75,7 +75,7 @@ fn container(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
     })
 }
 
-pub(super) fn any_pod() -> impl Strategy<Value = Value> {
+pub(in crate::admission) fn any_pod() -> impl Strategy<Value = Value> {
     let init = prop::collection::vec(
         container(&[
             "istio-init",
