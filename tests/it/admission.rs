@@ -33,7 +33,7 @@ use webhook::inject::{GATE_USER, Keys, Policy, Resources};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     Policy {
         image: "localhost/sluice-gate:dev".to_owned(),
         image_pull_policy: None,
@@ -47,6 +47,14 @@ fn policy() -> Policy {
         run_as_user: Some(GATE_USER),
         resources: Resources::default(),
     }
+}
+
+/// The pods of `fixtures/admission`, by the name of their folder.
+pub(crate) fn pod_fixtures() -> Vec<(String, Value)> {
+    goldens::objects()
+        .into_iter()
+        .filter(|(_, object)| object["kind"] == "Pod")
+        .collect()
 }
 
 fn starting(limits: Limits) -> Arc<Admission> {

@@ -4,6 +4,7 @@
 
 mod cluster;
 mod helm;
+mod policy;
 
 use helm::{Manifest, Render, chart_dir, helm, versions};
 use serde_json::{Value, json};
@@ -195,6 +196,74 @@ fn the_backstop_is_left_out_where_it_is_turned_off() {
     let manifest = render!("backstop.enabled=false");
     assert!(manifest.all("ValidatingAdmissionPolicy").is_empty());
     assert!(manifest.all("ValidatingAdmissionPolicyBinding").is_empty());
+}
+
+#[test]
+fn auto_takes_the_policy_where_it_is_served() {
+    const SERVED: &[&str] = &["admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"];
+    let Some(helm) = helm() else { return };
+    let policies = |flag: &str, version: &str| {
+        let render = Render::new(&helm)
+            .flags(&[flag])
+            .kubernetes(version, SERVED);
+        render.manifest().all("MutatingAdmissionPolicy").len()
+    };
+    assert_eq!(policies("injection.backend=auto", "1.36.3"), 3);
+    assert_eq!(policies("injection.backend=auto", "1.35.9"), 0);
+    assert_eq!(policies("injection.backend=webhook", "1.36.3"), 0);
+    assert_eq!(policies("injection.backend=policy", "1.36.3"), 3);
+}
+
+/// The API server injects, so nothing has to wait for the webhook; and the controller fills what the policies read.
+#[test]
+fn with_the_policy_the_webhook_only_advises() {
+    let manifest = render!("injection.backend=policy", "admission.failurePolicy=Fail");
+    let webhooks = manifest.only("MutatingWebhookConfiguration")["webhooks"].clone();
+    for webhook in webhooks.as_array().expect("webhooks") {
+        assert_eq!(webhook["failurePolicy"], "Ignore");
+    }
+    for policy in manifest.all("MutatingAdmissionPolicy") {
+        assert_eq!(policy["spec"]["failurePolicy"], "Fail");
+        assert_eq!(policy["spec"]["reinvocationPolicy"], "IfNeeded");
+    }
+    let injection = |object: &&Value| object["metadata"]["name"] == "sluice-injection";
+    let config_maps = manifest.all("ConfigMap");
+    let parameters = config_maps.iter().find(injection).expect("parameters");
+    assert_eq!(parameters.get("data"), None, "the controller's");
+    let args = &manifest.only("Deployment")["spec"]["template"]["spec"]["containers"][0]["args"];
+    assert!(strings(args).contains(&"--injection-config-map=sluice-injection"));
+    let written =
+        |(_, rule): &(String, Value)| rule["resourceNames"] == json!(["sluice-injection"]);
+    let rule = rules(&manifest).into_iter().find(written).expect("a rule");
+    assert_eq!(
+        (rule.0.as_str(), strings(&rule.1["verbs"])),
+        ("Role", vec!["get", "patch"])
+    );
+}
+
+#[test]
+fn the_policy_puts_the_gates_settings_into_pods() {
+    let text = |flags: &[&str]| {
+        let manifest = Render::new(&helm()?).flags(flags).manifest();
+        let policies = manifest.all("MutatingAdmissionPolicy");
+        let pods = policies
+            .iter()
+            .find(|it| it["metadata"]["name"] == "sluice-pods");
+        Some(pods.expect("pods")["spec"]["mutations"].to_string())
+    };
+    let Some(default) = text(&["injection.backend=policy"]) else {
+        return;
+    };
+    assert!(default.contains("runAsUser: 65532") && !default.contains("imagePullSecrets"));
+    let own = text(&[
+        "injection.backend=policy",
+        "gate.runAsUser=null",
+        "gate.image.pullSecrets={mirror,shared}",
+        "gate.resources.limits.cpu=75m",
+    ]);
+    let own = own.expect("helm is here");
+    assert!(!own.contains("runAsUser"));
+    assert!(own.contains("['mirror', 'shared'].filter") && own.contains("'75m'"));
 }
 
 /// A key that is not honoured asks for nothing; the API server's default reason makes tools delete the object.

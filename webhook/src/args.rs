@@ -100,6 +100,9 @@ pub struct Args {
     /// The gate's runAsUser; without it the image's user counts, as OpenShift wants it.
     #[arg(long, env = "SLUICE_GATE_RUN_AS_USER")]
     gate_run_as_user: Option<i64>,
+    /// The ConfigMap that a MutatingAdmissionPolicy takes the addresses and the CA from; without it the webhook injects.
+    #[arg(long, env = "SLUICE_INJECTION_CONFIG_MAP")]
+    injection_config_map: Option<String>,
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
@@ -325,6 +328,7 @@ impl Args {
                 limits: self.gate_limits.clone(),
             },
             run_as_user: self.gate_run_as_user,
+            config_map: self.injection_config_map.clone(),
         }
     }
 }

@@ -21,6 +21,7 @@ pub use lists::Keys;
 pub use warning::{Removal, Warning};
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,6 +52,17 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// What a MutatingAdmissionPolicy of the chart takes from its ConfigMap: the part that only the controller knows.
+    pub fn parameters(&self) -> BTreeMap<String, String> {
+        [
+            ("addresses", self.addresses.join(",")),
+            ("serverName", self.server_name.clone()),
+            ("caBundle", self.ca_bundle.clone()),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into()
+    }
+
     /// The ports of the addresses, each once.
     fn ports(&self) -> Vec<u16> {
         let mut ports: Vec<u16> = Vec::new();

@@ -114,7 +114,11 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
   scope: Namespaced
 {{- end }}
 
-{{/* The annotations of a pod by which it asks for a gate. */}}
+{{/* The annotations that are lists, and those by which a pod asks for a gate. */}}
+{{- define "sluice.match.lists" -}}
+['sluice.dev/depends-on'{{ if .Values.annotations.configDependsOn }}, 'config.kubernetes.io/depends-on'{{ end }}]
+{{- end }}
+
 {{- define "sluice.match.asks" -}}
 ['sluice.dev/gated', 'sluice.dev/depends-on'{{ if .Values.annotations.configDependsOn }}, 'config.kubernetes.io/depends-on'{{ end }}]
 {{- end }}

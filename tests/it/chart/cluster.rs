@@ -25,7 +25,7 @@ const WORKLOADS: [&str; 7] = [
 ];
 
 /// kubectl on the cluster of `KUBECONFIG`: what it printed, or what it complained of.
-fn kubectl(args: &[&str], input: &Value) -> Result<String, String> {
+pub(super) fn kubectl(args: &[&str], input: &Value) -> Result<String, String> {
     let mut child = Command::new(program("kubectl").expect("the cluster's tests need kubectl"))
         .args(args)
         .stdin(Stdio::piped())
@@ -84,7 +84,7 @@ fn configuration() -> Option<Value> {
     Some(configuration)
 }
 
-fn pod_template(annotations: &Value) -> Value {
+pub(super) fn pod_template(annotations: &Value) -> Value {
     json!({
         "metadata": {"labels": {"app": "x"}, "annotations": annotations},
         "spec": {"restartPolicy": "Always", "containers": [{"name": "x", "image": "x"}]},
@@ -92,7 +92,7 @@ fn pod_template(annotations: &Value) -> Value {
 }
 
 /// One object of a kind, without replicas so that nothing runs.
-fn object(kind: &str, name: &str, annotations: &Value, template: &Value) -> Value {
+pub(super) fn object(kind: &str, name: &str, annotations: &Value, template: &Value) -> Value {
     let mut object = json!({"kind": kind, "metadata": {"name": name, "namespace": NAMESPACE, "annotations": annotations}});
     let labels = json!({"app": "x"});
     let mut once = template.clone();
