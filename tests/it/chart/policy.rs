@@ -108,17 +108,20 @@ fn wait_until_in_force(kind: &str) {
         probe
     };
     let mut last = Ok(Value::Null);
-    for _ in 0..100 {
+    let in_force = (0..100).any(|_| {
         last = dry_run("create", &probe);
-        if last
+        let made = last
             .as_ref()
-            .is_ok_and(|made| made.to_string().contains("sluice.dev/gated"))
-        {
-            return;
+            .is_ok_and(|made| made.to_string().contains("sluice.dev/gated"));
+        if !made {
+            std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    panic!("the policy for {kind} never came into force: {last:#?}");
+        made
+    });
+    assert!(
+        in_force,
+        "the policy for {kind} never came into force: {last:#?}"
+    );
 }
 
 /// One test, because both halves share a namespace.
@@ -303,7 +306,7 @@ fn compare_workloads() {
                 let expected = applied(&new, &decided((group, kind), &new, &old));
                 match dry_run("replace", &new) {
                     Ok(made) => {
-                        assert_eq!(marker(made), marker(expected), "{kind} {name}: {new:#}")
+                        assert_eq!(marker(made), marker(expected), "{kind} {name}: {new:#}");
                     }
                     // The template of a Job cannot change, with or without us.
                     Err(complaint) => {

@@ -2,6 +2,7 @@ mod emergency; // the webhook configuration deleted by hand
 mod removed; // helm uninstall, and installed again
 mod rolled; // one replica after another is replaced
 mod stopped; // no replica answers
+mod upgraded; // another version of the gate
 
 use harness::cluster::{Namespace, Pod, deployment};
 
