@@ -125,6 +125,8 @@ proptest! {
         kind in select(&["Pod", "Deployment", "Job", "CronJob", "Odd"][..]),
         (object, old, metadata, spec) in (json(), json(), json(), json()),
         shaped in any::<bool>(),
+        (field, rubbish) in (select(&["operation", "name", "kind", "uid", "dryRun", "future"][..]), json()),
+        uid in "[a-z]{1,8}",
     ) {
         let shape = json!({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec});
         let mut review = review(operation, &shape, &Value::Null);
@@ -132,6 +134,8 @@ proptest! {
         if !shaped {
             review["request"]["object"] = object;
         }
+        review["request"]["uid"] = json!(uid);
+        review["request"][field] = rubbish;
         is_answered(path, review.to_string().into_bytes())?;
     }
 
