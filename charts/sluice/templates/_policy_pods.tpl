@@ -87,6 +87,13 @@ variables:
       && quantity(c.resources.limits[r]).isGreaterThan(quantity('0'))
       && quantity(c.resources.limits[r]).compareTo(quantity(c.resources.requests[r])) == 0))
 mutations:
+  # Fails while the controller has not written its part. What the API server then says quotes the expression, comment and all.
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: |
+        // sluice is starting and cannot gate this pod yet; try again in a few seconds
+        variables.gated || ['addresses', 'serverName', 'caBundle'].all(k, params.data[k] != '')
+        ? [] : [JSONPatch{op: 'test', path: '/kind', value: 'none'}]
   - patchType: JSONPatch
     jsonPatch:
       expression: >-
@@ -99,7 +106,8 @@ mutations:
   - patchType: JSONPatch
     jsonPatch:
       expression: >-
-        variables.gated ? [] : (has(object.spec.volumes) ? [] : [JSONPatch{op: 'add', path: '/spec/volumes', value: []}])
+        variables.gated || !has(params.data) || !['addresses', 'serverName', 'caBundle'].all(k, k in params.data) ? []
+        : (has(object.spec.volumes) ? [] : [JSONPatch{op: 'add', path: '/spec/volumes', value: []}])
         + [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
         name: 'sluice-token', projected: Object.spec.volumes.projected{sources: [Object.spec.volumes.projected.sources{
         serviceAccountToken: Object.spec.volumes.projected.sources.serviceAccountToken{
