@@ -2,6 +2,7 @@
 //! `KUBECONFIG=... cargo test -p tests --test it -- --ignored --test-threads 8 cluster::`. They mostly wait, so more
 //! of them than there are processors run at a time.
 
+mod admitted; // what admission makes of pods and workloads that are out of the ordinary
 mod annotations; // which annotations count, and where they stand
 mod custom; // kinds that are not built in, and those that come later
 mod edits; // a list that is changed while pods wait

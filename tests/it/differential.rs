@@ -17,7 +17,7 @@ mod library;
 pub(crate) mod random;
 mod yaml;
 
-use random::Random;
+pub(crate) use random::Random;
 
 /// Every run looks at the same cases, so that a failure is news about the code; other seeds are for looking further.
 const SEED: u64 = 20_261_121;
