@@ -109,6 +109,9 @@ pub struct Args {
     /// The ConfigMap that a MutatingAdmissionPolicy takes the addresses and the CA from; without it the webhook injects.
     #[arg(long, env = "SLUICE_INJECTION_CONFIG_MAP")]
     injection_config_map: Option<String>,
+    /// Whether the labels of Helm's release Secrets are looked at; the process needs the right to watch Secrets for it.
+    #[arg(long, env = "SLUICE_FOLLOW_HELM_RELEASES")]
+    follow_helm_releases: bool,
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
@@ -175,6 +178,9 @@ impl Args {
 
     async fn assemble(self, mut parts: Parts) -> Result<JoinSet<()>> {
         let (cache, requests) = Cache::new();
+        if self.follow_helm_releases {
+            cache.read_secrets();
+        }
         let admission = self.admission(&mut parts, &cache);
         let status = self.status(&mut parts, cache, requests);
         let metrics = server::Metrics::register(&mut parts.registry);
