@@ -5,7 +5,7 @@
 mod annotations; // which annotations count, and where they stand
 mod custom; // kinds that are not built in, and those that come later
 mod edits; // a list that is changed while pods wait
-mod helm; // the shop by `helm install --wait` and `helm upgrade`
+mod helm; // the examples by `helm install --wait` and `helm upgrade`
 mod hooks; // a migration that Helm runs as a hook
 mod jobs; // when a Job is done
 mod kinds; // every kind of workload
@@ -19,7 +19,7 @@ mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
 mod selected; // entries that mean several objects
 mod services; // when a Service has somebody behind it
-mod slots; // caps: how many of a wave may run at once
+pub(crate) mod slots; // caps: how many of a wave may run at once
 mod stale; // what is left to be seen of an older state
 mod states; // the word behind the colon
 mod terms; // timeouts, failures, what is asked again, and skipping

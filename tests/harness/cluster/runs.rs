@@ -1,7 +1,7 @@
 //! When applications ran, by what the kubelet wrote into the status of their pods.
 
 use super::namespace::Namespace;
-use super::object::{items, text};
+use super::object::text;
 use super::{LIMIT, await_until};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -56,11 +56,9 @@ impl Runs {
     }
 }
 
+/// Of the first container of a pod.
 fn span(pod: &Value) -> Option<(Timestamp, Timestamp)> {
-    let ended = items(pod, "/status/containerStatuses")
-        .iter()
-        .find(|status| status["name"] == "app")
-        .map(|status| &status["state"]["terminated"])?;
+    let ended = pod.pointer("/status/containerStatuses/0/state/terminated")?;
     let time = |pointer| text(ended, pointer).parse().ok();
     Some((time("/startedAt")?, time("/finishedAt")?))
 }
@@ -78,7 +76,7 @@ mod tests {
                 .map(|(start, finish)| {
                     let time = |second| format!("2026-11-21T07:00:{second:02}Z");
                     let ended = json!({"startedAt": time(start), "finishedAt": time(finish)});
-                    let status = json!({"name": "app", "state": {"terminated": ended}});
+                    let status = json!({"state": {"terminated": ended}});
                     span(&json!({"status": {"containerStatuses": [status]}})).unwrap()
                 })
                 .collect(),

@@ -9,7 +9,7 @@ const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
 const SLOT: &str = "one of 1 slots";
 
 /// So many Jobs of one release, each of which runs so many seconds.
-pub(super) fn seeds(count: usize, seconds: u32, cap: usize) -> Vec<Manifest> {
+pub(crate) fn seeds(count: usize, seconds: u32, cap: usize) -> Vec<Manifest> {
     let script = format!("sleep {seconds}");
     (0..count)
         .map(|number| capped(job(&format!("seed-{number}")), cap).runs(&script))
