@@ -170,7 +170,7 @@ async fn each_wave_has_slots_of_its_own_and_the_smallest_cap_counts() {
             })
         };
         let heavy = wave("heavy", [3, 3, 3]).map(|it| it.annotated("sluice.dev/weight", "1"));
-        let light = wave("light", [2, 1, 2]);
+        let light = wave("light", [1, 2, 2]);
         ns.pipe("apply", &[heavy, light].concat(), &[]).await.ok();
         let light = Runs::of(ns, "wave=light", 3).await;
         let heavy = Runs::of(ns, "wave=heavy", 3).await;

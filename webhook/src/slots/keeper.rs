@@ -74,7 +74,7 @@ impl Keeper {
     async fn run(&self) -> Result<(), Error> {
         let slots = self.cache.slots();
         let stored = self.api.get(&self.name).await?;
-        slots.learn(&stored);
+        slots.begin(&stored);
         let version = stored.metadata.resource_version.unwrap_or_default();
         let mut watched = pin!(self.follow(&version));
         loop {
@@ -164,7 +164,7 @@ impl Keeper {
         let now = Timestamp::now();
         let claims = claims(wave, holders, &self.settings, view, now);
         let is_finished = |holder: &Holder| holder.is_among(&finished);
-        let changed = allot(holders.to_vec(), is_finished, claims);
+        let changed = allot(holders.to_vec(), is_finished, claims.ready, claims.most);
         if changed == holders {
             return Ok(None);
         }
