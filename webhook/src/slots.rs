@@ -1,8 +1,8 @@
 //! Who may run in each capped wave, as this replica knows it.
 //!
 //! Kept in one ConfigMap, which the chart makes and the controller patches on condition that nobody else has since:
-//! [`rules::slots`] says why that is enough. A wave that nobody waits in costs nothing: its holders are struck out when
-//! the next object asks for a slot.
+//! [`rules::slots`] says why that is enough. A wave that nobody waits in costs next to nothing: its holders are struck out
+//! when the next object asks for a slot, or when the watch begins again.
 
 mod claims;
 mod keeper;
@@ -84,14 +84,18 @@ impl Slots {
         }
     }
 
-    /// The waves that somebody waits in, with their holders, and the version that this is.
-    fn waiting(&self) -> Option<(String, Vec<(Wave, Vec<Holder>)>)> {
+    /// The waves with their holders, and the version that this is: those that somebody waits in, or all of them.
+    fn waves(&self, all: bool) -> Option<(String, BTreeMap<Wave, Vec<Holder>>)> {
         let known = self.lock();
-        let waves = known.waiters.keys().map(|wave| {
+        let mut waves = BTreeMap::new();
+        if all {
+            waves.clone_from(&known.waves);
+        }
+        for wave in known.waiters.keys() {
             let holders = known.waves.get(wave).cloned().unwrap_or_default();
-            (wave.clone(), holders)
-        });
-        Some((known.version.clone()?, waves.collect()))
+            waves.insert(wave.clone(), holders);
+        }
+        Some((known.version.clone()?, waves))
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -206,6 +210,10 @@ mod tests {
         slots.learn(&stored("100", &one));
         assert_eq!(ask(), Some(both.to_vec()));
         assert!(!woken());
+        let other = Slots::default();
+        other.begin(&stored("1", &one));
+        let waves = |all| other.waves(all).map(|(_, waves)| waves.len());
+        assert_eq!((waves(false), waves(true)), (Some(0), Some(1)));
         // What is followed anew may be an etcd that was restored.
         slots.begin(&stored("7", &one));
         assert_eq!(ask(), Some(one.to_vec()));
