@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each command that the documentation shows, the file that runs it, and how it stands there.
-const RUN_BY: [(&str, &str, &str); 24] = [
+const RUN_BY: [(&str, &str, &str); 28] = [
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
     ("make images", "Makefile", "install: cluster images"),
@@ -11,6 +11,26 @@ const RUN_BY: [(&str, &str, &str); 24] = [
         "helm install shop examples/shop/chart --namespace shop --create-namespace",
         "tests/it/cluster/helm.rs",
         r#"["install", "shop", CHART]"#,
+    ),
+    (
+        "helm install umbrella examples/umbrella --namespace umbrella --create-namespace --wait",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "umbrella", UMBRELLA]"#,
+    ),
+    (
+        "helm install umbrella examples/umbrella --namespace crashes --create-namespace --wait --set front.podAnnotations=null",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "umbrella", UMBRELLA, without]"#,
+    ),
+    (
+        "helm install seeds examples/seeds --namespace seeds --create-namespace",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "seeds", SEEDS]"#,
+    ),
+    (
+        "kubectl get jobs --namespace seeds",
+        "tests/it/cluster/helm.rs",
+        r#"["get", "jobs"]"#,
     ),
     (
         "kubectl sluice status POD --namespace shop",
@@ -109,9 +129,10 @@ fn read(path: &Path) -> String {
 fn pages() -> Vec<PathBuf> {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs is a folder");
     let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("readable").path()).collect();
-    pages.extend(
-        ["README.md", "CONTRIBUTING.md", "examples/shop/README.md"].map(|page| root().join(page)),
-    );
+    let examples = ["shop", "umbrella", "seeds"].map(|it| format!("examples/{it}/README.md"));
+    let others = ["README.md", "CONTRIBUTING.md"].map(str::to_owned);
+    let others = others.into_iter().chain(examples);
+    pages.extend(others.map(|page| root().join(page)));
     pages
 }
 

@@ -24,3 +24,5 @@ mod fuzz;
 mod gate;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
 mod kstatus;
+/// Figures of a real cluster that take too long for every run.
+mod measured;

@@ -1,10 +1,12 @@
 //! What an upgrade, a rollback or a controller that is behind leaves to be seen of an older state.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, await_until, config_map, daemon_set, deployment, items, job,
-    stateful_set, text, with_namespace,
+    Chart, LIMIT, Manifest, Namespace, Pod, await_until, config_map, daemon_set, deployment, items,
+    job, stateful_set, text, with_namespace,
 };
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use std::time::Duration;
 
 const REVISION: &str = "sluice.dev/revision";
 
@@ -193,6 +195,78 @@ async fn a_removed_job_counts_for_the_next_revision_too() {
         let patch = json!({"spec": {"template": {"metadata": {"labels": {"release": "2"}}}}});
         ns.patch("deployment/api", &patch).await;
         ns.next_pod_of("api", &old).await.starts().await;
+    })
+    .await;
+}
+
+/// A database of which each upgrade is another revision, if it changes at all, and an API that always is one.
+fn database_and_api(changes: bool) -> Chart {
+    let revision = "{{ .Release.Revision }}";
+    let rolls = |it: Manifest| it.template_annotated("example.com/release", revision);
+    let mut db = stateful_set("db").ready_after(2);
+    if changes {
+        db = rolls(db);
+    }
+    let api = rolls(deployment("api").depends_on("statefulset/db"));
+    Chart::new("helm", &[db, api])
+}
+
+/// Installs it, and waits until what is there is no part of the same installation as what comes next.
+async fn installed(ns: &Namespace, chart: &Chart) -> (Pod, Pod) {
+    chart.upgrade(ns, &["--wait"]).await.ok();
+    let pods = (ns.pod_of("db").await, ns.pod_of("api").await);
+    pods.1.starts().await;
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    pods
+}
+
+/// Helm writes the Deployment before the StatefulSet, so the new API meets the old database, which is ready; nothing but
+/// its age says that it will not be for long.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback() {
+    with_namespace("settle", async |ns| {
+        let chart = database_and_api(true);
+        let mut old = installed(ns, &chart).await;
+        for back in [false, true] {
+            if back {
+                chart.rollback(ns, &["--wait"]).await.ok();
+            } else {
+                chart.upgrade(ns, &["--wait"]).await.ok();
+            }
+            let db = ns.next_pod_of("db", &old.0).await;
+            let api = ns.next_pod_of("api", &old.1).await;
+            let ready = db.says("ready").await;
+            let starts = api.starts().await;
+            assert!(
+                ready <= starts,
+                "{starts} is before {ready}; rollback: {back}"
+            );
+            old = (db, api);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_unchanged_database_counts_for_the_api_of_an_upgrade_after_a_moment() {
+    with_namespace("settle-same", async |ns| {
+        let chart = database_and_api(false);
+        let (_, api) = installed(ns, &chart).await;
+        chart.upgrade(ns, &["--wait"]).await.ok();
+        let api = ns.next_pod_of("api", &api).await;
+        let created = api.now().await;
+        let created: Timestamp = text(&created, "/metadata/creationTimestamp")
+            .parse()
+            .unwrap();
+        let log = api.gate_log().await;
+        assert!(
+            log.iter().any(|line| line.text.contains("Settling")),
+            "{log:?}"
+        );
+        let waited = api.starts().await.duration_since(created);
+        assert!(waited < SignedDuration::from_secs(30), "{waited:#}");
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! The effect: follows the ConfigMap, looks at holders in the API server, and gives slots away.
 
 use super::claims::claims;
-use super::{Waiting, key, value};
+use super::{key, value};
 use crate::cache::{Cache, View};
 use crate::status::Settings;
 use futures::TryStreamExt;
@@ -74,12 +74,15 @@ impl Keeper {
     async fn run(&self) -> Result<(), Error> {
         let slots = self.cache.slots();
         let stored = self.api.get(&self.name).await?;
-        slots.learn(&stored);
+        slots.begin(&stored);
         let version = stored.metadata.resource_version.unwrap_or_default();
         let mut watched = pin!(self.follow(&version));
+        // Waves that nobody comes back to are looked through once for each watch, or the ConfigMap would grow for ever.
+        let mut all = true;
         loop {
             let view = self.cache.view();
-            self.round(&view).await?;
+            self.round(&view, all).await?;
+            all = false;
             tokio::select! {
                 ended = &mut watched => return ended,
                 () = view.changed() => {}
@@ -108,12 +111,12 @@ impl Keeper {
         Ok(())
     }
 
-    /// Looks at every wave in which somebody waits, and writes what changes; on a conflict with what the other replica
-    /// has written.
-    async fn round(&self, view: &View) -> Result<(), Error> {
+    /// Looks at every wave in which somebody waits, or at all of them, and writes what changes; on a conflict looks again at
+    /// what the other replica has written.
+    async fn round(&self, view: &View, all: bool) -> Result<(), Error> {
         let slots = self.cache.slots();
         loop {
-            let Some(Waiting { version, waves }) = slots.waiting() else {
+            let Some((version, waves)) = slots.waves(all) else {
                 return Ok(());
             };
             let mut changes = Changes::new();
@@ -162,7 +165,7 @@ impl Keeper {
         let now = Timestamp::now();
         let claims = claims(wave, holders, &self.settings, view, now);
         let is_finished = |holder: &Holder| holder.is_among(&finished);
-        let changed = allot(holders.to_vec(), is_finished, claims);
+        let changed = allot(holders.to_vec(), is_finished, claims.ready, claims.most);
         if changed == holders {
             return Ok(None);
         }

@@ -1,0 +1,182 @@
+//! Caps: `sluice.dev/parallelism`.
+
+use harness::cluster::{Manifest, Namespace, Pod, Runs, deployment, items, job, with_namespace};
+use serde_json::json;
+
+const PARALLELISM: &str = "sluice.dev/parallelism";
+const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
+/// What everybody in one release waits for whose turn has not come.
+const SLOT: &str = "one of 1 slots";
+
+/// So many Jobs of one release, each of which runs so many seconds.
+pub(crate) fn seeds(count: usize, seconds: u32, cap: usize) -> Vec<Manifest> {
+    let script = format!("sleep {seconds}");
+    (0..count)
+        .map(|number| capped(job(&format!("seed-{number}")), cap).runs(&script))
+        .collect()
+}
+
+fn capped(manifest: Manifest, cap: usize) -> Manifest {
+    manifest
+        .with(INSTANCE, "shop")
+        .annotated(PARALLELISM, &cap.to_string())
+}
+
+/// Ten Jobs of three seconds each.
+async fn ten(cap: usize) -> Runs {
+    let mut ran = None;
+    with_namespace(&format!("cap-{cap}"), async |ns| {
+        ns.pipe("apply", &seeds(10, 3, cap), &[]).await.ok();
+        let runs = Runs::of(ns, "", 10).await;
+        let (most, length) = (runs.most_at_once(), runs.length());
+        eprintln!("cap {cap}: at most {most} at once, {length:#} in all");
+        ran = Some(runs);
+    })
+    .await;
+    ran.expect("the test has run")
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn of_ten_jobs_with_a_cap_of_one_each_runs_alone() {
+    assert_eq!(ten(1).await.most_at_once(), 1);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn of_ten_jobs_with_a_cap_of_two_two_run_at_once() {
+    assert_eq!(ten(2).await.most_at_once(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn of_ten_jobs_with_a_cap_of_three_three_run_at_once() {
+    assert_eq!(ten(3).await.most_at_once(), 3);
+}
+
+/// How many of ten a busy node has started before the first has ended is its own affair.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_cap_beyond_all_of_them_holds_nobody_back() {
+    let most = ten(10_000).await.most_at_once();
+    assert!(most > 3, "{most}");
+}
+
+/// A Job that runs until `/tmp/enough` is there, and then ends with this code.
+fn until_told(name: &str, code: u8) -> Manifest {
+    let script = format!("until [ -e /tmp/enough ]; do sleep 0.2; done; exit {code}");
+    capped(job(name), 1).runs(&script)
+}
+
+async fn tell(ns: &Namespace, job: &str) {
+    let job = format!("job/{job}");
+    ns.kubectl(["exec", &job, "-c", "app", "--", "touch", "/tmp/enough"])
+        .await
+        .ok();
+}
+
+/// Applies a Job whose turn has not come.
+async fn waits(ns: &Namespace, manifest: Manifest) -> Pod {
+    let name = manifest.name().to_owned();
+    ns.apply([manifest]).await.ok();
+    let pod = ns.pod_of(&name).await;
+    pod.waits_for(SLOT, "NoSlot").await;
+    pod.stays_shut().await;
+    pod
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_that_fails_and_one_that_is_deleted_make_room() {
+    with_namespace("slot-freed", async |ns| {
+        ns.apply([until_told("fails", 1)]).await.ok();
+        ns.pod_of("fails").await.starts().await;
+        let gone = waits(ns, until_told("gone", 0)).await;
+        tell(ns, "fails").await;
+        gone.starts().await;
+
+        let last = waits(ns, capped(job("last"), 1)).await;
+        ns.kubectl(["delete", "job/gone", "--wait=false"])
+            .await
+            .ok();
+        last.starts().await;
+        let pods = ns.look.list("pod", "app=gone").await;
+        for pod in &pods {
+            let app = &items(pod, "/status/containerStatuses")[0];
+            assert!(app["state"]["running"].is_null(), "{pod:#}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_suspended_job_keeps_its_slot() {
+    with_namespace("slot-suspended", async |ns| {
+        ns.apply([until_told("first", 0)]).await.ok();
+        let first = ns.pod_of("first").await;
+        first.starts().await;
+        let suspend = |it: bool| json!({"spec": {"suspend": it}});
+        ns.patch("job/first", &suspend(true)).await;
+        ns.until("job/first", "has no pod", |it| {
+            it["status"]["active"].as_i64().unwrap_or(0) == 0
+        })
+        .await;
+        let second = waits(ns, capped(job("second"), 1)).await;
+
+        ns.patch("job/first", &suspend(false)).await;
+        ns.next_pod_of("first", &first).await.starts().await;
+        second.is_shut().await;
+        tell(ns, "first").await;
+        second.starts().await;
+    })
+    .await;
+}
+
+/// A Deployment has its slot until it is rolled out.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn deployments_with_a_cap_of_one_become_ready_one_after_another() {
+    with_namespace("slot-deployments", async |ns| {
+        let names = ["a", "b", "c"];
+        ns.apply(names.map(|name| capped(deployment(name).ready_after(2), 1)))
+            .await
+            .ok();
+        let mut turns = Vec::new();
+        for name in names {
+            let pod = ns.pod_of(name).await;
+            turns.push((pod.starts().await, pod.says("ready").await));
+        }
+        turns.sort();
+        for turn in turns.windows(2) {
+            assert!(turn[0].1 <= turn[1].0, "{turns:?}");
+        }
+    })
+    .await;
+}
+
+/// Weights and caps together, and a smaller cap that somebody says beside a greater one.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn each_wave_has_slots_of_its_own_and_the_smallest_cap_counts() {
+    with_namespace("slot-waves", async |ns| {
+        let wave = |wave: &'static str, caps: [usize; 3]| {
+            let mut number = 0;
+            caps.map(|cap| {
+                number += 1;
+                let seed = job(&format!("{wave}-{number}")).runs("sleep 3");
+                let seed = seed.in_pod("/metadata/labels/wave", wave);
+                capped(seed, cap)
+            })
+        };
+        let heavy = wave("heavy", [3, 3, 3]).map(|it| it.annotated("sluice.dev/weight", "1"));
+        let light = wave("light", [1, 2, 2]);
+        ns.pipe("apply", &[heavy, light].concat(), &[]).await.ok();
+        let light = Runs::of(ns, "wave=light", 3).await;
+        let heavy = Runs::of(ns, "wave=heavy", 3).await;
+        assert_eq!(light.most_at_once(), 1);
+        assert!(heavy.most_at_once() > 1);
+        assert!(light.last_finish() <= heavy.first_start());
+    })
+    .await;
+}
