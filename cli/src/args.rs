@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::objects::{Chart, Input};
 use crate::offline::{self, Profile};
 use crate::{check, health_rules, input, lint, release, status};
 use anyhow::{Context, Result};
@@ -62,7 +63,7 @@ enum Command {
     /// templates, and names the file, the document, the object, the key and the place of what is refused at admission.
     /// Then looks at what the objects are to each other: what waits for itself or in a circle is an error too; a
     /// dependency that is likely not meant, such as a post-install hook, is a warning; one that is not in the input is
-    /// a note. Asks no cluster. Charts are linted as they render: helm template CHART | kubectl sluice lint -f -
+    /// a note. Weights, caps and plans are looked at as well. Asks no cluster. A chart's folder is rendered by helm.
     ///
     /// Exit code 0: no error; 1: an error, or with --strict a warning; 2: wrong arguments.
     Lint(Lint),
@@ -87,14 +88,28 @@ struct Release {
     owner: bool,
 }
 
+/// Where objects are read from, without a cluster.
 #[derive(Debug, ClapArgs)]
-struct Lint {
-    /// Manifests: files, or folders with *.yaml, *.yml and *.json; `-` is standard input. May be there several times.
-    #[arg(short, long = "filename", value_name = "FILE", required = true)]
+struct Manifests {
+    /// Manifests: files, folders with *.yaml, *.yml and *.json, charts (folders with a Chart.yaml, rendered by `helm
+    /// template`); `-` is standard input. May be there several times.
+    #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Also the folders in a folder.
-    #[arg(short = 'R', long)]
+    #[arg(short = 'R', long, requires = "file")]
     recursive: bool,
+    /// Values to render a chart with, as Helm takes them. May be there several times.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    values: Vec<PathBuf>,
+    /// A value to render a chart with, as Helm takes it. May be there several times.
+    #[arg(long, value_name = "KEY=VALUE", requires = "file")]
+    set: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Lint {
+    #[command(flatten)]
+    manifests: Manifests,
     /// Take a warning for an error.
     #[arg(long)]
     strict: bool,
@@ -157,28 +172,45 @@ impl Args {
                 let (client, namespace) = connection.open().await?;
                 release::run(client, &namespace, bare(&pod), owner).await
             }
-            Command::Lint(lint) => lint.run(),
+            Command::Lint(lint) => lint.run(connection),
             Command::Check(check) => check.run(connection).await,
         }
     }
 }
 
-impl Lint {
-    fn run(self) -> Result<ExitCode> {
-        let Self {
-            file: paths,
-            recursive,
-            strict,
-            output,
-        } = self;
-        if paths.iter().filter(|path| input::is_stdin(path)).count() > 1 {
+impl Manifests {
+    fn input(self, namespace: Option<String>, release: Option<String>) -> Input {
+        if self
+            .file
+            .iter()
+            .filter(|path| input::is_stdin(path))
+            .count()
+            > 1
+        {
             wrong("standard input can be read once; name `-` once");
         }
+        Input {
+            paths: self.file,
+            recursive: self.recursive,
+            chart: Chart {
+                release,
+                namespace,
+                values: self.values,
+                set: self.set,
+            },
+        }
+    }
+}
+
+impl Lint {
+    fn run(self, connection: Connection) -> Result<ExitCode> {
+        if self.manifests.file.is_empty() {
+            wrong("name what to lint with -f");
+        }
         lint::run(&lint::Question {
-            paths,
-            recursive,
-            strict,
-            output,
+            input: self.manifests.input(connection.namespace, None),
+            strict: self.strict,
+            output: self.output,
         })
     }
 }

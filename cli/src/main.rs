@@ -6,6 +6,7 @@ mod health_rules;
 mod input;
 mod lint;
 mod manifest;
+mod objects;
 mod offline;
 mod reader;
 mod release;
