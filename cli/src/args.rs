@@ -2,7 +2,7 @@
 
 use crate::objects::{Chart, Input};
 use crate::offline::{self, Profile};
-use crate::{check, health_rules, input, lint, release, status};
+use crate::{check, graph, health_rules, input, lint, release, status};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -57,6 +57,24 @@ enum Command {
     ///
     /// Exit code 0: it is set, or the gate was open; 1: an error; 2: wrong arguments.
     Release(Release),
+    /// Who waits for whom, in which order things start, and where the time went.
+    ///
+    /// Without -f: the workloads of a namespace, or with --release of one release, and what they wait for. A row for each
+    /// in the order in which they start: its step (those of one step start together), its wave, its status and why, and
+    /// what it waits for. Then how long the gate of each pod waited, and the critical path: the chain of dependencies that
+    /// determined when the last one became ready, with the seconds of each. Times are those that pods and Jobs carry, so
+    /// a pod that was not ready for a while counts from when it was ready again. Reads the cluster with your own rights.
+    ///
+    /// With -f: the same of manifests or a chart, without status and times; asks no cluster.
+    ///
+    /// What waits in a circle is marked `circle`, what waits for that `never`.
+    ///
+    ///   kubectl sluice graph --release shop
+    ///   kubectl sluice graph -f CHART -o dot | dot -Tsvg > shop.svg
+    ///
+    /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a circle.
+    #[command(verbatim_doc_comment)]
+    Graph(GraphArgs),
     /// What is wrong with the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
@@ -119,6 +137,18 @@ struct Lint {
 }
 
 #[derive(Debug, ClapArgs)]
+struct GraphArgs {
+    #[command(flatten)]
+    manifests: Manifests,
+    /// Only this release (the scope of its objects), and what it waits for. A chart is rendered under this name.
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t = graph::Output::Text)]
+    output: graph::Output,
+}
+
+#[derive(Debug, ClapArgs)]
 struct Check {
     /// Health rules: a list of them, or the ConfigMap that holds them; `-` is standard input.
     #[arg(long, value_name = "FILE")]
@@ -172,6 +202,7 @@ impl Args {
                 let (client, namespace) = connection.open().await?;
                 release::run(client, &namespace, bare(&pod), owner).await
             }
+            Command::Graph(graph) => graph.run(connection).await,
             Command::Lint(lint) => lint.run(connection),
             Command::Check(check) => check.run(connection).await,
         }
@@ -212,6 +243,22 @@ impl Lint {
             strict: self.strict,
             output: self.output,
         })
+    }
+}
+
+impl GraphArgs {
+    async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let Self {
+            manifests,
+            release,
+            output,
+        } = self;
+        if !manifests.file.is_empty() {
+            let input = manifests.input(connection.namespace, release.clone());
+            return graph::offline(&input, release.as_deref(), output);
+        }
+        let (client, namespace) = connection.open().await?;
+        graph::cluster(client, &namespace, release.as_deref(), output).await
     }
 }
 

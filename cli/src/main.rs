@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod graph;
 mod health_rules;
 mod input;
 mod lint;

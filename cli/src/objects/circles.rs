@@ -44,7 +44,7 @@ impl Graph<'_> {
     }
 
     /// What makes one object wait for another, where it is no entry that names it.
-    fn how(&self, from: usize, link: Link) -> Option<String> {
+    pub(crate) fn how(&self, from: usize, link: Link) -> Option<String> {
         let Wait { dependency, source } = &self.lists[from][link.wait?];
         match (source, &dependency.reference) {
             (Source::Weight, _) => {

@@ -1,13 +1,12 @@
 //! Who waits for whom: what lists, plans and weights say, and the objects that they mean.
 
 use super::graph::Graph;
-use super::object::{Object, Role};
-use rules::annotation;
+use super::object::Object;
+use rules::annotation::{self, ParseError};
 use rules::dependency::{Dependency, Parts, Reference, State};
 use rules::keys;
 use rules::plan::Plan;
 use rules::scope::{self, Part, Scope};
-use serde_json::{Map, Value};
 
 /// One thing that an object waits for.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,25 +173,29 @@ fn is_called(object: &Object, part: &Part) -> bool {
     }
 }
 
-/// The template's keys over the object's, as far as they can be read.
+/// Why the list of an object cannot be read: it waits until somebody can.
+pub(crate) fn unreadable(object: &Object) -> Option<ParseError> {
+    lists(object).into_iter().find_map(Result::err)
+}
+
+/// What its lists say, as far as they can be read.
 fn list(object: &Object) -> Vec<Wait> {
-    if !object.is_dependent() {
-        return Vec::new();
-    }
-    let mut both = Map::new();
-    for holder in object.holders() {
-        if holder.role != Role::Copied {
-            let pairs = holder.annotations.iter();
-            both.extend(pairs.map(|(key, value)| (key.clone(), value.clone())));
-        }
-    }
-    let text = |key: &str| both.get(key).and_then(Value::as_str);
-    let own = text(keys::DEPENDS_ON).map(annotation::parse_depends_on);
-    let config = text(keys::CONFIG_DEPENDS_ON).map(annotation::parse_config_depends_on);
-    let lists = [own, config].into_iter().flatten().filter_map(Result::ok);
     let wait = |dependency| Wait {
         dependency,
         source: Source::List,
     };
+    let lists = lists(object).into_iter().filter_map(Result::ok);
     lists.flatten().map(wait).collect()
+}
+
+/// Both lists: the template's over the object's.
+fn lists(object: &Object) -> Vec<Result<Vec<Dependency>, ParseError>> {
+    if !object.is_dependent() {
+        return Vec::new();
+    }
+    let own = object.said(keys::DEPENDS_ON);
+    let config = object.said(keys::CONFIG_DEPENDS_ON);
+    let own = own.map(annotation::parse_depends_on);
+    let config = config.map(annotation::parse_config_depends_on);
+    own.into_iter().chain(config).collect()
 }
