@@ -236,7 +236,7 @@ impl Manifests {
 impl Lint {
     fn run(self, connection: Connection) -> Result<ExitCode> {
         if self.manifests.file.is_empty() {
-            wrong("name what to lint with -f");
+            wrong("name what to lint with -f FILE");
         }
         lint::run(&lint::Question {
             input: self.manifests.input(connection.namespace, None),

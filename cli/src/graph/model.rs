@@ -72,6 +72,7 @@ pub(super) struct Edge {
 
 /// Objects that wait for each other.
 #[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Circle {
     /// The whole way, which ends where it begins.
     pub(super) path: String,
