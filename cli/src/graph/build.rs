@@ -202,6 +202,7 @@ fn node(
         id: format!("{prefix}{kind}/{name}"),
         scope: object.and_then(|(_, it)| Some(it.scope.as_ref()?.name.clone())),
         wave: object.and_then(|(_, it)| it.scope.as_ref().and(it.wave())),
+        parallelism: object.and_then(|(_, it)| it.cap()),
         step: None,
         circle: false,
         missing: object.is_none(),

@@ -64,7 +64,7 @@ pub(super) fn path(model: &Model, spans: &BTreeMap<usize, Span>) -> Option<Path>
     })
 }
 
-/// Which of its dependencies an object waited for last, and when that was ready; none where it did not wait.
+/// What an object waited for last, and when that was ready; none where it did not wait.
 fn before(
     model: &Model,
     spans: &BTreeMap<usize, Span>,
@@ -75,10 +75,39 @@ fn before(
     let started = span.started?;
     let latest = span.opened.map_or(until, |opened| opened + BLUR).min(until);
     let edges = model.edges.iter().filter(|edge| edge.from_node == node);
-    let ready = edges.filter_map(|edge| Some((edge.to_node, spans.get(&edge.to_node)?.ready?)));
+    let candidates = edges
+        .map(|edge| edge.to_node)
+        .chain(slots(model, spans, node));
+    let ready = candidates.filter_map(|to| Some((to, spans.get(&to)?.ready?)));
     ready
-        .filter(|(_, ready)| (started..=latest).contains(ready) && *ready > started)
+        .filter(|(_, ready)| started < *ready && *ready <= latest)
         .max_by_key(|(_, ready)| *ready)
+}
+
+/// Those of its wave that left a slot while all of them were taken.
+fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize> {
+    let own = &model.nodes[node];
+    let Some(most) = own.parallelism else {
+        return Vec::new();
+    };
+    let runs: Vec<(usize, Timestamp, Option<Timestamp>)> = spans
+        .iter()
+        .filter(|(at, _)| {
+            let other = &model.nodes[**at];
+            let same = (&other.scope, other.wave, &other.namespace)
+                == (&own.scope, own.wave, &own.namespace);
+            **at != node && same && other.parallelism.is_some()
+        })
+        .filter_map(|(at, span)| Some((*at, span.opened.or(span.started)?, span.ready)))
+        .collect();
+    let taken = |then: Timestamp| {
+        let at_work = |(_, from, until): &&(usize, Timestamp, Option<Timestamp>)| {
+            *from < then && until.is_none_or(|until| until >= then)
+        };
+        runs.iter().filter(at_work).count() >= most
+    };
+    let left = runs.iter().filter(|(_, _, ready)| ready.is_some_and(taken));
+    left.map(|(at, ..)| *at).collect()
 }
 
 /// The workload behind a Service whose pods were there first.

@@ -30,6 +30,9 @@ pub(super) struct Node {
     /// Its wave, where it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wave: Option<i64>,
+    /// How many of its wave may run at once, as it says itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parallelism: Option<usize>,
     /// At which step it can start, from 1; none where it waits for a circle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,

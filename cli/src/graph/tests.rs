@@ -214,6 +214,10 @@ fn cluster_of(more: &[Value]) -> Told {
     values.push(owned("ReplicaSet", "web-1", ("Deployment", "web")));
     values[5]["apiVersion"] = "apps/v1".into();
     values.extend_from_slice(more);
+    told(&values)
+}
+
+fn told(values: &[Value]) -> Told {
     let rules = Rules::default();
     let world = Manifest::new(values.iter(), &rules);
     let now = at(59).parse().unwrap();
@@ -288,4 +292,27 @@ fn who_still_waits_is_told() {
         ),
         "{text}"
     );
+}
+
+#[test]
+fn a_cap_is_on_the_path_where_all_slots_were_taken() {
+    let seed = |name: &str, until: u8| {
+        let mut object = read(&workload("Job", name, "r", "sluice.dev/parallelism: '1'"))[0]
+            .value
+            .clone();
+        object["metadata"]["namespace"] = "shop".into();
+        object["status"] = json!({"startTime": at(0), "completionTime": at(until)});
+        object
+    };
+    let told = told(&[
+        seed("a", 10),
+        seed("b", 22),
+        pod(("Job", "a"), "a-x", 0, Some(1), None),
+        pod(("Job", "b"), "b-x", 0, Some(11), None),
+    ]);
+    let steps = &told.critical_path.as_ref().unwrap().steps;
+    let steps: Vec<_> = steps.iter().map(|it| (&*it.object, it.seconds)).collect();
+    assert_eq!(steps, [("Job/a", 10), ("Job/b", 12)]);
+    let text = text::text(&told);
+    assert!(text.contains("  one of 1 slots\n"), "{text}");
 }

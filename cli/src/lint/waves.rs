@@ -57,13 +57,14 @@ fn why_idle(object: &Object, key: &str) -> Option<String> {
 
 /// Different caps in one wave: the smallest counts for all.
 fn caps(objects: &[Object]) -> Vec<Finding> {
-    let mut waves: BTreeMap<(&Scope, i64), Vec<(i64, &Object)>> = BTreeMap::new();
+    let mut waves: BTreeMap<(&Scope, i64), Vec<(usize, &Object)>> = BTreeMap::new();
     for object in objects {
-        let cap = object.said(keys::PARALLELISM);
-        let cap = cap.and_then(|text| text.trim().parse::<i64>().ok());
-        if let (Some(cap), Some(scope), Some(weight)) = (cap, &object.scope, object.wave()) {
-            let wave = waves.entry((scope, weight)).or_default();
-            wave.push((cap.max(1), object));
+        if let (Some(cap), Some(scope), Some(weight)) = (object.cap(), &object.scope, object.wave())
+        {
+            waves
+                .entry((scope, weight))
+                .or_default()
+                .push((cap, object));
         }
     }
     let mut findings = Vec::new();

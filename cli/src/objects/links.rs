@@ -22,7 +22,7 @@ pub(crate) enum Source {
     List,
     /// A plan of its scope.
     Plan,
-    /// The weights of its scope.
+    /// The weights and caps of its scope.
     Weight,
 }
 
@@ -46,6 +46,7 @@ impl Graph<'_> {
             let gated = self.is_gated(at) || !planned.is_empty();
             waits.extend(planned);
             waits.extend(gated.then(|| self.wave(object)).flatten());
+            waits.extend(slot(object));
             waits
         };
         self.objects.iter().enumerate().map(waits).collect()
@@ -123,6 +124,14 @@ impl Graph<'_> {
     fn starts_before_its_gate(&self, at: usize, dependency: &Dependency) -> bool {
         dependency.state == State::Started && self.objects[at].word() == "Job"
     }
+}
+
+/// Its turn, where its wave is capped.
+fn slot(object: &Object) -> Option<Wait> {
+    Some(Wait {
+        dependency: Dependency::on(Reference::Slot(object.cap()?)),
+        source: Source::Weight,
+    })
 }
 
 fn weight(object: &Object) -> Option<i64> {

@@ -129,6 +129,13 @@ impl Object {
         counts.then(|| scope::weight(&self.value).unwrap_or_default())
     }
 
+    /// How many of its wave may run at once, as it says itself.
+    pub(crate) fn cap(&self) -> Option<usize> {
+        let cap: i64 = self.said(keys::PARALLELISM)?.trim().parse().ok()?;
+        let applies = self.is_dependent() && self.scope.is_some();
+        applies.then(|| usize::try_from(cap.max(1)).unwrap_or(usize::MAX))
+    }
+
     /// Kind and name of its controller.
     pub(crate) fn owner(&self) -> Option<(&str, &str)> {
         let owners = self
