@@ -1,7 +1,8 @@
 //! The command line.
 
+use crate::objects::{Chart, Input};
 use crate::offline::{self, Profile};
-use crate::{check, health_rules, input, lint, release, status};
+use crate::{check, graph, health_rules, input, lint, release, status};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -56,13 +57,31 @@ enum Command {
     ///
     /// Exit code 0: it is set, or the gate was open; 1: an error; 2: wrong arguments.
     Release(Release),
+    /// Who waits for whom, in which order things start, and where the time went.
+    ///
+    /// Without -f: the workloads of a namespace, or with --release of one release, and what they wait for. A row for each
+    /// in the order in which they start: its step (those of one step start together), its wave, its status and why, and
+    /// what it waits for. Then how long the gate of each pod waited, and the critical path: the chain of dependencies that
+    /// determined when the last one became ready, with the seconds of each. Times are those that pods and Jobs carry, so
+    /// a pod that was not ready for a while counts from when it was ready again. Reads the cluster with your own rights.
+    ///
+    /// With -f: the same of manifests or a chart, without status and times; asks no cluster.
+    ///
+    /// What waits in a circle is marked `circle`, what waits for that `never`.
+    ///
+    ///   kubectl sluice graph --release shop
+    ///   kubectl sluice graph -f CHART -o dot | dot -Tsvg > shop.svg
+    ///
+    /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a circle.
+    #[command(verbatim_doc_comment)]
+    Graph(GraphArgs),
     /// What is wrong with the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
     /// templates, and names the file, the document, the object, the key and the place of what is refused at admission.
     /// Then looks at what the objects are to each other: what waits for itself or in a circle is an error too; a
     /// dependency that is likely not meant, such as a post-install hook, is a warning; one that is not in the input is
-    /// a note. Asks no cluster. Charts are linted as they render: helm template CHART | kubectl sluice lint -f -
+    /// a note. Weights, caps and plans are looked at as well. Asks no cluster. A chart's folder is rendered by helm.
     ///
     /// Exit code 0: no error; 1: an error, or with --strict a warning; 2: wrong arguments.
     Lint(Lint),
@@ -87,20 +106,46 @@ struct Release {
     owner: bool,
 }
 
+/// Where objects are read from, without a cluster.
 #[derive(Debug, ClapArgs)]
-struct Lint {
-    /// Manifests: files, or folders with *.yaml, *.yml and *.json; `-` is standard input. May be there several times.
-    #[arg(short, long = "filename", value_name = "FILE", required = true)]
+struct Manifests {
+    /// Manifests: files, folders with *.yaml, *.yml and *.json, charts (folders with a Chart.yaml, rendered by `helm
+    /// template`); `-` is standard input. May be there several times.
+    #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Also the folders in a folder.
-    #[arg(short = 'R', long)]
+    #[arg(short = 'R', long, requires = "file")]
     recursive: bool,
+    /// Values to render a chart with, as Helm takes them. May be there several times.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    values: Vec<PathBuf>,
+    /// A value to render a chart with, as Helm takes it. May be there several times.
+    #[arg(long, value_name = "KEY=VALUE", requires = "file")]
+    set: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Lint {
+    #[command(flatten)]
+    manifests: Manifests,
     /// Take a warning for an error.
     #[arg(long)]
     strict: bool,
     /// How to print it.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     output: Output,
+}
+
+#[derive(Debug, ClapArgs)]
+struct GraphArgs {
+    #[command(flatten)]
+    manifests: Manifests,
+    /// Only this release (the scope of its objects), and what it waits for. A chart is rendered under this name.
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t = graph::Output::Text)]
+    output: graph::Output,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -157,29 +202,63 @@ impl Args {
                 let (client, namespace) = connection.open().await?;
                 release::run(client, &namespace, bare(&pod), owner).await
             }
-            Command::Lint(lint) => lint.run(),
+            Command::Graph(graph) => graph.run(connection).await,
+            Command::Lint(lint) => lint.run(connection),
             Command::Check(check) => check.run(connection).await,
         }
     }
 }
 
-impl Lint {
-    fn run(self) -> Result<ExitCode> {
-        let Self {
-            file: paths,
-            recursive,
-            strict,
-            output,
-        } = self;
-        if paths.iter().filter(|path| input::is_stdin(path)).count() > 1 {
+impl Manifests {
+    fn input(self, namespace: Option<String>, release: Option<String>) -> Input {
+        if self
+            .file
+            .iter()
+            .filter(|path| input::is_stdin(path))
+            .count()
+            > 1
+        {
             wrong("standard input can be read once; name `-` once");
         }
+        Input {
+            paths: self.file,
+            recursive: self.recursive,
+            chart: Chart {
+                release,
+                namespace,
+                values: self.values,
+                set: self.set,
+            },
+        }
+    }
+}
+
+impl Lint {
+    fn run(self, connection: Connection) -> Result<ExitCode> {
+        if self.manifests.file.is_empty() {
+            wrong("name what to lint with -f FILE");
+        }
         lint::run(&lint::Question {
-            paths,
-            recursive,
-            strict,
-            output,
+            input: self.manifests.input(connection.namespace, None),
+            strict: self.strict,
+            output: self.output,
         })
+    }
+}
+
+impl GraphArgs {
+    async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let Self {
+            manifests,
+            release,
+            output,
+        } = self;
+        if !manifests.file.is_empty() {
+            let input = manifests.input(connection.namespace, release.clone());
+            return graph::offline(&input, release.as_deref(), output);
+        }
+        let (client, namespace) = connection.open().await?;
+        graph::cluster(client, &namespace, release.as_deref(), output).await
     }
 }
 

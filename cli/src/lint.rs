@@ -3,25 +3,19 @@
 mod annotations;
 mod cycles;
 mod dependencies;
-mod files;
 mod finding;
-mod graph;
-mod object;
+mod plans;
+mod waves;
 
 use crate::args::Output;
+use crate::objects::{self, Graph, Input, Object};
 use anyhow::{Result, ensure};
 use finding::{Finding, Level};
-use graph::Graph;
-use object::Object;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What is asked for.
 pub(crate) struct Question {
-    /// Files and folders; `-` is standard input.
-    pub(crate) paths: Vec<PathBuf>,
-    /// Whether folders in folders count.
-    pub(crate) recursive: bool,
+    pub(crate) input: Input,
     /// Whether a warning is as bad as an error.
     pub(crate) strict: bool,
     pub(crate) output: Output,
@@ -29,10 +23,14 @@ pub(crate) struct Question {
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) fn run(question: &Question) -> Result<ExitCode> {
-    let (objects, mut findings) = files::read(&question.paths, question.recursive)?;
+    let (objects, unread) = objects::read(&question.input)?;
+    let unread = unread.into_iter();
+    let mut findings: Vec<_> = unread
+        .map(|it| Finding::new(Level::Error, &it.place, it.why))
+        .collect();
     ensure!(
         !objects.is_empty() || !findings.is_empty(),
-        "there is no object; -f takes a file, a folder with *.yaml, *.yml or *.json, or -"
+        "there is no object; -f takes a file, a folder with *.yaml, *.yml or *.json, a chart, or -"
     );
     findings.extend(check(&objects));
     for finding in &findings {
@@ -60,6 +58,8 @@ pub(crate) fn run(question: &Question) -> Result<ExitCode> {
 fn check(objects: &[Object]) -> Vec<Finding> {
     let graph = Graph::new(objects);
     let mut findings: Vec<_> = objects.iter().flat_map(annotations::check).collect();
+    findings.extend(waves::check(objects));
+    findings.extend(plans::check(objects));
     findings.extend(dependencies::check(&graph));
     findings.extend(cycles::check(&graph));
     findings

@@ -5,6 +5,7 @@ mod print;
 mod world;
 
 pub(crate) use judge::kind_of;
+pub(crate) use world::Manifest;
 
 use crate::args::Output;
 use crate::input;
@@ -17,7 +18,6 @@ use rules::health::Rules;
 use std::io::{self, BufRead, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use world::Manifest;
 
 /// The exit code for "something is not as a dependent needs it".
 const WAITS: u8 = 3;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use kube::core::request::Request;
 use kube::discovery::{self, ApiResource, Scope};
 use kube::{Client, Error};
+use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::selector::Selector;
 use rules::world::{Lookup, Unavailable, World};
@@ -271,6 +272,14 @@ impl World for Reader {
                 _ => None,
             },
         )
+    }
+
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let Some(kind) = kinds::builtin("", "ConfigMap").map(Kind::Builtin) else {
+            return Lookup::NotFound;
+        };
+        let plans = Selector::label(keys::PLAN, "true");
+        World::list(self, &kind, Some(namespace), &plans)
     }
 
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {

@@ -5,6 +5,7 @@
     reason = "what cannot be read or written fails its test"
 )]
 
+mod graph;
 mod lint;
 mod server;
 
@@ -21,6 +22,15 @@ struct Ran {
 }
 
 impl Ran {
+    fn of(command: &mut Command, input: &str) -> Self {
+        let output = pipe(command, input.as_bytes().to_vec());
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            error: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     fn lines(&self) -> Vec<Value> {
         json_lines(self.out.as_bytes())
     }
@@ -28,16 +38,11 @@ impl Ran {
 
 fn run(args: &[&str], input: &str) -> Ran {
     let mut command = Command::new(binary("kubectl-sluice"));
-    // No kubeconfig: whatever asks a cluster fails.
-    let output = pipe(
-        command.args(args).env_clear().env("HOME", "/nonexistent"),
-        input.as_bytes().to_vec(),
-    );
-    Ran {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        error: String::from_utf8(output.stderr).unwrap(),
-    }
+    // No kubeconfig: whatever asks a cluster fails. No helm either.
+    let nowhere = "/nonexistent";
+    command.args(args).env_clear().env("HOME", nowhere);
+    command.env("PATH", nowhere);
+    Ran::of(&mut command, input)
 }
 
 /// `status -f -`
@@ -231,7 +236,12 @@ fn wrong_arguments_are_told() {
             "--rules judges with --profile sluice",
         ),
         (&["status", "a", "--rules", "b"], "cannot be used with"),
-        (&["lint"], "--filename <FILE>"),
+        (&["lint"], "name what to lint with -f FILE"),
+        (
+            &["graph", "-o", "svg"],
+            "[possible values: text, dot, mermaid, json]",
+        ),
+        (&["graph", "--set", "a=b"], "--filename <FILE>"),
         (&["release"], "<POD>"),
     ] {
         let ran = run(args, "");
@@ -279,7 +289,8 @@ fn every_command_explains_itself() {
     for (command, told) in [
         ("status", "What a pod waits for"),
         ("check", "Whether the installed sluice can do its work"),
-        ("lint", "helm template CHART | kubectl sluice lint -f -"),
+        ("lint", "A chart's folder is rendered by helm"),
+        ("graph", "kubectl sluice graph --release shop"),
         ("release", "Break-glass: opens a pod's gate at once"),
     ] {
         let ran = run(&[command, "--help"], "");

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each command that the documentation shows, the file that runs it, and how it stands there.
-const RUN_BY: [(&str, &str, &str); 28] = [
+const RUN_BY: &[(&str, &str, &str)] = &[
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
     ("make images", "Makefile", "install: cluster images"),
@@ -51,6 +51,21 @@ const RUN_BY: [(&str, &str, &str); 28] = [
         "kubectl sluice lint -f shop.yaml",
         "tests/it/cli/lint.rs",
         r#"["lint", "-f", path]"#,
+    ),
+    (
+        "kubectl sluice lint -f CHART",
+        "tests/it/cli/lint.rs",
+        r#"["lint", "--strict", "-f", chart]"#,
+    ),
+    (
+        "kubectl sluice graph -f shop.yaml",
+        "tests/it/cli/graph.rs",
+        r#"["graph", "-f", path]"#,
+    ),
+    (
+        "kubectl sluice graph --release shop --namespace shop",
+        "tests/it/cli/graph.rs",
+        r#"["graph", "--release", "shop"]"#,
     ),
     (
         "kubectl sluice release POD --namespace shop",

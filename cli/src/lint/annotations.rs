@@ -1,7 +1,7 @@
 //! What stands in the annotations of one object: every key by itself, so that one mistake hides no other.
 
 use super::finding::{Finding, Level};
-use super::object::{Holder, Object, Role};
+use crate::objects::{Holder, Object, Role};
 use rules::annotation::{self, ParseError, Problem};
 use rules::keys;
 use rules::readiness::{self, Readiness, Side};
@@ -56,8 +56,9 @@ fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding 
 
 /// Why a key that can be read has no effect where it stands.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
-    let waits = is_list(key) || (keys::TERMS.contains(&key) && key != keys::REVISION);
-    if holder.role == Role::Copied && (waits || key == keys::REVISION) {
+    let of_any = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE].contains(&key);
+    let waits = is_list(key) || (keys::TERMS.contains(&key) && !of_any);
+    if holder.role == Role::Copied && (waits || of_any) {
         return Some(
             "it has no effect here; write it on the CronJob or on its pod template".to_owned(),
         );

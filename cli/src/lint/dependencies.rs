@@ -1,16 +1,18 @@
 //! Each entry of a list beside the objects of the input.
 
 use super::finding::{Finding, Level};
-use super::graph::Graph;
-use super::object::Object;
-use rules::dependency::{Dependency, ObjectRef, Reference, State};
+use crate::objects::{Graph, Object, Source};
+use rules::dependency::{Dependency, ObjectRef, Parts, Reference, State};
+use rules::keys;
 use rules::kinds::Kind;
+use rules::scope::Part;
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, list) in graph.lists.iter().enumerate() {
-        for dependency in list {
-            for (told, level) in of_dependency(graph, at, dependency) {
+        // What plans say is told of the plan.
+        for wait in list.iter().filter(|wait| wait.source == Source::List) {
+            for (told, level) in of_dependency(graph, at, &wait.dependency) {
                 let place = &graph.objects[at].place;
                 findings.push(Finding::new(level, place, told));
             }
@@ -26,9 +28,11 @@ fn of_dependency(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec
             .iter()
             .flat_map(|it| of_dependency(graph, from, it))
             .collect(),
-        Reference::Selected(_) | Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => {
-            Vec::new()
+        Reference::Part(parts) => {
+            let told = of_part(graph, from, parts, dependency);
+            told.into_iter().collect()
         }
+        Reference::Selected(_) | Reference::Wave(_) | Reference::Slot(_) => Vec::new(),
         Reference::Object(object) => match graph.find(from, object) {
             None => absent(object, dependency).into_iter().collect(),
             // A cycle of one is told with the others.
@@ -42,6 +46,35 @@ fn of_dependency(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec
 fn absent(object: &ObjectRef, dependency: &Dependency) -> Option<(String, Level)> {
     let told = format!("it depends on {object}, which is not among these objects");
     (!dependency.optional && !is_the_clusters(object)).then_some((told, Level::Note))
+}
+
+fn of_part(
+    graph: &Graph<'_>,
+    from: usize,
+    parts: &Parts,
+    dependency: &Dependency,
+) -> Option<(String, Level)> {
+    let scope = &graph.objects[from].scope;
+    if matches!(parts.part, Part::SubChart(_)) && scope.is_none() {
+        let told = format!(
+            "it depends on {dependency} and is in no scope, so it has no sub-charts and waits for ever; name the objects themselves, or give both {}",
+            keys::SCOPE
+        );
+        return Some((told, Level::Warning));
+    }
+    let found = graph.part(from, parts);
+    let told = match &parts.part {
+        // One that is switched off holds nobody back.
+        Part::SubChart(_) => {
+            "of which these objects have none: a sub-chart that stays away is not waited for; check the spelling"
+        }
+        Part::Group(_) => "in which no other of these objects is",
+        Part::Release(_) => "which is not among these objects",
+    };
+    (found.is_empty() && !dependency.optional).then(|| {
+        let told = format!("it depends on {dependency}, {told}");
+        (told, Level::Note)
+    })
 }
 
 /// Whether a cluster has it by itself.

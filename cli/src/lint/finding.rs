@@ -1,5 +1,6 @@
 //! What lint tells.
 
+use crate::objects::Place;
 use rules::annotation::ParseError;
 use serde::Serialize;
 use std::fmt;
@@ -32,17 +33,6 @@ pub(super) enum Level {
     Warning,
     /// It is refused, or never starts.
     Error,
-}
-
-/// Where an object stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
-pub(super) struct Place {
-    pub(super) file: String,
-    /// From 1; 0 where the file has none that can be read.
-    pub(super) document: usize,
-    pub(super) kind: String,
-    pub(super) namespace: String,
-    pub(super) name: String,
 }
 
 impl Finding {
@@ -84,23 +74,6 @@ impl Level {
             Self::Warning => "warning",
             Self::Error => "error",
         }
-    }
-}
-
-/// `Deployment shop/api`
-impl fmt::Display for Place {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kind,
-            namespace,
-            name,
-            ..
-        } = self;
-        write!(out, "{kind} ")?;
-        if !namespace.is_empty() {
-            write!(out, "{namespace}/")?;
-        }
-        out.write_str(name)
     }
 }
 

@@ -1,3 +1,5 @@
+mod order;
+
 use super::*;
 use crate::manifest::Entries;
 
@@ -5,7 +7,7 @@ use crate::manifest::Entries;
 fn lint(manifest: &str) -> Vec<String> {
     let entries = Entries::new(manifest.as_bytes()).map(Result::unwrap);
     let objects: Vec<_> = entries
-        .map(|entry| files::place("a.yaml", entry.document, entry.object))
+        .map(|entry| objects::place("a.yaml", entry.document, entry.object))
         .collect();
     check(&objects).iter().map(ToString::to_string).collect()
 }
@@ -261,7 +263,7 @@ fn a_finding_is_data_too() {
         .unwrap()
         .object
         .clone();
-    let objects = [files::place("a.yaml", 1, entry)];
+    let objects = [objects::place("a.yaml", 1, entry)];
     let json = serde_json::to_value(&check(&objects)[0]).unwrap();
     let expected = serde_json::json!({
         "level": "error", "file": "a.yaml", "document": 1, "kind": "Deployment", "namespace": "", "name": "api",

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
 /// The objects of a manifest, found without looking at each.
-pub(super) struct Manifest<'a> {
+pub(crate) struct Manifest<'a> {
     /// The administrator's.
     rules: &'a Rules,
     kinds: HashMap<Kind, OfKind<'a>>,
@@ -28,7 +28,7 @@ struct OfKind<'a> {
 }
 
 impl<'a> Manifest<'a> {
-    pub(super) fn new(objects: impl Iterator<Item = &'a Value>, rules: &'a Rules) -> Self {
+    pub(crate) fn new(objects: impl Iterator<Item = &'a Value>, rules: &'a Rules) -> Self {
         let mut world = Self {
             rules,
             kinds: HashMap::new(),

@@ -1,7 +1,8 @@
 //! `lint`: the annotations of manifests.
 
-use super::run;
-use harness::process::json_lines;
+use super::{Ran, run};
+use harness::process::{binary, json_lines};
+use std::process::Command;
 
 const TYPO: &str = "apiVersion: apps/v1
 kind: Deployment
@@ -106,15 +107,79 @@ fn what_cannot_be_read_is_an_error_and_hides_nothing_before_it() {
 #[test]
 fn our_own_example_is_clean() {
     let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart");
-    let Ok(rendered) = std::process::Command::new("helm")
-        .args(["template", "shop", chart])
-        .output()
-    else {
+    let Some(ran) = with_helm(&["lint", "--strict", "-f", chart]) else {
         println!("skipped: there is no helm");
         return;
     };
-    assert!(rendered.status.success());
-    let manifest = String::from_utf8(rendered.stdout).unwrap();
-    let ran = run(&["lint", "-f", "-", "--strict"], &manifest);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.error);
+    let ran = with_helm(&["graph", "--release", "mine", "-f", chart, "-o", "json"]).unwrap();
+    assert_eq!(ran.lines()[0]["nodes"][0]["scope"], "mine", "{}", ran.out);
+}
+
+/// A run with helm on its path; `None` where there is none.
+fn with_helm(args: &[&str]) -> Option<Ran> {
+    Command::new("helm").arg("version").output().ok()?;
+    let mut command = Command::new(binary("kubectl-sluice"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let home = tempfile::tempdir().unwrap();
+    command.args(args).env_clear().env("HOME", home.path());
+    Some(Ran::of(command.env("PATH", path), ""))
+}
+
+/// Objects of a chart are of one release, though `helm template` does not say so.
+#[test]
+fn a_chart_is_one_release() {
+    let folder = tempfile::tempdir().unwrap();
+    let templates = folder.path().join("templates");
+    std::fs::create_dir(&templates).unwrap();
+    let chart = "apiVersion: v2\nname: little\nversion: 1.0.0\n";
+    std::fs::write(folder.path().join("Chart.yaml"), chart).unwrap();
+    let job = |name: &str, annotations: &str| {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}, annotations: {{{annotations}}}}}\n\
+             spec: {{template: {{spec: {{containers: []}}}}}}\n"
+        )
+    };
+    let jobs = [
+        job("late", "sluice.dev/weight: {{ .Values.weight | quote }}"),
+        job("early", "sluice.dev/depends-on: job/late"),
+    ];
+    std::fs::write(templates.join("jobs.yaml"), jobs.concat()).unwrap();
+    let path = folder.path().to_str().unwrap();
+    let Some(circle) = with_helm(&["lint", "-f", path, "--set", "weight=1"]) else {
+        println!("skipped: there is no helm");
+        return;
+    };
+    assert!(
+        circle
+            .out
+            .contains("Job default/late -> Job default/early (weight 0) -> Job default/late; "),
+        "{}{}",
+        circle.out,
+        circle.error
+    );
+    let clean = with_helm(&["lint", "-f", path, "--set", "weight=0", "-n", "shop"]).unwrap();
+    assert_eq!((clean.out.as_str(), clean.code), ("", Some(0)));
+    let broken = with_helm(&["lint", "-f", path, "--set", "weight"]).unwrap();
+    assert!(
+        broken
+            .error
+            .starts_with(&format!("error: helm cannot render {path}: ")),
+        "{}",
+        broken.error
+    );
+}
+
+#[test]
+fn without_helm_a_chart_is_refused_with_the_way_out() {
+    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart");
+    let ran = run(&["lint", "-f", chart], "");
+    assert_eq!(
+        ran.error,
+        format!(
+            "error: {chart} is a chart, and there is no helm on the PATH to render it; install Helm, or render it elsewhere and \
+             name the file\n"
+        )
+    );
+    assert_eq!(ran.code, Some(1));
 }

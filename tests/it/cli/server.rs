@@ -15,14 +15,14 @@ use std::sync::{Arc, Mutex};
 type Written = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// A server on loopback for as long as the runtime in it lives.
-struct Server {
+pub(super) struct Server {
     kubeconfig: tempfile::NamedTempFile,
     written: Written,
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Server {
-    fn start(objects: &[(&str, Value)]) -> Self {
+    pub(super) fn start(objects: &[(&str, Value)]) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -59,7 +59,7 @@ impl Server {
         }
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(super) fn run(&self, args: &[&str]) -> Ran {
         let path = self.kubeconfig.path().to_str().unwrap();
         run(&[args, &["--kubeconfig", path]].concat(), "")
     }
@@ -84,7 +84,7 @@ async fn answer(
     axum::Json(object).into_response()
 }
 
-fn list(items: &[Value]) -> Value {
+pub(super) fn list(items: &[Value]) -> Value {
     json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items})
 }
 

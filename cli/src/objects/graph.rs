@@ -1,32 +1,39 @@
-//! Who waits for whom among the objects of the input.
+//! The objects, found by what they are called and by what they belong to.
 
+use super::links::Wait;
 use super::object::Object;
-use rules::annotation;
-use rules::dependency::{Dependency, ObjectRef, Reference, Selection, State};
+use rules::dependency::{ObjectRef, Parts, Selection};
+use rules::keys;
 use rules::kinds::Kind;
+use rules::scope::{self, Part, Scope};
 use rules::selector::Selector;
-use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// The objects, found by what they are called.
-pub(super) struct Graph<'a> {
-    pub(super) objects: &'a [Object],
+/// The objects, and what each waits for.
+pub(crate) struct Graph<'a> {
+    pub(crate) objects: &'a [Object],
     named: HashMap<(&'a Kind, &'a str, &'a str), usize>,
     of_kind: HashMap<&'a Kind, Vec<usize>>,
     /// Those with pods, by namespace and a label of the pods.
     labelled: HashMap<(&'a str, &'a str, &'a str), Vec<usize>>,
+    /// Those that parts and waves are made of, by namespace.
+    counted: HashMap<&'a str, Vec<usize>>,
+    /// Namespaces in which every pod is gated.
+    injected: HashSet<&'a str>,
     /// What each waits for.
-    pub(super) lists: Vec<Vec<Dependency>>,
+    pub(crate) lists: Vec<Vec<Wait>>,
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(objects: &'a [Object]) -> Self {
+    pub(crate) fn new(objects: &'a [Object]) -> Self {
         let mut graph = Self {
             objects,
             named: HashMap::new(),
             of_kind: HashMap::new(),
             labelled: HashMap::new(),
-            lists: objects.iter().map(list).collect(),
+            counted: HashMap::new(),
+            injected: HashSet::new(),
+            lists: Vec::new(),
         };
         for (at, object) in objects.iter().enumerate() {
             for (key, value) in labels(object) {
@@ -38,12 +45,30 @@ impl<'a> Graph<'a> {
                 graph.named.insert(name, at);
                 graph.of_kind.entry(kind).or_default().push(at);
             }
+            if object.is_counted() {
+                let same = graph.counted.entry(object.namespace());
+                same.or_default().push(at);
+            }
+            if object.word() == "Namespace"
+                && object.label(keys::INJECT) == Some(keys::INJECT_VALUE)
+            {
+                graph.injected.insert(&object.place.name);
+            }
         }
+        graph.lists = graph.waits();
         graph
     }
 
+    /// Whether admission puts a gate into the pods of an object. What a plan names is gated, because a plan needs a
+    /// namespace in which everything is.
+    pub(super) fn is_gated(&self, at: usize) -> bool {
+        let object = &self.objects[at];
+        object.is_dependent()
+            && (object.asks_for_a_gate() || self.injected.contains(object.namespace()))
+    }
+
     /// The object that a dependent names.
-    pub(super) fn find(&self, from: usize, to: &ObjectRef) -> Option<usize> {
+    pub(crate) fn find(&self, from: usize, to: &ObjectRef) -> Option<usize> {
         let namespace = self.namespace(from, to.namespace.as_ref());
         let found = |namespace: &str| {
             let named = self.named.get(&(&to.kind, namespace, to.name.as_str()));
@@ -87,7 +112,7 @@ impl<'a> Graph<'a> {
         written.map_or(self.objects[from].namespace(), String::as_str)
     }
 
-    fn selected(&self, from: usize, selection: &Selection) -> Vec<usize> {
+    pub(super) fn selected(&self, from: usize, selection: &Selection) -> Vec<usize> {
         let namespace = self.namespace(from, selection.namespace.as_ref());
         let of_kind = self.of_kind.get(&selection.kind).into_iter().flatten();
         let objects = of_kind.copied().filter(|at| {
@@ -97,46 +122,51 @@ impl<'a> Graph<'a> {
         objects.collect()
     }
 
-    /// What has to be ready before this object can be: where there is a choice, or existence is enough, nothing has.
-    pub(super) fn needs(&self, at: usize) -> Vec<usize> {
-        if self.objects[at].word() == "Service" {
-            return self.only_backend(at).into_iter().collect();
+    /// The objects of a part, as `from` means it: of its own scope, or of a release that it names. The object itself
+    /// is none of them.
+    pub(crate) fn part(&self, from: usize, parts: &Parts) -> Vec<usize> {
+        let own = self.objects[from].scope.as_ref();
+        if matches!(parts.part, Part::SubChart(_)) && own.is_none() {
+            return Vec::new();
         }
-        let mut needed = Vec::new();
-        for dependency in &self.lists[at] {
-            if dependency.optional || dependency.state == State::Present {
-                continue;
-            }
-            match &dependency.reference {
-                Reference::Object(object) => {
-                    let found = self.find(at, object);
-                    needed.extend(found.filter(|it| !self.starts_before_its_gate(*it, dependency)));
-                }
-                Reference::Selected(selection) if selection.min.is_none() => {
-                    let found = self.selected(at, selection);
-                    needed.extend(found.into_iter().filter(|it| *it != at));
-                }
-                _ => {}
+        let is_of_scope = |object: &Object| match &parts.part {
+            Part::Release(name) => object.scope.as_ref().is_some_and(|it| it.name == *name),
+            Part::Group(_) | Part::SubChart(_) => own.is_none() || object.scope.as_ref() == own,
+        };
+        let namespace = self.namespace(from, parts.namespace.as_ref());
+        let counted = self.counted.get(namespace).into_iter().flatten();
+        let mut found: Vec<usize> = counted
+            .copied()
+            .filter(|at| {
+                let object = &self.objects[*at];
+                *at != from && is_of_scope(object) && parts.part.may_hold(&object.value)
+            })
+            .collect();
+        // As `Part::narrow`: a sub-chart's own label wins over that of the application.
+        if let Part::SubChart(name) = &parts.part {
+            let is_exact = |at: &usize| scope::chart(&self.objects[*at].value) == Some(name);
+            if found.iter().any(is_exact) {
+                found.retain(is_exact);
             }
         }
-        needed
+        found.retain(|at| !scope::is_hook(&self.objects[*at].value));
+        found
     }
 
-    /// A Job counts as started while its pod still waits.
-    fn starts_before_its_gate(&self, at: usize, dependency: &Dependency) -> bool {
-        dependency.state == State::Started && self.objects[at].word() == "Job"
-    }
-
-    /// The one workload behind a Service: without it there is no endpoint. None where there are several, or none here.
-    fn only_backend(&self, service: usize) -> Option<usize> {
-        match self.backends(service)?.as_slice() {
-            [only] => Some(*only),
-            _ => None,
-        }
+    /// The objects of a scope that weigh less.
+    pub(super) fn lighter(&self, scope: &Scope, below: i64) -> Vec<usize> {
+        let counted = self.counted.get(scope.namespace.as_str());
+        let lighter = |at: &usize| {
+            let object = &self.objects[*at];
+            object.scope.as_ref() == Some(scope)
+                && object.wave().is_some_and(|weight| weight < below)
+        };
+        let counted = counted.into_iter().flatten().copied();
+        counted.filter(lighter).collect()
     }
 
     /// The objects whose pods a Service selects; `None` where it selects by nothing.
-    pub(super) fn backends(&self, service: usize) -> Option<Vec<usize>> {
+    pub(crate) fn backends(&self, service: usize) -> Option<Vec<usize>> {
         let object = &self.objects[service];
         let selector = Selector::labels(object.value.pointer("/spec/selector")?);
         let (key, value) = selector.indexable()?;
@@ -171,26 +201,4 @@ fn plural(word: &str) -> String {
         _ if word.ends_with('y') => format!("{}ies", word.trim_end_matches('y')),
         _ => format!("{word}s"),
     }
-}
-
-/// The template's keys over the object's, as far as they can be read.
-fn list(object: &Object) -> Vec<Dependency> {
-    if !object.is_dependent() {
-        return Vec::new();
-    }
-    let mut both = Map::new();
-    for holder in object.holders() {
-        if holder.role != super::object::Role::Copied {
-            let pairs = holder
-                .annotations
-                .iter()
-                .map(|(key, value)| (key.clone(), value.clone()));
-            both.extend(pairs);
-        }
-    }
-    let text = |key: &str| both.get(key).and_then(Value::as_str);
-    let own = text(rules::keys::DEPENDS_ON).map(annotation::parse_depends_on);
-    let config = text(rules::keys::CONFIG_DEPENDS_ON).map(annotation::parse_config_depends_on);
-    let lists = [own, config].into_iter().flatten().filter_map(Result::ok);
-    lists.flatten().collect()
 }
