@@ -15,6 +15,7 @@ mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
 mod order; // chains and diamonds
 mod parts; // sub-charts, groups and releases
+mod plans; // plans, and circles
 mod pods; // pods whose namespace or own settings are narrow
 mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
