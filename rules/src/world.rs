@@ -131,9 +131,9 @@ pub trait World {
         Lookup::Found(Vec::new())
     }
 
-    /// Who holds the slots of a wave; `None` where nobody knows. To ask is to wish for one.
-    fn slots(&self, _wave: &Wave) -> Option<Vec<Holder>> {
-        None
+    /// Who holds the slots of a wave. To ask is to wish for one.
+    fn slots(&self, _wave: &Wave) -> Lookup<Vec<Holder>> {
+        Lookup::Unavailable(Unavailable::Forbidden)
     }
 
     /// Whether objects of this kind live in a namespace.

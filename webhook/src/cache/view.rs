@@ -202,10 +202,11 @@ impl World for View {
         matches!(found, Lookup::Found(pending) if !pending.is_empty())
     }
 
-    fn slots(&self, wave: &Wave) -> Option<Vec<Holder>> {
+    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
         let asked = &mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         asked.push(wave.clone());
-        self.cache.slots().ask(wave, (self.id, &self.notify))
+        let known = self.cache.slots().ask(wave, (self.id, &self.notify));
+        known.map_or(Lookup::Unavailable(Unavailable::Syncing), Lookup::Found)
     }
 
     fn active(&self, scope: &Scope) -> Option<Timestamp> {
