@@ -1,14 +1,16 @@
 //! The command line.
 
-use crate::objects::{Chart, Input};
+mod manifests;
+
 use crate::offline::{self, Profile};
-use crate::{check, graph, health_rules, input, lint, release, status};
+use crate::{check, health_rules, input, release, status};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use manifests::{Graph, Lint};
 use rules::health::Rules;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,7 +76,7 @@ enum Command {
     ///
     /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a circle.
     #[command(verbatim_doc_comment)]
-    Graph(GraphArgs),
+    Graph(Graph),
     /// What is wrong with the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
@@ -104,48 +106,6 @@ struct Release {
     /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
     #[arg(long)]
     owner: bool,
-}
-
-/// Where objects are read from, without a cluster.
-#[derive(Debug, ClapArgs)]
-struct Manifests {
-    /// Manifests: files, folders with *.yaml, *.yml and *.json, charts (folders with a Chart.yaml, rendered by `helm
-    /// template`); `-` is standard input. May be there several times.
-    #[arg(short, long = "filename", value_name = "FILE")]
-    file: Vec<PathBuf>,
-    /// Also the folders in a folder.
-    #[arg(short = 'R', long, requires = "file")]
-    recursive: bool,
-    /// Values to render a chart with, as Helm takes them. May be there several times.
-    #[arg(long, value_name = "FILE", requires = "file")]
-    values: Vec<PathBuf>,
-    /// A value to render a chart with, as Helm takes it. May be there several times.
-    #[arg(long, value_name = "KEY=VALUE", requires = "file")]
-    set: Vec<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-struct Lint {
-    #[command(flatten)]
-    manifests: Manifests,
-    /// Take a warning for an error.
-    #[arg(long)]
-    strict: bool,
-    /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = Output::Text)]
-    output: Output,
-}
-
-#[derive(Debug, ClapArgs)]
-struct GraphArgs {
-    #[command(flatten)]
-    manifests: Manifests,
-    /// Only this release (the scope of its objects), and what it waits for. A chart is rendered under this name.
-    #[arg(long, value_name = "NAME")]
-    release: Option<String>,
-    /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = graph::Output::Text)]
-    output: graph::Output,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -206,59 +166,6 @@ impl Args {
             Command::Lint(lint) => lint.run(connection),
             Command::Check(check) => check.run(connection).await,
         }
-    }
-}
-
-impl Manifests {
-    fn input(self, namespace: Option<String>, release: Option<String>) -> Input {
-        if self
-            .file
-            .iter()
-            .filter(|path| input::is_stdin(path))
-            .count()
-            > 1
-        {
-            wrong("standard input can be read once; name `-` once");
-        }
-        Input {
-            paths: self.file,
-            recursive: self.recursive,
-            chart: Chart {
-                release,
-                namespace,
-                values: self.values,
-                set: self.set,
-            },
-        }
-    }
-}
-
-impl Lint {
-    fn run(self, connection: Connection) -> Result<ExitCode> {
-        if self.manifests.file.is_empty() {
-            wrong("name what to lint with -f FILE");
-        }
-        lint::run(&lint::Question {
-            input: self.manifests.input(connection.namespace, None),
-            strict: self.strict,
-            output: self.output,
-        })
-    }
-}
-
-impl GraphArgs {
-    async fn run(self, connection: Connection) -> Result<ExitCode> {
-        let Self {
-            manifests,
-            release,
-            output,
-        } = self;
-        if !manifests.file.is_empty() {
-            let input = manifests.input(connection.namespace, release.clone());
-            return graph::offline(&input, release.as_deref(), output);
-        }
-        let (client, namespace) = connection.open().await?;
-        graph::cluster(client, &namespace, release.as_deref(), output).await
     }
 }
 

@@ -5,6 +5,7 @@ use super::order;
 use crate::objects::{self, Graph, Object, Source};
 use rules::dependency::{Dependency, Reference};
 use rules::verdict::Judged;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What becomes a node.
@@ -31,7 +32,7 @@ impl Model {
             .collect();
         let mut keys: Vec<Key> = shown.iter().map(|at| Key::Object(*at)).collect();
         let links = links(graph, &shown, &mut keys);
-        let mut plain: Vec<_> = links.iter().map(|it| (it.0, it.1, it.2)).collect();
+        let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
         // What waits until somebody mends its list is as far from starting as what waits for itself.
         let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
             Key::Object(at) => objects::unreadable(&graph.objects[*at]).is_some(),
@@ -49,16 +50,17 @@ impl Model {
             }
         });
         let nodes: Vec<Node> = nodes.collect();
-        let edges = links.iter().map(|(from, to, must, because)| Edge {
-            from_node: *from,
-            to_node: *to,
-            from: nodes[*from].id.clone(),
-            to: nodes[*to].id.clone(),
-            because: because.clone(),
-            must: *must,
+        let edges = links.into_iter().map(|link| Edge {
+            from_node: link.from,
+            to_node: link.to,
+            from: nodes[link.from].id.clone(),
+            to: nodes[link.to].id.clone(),
+            because: link.because,
+            must: link.must,
+            implied: link.implied,
             circle: circles
                 .iter()
-                .any(|circle| follows(circle, &keys[*from], &keys[*to])),
+                .any(|circle| follows(circle, &keys[link.from], &keys[link.to])),
         });
         let edges = edges.collect();
         let told = circles.iter().map(|circle| Circle {
@@ -121,20 +123,38 @@ fn follows(circle: &[usize], from: &Key, to: &Key) -> bool {
     circle.iter().zip(next).any(|pair| pair == (from, to))
 }
 
-type Found = (usize, usize, bool, Option<String>);
+/// From a node to a node.
+struct Found {
+    from: usize,
+    to: usize,
+    must: bool,
+    because: Option<String>,
+    implied: bool,
+}
 
 /// From node to node, each pair once; what is not there becomes a node at the end of `keys`.
 fn links(graph: &Graph<'_>, shown: &BTreeSet<usize>, keys: &mut Vec<Key>) -> Vec<Found> {
     let nodes: BTreeMap<usize, usize> = shown.iter().copied().zip(0..).collect();
-    let mut found: BTreeMap<(usize, usize), (bool, Option<String>)> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, usize), Found> = BTreeMap::new();
     for (at, from) in &nodes {
+        let implied_below = graph.implied_below(*at);
         for link in graph.links(*at) {
-            let because = graph.how(*at, link);
-            let both = found
-                .entry((*from, nodes[&link.to]))
-                .or_insert((link.must, because.clone()));
-            if link.must && !both.0 {
-                *both = (true, because);
+            let by_weight = link
+                .wait
+                .is_some_and(|wait| graph.lists[*at][wait].source == Source::Weight);
+            let next = Found {
+                from: *from,
+                to: nodes[&link.to],
+                must: link.must,
+                because: graph.how(*at, link),
+                implied: by_weight && graph.waves[link.to] < implied_below,
+            };
+            match found.entry((next.from, next.to)) {
+                Entry::Vacant(vacant) => drop(vacant.insert(next)),
+                Entry::Occupied(mut known) if next.must && !known.get().must => {
+                    known.insert(next);
+                }
+                Entry::Occupied(_) => {}
             }
         }
         for wait in &graph.lists[*at] {
@@ -144,12 +164,17 @@ fn links(graph: &Graph<'_>, shown: &BTreeSet<usize>, keys: &mut Vec<Key>) -> Vec
                     keys.push(key);
                     keys.len() - 1
                 });
-                found.entry((*from, to)).or_insert((must, None));
+                found.entry((*from, to)).or_insert(Found {
+                    from: *from,
+                    to,
+                    must,
+                    because: None,
+                    implied: false,
+                });
             }
         }
     }
-    let link = |((from, to), (must, because))| (from, to, must, because);
-    found.into_iter().map(link).collect()
+    found.into_values().collect()
 }
 
 /// What an entry names and is not there.

@@ -21,7 +21,7 @@ pub(super) fn dot(model: &Model) -> String {
             look(node)
         );
     }
-    for edge in &model.edges {
+    for edge in model.edges.iter().filter(|edge| edge.is_drawn()) {
         let mut attributes = Vec::new();
         attributes.extend(
             edge.because

@@ -29,7 +29,8 @@ pub(super) fn mermaid(model: &Model) -> String {
         );
     }
     let mut red = Vec::new();
-    for (number, edge) in model.edges.iter().enumerate() {
+    let drawn = model.edges.iter().filter(|edge| edge.is_drawn());
+    for (number, edge) in drawn.enumerate() {
         let arrow = if edge.must { "-->" } else { "-.->" };
         let because = edge.because.as_ref();
         let label = because.map(|it| format!("|\"{}\"|", escaped(it)));

@@ -71,6 +71,16 @@ pub(super) struct Edge {
     pub(super) must: bool,
     /// Whether it is in a circle.
     pub(super) circle: bool,
+    /// Whether other edges lead there as well, so that a drawing is clearer without it.
+    #[serde(skip)]
+    pub(super) implied: bool,
+}
+
+impl Edge {
+    /// Whether a drawing shows it.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.circle || !self.implied
+    }
 }
 
 /// Objects that wait for each other.

@@ -5,39 +5,53 @@
 /// An edge is `(from, to, must)`: `from` waits for `to`. Where there is a way around an edge it counts as long as it
 /// closes no circle.
 pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<usize>> {
-    let mut waits: Vec<Vec<(usize, bool)>> = vec![Vec::new(); count];
+    let mut waited_for: Vec<Vec<(usize, bool)>> = vec![Vec::new(); count];
+    let mut nodes = vec![Node::default(); count];
     for (from, to, must) in edges {
-        waits[*from].push((*to, *must));
+        waited_for[*to].push((*from, *must));
+        nodes[*from].open += 1;
     }
     let mut steps = vec![None; count];
-    let mut all_count = true;
-    loop {
-        let mut changed = false;
-        for node in 0..count {
-            if steps[node].is_none() {
-                steps[node] = step(&waits[node], &steps, all_count);
-                changed |= steps[node].is_some();
+    for all_count in [true, false] {
+        if !all_count {
+            give_way(&steps, &mut nodes, edges);
+        }
+        let free = |at: &usize| steps[*at].is_none() && nodes[*at].open == 0;
+        let mut ready: Vec<usize> = (0..count).filter(free).collect();
+        while let Some(at) = ready.pop() {
+            let step = nodes[at].last + 1;
+            steps[at] = Some(step);
+            for (from, must) in &waited_for[at] {
+                let node = &mut nodes[*from];
+                node.last = node.last.max(step);
+                // Those with a way around them have been taken off already.
+                if *must || all_count {
+                    node.open -= 1;
+                    if node.open == 0 {
+                        ready.push(*from);
+                    }
+                }
             }
         }
-        match (changed, all_count) {
-            (true, _) => {}
-            (false, true) => all_count = false,
-            (false, false) => return steps,
-        }
     }
+    steps
 }
 
-/// One behind the last of those that it waits for.
-fn step(waits: &[(usize, bool)], steps: &[Option<usize>], all_count: bool) -> Option<usize> {
-    let mut last = 0;
-    for (to, must) in waits {
-        match steps[*to] {
-            Some(step) => last = last.max(step),
-            None if *must || all_count => return None,
-            None => {}
+#[derive(Debug, Clone, Default)]
+struct Node {
+    /// How many of those that it waits for have no step yet.
+    open: usize,
+    /// The last step among the others.
+    last: usize,
+}
+
+/// What still waits, waits no more for what it need not wait for.
+fn give_way(steps: &[Option<usize>], nodes: &mut [Node], edges: &[(usize, usize, bool)]) {
+    for (from, to, must) in edges {
+        if !must && steps[*to].is_none() {
+            nodes[*from].open -= 1;
         }
     }
-    Some(last + 1)
 }
 
 #[cfg(test)]

@@ -316,3 +316,32 @@ fn a_cap_is_on_the_path_where_all_slots_were_taken() {
     let text = text::text(&told);
     assert!(text.contains("  one of 1 slots\n"), "{text}");
 }
+
+#[test]
+fn a_drawing_leaves_out_waves_that_others_imply() {
+    let wave = |name: &str, weight: u8| {
+        workload("Job", name, "r", &format!("sluice.dev/weight: '{weight}'"))
+    };
+    let drawn = |objects: [String; 3]| {
+        let told = offline(&objects.concat(), None);
+        let all = told.model.edges.len();
+        let drawn: Vec<_> = told.model.edges.iter().filter(|it| it.is_drawn()).collect();
+        let name = |edge: &&model::Edge| format!("{} -> {}", edge.from, edge.to);
+        (all, drawn.iter().map(name).collect::<Vec<_>>())
+    };
+    let plain = || workload("Deployment", "web", "r", "");
+    let chain = drawn([plain(), wave("b", 1), wave("c", 2)]);
+    assert_eq!(
+        chain,
+        (
+            3,
+            vec!["Job/b -> Deployment/web".into(), "Job/c -> Job/b".into()]
+        )
+    );
+    // A custom resource waits for nobody, so it says nothing of what is lighter.
+    let custom = "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, labels: {app.kubernetes.io/instance: r}, \
+                  annotations: {sluice.dev/weight: '1'}}\n";
+    let beside = drawn([plain(), custom.to_owned(), wave("c", 2)]);
+    assert_eq!(beside.0, 2);
+    assert_eq!(beside.1.len(), 2);
+}

@@ -48,7 +48,7 @@ impl Graph<'_> {
         let Wait { dependency, source } = &self.lists[from][link.wait?];
         match (source, &dependency.reference) {
             (Source::Weight, _) => {
-                let weight = self.objects[link.to].wave().unwrap_or_default();
+                let weight = self.waves[link.to].unwrap_or_default();
                 Some(format!("weight {weight}"))
             }
             (Source::Plan, _) => Some(format!("plan: {dependency}")),

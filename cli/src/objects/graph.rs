@@ -7,7 +7,7 @@ use rules::keys;
 use rules::kinds::Kind;
 use rules::scope::{self, Part, Scope};
 use rules::selector::Selector;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The objects, and what each waits for.
 pub(crate) struct Graph<'a> {
@@ -18,6 +18,10 @@ pub(crate) struct Graph<'a> {
     labelled: HashMap<(&'a str, &'a str, &'a str), Vec<usize>>,
     /// Those that parts and waves are made of, by namespace.
     counted: HashMap<&'a str, Vec<usize>>,
+    /// The wave of each object that is in one.
+    pub(crate) waves: Vec<Option<i64>>,
+    /// The objects of each scope by their wave.
+    of_scope: HashMap<&'a Scope, BTreeMap<i64, Vec<usize>>>,
     /// Namespaces in which every pod is gated.
     injected: HashSet<&'a str>,
     /// What each waits for.
@@ -32,6 +36,8 @@ impl<'a> Graph<'a> {
             of_kind: HashMap::new(),
             labelled: HashMap::new(),
             counted: HashMap::new(),
+            waves: objects.iter().map(Object::wave).collect(),
+            of_scope: HashMap::new(),
             injected: HashSet::new(),
             lists: Vec::new(),
         };
@@ -48,6 +54,10 @@ impl<'a> Graph<'a> {
             if object.is_counted() {
                 let same = graph.counted.entry(object.namespace());
                 same.or_default().push(at);
+            }
+            if let (Some(scope), Some(wave)) = (&object.scope, graph.waves[at]) {
+                let waves = graph.of_scope.entry(scope).or_default();
+                waves.entry(wave).or_default().push(at);
             }
             if object.word() == "Namespace"
                 && object.label(keys::INJECT) == Some(keys::INJECT_VALUE)
@@ -153,16 +163,11 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The objects of a scope that weigh less.
-    pub(super) fn lighter(&self, scope: &Scope, below: i64) -> Vec<usize> {
-        let counted = self.counted.get(scope.namespace.as_str());
-        let lighter = |at: &usize| {
-            let object = &self.objects[*at];
-            object.scope.as_ref() == Some(scope)
-                && object.wave().is_some_and(|weight| weight < below)
-        };
-        let counted = counted.into_iter().flatten().copied();
-        counted.filter(lighter).collect()
+    /// The objects of a scope that weigh less, the heaviest first.
+    pub(super) fn lighter(&self, scope: &Scope, below: i64) -> impl Iterator<Item = usize> {
+        let waves = self.of_scope.get(scope).into_iter();
+        let lighter = waves.flat_map(move |waves| waves.range(..below).rev());
+        lighter.flat_map(|(_, objects)| objects.iter().copied())
     }
 
     /// The objects whose pods a Service selects; `None` where it selects by nothing.

@@ -55,8 +55,8 @@ impl Graph<'_> {
     /// Everything of its scope that weighs less, where there is something.
     fn wave(&self, object: &Object) -> Option<Wait> {
         let below = weight(object).unwrap_or_default();
-        let lighter = self.lighter(object.scope.as_ref()?, below);
-        (!lighter.is_empty()).then(|| Wait {
+        let mut lighter = self.lighter(object.scope.as_ref()?, below);
+        lighter.next().map(|_| Wait {
             dependency: Dependency::on(Reference::Wave(below)),
             source: Source::Weight,
         })
@@ -85,6 +85,22 @@ impl Graph<'_> {
         links
     }
 
+    /// The weight below which a wave that an object waits for is waited for by another such wave already, so that a
+    /// drawing need not show it.
+    pub(crate) fn implied_below(&self, at: usize) -> Option<i64> {
+        let below = |at: usize| {
+            let mut waits = self.lists[at].iter().rev();
+            waits.find_map(|wait| match wait.dependency.reference {
+                Reference::Wave(below) => Some(below),
+                _ => None,
+            })
+        };
+        let scope = self.objects[at].scope.as_ref()?;
+        let mut lighter = self.lighter(scope, below(at)?);
+        let waits = lighter.find(|at| below(*at).is_some())?;
+        self.waves[waits]
+    }
+
     /// What has to be ready before this object can be.
     pub(crate) fn needs(&self, at: usize) -> Vec<usize> {
         let links = self.links(at).into_iter();
@@ -106,9 +122,9 @@ impl Graph<'_> {
             }
             Reference::Part(parts) => (self.part(from, parts), parts.min.is_none()),
             Reference::Wave(below) => {
-                let scope = self.objects[from].scope.as_ref();
-                let lighter = scope.map(|scope| self.lighter(scope, *below));
-                (lighter.unwrap_or_default(), true)
+                let scope = self.objects[from].scope.iter();
+                let lighter = scope.flat_map(|scope| self.lighter(scope, *below));
+                (lighter.collect(), true)
             }
             Reference::Any(alternatives) => {
                 let of = alternatives.of.iter();
