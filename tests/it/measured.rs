@@ -47,7 +47,9 @@ async fn caps_hold_in_every_run_with_a_replica_deleted() {
         let most: Vec<usize> = figures.iter().map(|(most, _)| *most).collect();
         let longest = figures.iter().map(|(_, length)| *length).max();
         println!("cap {cap}: at most {most:?} at once; the longest run took {longest:?}");
-        assert!(most.iter().all(|most| *most == cap), "{most:?}");
+        // On a node that is busy with others a run may be over before so many have begun.
+        assert!(most.iter().all(|most| *most <= cap), "{most:?}");
+        assert!(most.contains(&cap), "{most:?}");
     }
 }
 

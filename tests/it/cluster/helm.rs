@@ -175,7 +175,8 @@ async fn the_seeds() {
     with_namespace("example-seeds", async |ns| {
         let program = ns.program("helm").args(["install", "seeds", SEEDS]);
         program.run().await.ok();
-        assert_eq!(Runs::of(ns, "", 10).await.most_at_once(), 3);
+        let most = Runs::of(ns, "", 10).await.most_at_once();
+        assert!((2..=3).contains(&most), "{most}");
         ns.until("job/seeds-9", "is complete", |it| {
             it["status"]["succeeded"] == 1
         })

@@ -1,6 +1,6 @@
 //! Sub-charts, groups and releases.
 
-use harness::cluster::{Chart, Namespace, config_map, deployment, with_namespace};
+use harness::cluster::{Chart, Namespace, Pod, config_map, deployment, with_namespace};
 
 const GROUP: &str = "sluice.dev/group";
 
@@ -41,10 +41,11 @@ const CONFIG_CHART: &str = "apiVersion: v2\nname: config\nversion: 1.0.0\n";
 const NEST_CHART: &str = "apiVersion: v2\nname: nest\nversion: 1.0.0
 dependencies: [{name: service, alias: inner, version: 1.0.0}]\n";
 
-/// The umbrella. Helm writes `early` before `late`, and each of them in alphabetical order.
+/// The umbrella. Helm writes Deployments in the order of their names, so `early` and `first` before what they wait for.
 const UMBRELLA_CHART: &str = "apiVersion: v2\nname: umbrella\nversion: 1.0.0
 dependencies:
   - {name: service, alias: early, version: 1.0.0}
+  - {name: service, alias: first, version: 1.0.0}
   - {name: service, alias: late, version: 1.0.0}
   - {name: service, alias: absent, version: 1.0.0, condition: absent.enabled}
   - {name: config, version: 1.0.0}
@@ -53,9 +54,12 @@ dependencies:
 const UMBRELLA_VALUES: &str = "
 early:
   podAnnotations:
-    sluice.dev/depends-on: subchart/late, subchart/inner, subchart/config, subchart/absent
-late: {ready: 2}
-nest: {inner: {ready: 2}}
+    sluice.dev/depends-on: subchart/late, subchart/config, subchart/absent
+first:
+  podAnnotations:
+    sluice.dev/depends-on: subchart/inner
+late: {ready: 8}
+nest: {inner: {ready: 8}}
 absent: {enabled: false}
 ";
 
@@ -76,38 +80,45 @@ fn umbrella(helm: &'static str) -> Chart {
     Chart::of(helm, &files)
 }
 
+/// Who waits for whom. What is waited for takes longer than a release that is quiet.
+const PAIRS: [(&str, &str); 2] = [("early", "late"), ("first", "inner")];
+
 /// An install, an upgrade and a rollback of the umbrella, in each of which every pod is a new one.
 async fn comes_in_order(helm: &'static str) {
     with_namespace(&format!("umbrella-{helm}"), async |ns| {
         let chart = umbrella(helm);
         chart.upgrade(ns, &["--wait"]).await.ok();
-        let mut old = Vec::new();
-        for name in ["late", "inner", "early"] {
-            old.push(ns.pod_of(name).await);
+        let mut pods = Vec::new();
+        for (early, late) in PAIRS {
+            let pair = (ns.pod_of(early).await, ns.pod_of(late).await);
+            pods.push(pair);
         }
-        for step in ["install", "upgrade", "rollback"] {
-            match step {
-                "upgrade" => _ = chart.upgrade(ns, &["--wait"]).await.ok(),
-                "rollback" => _ = chart.rollback(ns, &["--wait"]).await.ok(),
-                _ => {}
+        are_in_order(&pods).await;
+        for back in [false, true] {
+            if back {
+                chart.rollback(ns, &["--wait"]).await.ok();
+            } else {
+                chart.upgrade(ns, &["--wait"]).await.ok();
             }
-            if step != "install" {
-                for (pod, name) in old.iter_mut().zip(["late", "inner", "early"]) {
-                    *pod = ns.next_pod_of(name, pod).await;
-                }
+            for ((early, late), names) in pods.iter_mut().zip(PAIRS) {
+                *early = ns.next_pod_of(names.0, early).await;
+                *late = ns.next_pod_of(names.1, late).await;
             }
-            let starts = old[2].starts().await;
-            for pod in &old[..2] {
-                let ready = pod.says("ready").await;
-                assert!(
-                    ready <= starts,
-                    "{step}: {starts} is before {ready} of {}",
-                    pod.name
-                );
-            }
+            are_in_order(&pods).await;
         }
     })
     .await;
+}
+
+async fn are_in_order(pods: &[(Pod, Pod)]) {
+    for (early, late) in pods {
+        let (starts, ready) = (early.starts().await, late.says("ready").await);
+        assert!(
+            ready <= starts,
+            "{}: {starts} is before {ready}",
+            early.name
+        );
+    }
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! What an upgrade, a rollback or a controller that is behind leaves to be seen of an older state.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, Namespace, Pod, await_until, config_map, daemon_set, deployment, items,
-    job, stateful_set, text, with_namespace,
+    Chart, LIMIT, Line, Manifest, await_until, config_map, daemon_set, deployment, items, job,
+    stateful_set, text, with_namespace,
 };
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 const REVISION: &str = "sluice.dev/revision";
@@ -199,49 +199,34 @@ async fn a_removed_job_counts_for_the_next_revision_too() {
     .await;
 }
 
-/// A database of which each upgrade is another revision, if it changes at all, and an API that always is one.
-fn database_and_api(changes: bool) -> Chart {
-    let revision = "{{ .Release.Revision }}";
-    let rolls = |it: Manifest| it.template_annotated("example.com/release", revision);
-    let mut db = stateful_set("db").ready_after(2);
-    if changes {
-        db = rolls(db);
-    }
-    let api = rolls(deployment("api").depends_on("statefulset/db"));
-    Chart::new("helm", &[db, api])
-}
-
-/// Installs it, and waits until what is there is no part of the same installation as what comes next.
-async fn installed(ns: &Namespace, chart: &Chart) -> (Pod, Pod) {
-    chart.upgrade(ns, &["--wait"]).await.ok();
-    let pods = (ns.pod_of("db").await, ns.pod_of("api").await);
-    pods.1.starts().await;
-    tokio::time::sleep(Duration::from_secs(6)).await;
-    pods
-}
-
-/// Helm writes the Deployment before the StatefulSet, so the new API meets the old database, which is ready; nothing but
-/// its age says that it will not be for long.
+/// An installer that takes its time: it writes the API first, something else next and the database last. Nothing but its
+/// age says of the old database, which is ready, that it will not be for long.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback() {
     with_namespace("settle", async |ns| {
-        let chart = database_and_api(true);
-        let mut old = installed(ns, &chart).await;
-        for back in [false, true] {
-            if back {
-                chart.rollback(ns, &["--wait"]).await.ok();
-            } else {
-                chart.upgrade(ns, &["--wait"]).await.ok();
+        let of_shop =
+            |it: Manifest| it.with("/metadata/labels/app.kubernetes.io~1instance", "shop");
+        let manifests = [
+            deployment("api").depends_on("statefulset/db"),
+            deployment("other"),
+            stateful_set("db").ready_after(2),
+        ];
+        ns.apply(manifests.map(of_shop)).await.ok();
+        let mut old = (ns.pod_of("db").await, ns.pod_of("api").await);
+        old.1.starts().await;
+        tokio::time::sleep(TOGETHER).await;
+
+        for step in ["restart", "undo"] {
+            for written in ["deployment/api", "deployment/other", "statefulset/db"] {
+                ns.kubectl(["rollout", step, written]).await.ok();
+                tokio::time::sleep(Duration::from_millis(1500)).await;
             }
             let db = ns.next_pod_of("db", &old.0).await;
             let api = ns.next_pod_of("api", &old.1).await;
             let ready = db.says("ready").await;
             let starts = api.starts().await;
-            assert!(
-                ready <= starts,
-                "{starts} is before {ready}; rollback: {back}"
-            );
+            assert!(ready <= starts, "{step}: {starts} is before {ready}");
             old = (db, api);
         }
     })
@@ -252,21 +237,28 @@ async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback(
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_unchanged_database_counts_for_the_api_of_an_upgrade_after_a_moment() {
     with_namespace("settle-same", async |ns| {
-        let chart = database_and_api(false);
-        let (_, api) = installed(ns, &chart).await;
+        let api = deployment("api").depends_on("statefulset/db");
+        let api = api.template_annotated("example.com/release", "{{ .Release.Revision }}");
+        let chart = Chart::new("helm", &[stateful_set("db"), api]);
+        chart.upgrade(ns, &["--wait"]).await.ok();
+        let api = ns.pod_of("api").await;
+        tokio::time::sleep(TOGETHER).await;
+
         chart.upgrade(ns, &["--wait"]).await.ok();
         let api = ns.next_pod_of("api", &api).await;
-        let created = api.now().await;
-        let created: Timestamp = text(&created, "/metadata/creationTimestamp")
-            .parse()
-            .unwrap();
+        let waited = api.starts().await.duration_since(created(&api.now().await));
         let log = api.gate_log().await;
-        assert!(
-            log.iter().any(|line| line.text.contains("Settling")),
-            "{log:?}"
-        );
-        let waited = api.starts().await.duration_since(created);
+        let settled = |line: &Line| line.text.contains("(Settling");
+        assert!(log.iter().any(settled), "{log:?}");
         assert!(waited < SignedDuration::from_secs(30), "{waited:#}");
     })
     .await;
+}
+
+/// What was made no longer ago is part of the same installation.
+const TOGETHER: Duration = Duration::from_secs(6);
+
+fn created(object: &Value) -> Timestamp {
+    let time = text(object, "/metadata/creationTimestamp");
+    time.parse().expect("the API server writes RFC 3339")
 }

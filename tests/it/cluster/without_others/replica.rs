@@ -14,7 +14,7 @@ async fn a_cap_holds_while_a_replica_is_deleted() {
             sluice::delete_one(1).await;
         };
         let runs = async {
-            ns.pipe("apply", &seeds(10, 3, 3), &[]).await.ok();
+            ns.pipe("apply", &seeds(10, 5, 3), &[]).await.ok();
             Runs::of(ns, "", 10).await
         };
         let ((), runs) = tokio::join!(delete, runs);
