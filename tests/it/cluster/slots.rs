@@ -1,6 +1,8 @@
 //! Caps: `sluice.dev/parallelism`.
 
-use harness::cluster::{Manifest, Namespace, Pod, Runs, deployment, items, job, with_namespace};
+use harness::cluster::{
+    Manifest, Namespace, Pod, Runs, config_map, deployment, items, job, with_namespace,
+};
 use serde_json::json;
 
 const PARALLELISM: &str = "sluice.dev/parallelism";
@@ -156,28 +158,35 @@ async fn deployments_with_a_cap_of_one_become_ready_one_after_another() {
     .await;
 }
 
-/// Weights and caps together, and a smaller cap that somebody says beside a greater one.
+/// Weights and caps together, and a smaller cap that somebody says beside greater ones, as long as it waits.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn each_wave_has_slots_of_its_own_and_the_smallest_cap_counts() {
     with_namespace("slot-waves", async |ns| {
-        let wave = |wave: &'static str, caps: [usize; 3]| {
-            let mut number = 0;
-            caps.map(|cap| {
-                number += 1;
-                let seed = job(&format!("{wave}-{number}")).runs("sleep 3");
-                let seed = seed.in_pod("/metadata/labels/wave", wave);
-                capped(seed, cap)
+        let small = capped(job("small"), 1).depends_on("configmap/go");
+        ns.apply([small]).await.ok();
+        let small = ns.pod_of("small").await;
+        small.waits_for("ConfigMap/go", "NotFound").await;
+
+        let wave = |wave: &str, weight: &str| {
+            ["1", "2", "3"].map(|number| {
+                let seed = capped(job(&format!("{wave}-{number}")), 3).runs("sleep 5");
+                seed.in_pod("/metadata/labels/wave", wave)
+                    .annotated("sluice.dev/weight", weight)
             })
         };
-        let heavy = wave("heavy", [3, 3, 3]).map(|it| it.annotated("sluice.dev/weight", "1"));
-        let light = wave("light", [1, 2, 2]);
-        ns.pipe("apply", &[heavy, light].concat(), &[]).await.ok();
+        let both = [wave("heavy", "1"), wave("light", "0")].concat();
+        ns.pipe("apply", &both, &[]).await.ok();
         let light = Runs::of(ns, "wave=light", 3).await;
-        let heavy = Runs::of(ns, "wave=heavy", 3).await;
         assert_eq!(light.most_at_once(), 1);
+        small.is_shut().await;
+
+        ns.apply([config_map("go")]).await.ok();
+        let small = small.starts().await;
+        let heavy = Runs::of(ns, "wave=heavy", 3).await;
         assert!(heavy.most_at_once() > 1);
-        assert!(light.last_finish() <= heavy.first_start());
+        // In whole seconds.
+        assert!(small.as_second() <= heavy.first_start().as_second());
     })
     .await;
 }
