@@ -78,8 +78,11 @@ fn configuration() -> Option<Value> {
     configuration["metadata"] = json!({"name": NAMESPACE});
     for webhook in configuration["webhooks"].as_array_mut()? {
         webhook["clientConfig"]["service"]["namespace"] = json!(NAMESPACE);
-        webhook["namespaceSelector"] =
-            json!({"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}});
+        let mut labels = json!({"kubernetes.io/metadata.name": NAMESPACE});
+        if webhook["name"] == "every-pod.sluice.dev" {
+            labels["sluice.dev/inject"] = json!("enabled");
+        }
+        webhook["namespaceSelector"] = json!({"matchLabels": labels});
     }
     Some(configuration)
 }
@@ -223,6 +226,9 @@ fn a_stopped_webhook_holds_up_only_what_asked_for_it() {
         !complaint.contains("failed calling webhook"),
         "a mirror pod: {complaint}"
     );
+    let every = ["label", "namespace", NAMESPACE, "sluice.dev/inject=enabled"];
+    kubectl(&every, &Value::Null).expect("the namespace is ours");
+    wait_until_in_force(&object("Pod", "probe", &none(), &none()));
 }
 
 fn creates(kind: &str) {
