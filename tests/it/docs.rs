@@ -18,6 +18,21 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         r#"["install", "umbrella", UMBRELLA]"#,
     ),
     (
+        "kubectl create namespace planned",
+        "tests/harness/cluster/namespace.rs",
+        "Namespace",
+    ),
+    (
+        "kubectl label namespace planned sluice.dev/inject=enabled",
+        "tests/it/cluster/helm.rs",
+        r#"["label", "namespace", &ns.name, "sluice.dev/inject=enabled"]"#,
+    ),
+    (
+        "helm install umbrella examples/umbrella --namespace planned --wait --set front.podAnnotations=null,plan=true",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "umbrella", UMBRELLA, planned]"#,
+    ),
+    (
         "helm install umbrella examples/umbrella --namespace crashes --create-namespace --wait --set front.podAnnotations=null",
         "tests/it/cluster/helm.rs",
         r#"["install", "umbrella", UMBRELLA, without]"#,

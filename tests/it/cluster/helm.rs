@@ -171,6 +171,21 @@ async fn the_umbrella_without_its_annotation_crashes_first() {
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
+async fn the_umbrella_by_a_plan() {
+    with_namespace("example-plan", async |ns| {
+        ns.kubectl(["label", "namespace", &ns.name, "sluice.dev/inject=enabled"])
+            .await
+            .ok();
+        let planned = "--set=front.podAnnotations=null,plan=true";
+        release(ns, "helm", ["install", "umbrella", UMBRELLA, planned]).await;
+        nothing_started_twice(ns).await;
+        the_front_came_second(ns).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
 async fn the_seeds() {
     with_namespace("example-seeds", async |ns| {
         let program = ns.program("helm").args(["install", "seeds", SEEDS]);
