@@ -58,7 +58,7 @@ pub trait World {
     fn list(&self, kind: &Kind, namespace: Option<&str>, selector: &Selector)
     -> Lookup<Vec<Value>>;
 
-    /// The kinds whose objects are looked for in a scope: [`scope::WORKLOADS`], and whatever else is known here.
+    /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here.
     fn kinds(&self) -> Vec<Kind> {
         scope::workloads().collect()
     }
@@ -83,7 +83,7 @@ pub trait World {
         Lookup::Found(objects)
     }
 
-    /// The first object of a kind in a scope, in the order of [`scope::Position`], that weighs less than `below` and is
+    /// The first object of a kind in a scope, in the order of [`Position`], that weighs less than `below` and is
     /// not ready.
     fn first_unready(
         &self,

@@ -1,10 +1,15 @@
 //! The objects of one kind, and who waits for a change of which.
 
-use super::scopes::{First, Members, Place, Scopes};
+mod snapshot;
+
+pub use snapshot::Entry;
+
+use super::scopes::{First, Members, Scopes};
 use jiff::Timestamp;
 use rules::scope::{Part, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
+use snapshot::{Snapshot, key};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,31 +57,6 @@ pub(super) enum Interest {
     },
     /// A part of a scope.
     Members(Members),
-}
-
-/// An object as it is kept: trimmed, and as text, because a parsed tree takes several times the room and most objects
-/// of a kind are never asked for.
-#[derive(Debug, PartialEq, Eq)]
-struct Snapshot {
-    json: Box<[u8]>,
-    labels: Box<[(Box<str>, Box<str>)]>,
-    place: Option<Box<Place>>,
-}
-
-/// A trimmed object, ready to be kept.
-#[derive(Debug)]
-pub struct Entry {
-    key: Key,
-    snapshot: Snapshot,
-}
-
-impl From<&Value> for Entry {
-    fn from(object: &Value) -> Self {
-        Self {
-            key: key(object),
-            snapshot: Snapshot::new(object),
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -389,142 +369,5 @@ impl Inner {
     }
 }
 
-impl Snapshot {
-    fn new(object: &Value) -> Self {
-        let labels = object
-            .pointer("/metadata/labels")
-            .and_then(Value::as_object);
-        let text =
-            |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
-        // A tree of strings, numbers and lists always serialises.
-        let json = serde_json::to_vec(object)
-            .unwrap_or_default()
-            .into_boxed_slice();
-        Self {
-            json,
-            labels: labels.into_iter().flatten().filter_map(text).collect(),
-            place: Place::of(object).map(Box::new),
-        }
-    }
-
-    /// Whether others than before wait for it.
-    fn differs_in_place(&self, other: &Self) -> bool {
-        self.labels != other.labels || self.place != other.place
-    }
-
-    fn value(&self) -> Value {
-        serde_json::from_slice(&self.json).unwrap_or_default()
-    }
-
-    fn label(&self, key: &str) -> Option<&str> {
-        let found = self.labels.iter().find(|label| *label.0 == *key);
-        found.map(|label| &*label.1)
-    }
-}
-
-fn key(object: &Value) -> Key {
-    let text = |name: &str| object["metadata"][name].as_str().unwrap_or_default().into();
-    (text("namespace"), text("name"))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rules::selector::Test;
-    use serde_json::json;
-
-    fn pod(namespace: &str, name: &str, app: &str, phase: &str) -> Value {
-        json!({"metadata": {"namespace": namespace, "name": name, "labels": {"app": app}}, "status": {"phase": phase}})
-    }
-
-    fn woken(notify: &Notify) -> bool {
-        use futures::FutureExt;
-        notify.notified().now_or_never().is_some()
-    }
-
-    #[test]
-    fn a_list_stays_in_its_namespace_and_keeps_to_its_label() {
-        let store = Store::default();
-        store.replace(&[
-            pod("a", "x", "web", ""),
-            pod("b", "y", "web", ""),
-            pod("b", "z", "db", ""),
-            pod("bb", "q", "web", ""),
-        ]);
-        let names = |namespace, selector: &Selector| -> Vec<String> {
-            store
-                .list(namespace, selector)
-                .iter()
-                .map(|object| object["metadata"]["name"].to_string())
-                .collect()
-        };
-        let web = Selector::label("app", "web");
-        let mut other = web.clone();
-        other.0[0].test = Test::NotIn(vec!["web".to_owned()]);
-        assert_eq!(names(Some("b"), &Selector::default()), ["\"y\"", "\"z\""]);
-        assert_eq!(names(Some("b"), &web), ["\"y\""]);
-        assert_eq!(names(Some("b"), &other), ["\"z\""]);
-        assert_eq!(names(None, &web).len(), 3);
-        assert!(store.get("b", "x").is_none());
-    }
-
-    #[test]
-    fn a_change_wakes_those_who_read_it_and_nobody_else() {
-        let store = Store::default();
-        let interest =
-            |namespace: &str, name: &str| Interest::Object((namespace.into(), name.into()));
-        let list = |app: &str| Interest::List {
-            namespace: Some("a".into()),
-            label: Some(("app".into(), app.into())),
-        };
-        let waiters: Vec<Arc<Notify>> = (0..4).map(|_| Arc::default()).collect();
-        for (id, interest) in (0_u64..).zip([
-            interest("a", "x"),
-            interest("a", "y"),
-            list("web"),
-            list("db"),
-        ]) {
-            store.register(interest, id, &waiters[usize::try_from(id).unwrap()]);
-        }
-        let woken = || {
-            waiters
-                .iter()
-                .map(|notify| woken(notify))
-                .collect::<Vec<_>>()
-        };
-        store.apply(&pod("a", "x", "web", "Pending"));
-        assert_eq!(woken(), [true, false, true, false]);
-        store.apply(&pod("a", "x", "web", "Pending"));
-        assert_eq!(woken(), [false; 4], "nothing changed");
-        store.apply(&pod("a", "x", "db", "Pending"));
-        assert_eq!(
-            woken(),
-            [true, false, true, true],
-            "the old label's readers lose it"
-        );
-        store.delete(&pod("a", "x", "", ""));
-        assert_eq!(woken(), [true, false, false, true]);
-        store.set_condition(Condition::Forbidden);
-        assert_eq!(woken(), [true; 4]);
-        for (id, interest) in (0_u64..).zip([
-            interest("a", "x"),
-            interest("a", "y"),
-            list("web"),
-            list("db"),
-        ]) {
-            store.unregister(&interest, id);
-        }
-        assert!(store.lock().waiters.is_empty());
-    }
-
-    #[test]
-    fn a_new_list_drops_what_is_gone() {
-        let store = Store::default();
-        store.replace(&[pod("a", "x", "web", ""), pod("a", "y", "web", "")]);
-        let notify = Arc::new(Notify::new());
-        store.register(Interest::Object(("a".into(), "x".into())), 1, &notify);
-        store.replace(&[pod("a", "y", "web", "")]);
-        assert!(woken(&notify));
-        assert_eq!(store.len(), 1);
-    }
-}
+mod tests;

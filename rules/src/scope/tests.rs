@@ -1,0 +1,126 @@
+//! Objects as installers write them.
+
+use super::*;
+use serde_json::json;
+
+#[expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
+fn named(metadata: Value) -> Option<(String, Option<String>)> {
+    let mut object = json!({ "metadata": metadata });
+    object["metadata"]["namespace"] = json!("shop");
+    Scope::of(&object).map(|scope| (scope.name, scope.kept_in))
+}
+
+#[test]
+fn the_first_that_applies_names_the_scope() {
+    let hand =
+        json!({"annotations": {"sluice.dev/scope": "mine", "meta.helm.sh/release-name": "r"}});
+    assert_eq!(named(hand), Some(("mine".into(), None)));
+    let helm = json!({
+        "annotations": {"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "shop"},
+        "labels": {"helm.toolkit.fluxcd.io/name": "hr", "app.kubernetes.io/instance": "i"},
+    });
+    assert_eq!(named(helm), Some(("r".into(), None)));
+    let flux = json!({"labels": {"helm.toolkit.fluxcd.io/name": "hr", "helm.toolkit.fluxcd.io/namespace": "flux", "app.kubernetes.io/instance": "i"}});
+    assert_eq!(named(flux), Some(("hr".into(), Some("flux".into()))));
+    let kustomization = json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "k"}});
+    assert_eq!(named(kustomization), Some(("k".into(), None)));
+    let argo = json!({"annotations": {TRACKING_ID: "web:apps/Deployment:shop/api"}, "labels": {"app.kubernetes.io/instance": "i"}});
+    assert_eq!(named(argo), Some(("web".into(), None)));
+    let elsewhere = json!({"annotations": {TRACKING_ID: "team_web:apps/Deployment:shop/api"}});
+    assert_eq!(named(elsewhere), Some(("web".into(), Some("team".into()))));
+    let instance = json!({"labels": {"app.kubernetes.io/instance": "i"}});
+    assert_eq!(named(instance), Some(("i".into(), None)));
+    assert_eq!(named(json!({})), None);
+    assert_eq!(
+        Scope::of(&json!({"metadata": {"labels": {"app.kubernetes.io/instance": "i"}}})),
+        None
+    );
+}
+
+#[test]
+fn a_release_kept_elsewhere_is_another_scope() {
+    let of = |kept_in: &str| {
+        Scope::of(&json!({"metadata": {"namespace": "shop", "annotations": {
+            "meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": kept_in,
+        }}}))
+    };
+    assert_ne!(of("shop"), of("other"));
+}
+
+#[test]
+fn a_chart_label_is_a_name_and_a_version() {
+    for (label, name) in [
+        ("postgresql-15.5.20", Some("postgresql")),
+        (
+            "kube-prometheus-stack-61.3.2",
+            Some("kube-prometheus-stack"),
+        ),
+        ("tier-2-1.0.0-rc-1", Some("tier-2")),
+        ("api-v1.2.3_build.5", Some("api")),
+        ("api", None),
+    ] {
+        let object = json!({"metadata": {"labels": {"helm.sh/chart": label}}});
+        assert_eq!(chart(&object), name, "{label}");
+    }
+}
+
+#[test]
+fn the_label_of_the_application_counts_where_no_chart_is_called_so() {
+    let object = |name: &str, chart: Option<&str>, app: &str| {
+        let mut it = json!({"metadata": {"name": name, "labels": {"app.kubernetes.io/name": app}}});
+        if let Some(chart) = chart {
+            it["metadata"]["labels"]["helm.sh/chart"] = json!(chart);
+        }
+        it
+    };
+    let redis = Part::SubChart("redis".into());
+    let mut both = vec![
+        ((), object("a", Some("redis-1.0.0"), "redis")),
+        ((), object("b", Some("cache-1.0.0"), "redis")),
+    ];
+    assert!(both.iter().all(|((), it)| redis.may_hold(it)));
+    redis.narrow(&mut both);
+    assert_eq!(both.len(), 1);
+    let mut apps = vec![((), object("b", Some("umbrella-1.0.0"), "redis"))];
+    redis.narrow(&mut apps);
+    assert_eq!(apps.len(), 1);
+    assert!(!redis.may_hold(&object("c", Some("redis-cluster-1.0.0"), "redis-cluster")));
+}
+
+#[test]
+fn groups_are_ours_and_those_of_the_helm_proposal() {
+    let object = json!({"metadata": {"annotations": {
+        "sluice.dev/group": "backend, data,", "helm.sh/resource-group": "database",
+    }}});
+    assert_eq!(
+        groups(&object).collect::<Vec<_>>(),
+        ["backend", "data", "database"]
+    );
+    let template = json!({
+        "metadata": {"annotations": {"sluice.dev/group": "outer"}},
+        "spec": {"template": {"metadata": {"annotations": {"sluice.dev/group": "inner"}}}},
+    });
+    assert_eq!(groups(&template).collect::<Vec<_>>(), ["inner"]);
+}
+
+#[test]
+fn hooks_and_what_a_controller_made_are_in_no_wave() {
+    let hook = |hook: &str, weight: Option<&str>| {
+        let mut it = json!({"metadata": {"annotations": {"helm.sh/hook": hook}}});
+        if let Some(weight) = weight {
+            it["metadata"]["annotations"]["sluice.dev/weight"] = json!(weight);
+        }
+        is_in_wave(&it)
+    };
+    assert!(!hook("pre-install", None));
+    assert!(hook("pre-install", Some("1")));
+    assert!(!hook("test", Some("1")));
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {}});
+    assert!(is_in_wave(&deployment));
+    let mut owned = deployment;
+    owned["metadata"]["ownerReferences"] = json!([{"controller": true}]);
+    assert!(!is_in_wave(&owned));
+    assert!(!is_in_wave(
+        &json!({"apiVersion": "v1", "kind": "Service", "metadata": {}})
+    ));
+}

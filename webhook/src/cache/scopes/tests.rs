@@ -1,0 +1,111 @@
+//! A scope of Jobs.
+
+use crate::cache::Cache;
+use futures::FutureExt;
+use rules::kinds::{Kind, by_word};
+use rules::scope::{Part, Scope};
+use rules::world::{Lookup, World};
+use serde_json::{Value, json};
+use std::cell::Cell;
+
+fn jobs() -> Kind {
+    by_word("job").map(Kind::Builtin).expect("built in")
+}
+
+fn scope() -> Scope {
+    Scope {
+        namespace: "shop".to_owned(),
+        name: "r".to_owned(),
+        kept_in: None,
+    }
+}
+
+/// A Job of release `r`.
+fn job(name: &str, weight: &str, complete: bool) -> Value {
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {
+            "namespace": "shop", "name": name,
+            "annotations": {"meta.helm.sh/release-name": "r", "sluice.dev/weight": weight},
+            "labels": {"helm.sh/chart": "seeds-1.0.0"},
+        },
+        "status": {"complete": complete},
+    })
+}
+
+#[test]
+fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
+    let (cache, _requests) = Cache::new();
+    let store = cache.store(&jobs());
+    store.replace(&[
+        job("a", "0", true),
+        job("b", "0", false),
+        job("c", "0", false),
+    ]);
+    let judged = Cell::new(0);
+    let is_ready = |object: &Value| {
+        judged.set(judged.get() + 1);
+        object["status"]["complete"] == true
+    };
+    let ask = || {
+        let view = cache.view();
+        let found = view.first_unready(&jobs(), &scope(), 1, &is_ready);
+        let Lookup::Found(first) = found else {
+            panic!("live")
+        };
+        (view, first.map(|it| it["metadata"]["name"].clone()))
+    };
+    let (view, first) = ask();
+    assert_eq!((first, judged.get()), (Some(json!("b")), 2));
+    store.apply(&job("c", "0", true));
+    store.apply(&job("d", "1", false));
+    assert!(view.changed().now_or_never().is_none(), "behind the first");
+    let (view, _) = ask();
+    assert_eq!(judged.get(), 2, "nothing is judged twice");
+    store.apply(&job("a", "0", false));
+    assert!(view.changed().now_or_never().is_some(), "before the first");
+    store.apply(&job("a", "0", true));
+    store.apply(&job("b", "0", true));
+    let (view, first) = ask();
+    assert_eq!(first, None);
+    assert!(view.changed().now_or_never().is_none());
+    store.apply(&job("e", "1", false));
+    assert!(view.changed().now_or_never().is_none(), "of its own weight");
+    store.apply(&job("e", "0", false));
+    assert!(
+        view.changed().now_or_never().is_some(),
+        "it weighs less now"
+    );
+    store.delete(&job("e", "0", false));
+    cache.wake_all();
+    let before = judged.get();
+    ask();
+    assert_eq!(judged.get(), before + 3, "the rules may have changed");
+}
+
+#[test]
+fn members_are_found_and_waited_for_by_their_part() {
+    let (cache, _requests) = Cache::new();
+    let store = cache.store(&jobs());
+    store.replace(&[job("a", "0", true)]);
+    for (part, scope, found) in [
+        (Part::SubChart("seeds".into()), Some("r"), true),
+        (Part::SubChart("other".into()), Some("r"), false),
+        (Part::SubChart("seeds".into()), Some("s"), false),
+        (Part::Release("r".into()), Some("r"), true),
+        (Part::Group("seeds".into()), None, false),
+    ] {
+        let view = cache.view();
+        let Lookup::Found(members) = view.members(&jobs(), "shop", scope, &part) else {
+            panic!("live")
+        };
+        assert_eq!(members.len() == 1, found, "{part} in {scope:?}");
+        store.apply(&job("b", "0", false));
+        assert_eq!(
+            view.changed().now_or_never().is_some(),
+            found,
+            "{part} in {scope:?}"
+        );
+        store.delete(&job("b", "0", false));
+    }
+}

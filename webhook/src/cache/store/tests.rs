@@ -1,0 +1,99 @@
+//! Objects come and go, and those who wait are woken.
+
+use super::*;
+use rules::selector::Test;
+use serde_json::json;
+
+fn pod(namespace: &str, name: &str, app: &str, phase: &str) -> Value {
+    json!({"metadata": {"namespace": namespace, "name": name, "labels": {"app": app}}, "status": {"phase": phase}})
+}
+
+fn woken(notify: &Notify) -> bool {
+    use futures::FutureExt;
+    notify.notified().now_or_never().is_some()
+}
+
+#[test]
+fn a_list_stays_in_its_namespace_and_keeps_to_its_label() {
+    let store = Store::default();
+    store.replace(&[
+        pod("a", "x", "web", ""),
+        pod("b", "y", "web", ""),
+        pod("b", "z", "db", ""),
+        pod("bb", "q", "web", ""),
+    ]);
+    let names = |namespace, selector: &Selector| -> Vec<String> {
+        store
+            .list(namespace, selector)
+            .iter()
+            .map(|object| object["metadata"]["name"].to_string())
+            .collect()
+    };
+    let web = Selector::label("app", "web");
+    let mut other = web.clone();
+    other.0[0].test = Test::NotIn(vec!["web".to_owned()]);
+    assert_eq!(names(Some("b"), &Selector::default()), ["\"y\"", "\"z\""]);
+    assert_eq!(names(Some("b"), &web), ["\"y\""]);
+    assert_eq!(names(Some("b"), &other), ["\"z\""]);
+    assert_eq!(names(None, &web).len(), 3);
+    assert!(store.get("b", "x").is_none());
+}
+
+#[test]
+fn a_change_wakes_those_who_read_it_and_nobody_else() {
+    let store = Store::default();
+    let interest = |namespace: &str, name: &str| Interest::Object((namespace.into(), name.into()));
+    let list = |app: &str| Interest::List {
+        namespace: Some("a".into()),
+        label: Some(("app".into(), app.into())),
+    };
+    let waiters: Vec<Arc<Notify>> = (0..4).map(|_| Arc::default()).collect();
+    for (id, interest) in (0_u64..).zip([
+        interest("a", "x"),
+        interest("a", "y"),
+        list("web"),
+        list("db"),
+    ]) {
+        store.register(interest, id, &waiters[usize::try_from(id).unwrap()]);
+    }
+    let woken = || {
+        waiters
+            .iter()
+            .map(|notify| woken(notify))
+            .collect::<Vec<_>>()
+    };
+    store.apply(&pod("a", "x", "web", "Pending"));
+    assert_eq!(woken(), [true, false, true, false]);
+    store.apply(&pod("a", "x", "web", "Pending"));
+    assert_eq!(woken(), [false; 4], "nothing changed");
+    store.apply(&pod("a", "x", "db", "Pending"));
+    assert_eq!(
+        woken(),
+        [true, false, true, true],
+        "the old label's readers lose it"
+    );
+    store.delete(&pod("a", "x", "", ""));
+    assert_eq!(woken(), [true, false, false, true]);
+    store.set_condition(Condition::Forbidden);
+    assert_eq!(woken(), [true; 4]);
+    for (id, interest) in (0_u64..).zip([
+        interest("a", "x"),
+        interest("a", "y"),
+        list("web"),
+        list("db"),
+    ]) {
+        store.unregister(&interest, id);
+    }
+    assert!(store.lock().waiters.is_empty());
+}
+
+#[test]
+fn a_new_list_drops_what_is_gone() {
+    let store = Store::default();
+    store.replace(&[pod("a", "x", "web", ""), pod("a", "y", "web", "")]);
+    let notify = Arc::new(Notify::new());
+    store.register(Interest::Object(("a".into(), "x".into())), 1, &notify);
+    store.replace(&[pod("a", "y", "web", "")]);
+    assert!(woken(&notify));
+    assert_eq!(store.len(), 1);
+}

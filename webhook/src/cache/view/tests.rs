@@ -1,0 +1,161 @@
+//! What a view reads is what wakes it.
+
+use super::*;
+use futures::FutureExt;
+use rules::dependency::Reference;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+fn widget() -> Kind {
+    Kind::Custom {
+        group: "example.com".into(),
+        word: "Widget".into(),
+    }
+}
+
+#[test]
+fn the_first_read_of_a_kind_asks_for_its_watch_once() {
+    let (cache, mut requests) = Cache::new();
+    let view = cache.view();
+    assert_eq!(
+        view.object(&widget(), Some("a"), "x"),
+        Lookup::Unavailable(Unavailable::Syncing)
+    );
+    let _ = view.object(&widget(), Some("a"), "y");
+    assert_eq!(requests.try_recv().unwrap(), widget());
+    assert!(requests.try_recv().is_err());
+}
+
+#[test]
+fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
+    let (cache, _requests) = Cache::new();
+    let store = cache.store(&widget());
+    store.replace(&[]);
+    let view = cache.view();
+    assert_eq!(view.object(&widget(), Some("a"), "x"), Lookup::NotFound);
+    assert!(view.changed().now_or_never().is_none());
+    store.apply(&json!({"metadata": {"namespace": "a", "name": "other"}}));
+    assert!(view.changed().now_or_never().is_none(), "not what was read");
+    store.apply(&json!({"metadata": {"namespace": "a", "name": "x"}}));
+    assert!(view.changed().now_or_never().is_some());
+}
+
+fn labelled(name: &str, labels: &Value) -> Value {
+    json!({"metadata": {"namespace": "a", "name": name, "labels": labels}})
+}
+
+fn required(text: &str) -> Selector {
+    let list = format!("- {{kind: Pod, selector: '{text}'}}");
+    let parsed = rules::annotation::parse_depends_on(&list).unwrap();
+    match &parsed[0].reference {
+        Reference::Selected(selection) => selection.selector.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_selector_is_woken_by_what_can_alter_it() {
+    let (cache, _requests) = Cache::new();
+    let store = cache.store(&widget());
+    store.replace(&[]);
+    for (selector, by_x, by_db, by_web, by_leaving) in [
+        ("app=web,tier!=canary", false, false, true, true),
+        ("tier=front,app in (web)", false, false, true, true),
+        ("app in (web,db)", true, true, true, true),
+        ("!app", true, true, true, true),
+    ] {
+        let selector = required(selector);
+        let woken_by = |labels: &Value| {
+            let view = cache.view();
+            let _ = view.list(&widget(), Some("a"), &selector);
+            store.apply(&labelled("x", labels));
+            view.changed().now_or_never().is_some()
+        };
+        store.delete(&labelled("x", &json!({})));
+        let seen = [
+            woken_by(&json!({"x": "y"})),
+            woken_by(&json!({"app": "db"})),
+            woken_by(&json!({"app": "web", "tier": "front"})),
+            woken_by(&json!({})),
+        ];
+        assert_eq!(seen, [by_x, by_db, by_web, by_leaving], "{selector}");
+    }
+}
+
+#[test]
+fn a_selector_reads_what_it_selects() {
+    let (cache, _requests) = Cache::new();
+    cache.store(&widget()).replace(&[
+        labelled("x", &json!({"app": "web", "tier": "canary"})),
+        labelled("y", &json!({"app": "web"})),
+        labelled("z", &json!({"app": "db"})),
+    ]);
+    let names = |selector: &str| -> Vec<String> {
+        let Lookup::Found(found) = cache.view().list(&widget(), Some("a"), &required(selector))
+        else {
+            panic!("live")
+        };
+        let name = |object: &Value| object["metadata"]["name"].as_str().map(str::to_owned);
+        found.iter().filter_map(name).collect()
+    };
+    assert_eq!(names("app=web,tier!=canary"), ["y"]);
+    assert_eq!(names("app in (web,db)"), ["x", "y", "z"]);
+    assert_eq!(names("!tier"), ["y", "z"]);
+}
+
+#[test]
+fn what_was_known_is_used_for_half_a_minute_and_no_longer() {
+    let (cache, _requests) = Cache::new();
+    let store = cache.store(&widget());
+    store.replace(&[json!({"metadata": {"namespace": "a", "name": "x"}})]);
+    let ask = || cache.view().object(&widget(), Some("a"), "x");
+    let now = Instant::now();
+    store.set_condition(Condition::Disconnected(now));
+    assert!(matches!(ask(), Lookup::Found(_)));
+    let Some(long_ago) = now.checked_sub(STALE_AFTER + Duration::from_secs(1)) else {
+        return;
+    };
+    store.set_condition(Condition::Disconnected(long_ago));
+    assert_eq!(ask(), Lookup::Unavailable(Unavailable::Stale));
+}
+
+#[test]
+fn two_spellings_share_one_store() {
+    let (cache, _requests) = Cache::new();
+    let plural = Kind::Custom {
+        group: "example.com".into(),
+        word: "widgets".into(),
+    };
+    let view = cache.view();
+    let _ = view.object(&plural, Some("a"), "x");
+    let _ = cache.store(&widget());
+    assert!(cache.alias(&plural, &widget()));
+    assert!(view.changed().now_or_never().is_some());
+    assert!(Arc::ptr_eq(&cache.store(&plural), &cache.store(&widget())));
+}
+
+#[test]
+fn helm_is_at_work_as_long_as_its_record_says_so() {
+    let (cache, _requests) = Cache::new();
+    let secrets = rules::kinds::by_word("secret").map(Kind::Builtin).unwrap();
+    let scope = Scope {
+        namespace: "a".to_owned(),
+        name: "shop".to_owned(),
+        kept_in: None,
+    };
+    let record = |name: &str, status: &str| {
+        labelled(
+            name,
+            &json!({"owner": "helm", "name": "shop", "status": status}),
+        )
+    };
+    let store = cache.store(&secrets);
+    store.replace(&[record("v1", "deployed"), record("v2", "pending-upgrade")]);
+    assert!(!cache.view().is_pending(&scope), "nobody may look");
+    cache.read_secrets();
+    let view = cache.view();
+    assert!(view.is_pending(&scope));
+    store.apply(&record("v2", "deployed"));
+    assert!(view.changed().now_or_never().is_some());
+    assert!(!cache.view().is_pending(&scope));
+}
