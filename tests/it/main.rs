@@ -20,5 +20,7 @@ mod docs;
 mod expressions;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
+/// What users of Argo CD and Flux see; ignored where they are not asked for.
+mod gitops;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
 mod kstatus;
