@@ -1,14 +1,18 @@
 //! The command line.
 
-use crate::check;
+mod manifests;
+
 use crate::offline::{self, Profile};
-use crate::status;
+use crate::{check, health_rules, input, release, status};
 use anyhow::{Context, Result};
-use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use std::path::PathBuf;
+use manifests::{Graph, Lint};
+use rules::health::Rules;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Tells what waits for what in a cluster with sluice, and why.
@@ -47,17 +51,71 @@ enum Command {
     /// Exit code 0: nothing holds the pod back, or every object is Current; 1: an error, after what came before it;
     /// 2: wrong arguments; 3: something is not as it has to be.
     Status(Status),
-    /// What is wrong with something before it is applied. Asks no cluster.
+    /// Break-glass: opens a pod's gate at once, whatever it waits for.
     ///
-    /// Exit code 0: nothing; 1: an error; 2: wrong arguments; 3: something is wrong.
+    /// Sets the annotation sluice.dev/skip to "true" on the pod, or with --owner on the workload above it, for every pod
+    /// that it makes from then on. Nothing restarts. Says how to undo it, and asks nothing. Needs the right to patch
+    /// the pod or the workload.
+    ///
+    /// Exit code 0: it is set, or the gate was open; 1: an error; 2: wrong arguments.
+    Release(Release),
+    /// Who waits for whom, in which order things start, and where the time went.
+    ///
+    /// Without -f: the workloads of a namespace, or with --release of one release, and what they wait for. A row for each
+    /// in the order in which they start: its step (those of one step start together), its wave, its status and why, and
+    /// what it waits for. Then how long the gate of each pod waited, and the critical path: the chain of dependencies that
+    /// determined when the last one became ready, with the seconds of each. Times are those that pods and Jobs carry, so
+    /// a pod that was not ready for a while counts from when it was ready again. Reads the cluster with your own rights.
+    ///
+    /// With -f: the same of manifests or a chart, without status and times; asks no cluster.
+    ///
+    /// What waits in a circle is marked `circle`, what waits for that `never`.
+    ///
+    ///   kubectl sluice graph --release shop
+    ///   kubectl sluice graph -f CHART -o dot | dot -Tsvg > shop.svg
+    ///
+    /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a circle.
+    #[command(verbatim_doc_comment)]
+    Graph(Graph),
+    /// What is wrong with the annotations of manifests, before a cluster sees them.
+    ///
+    /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
+    /// templates, and names the file, the document, the object, the key and the place of what is refused at admission.
+    /// Then looks at what the objects are to each other: what waits for itself or in a circle is an error too; a
+    /// dependency that is likely not meant, such as a post-install hook, is a warning; one that is not in the input is
+    /// a note. Weights, caps and plans are looked at as well. Asks no cluster. A chart's folder is rendered by helm.
+    ///
+    /// Exit code 0: no error; 1: an error, or with --strict a warning; 2: wrong arguments.
+    Lint(Lint),
+    /// Whether the installed sluice can do its work, or with --health-rules what is wrong with a file of health rules.
+    ///
+    /// Without an option: looks at the controller, its webhook configuration, the administrator's health rules, what
+    /// the controller may read, the versions, and the namespaces in which every pod is gated. A line for each: `ok`,
+    /// `warning` or `problem`, and the way out. Reads the cluster with your own rights and changes nothing.
+    ///
+    /// With --health-rules: asks no cluster.
+    ///
+    /// Exit code 0: no problem; 1: a problem, or an error; 2: wrong arguments.
     Check(Check),
+}
+
+#[derive(Debug, ClapArgs)]
+struct Release {
+    /// The pod, `NAME` or `pod/NAME`.
+    pod: String,
+    /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
+    #[arg(long)]
+    owner: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 struct Check {
     /// Health rules: a list of them, or the ConfigMap that holds them; `-` is standard input.
     #[arg(long, value_name = "FILE")]
-    health_rules: PathBuf,
+    health_rules: Option<PathBuf>,
+    /// How to print what is found in the cluster.
+    #[arg(short, long, value_enum, default_value_t = Output::Text, conflicts_with = "health_rules")]
+    output: Output,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -71,6 +129,10 @@ struct Status {
     /// Whose rules judge the manifest.
     #[arg(long, value_enum, default_value_t = Profile::Sluice, conflicts_with = "pod")]
     profile: Profile,
+    /// Health rules of an administrator, which judge the manifest before the library does: a list of them, or the
+    /// ConfigMap that holds them; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "pod")]
+    rules: Option<PathBuf>,
     /// The time to judge the manifest at, like 2026-01-31T12:00:00Z; default: now.
     #[arg(long, value_name = "TIME", conflicts_with = "pod")]
     now: Option<Timestamp>,
@@ -81,9 +143,10 @@ struct Status {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// A table for people.
+    /// For people.
     Text,
-    /// For a pod what its gate is told; for a manifest an object a line: kind, namespace, name, status, reason, message.
+    /// JSON lines. For a pod: what its gate is told. For a manifest: kind, namespace, name, status, reason, message of each
+    /// object. For a check: result, check, message of each.
     Json,
 }
 
@@ -95,7 +158,26 @@ impl Args {
         } = self;
         match command {
             Command::Status(status) => status.run(connection).await,
-            Command::Check(Check { health_rules }) => check::run(&health_rules),
+            Command::Release(Release { pod, owner }) => {
+                let (client, namespace) = connection.open().await?;
+                release::run(client, &namespace, bare(&pod), owner).await
+            }
+            Command::Graph(graph) => graph.run(connection).await,
+            Command::Lint(lint) => lint.run(connection),
+            Command::Check(check) => check.run(connection).await,
+        }
+    }
+}
+
+impl Check {
+    async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let Self {
+            health_rules,
+            output,
+        } = self;
+        match health_rules {
+            Some(path) => check::rules(&path),
+            None => check::cluster(&connection.open().await?.0, output).await,
         }
     }
 }
@@ -106,25 +188,49 @@ impl Status {
             pod,
             file,
             profile,
+            rules,
             now,
             output,
         } = self;
         if let Some(file) = file {
+            let rules = rules.map(|rules| administrators(&rules, &file, profile));
             return offline::run(&offline::Question {
                 file,
                 profile,
                 now: now.unwrap_or_else(Timestamp::now),
                 output,
+                rules: rules.transpose()?.unwrap_or_default(),
             });
         }
         let pod = pod.context("a pod or a file must be named")?;
         let (client, namespace) = connection.open().await?;
-        let name = pod
-            .strip_prefix("pod/")
-            .or_else(|| pod.strip_prefix("pods/"))
-            .unwrap_or(&pod);
-        status::run(client, &namespace, name, output).await
+        status::run(client, &namespace, bare(&pod), output).await
     }
+}
+
+/// The name in `pod/NAME`.
+fn bare(pod: &str) -> &str {
+    pod.strip_prefix("pod/")
+        .or_else(|| pod.strip_prefix("pods/"))
+        .unwrap_or(pod)
+}
+
+/// The rules of `--rules`, where it makes sense beside the other arguments.
+fn administrators(rules: &Path, manifest: &Path, profile: Profile) -> Result<Rules> {
+    if profile == Profile::Kstatus {
+        wrong("--rules judges with --profile sluice; leave one of them out");
+    }
+    if input::is_stdin(rules) && input::is_stdin(manifest) {
+        wrong("standard input can be read once; name a file for -f or for --rules");
+    }
+    health_rules::load(rules)
+}
+
+/// Ends the process as clap does where arguments do not fit together.
+fn wrong(why: &str) -> ! {
+    Args::command()
+        .error(ErrorKind::ArgumentConflict, why)
+        .exit()
 }
 
 impl Connection {

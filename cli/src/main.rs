@@ -2,9 +2,15 @@
 
 mod args;
 mod check;
+mod graph;
+mod health_rules;
+mod input;
+mod lint;
 mod manifest;
+mod objects;
 mod offline;
 mod reader;
+mod release;
 mod status;
 
 use clap::Parser;

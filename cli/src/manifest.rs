@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     pub(crate) object: Value,
     /// Why it cannot be judged, and where.
     pub(crate) problem: Option<String>,
+    /// The document of the input that it stands in, from 1; empty ones do not count.
+    pub(crate) document: usize,
 }
 
 /// Where reading ends early: what follows has no meaning.
@@ -72,6 +74,7 @@ struct Flaw {
 pub(crate) struct Entries<R> {
     chunks: Chunks<R>,
     ready: VecDeque<Result<Entry, Error>>,
+    documents: usize,
     ended: bool,
 }
 
@@ -80,6 +83,7 @@ impl<R: BufRead> Entries<R> {
         Self {
             chunks: Chunks::new(input),
             ready: VecDeque::new(),
+            documents: 0,
             ended: false,
         }
     }
@@ -120,6 +124,7 @@ impl<R: BufRead> Entries<R> {
         if value.is_null() && flaw.is_none() {
             return;
         }
+        self.documents += 1;
         let problem = flaw.map(|flaw| format!("{}: {}", chunk.place(flaw.at), flaw.text));
         // Counting lines takes time, so only for what goes wrong.
         self.expand(value, problem.as_ref(), &|| chunk.place(at).to_string());
@@ -138,7 +143,12 @@ impl<R: BufRead> Entries<R> {
                     let place = place();
                     Some(format!("{place}: an object is a mapping, this is {found}"))
                 });
-                self.ready.push_back(Ok(Entry { object, problem }));
+                let document = self.documents;
+                self.ready.push_back(Ok(Entry {
+                    object,
+                    problem,
+                    document,
+                }));
             }
         }
     }

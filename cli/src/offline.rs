@@ -4,17 +4,20 @@ mod judge;
 mod print;
 mod world;
 
+pub(crate) use judge::kind_of;
+pub(crate) use world::Manifest;
+
 use crate::args::Output;
+use crate::input;
 use crate::manifest::{Entries, Entry, Error};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use jiff::Timestamp;
 use print::Printer;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use rules::health::Rules;
+use std::io::{self, BufRead, ErrorKind, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use world::Manifest;
 
 /// The exit code for "something is not as a dependent needs it".
 const WAITS: u8 = 3;
@@ -36,16 +39,12 @@ pub(crate) struct Question {
     /// What the age of an object is measured against.
     pub(crate) now: Timestamp,
     pub(crate) output: Output,
+    /// The administrator's health rules, which the library's come after.
+    pub(crate) rules: Rules,
 }
 
 pub(crate) fn run(question: &Question) -> Result<ExitCode> {
-    let path = &question.file;
-    let (name, input): (_, Box<dyn BufRead>) = if path == Path::new("-") {
-        ("standard input".into(), Box::new(io::stdin().lock()))
-    } else {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-        (path.display().to_string(), Box::new(BufReader::new(file)))
-    };
+    let (name, input) = input::open(&question.file)?;
     let mut printer = Printer::new(io::stdout().lock(), question.output);
     let read = judge_all(question, Entries::new(input), &mut printer);
     match printer.finish() {
@@ -83,7 +82,7 @@ fn judge_all(
                 read.push(entry?);
                 Ok(())
             });
-            let world = Manifest::new(read.iter().map(|entry| &entry.object));
+            let world = Manifest::new(read.iter().map(|entry| &entry.object), &question.rules);
             for entry in &read {
                 printer.print(judge::sluice(entry, &world, now));
             }

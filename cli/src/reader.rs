@@ -3,16 +3,20 @@
 //! The rules ask synchronously, the API server answers later: so a question that cannot be answered yet is noted, the
 //! rules are told "syncing", and after [`Reader::fetch`] they are asked again. A handful of rounds answers everything.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use kube::core::request::Request;
 use kube::discovery::{self, ApiResource, Scope};
 use kube::{Client, Error};
+use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::selector::Selector;
 use rules::world::{Lookup, Unavailable, World};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
+
+/// More rounds than the longest chain of questions (pod, owners, kind, object, slices, class) can need.
+const MAX_ROUNDS: usize = 12;
 
 /// One question to the API server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,8 +56,19 @@ impl Reader {
         }
     }
 
+    /// The rules' answer, asked again until nothing is left that they want to know.
+    pub(crate) async fn settle<T>(&mut self, ask: impl Fn(&Self) -> Result<T>) -> Result<T> {
+        for _ in 0..MAX_ROUNDS {
+            let answer = ask(self);
+            if !self.fetch().await? {
+                return answer;
+            }
+        }
+        bail!("the cluster changes faster than it can be read; try again")
+    }
+
     /// Puts the open questions to the API server; `false` if there were none.
-    pub(crate) async fn fetch(&mut self) -> Result<bool> {
+    async fn fetch(&mut self) -> Result<bool> {
         let open = self.open.take();
         for question in &open {
             let reply = self.ask(question).await?;
@@ -183,7 +198,8 @@ impl Reader {
         }
     }
 
-    fn path(&self, kind: &Kind, namespace: Option<&str>) -> Result<String, Error> {
+    /// Where the objects of a kind are, once the rules have asked for one.
+    pub(crate) fn path(&self, kind: &Kind, namespace: Option<&str>) -> Result<String, Error> {
         let (version, _) = self.type_of(kind);
         let plural = match (kind, self.known.get(&Question::Kind(kind.clone()))) {
             (Kind::Builtin(builtin), _) => builtin.plural.to_owned(),
@@ -256,6 +272,14 @@ impl World for Reader {
                 _ => None,
             },
         )
+    }
+
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let Some(kind) = kinds::builtin("", "ConfigMap").map(Kind::Builtin) else {
+            return Lookup::NotFound;
+        };
+        let plans = Selector::label(keys::PLAN, "true");
+        World::list(self, &kind, Some(namespace), &plans)
     }
 
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {

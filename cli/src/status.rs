@@ -15,8 +15,6 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// More rounds than the longest chain of questions (pod, owners, kind, object, slices, class) can need.
-const MAX_ROUNDS: usize = 12;
 /// The exit code for "something holds the pod back".
 const WAITS: u8 = 3;
 
@@ -32,19 +30,13 @@ pub(crate) async fn run(
     output: Output,
 ) -> Result<ExitCode> {
     let mut reader = Reader::new(client);
-    for _ in 0..MAX_ROUNDS {
-        let judged = judge(&reader, namespace, name, Timestamp::now());
-        if reader.fetch().await? {
-            continue;
-        }
-        let (pod, answer) = judged?;
-        print(&pod, &answer, output)?;
-        return Ok(match answer.verdict {
-            Decision::Open => ExitCode::SUCCESS,
-            Decision::Wait | Decision::Refuse => ExitCode::from(WAITS),
-        });
-    }
-    bail!("the cluster changes faster than it can be read; try again")
+    let judged = reader.settle(|world| judge(world, namespace, name, Timestamp::now()));
+    let (pod, answer) = judged.await?;
+    print(&pod, &answer, output)?;
+    Ok(match answer.verdict {
+        Decision::Open => ExitCode::SUCCESS,
+        Decision::Wait | Decision::Refuse => ExitCode::from(WAITS),
+    })
 }
 
 fn judge(
@@ -53,6 +45,27 @@ fn judge(
     name: &str,
     now: Timestamp,
 ) -> Result<(Value, Answer)> {
+    let (pod, dependent) = dependent(world, namespace, name)?;
+    let dependencies = dependent.dependencies(true, world)?;
+    let terms = dependent.terms().terms;
+    let allowed = CrossNamespace::default();
+    let edges = verdict::judge(&dependent, dependencies, &allowed, world, now).edges;
+    let mut answer = verdict::answer(&edges);
+    if let Some(place) = dependent.skipped_on() {
+        answer.verdict = Decision::Open;
+        answer.note = Some(format!("{} is \"true\" on {place}", keys::SKIP));
+    } else if answer.verdict != Decision::Open {
+        answer = verdict::rule(&terms, dependent.started, &edges, now).over(answer);
+    }
+    Ok((pod, answer))
+}
+
+/// A pod, and the workload above it.
+pub(crate) fn dependent(
+    world: &dyn World,
+    namespace: &str,
+    name: &str,
+) -> Result<(Value, Dependent)> {
     let pods = Kind::Builtin(kinds::builtin("", "Pod").context("Pod is a built-in kind")?);
     let pod = match world.object(&pods, Some(namespace), name) {
         Lookup::Found(pod) => pod,
@@ -66,24 +79,7 @@ fn judge(
         Lookup::NotFound => bail!("the owner of pod {name:?} does not exist (any more)"),
         Lookup::Unavailable(why) => bail!("cannot read the owner of pod {name:?}: {why:?}"),
     };
-    let dependencies = dependent.dependencies(true, world)?;
-    let terms = dependent.terms().terms;
-    let judgement = verdict::judge(
-        &dependent,
-        dependencies,
-        &CrossNamespace::default(),
-        world,
-        now,
-    );
-    let edges = judgement.edges;
-    let mut answer = verdict::answer(&edges);
-    if let Some(place) = dependent.skipped_on() {
-        answer.verdict = Decision::Open;
-        answer.note = Some(format!("{} is \"true\" on {place}", keys::SKIP));
-    } else if answer.verdict != Decision::Open {
-        answer = verdict::rule(&terms, dependent.started, &edges, now).over(answer);
-    }
-    Ok((pod, answer))
+    Ok((pod, dependent))
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
@@ -164,14 +160,14 @@ fn headline(pod: &Value, answer: &Answer) -> String {
     }
 }
 
-enum Gate {
+pub(crate) enum Gate {
     NotStarted,
     Waiting(String),
     Passed(String),
     Refused(String),
 }
 
-fn gate(pod: &Value) -> Gate {
+pub(crate) fn gate(pod: &Value) -> Gate {
     let statuses = pod
         .pointer("/status/initContainerStatuses")
         .and_then(Value::as_array);

@@ -18,6 +18,7 @@ mod item;
 mod long;
 mod names;
 mod order;
+mod position;
 mod problem;
 mod reference;
 mod selector;
@@ -29,6 +30,7 @@ pub use duration::DurationFault;
 pub use health::health;
 pub use names::Fault;
 pub use order::{KEY as ORDER, order};
+pub use position::{GatePosition, gate_position};
 pub use problem::Problem;
 pub(crate) use problem::Quoted;
 
@@ -86,6 +88,8 @@ pub struct Declaration {
 ///
 /// A list that cannot be read, or a key below [`keys::PREFIX`] that this version does not act on.
 pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseError> {
+    // Only admission acts on it; that it can be read is asked of everybody.
+    gate_position(annotations)?;
     let mut declaration = Declaration {
         terms: terms(annotations).all()?,
         ..Declaration::default()
@@ -222,23 +226,23 @@ fn check_key(key: &str) -> Result<(), ParseError> {
     let Some(own) = key.strip_prefix(keys::PREFIX) else {
         return Ok(());
     };
-    let later = keys::LATER.contains(&key);
-    let candidates = [keys::DEPENDS_ON, keys::ALLOW_DEPENDENTS_FROM, keys::HEALTH];
+    let candidates = [
+        keys::DEPENDS_ON,
+        keys::ALLOW_DEPENDENTS_FROM,
+        keys::HEALTH,
+        keys::GATE_POSITION,
+    ];
     let mut words = candidates.into_iter().chain(keys::TERMS);
-    if !later && (key == keys::GATED || words.any(|it| it == key) || own.starts_with("health.")) {
+    if key == keys::GATED || words.any(|it| it == key) || own.starts_with("health.") {
         return Ok(());
     }
-    let problem = if later {
-        Problem::LaterAnnotation
-    } else {
-        let words = candidates.into_iter().chain(keys::TERMS).chain(keys::LATER);
-        let likely = suggest::nearest(own, words.filter_map(|it| it.strip_prefix(keys::PREFIX)));
-        Problem::UnknownAnnotation(likely.map(|word| format!("{}{word}", keys::PREFIX)))
-    };
+    let words = candidates.into_iter().chain(keys::TERMS);
+    let likely = suggest::nearest(own, words.filter_map(|it| it.strip_prefix(keys::PREFIX)));
+    let likely = likely.map(|word| format!("{}{word}", keys::PREFIX));
     Err(ParseError {
         key: key.to_owned(),
         place: None,
-        problem,
+        problem: Problem::UnknownAnnotation(likely),
     })
 }
 

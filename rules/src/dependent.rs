@@ -142,6 +142,41 @@ impl Dependent {
         })
     }
 
+    /// The dependent that the pods of a workload will be, as far as the workload tells.
+    pub fn of_workload(kind: Kind, object: &Value, namespace: &str) -> Self {
+        let template = object.pointer("/spec/template").cloned();
+        let (scope, called) = belonging(&Value::Null, Some(object));
+        let owner = Owner {
+            kind,
+            name: text(object, "/metadata/name"),
+            uid: text(object, "/metadata/uid"),
+            annotations: annotations(object),
+            created: created(object),
+            written: scope::written(object),
+        };
+        Self {
+            namespace: namespace.to_owned(),
+            pod: String::new(),
+            uid: String::new(),
+            template_hash: None,
+            pod_annotations: template.map_or_else(Map::new, |template| annotations(&template)),
+            created: None,
+            started: None,
+            node: None,
+            owners: vec![owner],
+            scope,
+            called,
+        }
+    }
+
+    /// `Deployment/api`: what the user wrote, which is the topmost owner or the pod itself.
+    pub fn name(&self) -> String {
+        match self.owners.last() {
+            Some(owner) => format!("{}/{}", owner.kind, owner.name),
+            None => format!("Pod/{}", self.pod),
+        }
+    }
+
     /// What the dependent waits for: its lists, and in a scope what the plans say, everything that weighs less, and its
     /// turn. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
     ///

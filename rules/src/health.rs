@@ -3,7 +3,8 @@
 //!
 //! The order is Flux's: generation, `inProgress`, `failed`, `current`, and an object of which none is true is in
 //! progress. An expression that cannot be evaluated makes the object unknown, which never opens a gate; nor does a
-//! rule that cannot be read.
+//! rule that cannot be read. Narrower than in Flux: a function that nobody knows is found when the rule is read, and
+//! `has(a.b)` of an `a` that is no map is an error.
 //!
 //! **Bounds.** The crate has no cost budget, so cost is bounded before evaluation, by numbers that depend on the rule
 //! and the object alone: the length of a text and the number of rules ([`expression`], [`Rules`]), the size of the
@@ -73,6 +74,11 @@ impl Rules {
     /// How many rules there are.
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// The API groups that rules are for, `*.example.com` for those below a domain.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(|(group, _)| group.as_str())
     }
 
     /// Whether there is none.

@@ -6,7 +6,8 @@
 //!
 //! Narrower than client-go on purpose:
 //! * one path, so neither `range` nor `end`, and no text or number in the place of a step;
-//! * a name that is empty, and a step of a slice that is not above 0, are refused when they are read;
+//! * a name that is empty, a step of a slice that is not above 0, and a filter that makes no sense, are refused when they
+//!   are read;
 //! * a text has no elements: client-go takes the bytes of it under `.*`;
 //! * in `[?(path)]`, a path that cannot be followed is not there: client-go keeps some of those elements.
 //!

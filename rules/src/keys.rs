@@ -32,6 +32,10 @@ pub const REGATE: &str = "sluice.dev/regate";
 /// `"true"` opens the gate at once: break-glass.
 pub const SKIP: &str = "sluice.dev/skip";
 
+/// Where the gate stands among the init containers: `first`, `last` or `after=<init container>`. On the pod template, where
+/// admission finds it when the pod is made.
+pub const GATE_POSITION: &str = "sluice.dev/gate-position";
+
 /// What a dependent says beside its lists; see [`crate::terms::Terms`].
 pub const TERMS: [&str; 10] = [
     REVISION,
@@ -73,10 +77,6 @@ pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 
 /// HIP-0025: an object has failed once one of these expressions is met, whatever else is.
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
-
-/// What a dependent will be able to say in a later version. Refused until then: a wait that is written down and not
-/// kept is worse than an object that is not accepted.
-pub const LATER: [&str; 1] = ["sluice.dev/gate-position"];
 
 /// A label on a ConfigMap that holds a plan ([`crate::plan`]).
 pub const PLAN: &str = "sluice.dev/plan";

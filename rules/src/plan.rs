@@ -2,8 +2,12 @@
 
 use crate::annotation::{self, ORDER, ParseError};
 use crate::dependency::{Dependency, Parts, Reference};
+use crate::keys;
+use crate::kinds::{self, Kind};
 use crate::scope::{Part, Scope};
+use crate::world::{Lookup, Unavailable, World};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What comes before what, in one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,6 +50,72 @@ pub fn dependencies(
         }
     }
     Ok(dependencies)
+}
+
+/// What is wrong with a plan, as one sentence with the way out; `None` of one that does what it says, as far as anybody
+/// can tell. `quiet` tells whether everything of its release that will be there is there.
+pub fn problem(plan: &Value, world: &dyn World, quiet: impl Fn(&Scope) -> bool) -> Option<String> {
+    let Some(text) = plan["data"][ORDER].as_str() else {
+        return Some(format!(
+            "the plan has no key {ORDER:?}; write one such as \"api: [postgresql]\""
+        ));
+    };
+    let read = match annotation::order(text) {
+        Ok(read) => read,
+        Err(error) => return Some(error.to_string()),
+    };
+    let Some(scope) = Scope::of(plan) else {
+        return Some(format!(
+            "the plan is in no release, so it orders nothing; let its chart install it, or annotate it with {}",
+            keys::SCOPE
+        ));
+    };
+    if !is_injected(&scope.namespace, world)? {
+        return Some(format!(
+            "namespace {:?} lacks the label {}: {}, so pods without annotations of ours start in any order",
+            scope.namespace,
+            keys::INJECT,
+            keys::INJECT_VALUE
+        ));
+    }
+    let named = read
+        .steps
+        .iter()
+        .flat_map(|step| step.after.iter().chain([&step.part]));
+    let missing = named.filter(|part| quiet(&scope) && is_empty(part, &scope, world));
+    let missing: BTreeSet<String> = missing.map(ToString::to_string).collect();
+    (!missing.is_empty()).then(|| {
+        let list: Vec<String> = missing.into_iter().collect();
+        format!(
+            "release {} has no {}; check the spelling",
+            scope.name,
+            list.join(", ")
+        )
+    })
+}
+
+/// `None` while nobody can say.
+fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
+    let kind = kinds::builtin("", "Namespace").map(Kind::Builtin)?;
+    match world.object(&kind, None, namespace) {
+        Lookup::Found(found) => {
+            Some(found["metadata"]["labels"][keys::INJECT] == keys::INJECT_VALUE)
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is known that a part has no object.
+fn is_empty(part: &Part, scope: &Scope, world: &dyn World) -> bool {
+    let none = |kind: Kind| {
+        let found = world.members(&kind, &scope.namespace, Some(&scope.name), part);
+        match found {
+            Lookup::Found(objects) => objects.is_empty(),
+            Lookup::NotFound => true,
+            Lookup::Unavailable(why) => why != Unavailable::Syncing,
+        }
+    };
+    world.kinds().into_iter().all(none)
 }
 
 fn on(part: Part) -> Dependency {

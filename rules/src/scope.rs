@@ -282,6 +282,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    #[expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
     fn named(metadata: Value) -> Option<(String, Option<String>)> {
         let mut object = json!({ "metadata": metadata });
         object["metadata"]["namespace"] = json!("shop");
@@ -357,7 +358,7 @@ mod tests {
             ((), object("a", Some("redis-1.0.0"), "redis")),
             ((), object("b", Some("cache-1.0.0"), "redis")),
         ];
-        assert!(both.iter().all(|(_, it)| redis.may_hold(it)));
+        assert!(both.iter().all(|((), it)| redis.may_hold(it)));
         redis.narrow(&mut both);
         assert_eq!(both.len(), 1);
         let mut apps = vec![((), object("b", Some("umbrella-1.0.0"), "redis"))];

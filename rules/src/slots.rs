@@ -95,19 +95,22 @@ impl Claim {
 
 /// The holders after the finished ones are struck out and free slots are given away in turn.
 ///
-/// `claims` are those whose turn it may be: everything else that they wait for is satisfied. Where objects of one wave
-/// say different caps, the smallest counts.
+/// `claims` are those whose turn it may be: everything else that they wait for is satisfied. `most` is the smallest cap
+/// that anybody says who waits in the wave, whether or not it is his turn; where the objects of one wave say different
+/// caps, the smallest counts, that of a holder too.
 pub fn allot(
     mut holders: Vec<Holder>,
     is_finished: impl Fn(&Holder) -> bool,
     mut claims: Vec<Claim>,
+    most: usize,
 ) -> Vec<Holder> {
     holders.retain(|holder| !is_finished(holder));
     claims.sort_by(|one, other| one.position.cmp(&other.position));
     let claimants = claims.into_iter().map(|claim| claim.holder);
     let claimants: Vec<Holder> = claimants.filter(|it| !it.is_among(&holders)).collect();
-    let most = holders.iter().chain(&claimants).map(|it| it.most).min();
-    let free = most.unwrap_or_default().saturating_sub(holders.len());
+    let caps = holders.iter().chain(&claimants).map(|it| it.most);
+    let most = caps.fold(most, usize::min);
+    let free = most.saturating_sub(holders.len());
     holders.extend(claimants.into_iter().take(free));
     holders
 }

@@ -1,6 +1,7 @@
 //! From the edges of one dependent to what its gate is told.
 
 mod consent;
+mod cycle;
 mod edge;
 mod node;
 mod part;
@@ -89,6 +90,7 @@ pub fn judge(
     };
     let mut edges: Vec<Edge> = dependencies.into_iter().map(judge_one).collect();
     edges.retain(|edge| !judge.is_idle_wave(edge));
+    judge.name_cycles(&mut edges);
     Judgement {
         edges,
         again: judge.again.get(),

@@ -121,14 +121,19 @@ pub trait World {
         None
     }
 
+    /// Whether Helm is at work on the release of this scope, as the label of its Secret says; `false` where nobody may look.
+    fn is_pending(&self, _scope: &Scope) -> bool {
+        false
+    }
+
     /// The plans of a namespace: ConfigMaps with the label [`crate::keys::PLAN`].
     fn plans(&self, _namespace: &str) -> Lookup<Vec<Value>> {
         Lookup::Found(Vec::new())
     }
 
-    /// Who holds the slots of a wave; `None` where nobody knows. To ask is to wish for one.
-    fn slots(&self, _wave: &Wave) -> Option<Vec<Holder>> {
-        None
+    /// Who holds the slots of a wave. To ask is to wish for one.
+    fn slots(&self, _wave: &Wave) -> Lookup<Vec<Holder>> {
+        Lookup::Unavailable(Unavailable::Forbidden)
     }
 
     /// Whether objects of this kind live in a namespace.

@@ -17,6 +17,8 @@ mod gates;
 mod machine;
 /// How long a gate takes to notice.
 mod release;
+/// What one change costs in a scope of many objects.
+mod scope;
 /// The lines of the table.
 mod table;
 
@@ -52,9 +54,14 @@ async fn main() -> Result<()> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .map_err(|_| anyhow::anyhow!("a TLS provider is installed already"))?;
+    let mut table = Table::default();
+    if std::env::args().skip(1).eq(["scope"]) {
+        scope::changes(&mut table)?;
+        table.print();
+        return Ok(());
+    }
     let paths = paths()?;
     let cluster = Cluster::create().await?;
-    let mut table = Table::default();
     let measured = tokio::select! {
         measured = measure(&paths, &cluster, &mut table) => measured,
         _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
@@ -69,7 +76,7 @@ fn paths() -> Result<Paths> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [target, images] = &arguments[..] else {
         bail!(
-            "usage: bench TARGET IMAGES, the folders of the static binaries and of the image archives"
+            "usage: bench TARGET IMAGES, the folders of the static binaries and of the image archives; or bench scope, which needs neither"
         );
     };
     let target = Path::new(target);
@@ -84,6 +91,8 @@ fn paths() -> Result<Paths> {
 async fn measure(paths: &Paths, cluster: &Cluster, table: &mut Table) -> Result<()> {
     table.machine(&machine::describe(), &cluster.version().await?);
     sizes(paths, table)?;
+    step("changes in a scope");
+    scope::changes(table)?;
     step("admission at the API server");
     admission::at_the_api_server(cluster, table).await?;
     many_objects(paths, cluster, table).await?;

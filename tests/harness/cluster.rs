@@ -21,6 +21,7 @@ mod object;
 mod pod;
 mod program;
 mod report;
+mod runs;
 pub mod sluice;
 
 pub use await_until::{LIMIT, await_until};
@@ -34,6 +35,7 @@ pub use namespace::Namespace;
 pub use object::{Look, items, text};
 pub use pod::{Line, Pod};
 pub use program::{Outcome, Program};
+pub use runs::Runs;
 
 use futures::FutureExt;
 use std::panic::{AssertUnwindSafe, resume_unwind};

@@ -7,6 +7,8 @@
 
 /// What is not a review, and what is too much.
 mod boundary;
+/// Bodies that nobody would send.
+mod fuzz;
 /// Objects and patches from `fixtures/admission`.
 mod goldens;
 /// What holds for every object: property tests.
@@ -31,10 +33,11 @@ use webhook::inject::{GATE_USER, Keys, Policy, Resources};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     Policy {
         image: "localhost/sluice-gate:dev".to_owned(),
         image_pull_policy: None,
+        image_pull_secrets: Vec::new(),
         ca_bundle: "-----BEGIN CERTIFICATE-----\n".to_owned(),
         addresses: vec![
             "10.96.0.7:9764".to_owned(),
@@ -44,6 +47,14 @@ fn policy() -> Policy {
         run_as_user: Some(GATE_USER),
         resources: Resources::default(),
     }
+}
+
+/// The pods of `fixtures/admission`, by the name of their folder.
+pub(crate) fn pod_fixtures() -> Vec<(String, Value)> {
+    goldens::objects()
+        .into_iter()
+        .filter(|(_, object)| object["kind"] == "Pod")
+        .collect()
 }
 
 fn starting(limits: Limits) -> Arc<Admission> {
@@ -74,7 +85,6 @@ async fn post(
     )
 }
 
-/// The answer to a review, checked for what every answer has to be.
 async fn answer(admission: &Arc<Admission>, review: &Value) -> Value {
     let pods = review["request"]["kind"]["kind"] == "Pod";
     let path = if pods {
@@ -82,6 +92,11 @@ async fn answer(admission: &Arc<Admission>, review: &Value) -> Value {
     } else {
         "/admit/workloads"
     };
+    answer_at(admission, path, review).await
+}
+
+/// The answer to a review, checked for what every answer has to be.
+async fn answer_at(admission: &Arc<Admission>, path: &str, review: &Value) -> Value {
     let (status, body) = post(admission, path, review.to_string()).await;
     assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&body));
     let reply: Value = serde_json::from_slice(&body).unwrap();

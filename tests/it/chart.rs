@@ -4,6 +4,7 @@
 
 mod cluster;
 mod helm;
+mod policy;
 
 use helm::{Manifest, Render, chart_dir, helm, versions};
 use serde_json::{Value, json};
@@ -75,6 +76,10 @@ serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoin
 helmTest.enabled=true                           | Pod | /metadata/annotations/sluice.dev~1depends-on | "configmap/kube-root-ca.crt"
 admission.failurePolicy=Ignore                  | MutatingWebhookConfiguration | /webhooks/2/failurePolicy | "Ignore"
 admission.timeoutSeconds=3                      | MutatingWebhookConfiguration | /webhooks/0/timeoutSeconds | 3
+admission.timeoutSeconds=3                      | ValidatingAdmissionPolicy | /spec/failurePolicy | "Ignore"
+backstop.action=Warn                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Warn", "Audit"]
+backstop.action=Deny                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Deny", "Audit"]
+backstop.action=Deny                            | ValidatingAdmissionPolicy | /spec/failurePolicy | "Fail"
 workloads.custom=null                           | MutatingWebhookConfiguration | /webhooks/0/rules/3 | null
 "#;
 
@@ -106,6 +111,8 @@ fn hands_the_values_to_the_controller_as_flags() {
         digest.as_str(),
         "gate.image.pullPolicy=Always",
         "gate.runAsUser=null",
+        "gate.image.pullSecrets={mirror,shared}",
+        "gate.resources.limits.memory=64Mi",
         "annotations.configDependsOn=false",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
@@ -124,10 +131,14 @@ fn hands_the_values_to_the_controller_as_flags() {
     --webhook-configuration=sluice
     --ca-secret=sluice-ca
     --memory-config-map=sluice-memory
+    --slots-config-map=sluice-slots
     --health-rules-configmap=health
     --builtin-health-rules=false
     --gate-image=localhost/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     --gate-image-pull-policy=Always
+    --gate-pull-secrets=mirror,shared
+    --gate-requests=cpu=5m,memory=8Mi
+    --gate-limits=cpu=50m,memory=64Mi
     --honor-config-depends-on=false
     --allow-cross-namespace=web->data,web->jobs
     --workloads=argoproj.io/Rollout
@@ -156,7 +167,11 @@ fn refuses_values_that_nobody_reads() {
     for flag in [
         "replica=3",
         "image.name=x",
-        "gate.image.pullSecrets={a}",
+        "gate.image.pullSecrets={Not_A_Name}",
+        "gate.resources.limits.cpu=much",
+        "gate.resources.limits.gpu=1",
+        "injection.backend=magic",
+        "backstop.action=Audit",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
         "workloads.custom[0].group=g,workloads.custom[0].resource=*",
@@ -175,6 +190,96 @@ fn refuses_values_that_nobody_reads() {
         let refusal = Render::new(&helm).flags(&[flag]).run();
         assert!(refusal.is_err(), "--set {flag} was accepted");
     }
+}
+
+#[test]
+fn the_backstop_is_left_out_where_it_is_turned_off() {
+    let manifest = render!("backstop.enabled=false");
+    assert!(manifest.all("ValidatingAdmissionPolicy").is_empty());
+    assert!(manifest.all("ValidatingAdmissionPolicyBinding").is_empty());
+}
+
+#[test]
+fn auto_takes_the_policy_where_it_is_served() {
+    const SERVED: &[&str] = &["admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"];
+    let Some(helm) = helm() else { return };
+    let policies = |flag: &str, version: &str| {
+        let render = Render::new(&helm)
+            .flags(&[flag])
+            .kubernetes(version, SERVED);
+        render.manifest().all("MutatingAdmissionPolicy").len()
+    };
+    assert_eq!(policies("injection.backend=auto", "1.36.3"), 3);
+    assert_eq!(policies("injection.backend=auto", "1.35.9"), 0);
+    assert_eq!(policies("injection.backend=webhook", "1.36.3"), 0);
+    assert_eq!(policies("injection.backend=policy", "1.36.3"), 3);
+}
+
+/// The API server injects, so nothing has to wait for the webhook but the pods of a namespace that asks for a gate in all of
+/// them; and the controller fills what the policies read.
+#[test]
+fn with_the_policy_the_webhook_only_advises() {
+    let manifest = render!("injection.backend=policy", "admission.failurePolicy=Fail");
+    let webhooks = manifest.only("MutatingWebhookConfiguration")["webhooks"].clone();
+    for webhook in webhooks.as_array().expect("webhooks") {
+        let every = webhook["name"] == "every-pod.sluice.dev";
+        let policy = if every { "Fail" } else { "Ignore" };
+        assert_eq!(webhook["failurePolicy"], policy);
+    }
+    for policy in manifest.all("MutatingAdmissionPolicy") {
+        assert_eq!(policy["spec"]["failurePolicy"], "Fail");
+        assert_eq!(policy["spec"]["reinvocationPolicy"], "IfNeeded");
+    }
+    let injection = |object: &&Value| object["metadata"]["name"] == "sluice-injection";
+    let config_maps = manifest.all("ConfigMap");
+    let parameters = config_maps.iter().find(injection).expect("parameters");
+    assert_eq!(parameters.get("data"), None, "the controller's");
+    let args = &manifest.only("Deployment")["spec"]["template"]["spec"]["containers"][0]["args"];
+    assert!(strings(args).contains(&"--injection-config-map=sluice-injection"));
+    let written =
+        |(_, rule): &(String, Value)| rule["resourceNames"] == json!(["sluice-injection"]);
+    let rule = rules(&manifest).into_iter().find(written).expect("a rule");
+    assert_eq!(
+        (rule.0.as_str(), strings(&rule.1["verbs"])),
+        ("Role", vec!["get", "patch"])
+    );
+}
+
+#[test]
+fn the_policy_puts_the_gates_settings_into_pods() {
+    let text = |flags: &[&str]| {
+        let manifest = Render::new(&helm()?).flags(flags).manifest();
+        let policies = manifest.all("MutatingAdmissionPolicy");
+        let pods = policies
+            .iter()
+            .find(|it| it["metadata"]["name"] == "sluice-pods");
+        Some(pods.expect("pods")["spec"]["mutations"].to_string())
+    };
+    let Some(default) = text(&["injection.backend=policy"]) else {
+        return;
+    };
+    assert!(default.contains("runAsUser: 65532") && !default.contains("imagePullSecrets"));
+    let own = text(&[
+        "injection.backend=policy",
+        "gate.runAsUser=null",
+        "gate.image.pullSecrets={mirror,shared}",
+        "gate.resources.limits.cpu=75m",
+    ]);
+    let own = own.expect("helm is here");
+    assert!(!own.contains("runAsUser"));
+    assert!(own.contains("['mirror', 'shared'].filter") && own.contains("'75m'"));
+}
+
+/// A key that is not honoured asks for nothing; the API server's default reason makes tools delete the object.
+#[test]
+fn the_backstop_asks_for_what_the_webhook_gates_and_refuses_gently() {
+    let policy = |manifest: &Manifest| manifest.only("ValidatingAdmissionPolicy")["spec"].clone();
+    let spec = policy(&render!());
+    assert_eq!(spec["validations"][0]["reason"], "Forbidden");
+    let keys = |spec: &Value| spec["matchConditions"][1]["expression"].to_string();
+    assert!(keys(&spec).contains("config.kubernetes.io/depends-on"));
+    let own = policy(&render!("annotations.configDependsOn=false"));
+    assert!(!keys(&own).contains("config.kubernetes.io/depends-on"));
 }
 
 #[test]
@@ -297,8 +402,14 @@ fn leaves_the_namespaces_alone_that_keep_the_cluster_up() {
         .as_array()
         .expect("webhooks")
     {
+        let mut selector = webhook["namespaceSelector"].clone();
+        if webhook["name"] == "every-pod.sluice.dev" {
+            let asks = selector["matchExpressions"].as_array_mut().expect("a list");
+            let asks = asks.remove(0);
+            assert_eq!(asks["key"], "sluice.dev/inject");
+        }
         assert_eq!(
-            webhook["namespaceSelector"],
+            selector,
             json!({"matchExpressions": [
                 {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", "kube-public", "kube-node-lease", "sluice-system", "team-a"]},
                 {"key": "sluice", "operator": "Exists"},

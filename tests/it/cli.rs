@@ -5,6 +5,10 @@
     reason = "what cannot be read or written fails its test"
 )]
 
+mod graph;
+mod lint;
+mod server;
+
 use harness::process::{binary, json_lines, pipe};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,6 +22,15 @@ struct Ran {
 }
 
 impl Ran {
+    fn of(command: &mut Command, input: &str) -> Self {
+        let output = pipe(command, input.as_bytes().to_vec());
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            error: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     fn lines(&self) -> Vec<Value> {
         json_lines(self.out.as_bytes())
     }
@@ -25,16 +38,11 @@ impl Ran {
 
 fn run(args: &[&str], input: &str) -> Ran {
     let mut command = Command::new(binary("kubectl-sluice"));
-    // No kubeconfig: whatever asks a cluster fails.
-    let output = pipe(
-        command.args(args).env_clear().env("HOME", "/nonexistent"),
-        input.as_bytes().to_vec(),
-    );
-    Ran {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        error: String::from_utf8(output.stderr).unwrap(),
-    }
+    // No kubeconfig: whatever asks a cluster fails. No helm either.
+    let nowhere = "/nonexistent";
+    command.args(args).env_clear().env("HOME", nowhere);
+    command.env("PATH", nowhere);
+    Ran::of(&mut command, input)
 }
 
 /// `status -f -`
@@ -219,10 +227,77 @@ fn wrong_arguments_are_told() {
             &["status", "-f", "-", "--profile", "helm"],
             "[possible values: kstatus, sluice]",
         ),
+        (
+            &["status", "-f", "-", "--rules", "-"],
+            "standard input can be read once",
+        ),
+        (
+            &["status", "-f", "-", "--rules", "a", "--profile", "kstatus"],
+            "--rules judges with --profile sluice",
+        ),
+        (&["status", "a", "--rules", "b"], "cannot be used with"),
+        (&["lint"], "name what to lint with -f FILE"),
+        (
+            &["graph", "-o", "svg"],
+            "[possible values: text, dot, mermaid, json]",
+        ),
+        (&["graph", "--set", "a=b"], "--filename <FILE>"),
+        (&["release"], "<POD>"),
     ] {
         let ran = run(args, "");
         assert!(ran.error.contains(expected), "{args:?}: {}", ran.error);
         assert_eq!(ran.code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn the_administrators_rules_judge_a_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rules.yaml");
+    let path = path.to_str().unwrap();
+    let widget =
+        "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: {phase: Placed}}";
+    let by = |rules: &str| {
+        std::fs::write(path, rules).unwrap();
+        status(&["--rules", path, "-o", "json"], widget)
+    };
+    let rule = "- {apiVersion: example.com/v1, kind: Widget, current: status.phase == 'Settled'}";
+    let map = format!("apiVersion: v1\nkind: ConfigMap\ndata:\n  rules.yaml: |\n    {rule}\n");
+    for rules in [rule, &map] {
+        let ran = by(rules);
+        assert_eq!(ran.lines()[0]["status"], "InProgress", "{rules}");
+        assert_eq!((ran.code, ran.error.as_str()), (Some(3), ""));
+    }
+    assert_eq!(status(&[], widget).code, Some(0), "without rules");
+
+    let broken = by("- {apiVersion: example.com/v1, kind: Widget, current: 'status.('}");
+    let expected =
+        format!("error: broken health rules:\n  {path}: rule 1: current: failed to parse the CEL");
+    assert!(broken.error.starts_with(&expected), "{}", broken.error);
+    assert_eq!((broken.code, broken.out.as_str()), (Some(1), ""));
+
+    // A file may come from standard input, one of them.
+    let manifest = folder.path().join("widget.yaml");
+    std::fs::write(&manifest, widget).unwrap();
+    let manifest = manifest.to_str().unwrap();
+    let ran = run(&["status", "-f", manifest, "--rules", "-"], rule);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for (command, told) in [
+        ("status", "What a pod waits for"),
+        ("check", "Whether the installed sluice can do its work"),
+        ("lint", "A chart's folder is rendered by helm"),
+        ("graph", "kubectl sluice graph --release shop"),
+        ("release", "Break-glass: opens a pod's gate at once"),
+    ] {
+        let ran = run(&[command, "--help"], "");
+        assert_eq!(ran.code, Some(0), "{command}");
+        for part in [told, "Exit code 0: ", "Usage: kubectl sluice "] {
+            assert!(ran.out.contains(part), "{command}: {}", ran.out);
+        }
     }
 }
 
@@ -241,7 +316,7 @@ fn broken_health_rules_are_told_before_they_are_applied() {
         (Some(0), format!("{path}: 1 rules are in order\n"))
     );
     let bad = check("- {apiVersion: example.com/v1, kind: Thing, current: 'status.('}");
-    assert_eq!(bad.code, Some(3));
+    assert_eq!(bad.code, Some(1));
     assert!(
         bad.error
             .starts_with(&format!("{path}: rule 1: current: failed to parse")),

@@ -2,10 +2,11 @@
 //! `KUBECONFIG=... cargo test -p tests --test it -- --ignored --test-threads 8 cluster::`. They mostly wait, so more
 //! of them than there are processors run at a time.
 
+mod admitted; // what admission makes of pods and workloads that are out of the ordinary
 mod annotations; // which annotations count, and where they stand
 mod custom; // kinds that are not built in, and those that come later
 mod edits; // a list that is changed while pods wait
-mod helm; // the shop by `helm install --wait` and `helm upgrade`
+mod helm; // the examples by `helm install --wait` and `helm upgrade`
 mod hooks; // a migration that Helm runs as a hook
 mod jobs; // when a Job is done
 mod kinds; // every kind of workload
@@ -13,16 +14,20 @@ mod memory; // what outlives the objects that it was seen on
 mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
 mod order; // chains and diamonds
+mod parts; // sub-charts, groups and releases
+mod plans; // plans, and circles
 mod pods; // pods whose namespace or own settings are narrow
 mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
 mod selected; // entries that mean several objects
 mod services; // when a Service has somebody behind it
+pub(crate) mod slots; // caps: how many of a wave may run at once
 mod stale; // what is left to be seen of an older state
 mod states; // the word behind the colon
 mod terms; // timeouts, failures, what is asked again, and skipping
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
+mod waves; // weights
 mod when; // how long after its dependency an application starts; each test runs alone
 mod without_others; // each runs alone: what is one for the whole cluster
 mod without_sluice; // last, because each runs alone: sluice removed, rolled, stopped

@@ -9,19 +9,21 @@
     reason = "a library that cannot be built or asked fails its test"
 )]
 
+mod fluxcel;
 mod generator;
+mod jsonpath;
 mod kstatus;
 mod library;
-mod random;
+pub(crate) mod random;
 mod yaml;
 
-use random::Random;
+pub(crate) use random::Random;
 
 /// Every run looks at the same cases, so that a failure is news about the code; other seeds are for looking further.
 const SEED: u64 = 20_261_121;
 
 /// The run's source of chance, and how many cases are asked for.
-fn run(cases: usize) -> (Random, usize) {
+pub(crate) fn run(cases: usize) -> (Random, usize) {
     let number = |name| std::env::var(name).ok()?.parse::<u64>().ok();
     let seed = number("SLUICE_SEED").unwrap_or(SEED);
     let cases = number("SLUICE_CASES").map_or(cases, |it| usize::try_from(it).unwrap_or(cases));

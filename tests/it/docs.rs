@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each command that the documentation shows, the file that runs it, and how it stands there.
-const RUN_BY: [(&str, &str, &str); 20] = [
+const RUN_BY: &[(&str, &str, &str)] = &[
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
     ("make images", "Makefile", "install: cluster images"),
@@ -13,6 +13,26 @@ const RUN_BY: [(&str, &str, &str); 20] = [
         r#"["install", "shop", CHART]"#,
     ),
     (
+        "helm install umbrella examples/umbrella --namespace umbrella --create-namespace --wait",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "umbrella", UMBRELLA]"#,
+    ),
+    (
+        "helm install umbrella examples/umbrella --namespace crashes --create-namespace --wait --set front.podAnnotations=null",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "umbrella", UMBRELLA, without]"#,
+    ),
+    (
+        "helm install seeds examples/seeds --namespace seeds --create-namespace",
+        "tests/it/cluster/helm.rs",
+        r#"["install", "seeds", SEEDS]"#,
+    ),
+    (
+        "kubectl get jobs --namespace seeds",
+        "tests/it/cluster/helm.rs",
+        r#"["get", "jobs"]"#,
+    ),
+    (
         "kubectl sluice status POD --namespace shop",
         "tests/it/cluster/told.rs",
         r#"["status", &api.name, "--namespace", &ns.name]"#,
@@ -21,6 +41,41 @@ const RUN_BY: [(&str, &str, &str); 20] = [
         "kubectl sluice status -f shop.yaml",
         "tests/it/cli.rs",
         r#"["status", "-f", path]"#,
+    ),
+    (
+        "kubectl sluice status -f shop.yaml --rules rules.yaml",
+        "tests/it/cli.rs",
+        r#"["status", "-f", manifest, "--rules", "-"]"#,
+    ),
+    (
+        "kubectl sluice lint -f shop.yaml",
+        "tests/it/cli/lint.rs",
+        r#"["lint", "-f", path]"#,
+    ),
+    (
+        "kubectl sluice lint -f CHART",
+        "tests/it/cli/lint.rs",
+        r#"["lint", "--strict", "-f", chart]"#,
+    ),
+    (
+        "kubectl sluice graph -f shop.yaml",
+        "tests/it/cli/graph.rs",
+        r#"["graph", "-f", path]"#,
+    ),
+    (
+        "kubectl sluice graph --release shop --namespace shop",
+        "tests/it/cli/graph.rs",
+        r#"["graph", "--release", "shop"]"#,
+    ),
+    (
+        "kubectl sluice release POD --namespace shop",
+        "tests/it/cli/server.rs",
+        r#"["release", "api-1"]"#,
+    ),
+    (
+        "kubectl sluice check",
+        "tests/it/cli/server.rs",
+        r#"["check"]"#,
     ),
     (
         "kubectl sluice check --health-rules rules.yaml",
@@ -89,9 +144,10 @@ fn read(path: &Path) -> String {
 fn pages() -> Vec<PathBuf> {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs is a folder");
     let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("readable").path()).collect();
-    pages.extend(
-        ["README.md", "CONTRIBUTING.md", "examples/shop/README.md"].map(|page| root().join(page)),
-    );
+    let examples = ["shop", "umbrella", "seeds"].map(|it| format!("examples/{it}/README.md"));
+    let others = ["README.md", "CONTRIBUTING.md"].map(str::to_owned);
+    let others = others.into_iter().chain(examples);
+    pages.extend(others.map(|page| root().join(page)));
     pages
 }
 

@@ -18,9 +18,13 @@ mod differential;
 mod docs;
 /// Custom health against files: the public suites of HIP-0025 and of the JSONPath of Kubernetes.
 mod expressions;
+/// Any object and any text: nothing panics, nothing takes long.
+mod fuzz;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
 /// What users of Argo CD and Flux see; ignored where they are not asked for.
 mod gitops;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
 mod kstatus;
+/// Figures of a real cluster that take too long for every run.
+mod measured;

@@ -4,13 +4,15 @@
 //! review, or for more of it than the process is willing to hold. There is no API client here, and nothing but the body
 //! is waited for.
 
+mod known;
 mod metrics;
 mod refusal;
 mod review;
 
+pub use known::Cached;
 pub use metrics::Metrics;
 
-use crate::inject::{self, Action, Decision, Keys, Operation, Policy, Subject};
+use crate::inject::{self, Action, Decision, Keys, Known, Operation, Policy, Subject};
 use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -27,6 +29,9 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout};
 use tracing::info;
+
+/// The API server passes on 4 KiB of warnings, and nobody reads that many.
+const MOST_WARNINGS: usize = 5;
 
 /// How much the process is willing to hold.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +62,7 @@ pub struct Admission {
     limits: Limits,
     budget: Semaphore,
     metrics: Metrics,
+    known: Arc<dyn Known>,
 }
 
 impl Admission {
@@ -68,7 +74,14 @@ impl Admission {
             limits,
             budget: Semaphore::new(limits.in_flight),
             metrics,
+            known: Arc::new(()),
         }
+    }
+
+    /// Warns of what shows in what is known already, too.
+    #[must_use]
+    pub fn knowing(self, known: Arc<dyn Known>) -> Self {
+        Self { known, ..self }
     }
 
     /// Sets the policy for every pod from now on: at the start, and when the CA bundle or an address changes.
@@ -76,7 +89,7 @@ impl Admission {
         self.policy.store(Some(Arc::new(policy)));
     }
 
-    /// `POST /admit/workloads` and `POST /admit/pods`.
+    /// `POST /admit/workloads`, `POST /admit/pods`, and `POST /admit/every-pod` for the namespaces that ask for all of theirs.
     pub fn router(self: Arc<Self>) -> Router {
         let handler = |half: Half| {
             post(
@@ -88,6 +101,7 @@ impl Admission {
         Router::new()
             .route("/admit/workloads", handler(Half::Workloads))
             .route("/admit/pods", handler(Half::Pods))
+            .route("/admit/every-pod", handler(Half::EveryPod))
             .with_state(self)
     }
 
@@ -184,19 +198,31 @@ impl Admission {
             object: &request.object,
             old: &request.old_object,
         };
-        let decision = match half {
+        let mut decision = match half {
             Half::Workloads => inject::workload::decide(&request, self.keys),
-            Half::Pods => inject::pod::decide(&request, self.keys, self.policy.load().as_deref()),
+            Half::Pods | Half::EveryPod => {
+                let keys = Keys {
+                    every_pod: matches!(half, Half::EveryPod),
+                    ..self.keys
+                };
+                inject::pod::decide(&request, keys, self.policy.load().as_deref())
+            }
         };
+        if !matches!(decision.action, Action::Deny(_)) {
+            let hints = inject::hints(&request, self.keys, &*self.known);
+            decision.warnings.extend(hints);
+            decision.warnings.truncate(MOST_WARNINGS);
+        }
         (operation, decision, subject)
     }
 }
 
-/// Which of the two webhooks is called.
+/// Which of the webhooks is called.
 #[derive(Debug, Clone, Copy)]
 enum Half {
     Workloads,
     Pods,
+    EveryPod,
 }
 
 impl Half {
@@ -204,6 +230,7 @@ impl Half {
         match self {
             Self::Workloads => "workloads",
             Self::Pods => "pods",
+            Self::EveryPod => "every-pod",
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The command line, and what it assembles. Every flag has an environment name; the chart sets flags.
 
 use crate::admin;
-use crate::admission::{self, Admission};
+use crate::admission::{self, Admission, Cached};
 use crate::authority::{self, Authority};
 use crate::cache::Cache;
 use crate::catalog::Catalog;
 use crate::client;
 use crate::gate_policy::{self, Fixed};
 use crate::health_rules;
-use crate::inject::Keys;
+use crate::inject::{Amounts, Keys, Resources};
 use crate::memory;
 use crate::metrics::Metrics;
+use crate::plans;
 use crate::readiness::Readiness;
 use crate::server::{self, Limits, Port, Server};
 use crate::shutdown::{self, Grace, Shutdown};
@@ -24,11 +25,13 @@ use clap::Parser;
 use jiff::Timestamp;
 use kube::Client;
 use prometheus_client::registry::Registry;
+use rules::kinds::Kind;
 use rules::verdict::CrossNamespace;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tracing::{Instrument, info, info_span};
 
@@ -83,9 +86,32 @@ pub struct Args {
     /// The gate's imagePullPolicy; default: Kubernetes' own.
     #[arg(long, env = "SLUICE_GATE_IMAGE_PULL_POLICY", value_parser = ["Always", "IfNotPresent", "Never"])]
     gate_image_pull_policy: Option<String>,
+    /// Pull secrets for the gate's image that every gated pod gets; each has to be in the pod's namespace.
+    #[arg(long, env = "SLUICE_GATE_PULL_SECRETS", value_delimiter = ',')]
+    gate_pull_secrets: Vec<String>,
+    /// The gate's requests in a Burstable pod.
+    #[arg(
+        long,
+        env = "SLUICE_GATE_REQUESTS",
+        default_value = "cpu=5m,memory=8Mi"
+    )]
+    gate_requests: Amounts,
+    /// The gate's limits, and in a Guaranteed pod its requests too.
+    #[arg(
+        long,
+        env = "SLUICE_GATE_LIMITS",
+        default_value = "cpu=50m,memory=32Mi"
+    )]
+    gate_limits: Amounts,
     /// The gate's runAsUser; without it the image's user counts, as OpenShift wants it.
     #[arg(long, env = "SLUICE_GATE_RUN_AS_USER")]
     gate_run_as_user: Option<i64>,
+    /// The ConfigMap that a MutatingAdmissionPolicy takes the addresses and the CA from; without it the webhook injects.
+    #[arg(long, env = "SLUICE_INJECTION_CONFIG_MAP")]
+    injection_config_map: Option<String>,
+    /// Whether the labels of Helm's release Secrets are looked at; the process needs the right to watch Secrets for it.
+    #[arg(long, env = "SLUICE_FOLLOW_HELM_RELEASES")]
+    follow_helm_releases: bool,
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
@@ -151,8 +177,12 @@ impl Args {
     }
 
     async fn assemble(self, mut parts: Parts) -> Result<JoinSet<()>> {
-        let admission = self.admission(&mut parts);
-        let status = self.status(&mut parts);
+        let (cache, requests) = Cache::new();
+        if self.follow_helm_releases {
+            cache.read_secrets();
+        }
+        let admission = self.admission(&mut parts, &cache);
+        let status = self.status(&mut parts, cache, requests);
         let metrics = server::Metrics::register(&mut parts.registry);
         let tls = parts
             .resolver
@@ -198,13 +228,16 @@ impl Args {
     }
 
     /// Admission, the certificates that it needs, and the policy that it writes.
-    fn admission(&self, parts: &mut Parts) -> Router {
+    fn admission(&self, parts: &mut Parts, cache: &Arc<Cache>) -> Router {
         let fixed = self.fixed();
         let keys = Keys {
             config_depends_on: self.honor_config_depends_on,
+            every_pod: false,
         };
         let metrics = admission::Metrics::register(&mut parts.registry);
-        let admission = Arc::new(Admission::new(keys, admission::Limits::default(), metrics));
+        let known = Arc::new(Cached(Arc::clone(cache)));
+        let admission = Admission::new(keys, admission::Limits::default(), metrics);
+        let admission = Arc::new(admission.knowing(known));
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
@@ -241,10 +274,14 @@ impl Args {
     }
 
     /// The status service, its watches and its Events.
-    fn status(&self, parts: &mut Parts) -> Router {
+    fn status(
+        &self,
+        parts: &mut Parts,
+        cache: Arc<Cache>,
+        requests: UnboundedReceiver<Kind>,
+    ) -> Router {
         let client = &parts.client;
         let metrics = Arc::new(Metrics::register(&mut parts.registry));
-        let (cache, requests) = Cache::new();
         let catalog = Catalog {
             client: client.clone(),
             cache: Arc::clone(&cache),
@@ -281,6 +318,8 @@ impl Args {
         };
         let errors = health_rules::register(&mut parts.registry);
         health_rules::start(client, config, &cache, errors);
+        let plans = plans::follow(client.clone(), Arc::clone(&cache), self.instance.clone());
+        tokio::spawn(plans.instrument(info_span!("plans")));
         let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
         tokio::spawn(writer.instrument(info_span!("events")));
         let synced = parts
@@ -308,10 +347,15 @@ impl Args {
         Fixed {
             service: self.service_name.clone(),
             namespace: self.service_namespace.clone(),
-            port: self.status_port,
             image: self.gate_image.clone(),
             image_pull_policy: self.gate_image_pull_policy.clone(),
+            image_pull_secrets: self.gate_pull_secrets.clone(),
+            resources: Resources {
+                requests: self.gate_requests.clone(),
+                limits: self.gate_limits.clone(),
+            },
             run_as_user: self.gate_run_as_user,
+            config_map: self.injection_config_map.clone(),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::slots::Slots;
 use dashmap::DashMap;
 use rules::kinds::Kind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::mpsc;
 
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
@@ -35,6 +35,7 @@ pub struct Cache {
     slots: Arc<Slots>,
     health_rules: Arc<HealthRules>,
     wanted: mpsc::UnboundedSender<Kind>,
+    reads_secrets: AtomicBool,
     next: AtomicU64,
 }
 
@@ -50,6 +51,7 @@ impl Cache {
             slots: Arc::default(),
             health_rules: Arc::default(),
             wanted,
+            reads_secrets: AtomicBool::new(false),
             next: AtomicU64::new(0),
         };
         (Arc::new(cache), requests)
@@ -58,6 +60,17 @@ impl Cache {
     /// The store of the gated pods.
     pub fn gated(&self) -> &Arc<Store> {
         &self.gated
+    }
+
+    /// Lets views look at the metadata of Secrets by themselves, not only where a list names one: the administrator has
+    /// given the right to.
+    pub fn read_secrets(&self) {
+        self.reads_secrets.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Cache::read_secrets`] was called.
+    pub fn reads_secrets(&self) -> bool {
+        self.reads_secrets.load(Ordering::Relaxed)
     }
 
     /// The store of the plans.

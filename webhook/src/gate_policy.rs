@@ -4,8 +4,10 @@ use crate::admission::Admission;
 use crate::authority::Bundle;
 use crate::inject::{Policy, Resources};
 use crate::readiness::Condition;
-use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::core::v1::{ConfigMap, Service};
+use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -16,6 +18,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// While there is no address yet, nobody can be admitted.
 const LOOK_SOON: Duration = Duration::from_secs(1);
 
+/// The status service's port on our Service, whichever port the process itself listens on.
+const STATUS_PORT: u16 = 9764;
+
 /// Where the status service is, and what the administrator chose for the gate.
 #[derive(Debug, Clone)]
 pub struct Fixed {
@@ -23,14 +28,18 @@ pub struct Fixed {
     pub service: String,
     /// Its namespace.
     pub namespace: String,
-    /// The port of the status service.
-    pub port: u16,
     /// The gate's image.
     pub image: String,
     /// Its `imagePullPolicy`.
     pub image_pull_policy: Option<String>,
+    /// Pull secrets that gated pods get.
+    pub image_pull_secrets: Vec<String>,
+    /// What it asks for.
+    pub resources: Resources,
     /// Its `runAsUser`.
     pub run_as_user: Option<i64>,
+    /// The ConfigMap from which policies of the API server take what they put into gates; `None` where the webhook injects.
+    pub config_map: Option<String>,
 }
 
 impl Fixed {
@@ -42,25 +51,27 @@ impl Fixed {
     fn policy(&self, ips: &[String], ca_bundle: String) -> Policy {
         let at = |host: &String| {
             if host.contains(':') {
-                format!("[{host}]:{}", self.port)
+                format!("[{host}]:{STATUS_PORT}")
             } else {
-                format!("{host}:{}", self.port)
+                format!("{host}:{STATUS_PORT}")
             }
         };
         let server_name = self.server_name();
         Policy {
             image: self.image.clone(),
             image_pull_policy: self.image_pull_policy.clone(),
+            image_pull_secrets: self.image_pull_secrets.clone(),
             ca_bundle,
             addresses: ips.iter().chain([&server_name]).map(at).collect(),
             server_name,
             run_as_user: self.run_as_user,
-            resources: Resources::default(),
+            resources: self.resources.clone(),
         }
     }
 }
 
-/// Sets the policy whenever a part of it changes; `known` is met while there is one.
+/// Sets the policy whenever a part of it changes; `known` is met once there is one, and once it stands where the policies
+/// of the API server look for it.
 pub async fn maintain(
     client: Client,
     fixed: Fixed,
@@ -68,7 +79,8 @@ pub async fn maintain(
     admission: Arc<Admission>,
     known: Condition,
 ) {
-    let services = Api::<Service>::namespaced(client, &fixed.namespace);
+    let services = Api::<Service>::namespaced(client.clone(), &fixed.namespace);
+    let config_maps = Api::<ConfigMap>::namespaced(client, &fixed.namespace);
     let mut current = None;
     loop {
         let pem = bundle.borrow_and_update().clone();
@@ -78,9 +90,15 @@ pub async fn maintain(
             if current.as_ref() != Some(&policy) {
                 info!(addresses = ?policy.addresses, "Gates ask here");
                 admission.set_policy(policy.clone());
-                current = Some(policy);
+                current = Some(policy.clone());
             }
-            known.met();
+            let written = match &fixed.config_map {
+                Some(name) => write(&config_maps, name, &policy).await,
+                None => true,
+            };
+            if written {
+                known.met();
+            }
         }
         let pause = if current.is_some() {
             LOOK_AGAIN
@@ -90,6 +108,30 @@ pub async fn maintain(
         // Cancel-safe: both arms only begin the next round. The sender lives as long as the process.
         let _ = tokio::time::timeout(pause, bundle.changed()).await;
     }
+}
+
+/// Writes what differs into the ConfigMap of the policies: whether it says what it has to. Every replica does so, and all
+/// write the same.
+async fn write(config_maps: &Api<ConfigMap>, name: &str, policy: &Policy) -> bool {
+    let parameters = policy.parameters();
+    let written = async {
+        let stored = config_maps.get(name).await?.data.unwrap_or_default();
+        if parameters
+            .iter()
+            .all(|(key, value)| stored.get(key) == Some(value))
+        {
+            return Ok(());
+        }
+        let patch = Patch::Merge(json!({ "data": parameters }));
+        config_maps
+            .patch(name, &PatchParams::default(), &patch)
+            .await
+            .map(drop)
+    };
+    let written: Result<(), kube::Error> = written.await;
+    written
+        .inspect_err(|error| warn!(%error, name, "Cannot write what policies put into gates"))
+        .is_ok()
 }
 
 /// The addresses of our own Service; `None` while there are none or nobody can say.
@@ -114,10 +156,12 @@ mod tests {
         let fixed = Fixed {
             service: "sluice".into(),
             namespace: "sluice-system".into(),
-            port: 9764,
             image: "gate".into(),
             image_pull_policy: None,
+            image_pull_secrets: Vec::new(),
+            resources: Resources::default(),
             run_as_user: None,
+            config_map: None,
         };
         let policy = fixed.policy(&["10.96.0.7".into(), "fd00::7".into()], "pem".into());
         let expected = [

@@ -6,18 +6,24 @@
 
 mod container;
 mod decision;
+mod hints;
 mod lists;
 mod patch;
 pub mod pod;
 mod position;
 mod qos;
+mod warning;
 pub mod workload;
 
-pub use decision::{Action, Change, Decision, Deny, Place, Skip, Warning};
+pub use decision::{Action, Change, Decision, Deny, Place, Skip};
+pub use hints::{Known, hints};
 pub use lists::Keys;
+pub use warning::{Removal, Warning};
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// The user that the gate runs as where the policy does not leave it to the platform.
 pub const GATE_USER: i64 = 65532;
@@ -29,6 +35,8 @@ pub struct Policy {
     pub image: String,
     /// `imagePullPolicy` of the gate; `None` leaves it to Kubernetes.
     pub image_pull_policy: Option<String>,
+    /// Pull secrets that a gated pod gets beside its own; each has to be in the pod's namespace.
+    pub image_pull_secrets: Vec<String>,
     /// The CA bundle that the gate trusts, PEM.
     pub ca_bundle: String,
     /// `host:port` of the status service in the order in which a gate tries them: the ClusterIP first, because it needs
@@ -44,6 +52,17 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// What a MutatingAdmissionPolicy of the chart takes from its ConfigMap: the part that only the controller knows.
+    pub fn parameters(&self) -> BTreeMap<String, String> {
+        [
+            ("addresses", self.addresses.join(",")),
+            ("serverName", self.server_name.clone()),
+            ("caBundle", self.ca_bundle.clone()),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into()
+    }
+
     /// The ports of the addresses, each once.
     fn ports(&self) -> Vec<u16> {
         let mut ports: Vec<u16> = Vec::new();
@@ -74,6 +93,23 @@ pub struct Amounts {
     pub cpu: String,
     /// `8Mi`
     pub memory: String,
+}
+
+impl FromStr for Amounts {
+    type Err = String;
+
+    /// `cpu=5m,memory=8Mi`; both, and nothing else. The quantities are left to the API server.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let find = |key: &str| {
+            let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+            let found = pairs.filter(|(name, _)| name.trim() == key);
+            found.map(|(_, amount)| amount.trim().to_owned()).next()
+        };
+        match (find("cpu"), find("memory"), text.split(',').count()) {
+            (Some(cpu), Some(memory), 2) => Ok(Self { cpu, memory }),
+            _ => Err(format!("{text:?} is not like cpu=5m,memory=8Mi")),
+        }
+    }
 }
 
 impl Default for Resources {
@@ -172,10 +208,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn amounts_are_two() {
+        let amounts: Amounts = "memory=8Mi, cpu=5m".parse().unwrap();
+        assert_eq!(
+            (amounts.cpu.as_str(), amounts.memory.as_str()),
+            ("5m", "8Mi")
+        );
+        for bad in [
+            "",
+            "cpu=5m",
+            "cpu=5m,cpu=6m",
+            "cpu=5m,memory=8Mi,x=1",
+            "5m,8Mi",
+        ] {
+            assert!(bad.parse::<Amounts>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn ports_are_named_once() {
         let policy = Policy {
             image: String::new(),
             image_pull_policy: None,
+            image_pull_secrets: Vec::new(),
             ca_bundle: String::new(),
             addresses: vec![
                 "10.0.0.7:9764".into(),

@@ -1,8 +1,8 @@
 //! Who may run in each capped wave, as this replica knows it.
 //!
 //! Kept in one ConfigMap, which the chart makes and the controller patches on condition that nobody else has since:
-//! [`rules::slots`] says why that is enough. A wave that nobody waits in costs nothing: its holders are struck out when
-//! the next object asks for a slot.
+//! [`rules::slots`] says why that is enough. A wave that nobody waits in costs next to nothing: its holders are struck out
+//! when the next object asks for a slot, or when the watch begins again.
 
 mod claims;
 mod keeper;
@@ -67,33 +67,35 @@ impl Slots {
         }
     }
 
-    /// Takes over what the ConfigMap holds, and wakes those whom it concerns.
-    fn learn(&self, stored: &ConfigMap) {
-        let entries = stored.data.iter().flatten();
-        let read = |(_, text): (&String, &String)| serde_json::from_str::<Entry>(text).ok();
-        let waves: BTreeMap<_, _> = entries
-            .filter_map(read)
-            .map(|entry| (entry.wave, entry.holders))
-            .collect();
-        let known = &mut *self.lock();
-        let first = known.version.is_none();
-        known.version.clone_from(&stored.metadata.resource_version);
-        for (wave, waiters) in &known.waiters {
-            if first || known.waves.get(wave) != waves.get(wave) {
-                waiters.values().for_each(|waiter| waiter.notify_one());
-            }
-        }
-        known.waves = waves;
+    /// Begins to follow the ConfigMap, whatever was known before.
+    fn begin(&self, stored: &ConfigMap) {
+        self.lock().take_over(stored);
     }
 
-    /// The waves that somebody waits in, with their holders, and the version that this is.
-    fn waiting(&self) -> Option<(String, Vec<(Wave, Vec<Holder>)>)> {
+    /// Takes over what the ConfigMap holds, unless something newer is known: the watch tells of a write later than the
+    /// answer to it does, and of those before it too.
+    fn learn(&self, stored: &ConfigMap) {
+        let mut known = self.lock();
+        if !is_older(
+            stored.metadata.resource_version.as_deref(),
+            known.version.as_deref(),
+        ) {
+            known.take_over(stored);
+        }
+    }
+
+    /// The waves with their holders, and the version that this is: those that somebody waits in, or all of them.
+    fn waves(&self, all: bool) -> Option<(String, BTreeMap<Wave, Vec<Holder>>)> {
         let known = self.lock();
-        let waves = known.waiters.keys().map(|wave| {
+        let mut waves = BTreeMap::new();
+        if all {
+            waves.clone_from(&known.waves);
+        }
+        for wave in known.waiters.keys() {
             let holders = known.waves.get(wave).cloned().unwrap_or_default();
-            (wave.clone(), holders)
-        });
-        Some((known.version.clone()?, waves.collect()))
+            waves.insert(wave.clone(), holders);
+        }
+        Some((known.version.clone()?, waves))
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -102,16 +104,45 @@ impl Slots {
     }
 }
 
+impl Known {
+    /// Wakes those whom it concerns.
+    fn take_over(&mut self, stored: &ConfigMap) {
+        let entries = stored.data.iter().flatten();
+        let read = |(_, text): (&String, &String)| serde_json::from_str::<Entry>(text).ok();
+        let waves: BTreeMap<_, _> = entries
+            .filter_map(read)
+            .map(|entry| (entry.wave, entry.holders))
+            .collect();
+        let first = self.version.is_none();
+        self.version.clone_from(&stored.metadata.resource_version);
+        for (wave, waiters) in &self.waiters {
+            if first || self.waves.get(wave) != waves.get(wave) {
+                for waiter in waiters.values() {
+                    waiter.notify_one();
+                }
+            }
+        }
+        self.waves = waves;
+    }
+}
+
+/// Whether one `resourceVersion` is from before another: decimal numbers that grow (KEP-5504). Of anything else nobody
+/// can say.
+fn is_older(version: Option<&str>, than: Option<&str>) -> bool {
+    let number = |version: Option<&str>| version?.parse::<u64>().ok();
+    match (number(version), number(than)) {
+        (Some(version), Some(than)) => version < than,
+        _ => false,
+    }
+}
+
 /// A key of a ConfigMap for a wave: short, and made of the letters that one may have, whatever a scope is called.
 fn key(wave: &Wave) -> String {
     let text = serde_json::to_vec(wave).unwrap_or_default();
     let digest = Sha256::digest(text);
-    let hex: String = digest
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("{}.{hex}", wave.scope.namespace)
+    let half = digest.iter().take(16);
+    let number = half.fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
+    format!("{}.{number:032x}", wave.scope.namespace)
 }
 
 /// The value for a wave's key; `None` takes the key away.
@@ -121,4 +152,70 @@ fn value(wave: &Wave, holders: &[Holder]) -> Option<String> {
         holders: holders.to_vec(),
     };
     (!holders.is_empty()).then(|| serde_json::to_string(&entry).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+    use rules::scope::Scope;
+
+    fn wave() -> Wave {
+        let scope = Scope {
+            namespace: "shop".to_owned(),
+            name: "r".to_owned(),
+            kept_in: None,
+        };
+        Wave { scope, weight: 0 }
+    }
+
+    fn holder(name: &str) -> Holder {
+        Holder {
+            group: "batch".to_owned(),
+            kind: "Job".to_owned(),
+            name: name.to_owned(),
+            uid: name.to_owned(),
+            revision: name.to_owned(),
+            pods_of: name.to_owned(),
+            most: 2,
+        }
+    }
+
+    fn stored(version: &str, holders: &[Holder]) -> ConfigMap {
+        let value = value(&wave(), holders).map(|text| (key(&wave()), text));
+        ConfigMap {
+            metadata: ObjectMeta {
+                resource_version: Some(version.to_owned()),
+                ..ObjectMeta::default()
+            },
+            data: Some(value.into_iter().collect()),
+            ..ConfigMap::default()
+        }
+    }
+
+    #[test]
+    fn what_the_watch_tells_late_changes_nothing() {
+        let (slots, notify) = (Slots::default(), Arc::new(Notify::new()));
+        let ask = || slots.ask(&wave(), (1, &notify));
+        let woken = || notify.notified().now_or_never().is_some();
+        assert_eq!(ask(), None);
+        let (one, both) = ([holder("a")], [holder("a"), holder("b")]);
+        slots.begin(&stored("99", &one));
+        assert!(woken());
+        slots.learn(&stored("101", &both));
+        assert_eq!(ask(), Some(both.to_vec()));
+        assert!(woken());
+        slots.learn(&stored("100", &one));
+        assert_eq!(ask(), Some(both.to_vec()));
+        assert!(!woken());
+        let other = Slots::default();
+        other.begin(&stored("1", &one));
+        let waves = |all| other.waves(all).map(|(_, waves)| waves.len());
+        assert_eq!((waves(false), waves(true)), (Some(0), Some(1)));
+        // What is followed anew may be an etcd that was restored.
+        slots.begin(&stored("7", &one));
+        assert_eq!(ask(), Some(one.to_vec()));
+        assert!(woken());
+    }
 }

@@ -9,6 +9,36 @@ another name fails on the first object it does not own instead of admitting ever
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
 {{- define "sluice.slots" -}}sluice-slots{{- end }}
 
+{{/* The ConfigMap with what only the controller knows of a gate: addresses and CA. A policy takes it as its parameters. */}}
+{{- define "sluice.injection" -}}sluice-injection{{- end }}
+
+{{/* Who injects: webhook or policy. */}}
+{{- define "sluice.backend" -}}
+{{- $served := and (semverCompare ">=1.36-0" .Capabilities.KubeVersion.Version) (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy") }}
+{{- if ne .Values.injection.backend "auto" }}{{ .Values.injection.backend }}{{ else if $served }}policy{{ else }}webhook{{ end }}
+{{- end }}
+
+{{/* The namespaces that anything of sluice looks at. */}}
+{{- define "sluice.namespaceSelector" -}}
+matchExpressions:
+  - key: kubernetes.io/metadata.name
+    operator: NotIn
+    values:
+      {{- concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) .Values.admission.excludeNamespaces | uniq | toYaml | nindent 6 }}
+  {{- with .Values.admission.namespaceSelector }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{- /* Of these namespaces those that ask for a gate in every pod. */}}
+{{- define "sluice.injectedNamespaces" -}}
+matchExpressions:
+  - key: sluice.dev/inject
+    operator: In
+    values: [enabled]
+{{- include "sluice.namespaceSelector" . | trimPrefix "matchExpressions:" }}
+{{- end }}
+
 {{- define "sluice.selectorLabels" -}}
 app.kubernetes.io/name: sluice
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -57,12 +57,72 @@ checked: that leaves alone the writes by which controllers keep a cluster runnin
     || {{ include "sluice.match.keys" . }}.exists(k, {{ include "sluice.match.text" "object" }} != {{ include "sluice.match.text" "oldObject" }})
 {{- end }}
 
-{{/* The conditions for a pod, which is only ever looked at when it is created. A mirror pod shows what the kubelet runs already. */}}
-{{- define "sluice.match.pod" -}}
+{{/*
+The conditions for a pod, which is only ever looked at when it is created. A mirror pod shows what the kubelet runs already.
+A pod that has the gate and no label is a copy, as kubectl debug makes one: without the label its gate is never answered.
+*/}}
+{{- define "sluice.match.not-mirror" -}}
 - name: not-mirror
   expression: "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)"
-- name: annotated
+{{- end }}
+
+{{- define "sluice.match.pod" -}}
+{{ include "sluice.match.not-mirror" . }}
+- name: relevant
   expression: >-
-    has(object.metadata.annotations)
-    && (['sluice.dev/gated', 'sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'].exists(k, k in object.metadata.annotations))
+    (has(object.metadata.annotations)
+    && (['sluice.dev/gated', 'sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'].exists(k, k in object.metadata.annotations)))
+    || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, c.name == 'sluice-gate')
+    && !(has(object.metadata.labels) && 'sluice.dev/gated' in object.metadata.labels))
+{{- end }}
+
+{{/* The rules of the three halves: workloads with their pod template in the usual place, CronJobs, pods. */}}
+{{- define "sluice.match.workloads" -}}
+- apiGroups: [apps]
+  apiVersions: [v1]
+  resources: [deployments, statefulsets, daemonsets, replicasets]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+- apiGroups: [""]
+  apiVersions: [v1]
+  resources: [replicationcontrollers]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+- apiGroups: [batch]
+  apiVersions: [v1]
+  resources: [jobs]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+{{- range .Values.workloads.custom }}
+- apiGroups: [{{ .group | quote }}]
+  apiVersions: ["*"]
+  resources: [{{ .resource | quote }}]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+{{- end }}
+{{- end }}
+
+{{- define "sluice.match.cronjobs" -}}
+- apiGroups: [batch]
+  apiVersions: [v1]
+  resources: [cronjobs]
+  operations: [CREATE, UPDATE]
+  scope: Namespaced
+{{- end }}
+
+{{- define "sluice.match.pods" -}}
+- apiGroups: [""]
+  apiVersions: [v1]
+  resources: [pods]
+  operations: [CREATE]
+  scope: Namespaced
+{{- end }}
+
+{{/* The annotations that are lists, and those by which a pod asks for a gate. */}}
+{{- define "sluice.match.lists" -}}
+['sluice.dev/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'{{ if .Values.annotations.configDependsOn }}, 'config.kubernetes.io/depends-on'{{ end }}]
+{{- end }}
+
+{{- define "sluice.match.asks" -}}
+['sluice.dev/gated', 'sluice.dev/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'{{ if .Values.annotations.configDependsOn }}, 'config.kubernetes.io/depends-on'{{ end }}]
 {{- end }}

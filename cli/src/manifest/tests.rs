@@ -45,6 +45,16 @@ fn documents_are_taken_apart_wherever_they_meet() {
 }
 
 #[test]
+fn an_entry_knows_its_document() {
+    let text = "---\n# nothing\n---\na: 1\n---\nkind: List\nitems: [{a: 2}, {a: 3}]\n---\n{\"a\": 4} {\"a\": 5}";
+    let found: Vec<_> = read(text)
+        .into_iter()
+        .map(|entry| entry.unwrap().document)
+        .collect();
+    assert_eq!(found, [1, 2, 2, 3, 4]);
+}
+
+#[test]
 fn nothing_is_no_object() {
     for text in ["", "\n\n", "---\n", "# a\n---\n---\n# b", "...\n"] {
         assert!(read(text).is_empty(), "{text:?}");

@@ -90,7 +90,7 @@ pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
 }
 
 /// The kind of an object, or why it has none.
-pub(super) fn kind_of(object: &Value) -> Result<Kind, String> {
+pub(crate) fn kind_of(object: &Value) -> Result<Kind, String> {
     let field = |name: &str| match object.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text.as_str()),
         Some(Value::String(_)) | None => Err(format!("it has no {name}")),

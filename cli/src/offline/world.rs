@@ -1,15 +1,18 @@
 //! A manifest as the rules look at a cluster: what else there is in it.
 
 use super::judge::kind_of;
+use rules::health::{self, Rules};
 use rules::kinds::{self, Kind};
 use rules::selector::Selector;
+use rules::verdict::Judged;
 use rules::world::{Lookup, Unavailable, World};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
 /// The objects of a manifest, found without looking at each.
-#[derive(Default)]
-pub(super) struct Manifest<'a> {
+pub(crate) struct Manifest<'a> {
+    /// The administrator's.
+    rules: &'a Rules,
     kinds: HashMap<Kind, OfKind<'a>>,
     /// Group and kind of the custom resources that are defined here, and whether they have a status.
     declares_status: HashMap<(&'a str, &'a str), bool>,
@@ -25,8 +28,12 @@ struct OfKind<'a> {
 }
 
 impl<'a> Manifest<'a> {
-    pub(super) fn new(objects: impl Iterator<Item = &'a Value>) -> Self {
-        let mut world = Self::default();
+    pub(crate) fn new(objects: impl Iterator<Item = &'a Value>, rules: &'a Rules) -> Self {
+        let mut world = Self {
+            rules,
+            kinds: HashMap::new(),
+            declares_status: HashMap::new(),
+        };
         for object in objects {
             if let Ok(kind) = kind_of(object) {
                 if kind.word() == "CustomResourceDefinition" {
@@ -116,6 +123,14 @@ impl World for Manifest<'_> {
             None if kinds::knows_group(kind.group()) => None,
             None => Some(true),
         }
+    }
+
+    /// In the order of the status service.
+    fn health(&self, object: &Value) -> Option<Judged> {
+        if self.rules.concerns(object) {
+            return self.rules.judge(object);
+        }
+        health::builtin(object)
     }
 }
 

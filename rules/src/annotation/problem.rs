@@ -33,8 +33,6 @@ pub enum Problem {
     // The annotation.
     #[error("the value is not a text; put it in quotes")]
     NotText,
-    #[error("this version of sluice does not support this annotation; remove it")]
-    LaterAnnotation,
     #[error("unknown annotation{}", did_you_mean(.0.as_deref(), "; remove it"))]
     UnknownAnnotation(Option<String>),
 

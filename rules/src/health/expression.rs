@@ -90,6 +90,10 @@ impl Expression {
         }
         let tree = parse(text)?;
         let shape = Shape::of(&tree);
+        if let Some(error) = shape.fault {
+            let text = text.to_owned();
+            return Err(Broken::Syntax { text, error });
+        }
         if shape.depth > TALLEST {
             return Err(Broken::TooComplex("it is nested too deep"));
         }
@@ -220,6 +224,8 @@ struct Shape {
     loops: usize,
     nested: u32,
     literal: usize,
+    /// The first call that nothing answers.
+    fault: Option<String>,
 }
 
 impl Shape {
@@ -232,6 +238,7 @@ impl Shape {
             let mut visit = |node, nested| rest.push((node, depth + 1, nested));
             match &node.expr {
                 Expr::Call(call) => {
+                    shape.fault = shape.fault.or_else(|| functions::fault(call));
                     call.target
                         .iter()
                         .for_each(|target| visit(&**target, nested));

@@ -1,13 +1,119 @@
-//! The extension `sets` of cel-go, which Flux's environment has and the crate has not.
+//! The functions that an expression may call: those of Flux's environment. Its extension `sets` is not in the crate.
 
 #![expect(
     clippy::needless_pass_by_value,
     reason = "the crate's type of a function"
 )]
 
+use crate::suggest;
+use cel::common::ast::{CallExpr, Expr};
 use cel::common::types::{CelBool, CelList, LIST_TYPE};
 use cel::common::value::CowVal;
 use cel::{DeclarationError, Env, ExecutionError};
+
+/// How many values a function takes, the one before the dot among them, where cel-go looks at that before evaluation.
+#[derive(Debug, Clone, Copy)]
+enum Takes {
+    One,
+    Two,
+    Any,
+}
+
+use Takes::{Any, One, Two};
+
+/// As cel-go has them with the options of Flux, less `first`, `last`, `optional.unwrap` and `unwrapOpt`, which the crate
+/// has not. The crate looks for a function when it comes to the call, and a slip in a name would be found by a gate.
+const FUNCTIONS: [(&str, Takes); 50] = [
+    ("base64.decode", One),
+    ("base64.encode", One),
+    ("bool", Any),
+    ("bytes", Any),
+    ("charAt", Two),
+    ("contains", Two),
+    ("double", Any),
+    ("duration", Any),
+    ("dyn", One),
+    ("endsWith", Two),
+    ("format", Any),
+    ("getDate", Any),
+    ("getDayOfMonth", Any),
+    ("getDayOfWeek", Any),
+    ("getDayOfYear", Any),
+    ("getFullYear", Any),
+    ("getHours", Any),
+    ("getMilliseconds", Any),
+    ("getMinutes", Any),
+    ("getMonth", Any),
+    ("getSeconds", Any),
+    ("hasValue", One),
+    ("indexOf", Any),
+    ("int", Any),
+    ("join", Any),
+    ("lastIndexOf", Any),
+    ("lowerAscii", One),
+    ("matches", Two),
+    ("optional.none", Any),
+    ("optional.of", One),
+    ("optional.ofNonZeroValue", One),
+    ("or", Any),
+    ("orValue", Any),
+    ("replace", Any),
+    ("reverse", One),
+    ("sets.contains", Two),
+    ("sets.equivalent", Two),
+    ("sets.intersects", Two),
+    ("size", One),
+    ("split", Any),
+    ("startsWith", Two),
+    ("string", Any),
+    ("strings.quote", One),
+    ("substring", Any),
+    ("timestamp", Any),
+    ("trim", One),
+    ("type", One),
+    ("uint", Any),
+    ("upperAscii", One),
+    ("value", One),
+];
+
+/// What is wrong with a call, where something is.
+pub(super) fn fault(call: &CallExpr) -> Option<String> {
+    let name = call.func_name.as_str();
+    // Operators are calls too, of names that nobody can write.
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    if !name.chars().all(|letter| is_word(letter) || letter == '.') {
+        return None;
+    }
+    let known = |name: &str| FUNCTIONS.iter().find(|(known, _)| *known == name);
+    let namespace = call.target.as_ref().and_then(|it| match &it.expr {
+        Expr::Ident(namespace) => Some(format!("{namespace}.{name}")),
+        _ => None,
+    });
+    let (function, count) = match namespace.as_deref().and_then(known) {
+        Some(function) => (Some(function), call.args.len()),
+        None => (
+            known(name),
+            call.args.len() + usize::from(call.target.is_some()),
+        ),
+    };
+    let fits = |takes| match takes {
+        One => count == 1,
+        Two => count == 2,
+        Any => true,
+    };
+    match function {
+        Some((_, takes)) if fits(*takes) => None,
+        Some(_) => Some(format!("the function {name} does not take {count} values")),
+        None => {
+            let words = FUNCTIONS.iter().map(|(known, _)| *known);
+            let written = namespace.as_deref().unwrap_or(name);
+            let likely = suggest::nearest(written, words.clone());
+            let likely = likely.or_else(|| suggest::nearest(name, words));
+            let likely = likely.map_or_else(String::new, |it| format!("; did you mean {it}?"));
+            Some(format!("there is no function {name}{likely}"))
+        }
+    }
+}
 
 /// Declares `sets.contains`, `sets.equivalent` and `sets.intersects`.
 pub(super) fn sets(env: &mut Env) -> Result<(), DeclarationError> {
@@ -58,4 +164,73 @@ fn values(list: &CowVal<'_, '_>) -> Result<Vec<cel::Value>, ExecutionError> {
         .iter()
         .map(|item| item.as_ref().try_into())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::Expression;
+    use serde_json::json;
+
+    const UNKNOWN: &str = "no such attribute";
+
+    /// A function that the crate has not is told so when it is called.
+    #[test]
+    fn the_crate_has_every_function() {
+        for (name, takes) in FUNCTIONS {
+            let count = match takes {
+                One => 1,
+                Two | Any => 2,
+            };
+            let arguments = vec!["status"; count].join(", ");
+            let member = format!("status.{name}({})", vec!["status"; count - 1].join(", "));
+            let object = json!({"status": "a"});
+            let missing = [format!("{name}({arguments})"), member].map(|text| {
+                // One of the two ways to call it may not even compile.
+                let called = Expression::compile(&text).map(|it| it.holds(&object));
+                called.is_err()
+                    || called.is_ok_and(|told| told.is_err_and(|why| why.contains(UNKNOWN)))
+            });
+            assert!(missing.contains(&false), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_name_is_found_when_the_text_is_read() {
+        let broken = |text: &str| {
+            Expression::compile(text)
+                .map_err(|broken| broken.to_string())
+                .err()
+        };
+        for text in [
+            "status.?x.optMap(v, v + 1).orValue(0) > 1",
+            "[1].exists(x, x in [1, 2]) && !has(status.x) && -1 < 2 && ([1][0] == 1 ? true : false)",
+            "base64.encode(b'a') == 'YQ==' && sets.contains([1], [1]) && strings.quote('a') != ''",
+            "optional.none().hasValue() || status.names.join(',').lowerAscii().contains('a')",
+        ] {
+            assert_eq!(broken(text), None, "{text}");
+        }
+        for (text, told) in [
+            (
+                "status.x.startWith('a')",
+                "there is no function startWith; did you mean startsWith?",
+            ),
+            ("length(status.x) > 1", "there is no function length"),
+            (
+                "base64.encod('a') == ''",
+                "there is no function encod; did you mean base64.encode?",
+            ),
+            (
+                "[1].all(x, siz(x) > 1)",
+                "there is no function siz; did you mean size?",
+            ),
+            (
+                "'a'.contains('a', 'b')",
+                "the function contains does not take 3 values",
+            ),
+        ] {
+            let found = broken(text).unwrap_or_default();
+            assert!(found.ends_with(told), "{text}: {found}");
+        }
+    }
 }

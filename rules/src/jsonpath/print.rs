@@ -1,7 +1,9 @@
 //! Values to text, as client-go prints the results of a template.
 
 use crate::kstatus::Printed;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 
 /// The most bytes that are printed; nothing that a user writes to compare it with is as long.
@@ -16,12 +18,47 @@ pub fn print(values: &[&Value]) -> Option<String> {
             Value::Null => page.write_fmt(format_args!("{space}null")),
             Value::Array(_) | Value::Object(_) => page
                 .write_all(space.as_bytes())
-                .and_then(|()| Ok(serde_json::to_writer(&mut page, value)?)),
+                .and_then(|()| json(&mut page, value)),
             scalar => page.write_fmt(format_args!("{space}{}", Printed(scalar))),
         };
         written.ok()?;
     }
     String::from_utf8(page.0).ok()
+}
+
+fn json(page: &mut Page, value: &Value) -> io::Result<()> {
+    Ok(value.serialize(&mut Serializer::with_formatter(page, GoJson))?)
+}
+
+/// JSON as Go's encoder writes it: a float without a fraction like an integer, and nothing in a text that HTML or
+/// JavaScript would take for its own.
+struct GoJson;
+
+impl Formatter for GoJson {
+    fn write_f64<W: ?Sized + Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
+        let size = value.abs();
+        if size != 0.0 && !(1e-6..1e21).contains(&size) {
+            let text = format!("{value:e}");
+            return out.write_all(text.replace('e', "e+").replace("e+-", "e-").as_bytes());
+        }
+        write!(out, "{value}")
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let special = |letter| matches!(letter, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+        let mut rest = fragment;
+        while let Some(at) = rest.find(special) {
+            let mut letters = rest[at..].chars();
+            let letter = letters.next().map_or(0, u32::from);
+            write!(out, "{}\\u{letter:04x}", &rest[..at])?;
+            rest = letters.as_str();
+        }
+        out.write_all(rest.as_bytes())
+    }
 }
 
 /// Takes [`LONGEST`] bytes.

@@ -274,3 +274,27 @@ fn effort_ends() {
     let expected = format!("error: the path reaches more than {most} values");
     assert_eq!(find(&unions, &deep), expected);
 }
+
+#[test]
+fn what_nests_is_printed_as_go_writes_json() {
+    let of = |value: Value| print(&[&value]).unwrap();
+    for (value, expected) in [
+        (json!([100.0, 0.5, -2.25, 0.0]), "[100,0.5,-2.25,0]"),
+        (
+            json!([1e20, 1e21, -1e22, 1.5e300]),
+            "[100000000000000000000,1e+21,-1e+22,1.5e+300]",
+        ),
+        (
+            json!([0.000_001, 0.000_000_1, -1.5e-9]),
+            "[0.000001,1e-7,-1.5e-9]",
+        ),
+        (
+            json!(["<a href=\"x\">&\u{2028}é\n"]),
+            "[\"\\u003ca href=\\\"x\\\"\\u003e\\u0026\\u2028é\\n\"]",
+        ),
+        (json!({"<": 1}), "{\"\\u003c\":1}"),
+        (json!("<&>"), "<&>"),
+    ] {
+        assert_eq!(of(value), expected);
+    }
+}

@@ -177,7 +177,7 @@ impl State {
             .filter(|object| seen[*object] == Some(Phase::Waiting))
             .map(|object| claim(object, most));
         let before = holders.iter().map(|object| holder(*object, most));
-        let after = allot(before.collect(), done, claims.collect());
+        let after = allot(before.collect(), done, claims.collect(), usize::MAX);
         let after: Vec<usize> = after.iter().map(|it| it.uid.parse().unwrap()).collect();
         if after != *holders {
             self.replicas[replica].patch = Some((after, *current));
@@ -317,16 +317,31 @@ fn the_first_in_turn_comes_first_and_the_smallest_cap_counts() {
     let names = |holders: Vec<Holder>| holders.into_iter().map(|it| it.name).collect::<Vec<_>>();
     let claims = vec![claim(2, 2), claim(0, 5), claim(1, 5)];
     assert_eq!(
-        names(allot(Vec::new(), |_| false, claims.clone())),
+        names(allot(Vec::new(), |_| false, claims.clone(), usize::MAX)),
         ["0", "1"]
+    );
+    assert_eq!(
+        names(allot(Vec::new(), |_| false, claims, 1)),
+        ["0"],
+        "somebody whose turn it is not yet says 1"
     );
     let held = vec![holder(2, 1)];
     assert_eq!(
-        names(allot(held.clone(), |_| false, vec![claim(0, 5)])),
+        names(allot(
+            held.clone(),
+            |_| false,
+            vec![claim(0, 5)],
+            usize::MAX
+        )),
         ["2"]
     );
     assert_eq!(
-        names(allot(held, |_| true, vec![claim(0, usize::MAX)])),
+        names(allot(
+            held,
+            |_| true,
+            vec![claim(0, usize::MAX)],
+            usize::MAX
+        )),
         ["0"]
     );
 }

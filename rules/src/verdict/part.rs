@@ -37,7 +37,7 @@ impl Judge<'_> {
     }
 
     /// The objects of a part, the dependent itself apart.
-    fn found_in(&self, part: &Part, namespace: &str) -> Result<Vec<Found>, Judged> {
+    pub(super) fn found_in(&self, part: &Part, namespace: &str) -> Result<Vec<Found>, Judged> {
         let own = self.dependent.scope.as_ref();
         let scope = match part {
             Part::Release(name) => Some(name.as_str()),
@@ -60,8 +60,8 @@ impl Judge<'_> {
                         .filter(is_of_scope)
                         .map(|object| (kind.clone(), object)),
                 ),
-                Lookup::NotFound => {}
-                Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::NotFound
+                | Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
                 Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
             }
         }

@@ -55,6 +55,8 @@ pub enum Reason {
     LowerWeight,
     /// As many objects of the dependent's wave run as may run at once.
     NoSlot,
+    /// The dependent waits for what waits for it.
+    Cycle,
     /// The dependent waits for itself.
     SelfReference,
     /// The first list of this kind has not arrived yet.
@@ -71,7 +73,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -97,6 +99,7 @@ impl Reason {
         Self::Settling,
         Self::LowerWeight,
         Self::NoSlot,
+        Self::Cycle,
         Self::SelfReference,
         Self::Syncing,
         Self::Stale,
@@ -133,6 +136,7 @@ impl Reason {
             Self::Settling => "Settling",
             Self::LowerWeight => "LowerWeight",
             Self::NoSlot => "NoSlot",
+            Self::Cycle => "Cycle",
             Self::SelfReference => "SelfReference",
             Self::Syncing => "Syncing",
             Self::Stale => "Stale",
@@ -191,6 +195,9 @@ impl Reason {
             Self::LowerWeight => "an object of its scope with a lower weight is not ready yet",
             Self::NoSlot => {
                 "as many objects of its weight run as sluice.dev/parallelism allows; its turn comes when one is done"
+            }
+            Self::Cycle => {
+                "it waits for the dependent, by whatever way round; take one of the entries out of its list"
             }
             Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
             Self::Syncing => "the first list of this kind has not arrived yet",

@@ -17,8 +17,8 @@ pub(super) struct Mark<'a> {
     pub(super) made: Option<Timestamp>,
     /// When it was last written, its status apart.
     pub(super) written: Option<Timestamp>,
-    /// `None` where it cannot be told any more.
-    pub(super) scope: Option<Option<Scope>>,
+    /// `None` where it has none, or where it cannot be told any more.
+    pub(super) scope: Option<Scope>,
 }
 
 impl<'a> Mark<'a> {
@@ -27,7 +27,7 @@ impl<'a> Mark<'a> {
             carried: carried(object),
             made: created(object),
             written: written(object),
-            scope: Some(Scope::of(object)),
+            scope: Scope::of(object),
         }
     }
 

@@ -2,8 +2,8 @@
 //! upgrade, so it has to stand for a moment before it counts.
 //!
 //! Installers write one object after the other, and no object says whether its turn is still to come. The exact answer
-//! is [`crate::keys::REVISION`]. To wait until a release says that it is done is no way out: under `helm --wait` it
-//! says so only once the gated pods are ready.
+//! is [`crate::keys::REVISION`]. To wait for as long as it takes until a release says that it is done is no way out: under
+//! `helm --wait` it says so only once the gated pods are ready.
 
 use super::edge::{Home, Judge};
 use super::revision::Mark;
@@ -30,7 +30,7 @@ impl Judge<'_> {
             return false;
         }
         match (&self.dependent.scope, &mark.scope) {
-            (Some(own), Some(Some(other))) => own == other,
+            (Some(own), Some(other)) => own == other,
             _ => true,
         }
     }
@@ -66,12 +66,23 @@ impl Judge<'_> {
         if new {
             return judged;
         }
-        let settled = self.quiet_at(began, self.dependent.scope.as_ref());
+        let scope = self.dependent.scope.as_ref();
+        let pending = scope.is_some_and(|scope| self.world.is_pending(scope));
+        let settled = if pending {
+            began + LONGEST
+        } else {
+            self.quiet_at(began, scope)
+        };
         if self.reached(settled) {
             return judged;
         }
+        let why = if pending {
+            "Helm is at work on the release, so it may be replaced"
+        } else {
+            "it may be replaced"
+        };
         let message = format!(
-            "{}, but older than the dependent's revision, of {began}; it may be replaced until {settled}",
+            "{}, but older than the dependent's revision, of {began}; {why} until {settled}",
             judged.message
         );
         unmet(judged.status, Reason::Settling, message)

@@ -4,6 +4,7 @@ use super::edge::Judge;
 use super::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 use crate::slots::{Claim, Holder};
+use crate::world::{Lookup, Unavailable};
 
 /// So many holders are named; a gate's line is one line.
 const NAMED: usize = 5;
@@ -20,15 +21,18 @@ impl Judge<'_> {
             return unmet(Status::InProgress, Reason::NoSlot, message);
         }
         match self.world.slots(&claim.wave) {
-            None => unmet(
-                Status::Unknown,
-                Reason::Syncing,
-                "sluice is reading who runs".to_owned(),
-            ),
-            Some(holders) if claim.holder.is_among(&holders) => {
+            Lookup::Unavailable(Unavailable::Syncing) => {
+                let message = "sluice is reading who runs".to_owned();
+                unmet(Status::Unknown, Reason::Syncing, message)
+            }
+            Lookup::NotFound | Lookup::Unavailable(_) => {
+                let message = format!("who holds the {most} slots cannot be seen from here");
+                unmet(Status::Unknown, Reason::NoSlot, message)
+            }
+            Lookup::Found(holders) if claim.holder.is_among(&holders) => {
                 held(format!("holds one of {most} slots"))
             }
-            Some(holders) => {
+            Lookup::Found(holders) => {
                 let (running, names) = (holders.len(), named(&holders));
                 let message = if running == 0 {
                     format!("0 of {most} run; its turn comes in a moment")

@@ -1,6 +1,7 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
 mod any;
+mod cycle;
 mod health;
 mod node;
 mod part;

@@ -24,15 +24,19 @@ impl Judge<'_> {
             let message = "the dependent is in no scope, so nothing comes before it".to_owned();
             return passed(message);
         };
-        match self.first(scope, below) {
+        match self.first_below(scope, below) {
             Err(judged) => judged,
-            Ok(Some(judged)) => judged,
+            Ok(Some(first)) => self.unready(first),
             Ok(None) => self.quiet(scope),
         }
     }
 
-    /// The first object below, and what was found of it.
-    fn first(&self, scope: &Scope, below: i64) -> Result<Option<Judged>, Judged> {
+    /// The first object that weighs less than `below` and is not ready.
+    pub(super) fn first_below(
+        &self,
+        scope: &Scope,
+        below: i64,
+    ) -> Result<Option<(Position, Kind, Value)>, Judged> {
         let mut first: Option<(Position, Kind, Value)> = None;
         for kind in self.world.kinds() {
             let is_ready = |object: &Value| self.is_ready(&kind, object).satisfied;
@@ -45,15 +49,17 @@ impl Judge<'_> {
                         first = Some((position, kind, object));
                     }
                 }
-                Lookup::Found(None) | Lookup::NotFound => {}
                 // A kind that is not there has no objects, and one that is hidden cannot be waited for.
-                Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::Found(None)
+                | Lookup::NotFound
+                | Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
                 Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
             }
         }
-        let Some((position, kind, object)) = first else {
-            return Ok(None);
-        };
+        Ok(first)
+    }
+
+    fn unready(&self, (position, kind, object): (Position, Kind, Value)) -> Judged {
         let judged = self.is_ready(&kind, &object);
         let Position { weight, name, .. } = position;
         let message = format!("{kind}/{name} of weight {weight}: {}", judged.message);
@@ -61,7 +67,7 @@ impl Judge<'_> {
             failed @ Reason::JobFailed => failed,
             _ => Reason::LowerWeight,
         };
-        Ok(Some(unmet(judged.status, reason, message)))
+        unmet(judged.status, reason, message)
     }
 
     fn is_ready(&self, kind: &Kind, object: &Value) -> Judged {

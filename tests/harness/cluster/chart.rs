@@ -3,38 +3,73 @@
 use super::manifest::{Manifest, yaml};
 use super::namespace::Namespace;
 use super::program::Outcome;
+use std::path::Path;
 use tempfile::TempDir;
 
-/// A chart in a folder that goes with it. The release is called `release`.
+/// A chart in a folder that goes with it. The release is called `release`, unless it is given another name.
 pub struct Chart {
     folder: TempDir,
     helm: &'static str,
+    release: &'static str,
 }
 
 impl Chart {
     /// `helm` is the program: `helm` or `helm3`. In the texts of the manifests templates are evaluated:
     /// `{{ .Release.Revision }}`; none of them may need a quote.
     pub fn new(helm: &'static str, manifests: &[Manifest]) -> Self {
-        let folder = TempDir::new().expect("a folder for the chart");
-        let templates = folder.path().join("templates");
-        std::fs::create_dir(&templates).expect("the folder is new");
         let about = "apiVersion: v2\nname: release\nversion: 1.0.0\n";
-        std::fs::write(folder.path().join("Chart.yaml"), about).expect("the folder is there");
-        std::fs::write(templates.join("all.yaml"), yaml(manifests)).expect("the folder is there");
-        Self { folder, helm }
+        let files = [
+            ("Chart.yaml", about),
+            ("templates/all.yaml", &yaml(manifests)),
+        ];
+        Self::of(helm, &files)
+    }
+
+    /// A chart of these files, each with its path in the chart; sub-charts are below `charts/`.
+    pub fn of(helm: &'static str, files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().expect("a folder for the chart");
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            let parent = path.parent().unwrap_or(Path::new("."));
+            std::fs::create_dir_all(parent).expect("the folder is ours");
+            std::fs::write(path, text).expect("the folder is there");
+        }
+        Self {
+            folder,
+            helm,
+            release: "release",
+        }
+    }
+
+    /// The same chart for a release of another name.
+    #[must_use]
+    pub fn called(mut self, release: &'static str) -> Self {
+        self.release = release;
+        self
     }
 
     /// `helm upgrade --install` with more arguments.
     pub async fn upgrade(&self, ns: &Namespace, args: &[&str]) -> Outcome {
         let chart = self.folder.path().to_string_lossy();
-        let release = ["upgrade", "--install", "release", &chart, "--timeout", "2m"];
-        let program = ns.program(self.helm).args(release).args(args);
-        program.run().await
+        let release = ["upgrade", "--install", self.release, &chart];
+        let program = ns.program(self.helm).args(release);
+        program.args(["--timeout", "2m"]).args(args).run().await
     }
 
     /// `helm rollback` to the release before, with more arguments.
     pub async fn rollback(&self, ns: &Namespace, args: &[&str]) -> Outcome {
-        let release = ["rollback", "release", "--timeout", "2m"];
+        let release = ["rollback", self.release, "--timeout", "2m"];
         ns.program(self.helm).args(release).args(args).run().await
+    }
+
+    /// `helm template`, applied by kubectl: what knows nothing of a release but the labels that the chart writes.
+    pub async fn apply(&self, ns: &Namespace) -> Outcome {
+        let chart = self.folder.path().to_string_lossy();
+        let template = ns
+            .program(self.helm)
+            .args(["template", self.release, &chart]);
+        let manifests = template.run().await.ok();
+        let apply = ns.program("kubectl").args(["apply", "-f", "-"]);
+        apply.input(manifests).run().await
     }
 }

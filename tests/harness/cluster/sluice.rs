@@ -1,6 +1,6 @@
 //! sluice itself, as it is installed: stopping it, starting it, removing it. Only for tests that run [`super::alone`].
 
-use super::object::Look;
+use super::object::{Look, text};
 use super::program::{Outcome, Program};
 use super::{LIMIT, await_until, finally};
 
@@ -54,6 +54,13 @@ pub async fn roll() {
         }
     })
     .await;
+}
+
+/// Deletes one replica, of those that are there the one that `choice` falls on.
+pub async fn delete_one(choice: usize) {
+    let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
+    let name = text(&pods[choice % pods.len()], "/metadata/name");
+    kubectl(["delete", "pod", name, "--wait=false"]).await;
 }
 
 async fn scale(replicas: &str) {

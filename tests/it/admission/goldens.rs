@@ -19,6 +19,16 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
+/// Every object that is created, by the name of its folder.
+pub(super) fn objects() -> Vec<(String, Value)> {
+    let object = |case: PathBuf| {
+        let text = fs::read_to_string(case.join("object.yaml")).ok()?;
+        let name = case.file_name()?.to_string_lossy().into_owned();
+        Some((name, serde_saphyr::from_str(&text).unwrap()))
+    };
+    cases().into_iter().filter_map(object).collect()
+}
+
 fn request(case: &Path) -> Value {
     let yaml = |name: &str| {
         let text = fs::read_to_string(case.join(name)).ok()?;

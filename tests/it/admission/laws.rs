@@ -1,7 +1,8 @@
 //! The law of the patch: applied, it gives the intended object, and nothing else has changed.
 
-mod any;
+pub(super) mod any;
 pub(super) mod intent;
+mod many;
 
 use super::{annotated, policy};
 use any::{any_pod, any_template, json, kind};

@@ -1,4 +1,4 @@
-use super::{answer, applied, operations, policy, review, running, starting};
+use super::{answer, answer_at, applied, operations, policy, review, running, starting};
 use serde_json::{Value, json};
 use webhook::admission::Limits;
 use webhook::inject::{Keys, Operation, Request, Resources, Skip, Subject, pod};
@@ -64,6 +64,133 @@ async fn a_mesh_that_comes_after_the_gate_is_told_once() {
     );
 }
 
+/// The names of the init containers after admission, and the warnings.
+async fn order(position: &str, init: &[&str]) -> (Vec<String>, Vec<String>) {
+    let mut pod = pod();
+    pod["metadata"]["annotations"]["sluice.dev/gate-position"] = json!(position);
+    let list = init.iter().map(|name| json!({"name": name}));
+    pod["spec"]["initContainers"] = list.collect();
+    let response = create(&pod).await;
+    let texts = |list: &Value, key: &str| -> Vec<String> {
+        let items = list.as_array().into_iter().flatten();
+        items
+            .filter_map(|item| item.get(key).unwrap_or(item).as_str())
+            .map(str::to_owned)
+            .collect()
+    };
+    let gated = applied(&pod, &response);
+    (
+        texts(&gated["spec"]["initContainers"], "name"),
+        texts(&response["warnings"], ""),
+    )
+}
+
+#[tokio::test]
+async fn the_gate_stands_where_the_pod_says() {
+    let init = ["fetch", "migrate"];
+    for (position, expected) in [
+        ("first", ["sluice-gate", "fetch", "migrate"]),
+        ("last", ["fetch", "migrate", "sluice-gate"]),
+        ("after=fetch", ["fetch", "sluice-gate", "migrate"]),
+    ] {
+        let (names, warnings) = order(position, &init).await;
+        assert_eq!(names, expected);
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+    let (names, warnings) = order("after=fetsh", &init).await;
+    assert_eq!(names, ["sluice-gate", "fetch", "migrate"], "as without it");
+    assert!(
+        warnings[0].starts_with("shop/Pod/p has no init container \"fetsh\""),
+        "{warnings:?}"
+    );
+    assert!(warnings[0].ends_with("correct the name"), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn a_position_that_cannot_be_read_is_refused_with_its_place() {
+    let mut pod = pod();
+    pod["metadata"]["annotations"]["sluice.dev/gate-position"] = json!("frist");
+    let response = create(&pod).await;
+    assert_eq!(response["allowed"], false);
+    let message = response["status"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("line 1, column 1: unknown word \"frist\"; did you mean \"first\"?"),
+        "{message}"
+    );
+}
+
+/// `kubectl debug --copy-to` keeps the containers, and drops labels and annotations unless it is told otherwise.
+#[tokio::test]
+async fn a_copy_gets_the_label_by_which_its_gate_is_answered() {
+    let gated = applied(&pod(), &create(&pod()).await);
+    for annotated in [false, true] {
+        let mut copy = gated.clone();
+        let metadata = copy["metadata"].as_object_mut().unwrap();
+        metadata.remove("labels");
+        if !annotated {
+            metadata.remove("annotations");
+        }
+        let response = create(&copy).await;
+        assert_eq!(response["auditAnnotations"]["outcome"], "labelled");
+        let made = applied(&copy, &response);
+        assert_eq!(
+            made["metadata"]["labels"],
+            json!({"sluice.dev/gated": "true"})
+        );
+        assert_eq!(made["spec"], copy["spec"]);
+        assert_eq!(
+            create(&made).await["auditAnnotations"]["outcome"],
+            "skipped-already-injected"
+        );
+    }
+}
+
+#[tokio::test]
+async fn pull_secrets_are_added_beside_those_that_are_there() {
+    let mut own = policy();
+    own.image_pull_secrets = vec!["mirror".to_owned(), "shared".to_owned()];
+    let admission = starting(Limits::default());
+    admission.set_policy(own);
+    for (before, after) in [
+        (json!(null), json!([{"name": "mirror"}, {"name": "shared"}])),
+        (
+            json!([{"name": "shared"}, {"name": "app"}]),
+            json!([{"name": "shared"}, {"name": "app"}, {"name": "mirror"}]),
+        ),
+    ] {
+        let mut pod = pod();
+        pod["spec"]["imagePullSecrets"] = before;
+        let response = answer(&admission, &review("CREATE", &pod, &Value::Null)).await;
+        let gated = applied(&pod, &response);
+        assert_eq!(gated["spec"]["imagePullSecrets"], after);
+        let again = answer(&admission, &review("CREATE", &gated, &Value::Null)).await;
+        assert!(again.get("patch").is_none());
+    }
+}
+
+/// The ServiceAccount plugin runs again after us, and passes over what has something mounted at its place.
+#[tokio::test]
+async fn the_gate_mounts_its_own_token_where_the_pods_would_be() {
+    let gated = applied(&pod(), &create(&pod()).await);
+    let mounts = &gated["spec"]["initContainers"][0]["volumeMounts"];
+    assert_eq!(
+        mounts[0],
+        json!({"name": "sluice-token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": true})
+    );
+}
+
+/// It may have no cluster DNS, or another one.
+#[tokio::test]
+async fn a_pod_with_a_resolver_of_its_own_is_given_an_address() {
+    let mut pod = pod();
+    pod["spec"]["dnsPolicy"] = json!("None");
+    pod["spec"]["dnsConfig"] = json!({"nameservers": ["192.0.2.1"]});
+    let gated = applied(&pod, &create(&pod).await);
+    let addresses = gated["spec"]["initContainers"][0]["env"][0]["value"].as_str();
+    assert!(addresses.unwrap().starts_with("10.96.0.7:9764,"));
+    assert_eq!(gated["spec"]["dnsConfig"], pod["spec"]["dnsConfig"]);
+}
+
 #[tokio::test]
 async fn a_stored_pod_is_never_touched() {
     let mut changed = pod();
@@ -86,7 +213,24 @@ fn a_key_that_is_not_honoured_asks_for_nothing() {
     };
     let keys = Keys {
         config_depends_on: false,
+        ..Keys::default()
     };
     let decision = pod::decide(&request, keys, Some(&policy()));
     assert_eq!(decision, Skip::NotAsked.into());
+}
+
+#[tokio::test]
+async fn a_namespace_may_ask_for_a_gate_in_every_pod() {
+    let mut plain = pod();
+    plain["metadata"]["annotations"] = json!({});
+    let asked = review("CREATE", &plain, &Value::Null);
+    let admission = running();
+    assert!(answer(&admission, &asked).await.get("patch").is_none());
+    let response = answer_at(&admission, "/admit/every-pod", &asked).await;
+    let gated = applied(&plain, &response);
+    assert_eq!(gated["spec"]["initContainers"][0]["name"], "sluice-gate");
+    assert_eq!(gated["metadata"]["labels"]["sluice.dev/gated"], "true");
+    let again = review("CREATE", &gated, &Value::Null);
+    let response = answer_at(&admission, "/admit/every-pod", &again).await;
+    assert!(response.get("patch").is_none(), "once is enough");
 }

@@ -1,5 +1,10 @@
 use super::{annotated, answer, applied, review, running, workload};
+use prometheus_client::registry::Registry;
+use rules::kinds::Kind;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use webhook::admission::{Admission, Limits, Metrics};
+use webhook::inject::{Keys, Known};
 
 const OURS: &str = "sluice.dev/depends-on";
 const MARKER: &str = "sluice.dev/gated";
@@ -214,4 +219,73 @@ async fn a_dependent_in_its_own_list_is_warned_of() {
             .any(|warning| warning.contains("waits for itself")),
         read
     );
+}
+
+#[tokio::test]
+async fn the_position_of_the_gate_belongs_to_the_pod_template() {
+    const POSITION: &str = "sluice.dev/gate-position";
+    let on_object = annotated(listed(workload("apps/v1", "Deployment")), POSITION, "last");
+    let (made, warnings) = stored("CREATE", &on_object, &Value::Null).await;
+    assert_eq!(made, marked(on_object.clone()));
+    assert_eq!(
+        warnings,
+        [
+            "shop/Deployment/api: sluice.dev/gate-position has no effect here; move it to the annotations of the pod template"
+        ]
+    );
+    let (_, warnings) = stored("UPDATE", &rolled(made.clone()), &made).await;
+    assert!(warnings.is_empty(), "said once: {warnings:?}");
+
+    let mut on_template = listed(workload("apps/v1", "Deployment"));
+    on_template["spec"]["template"]["metadata"]["annotations"] = json!({POSITION: "after=fetch"});
+    let (_, warnings) = stored("CREATE", &on_template, &Value::Null).await;
+    assert!(
+        warnings[0].starts_with("shop/Deployment/api has no init container \"fetch\""),
+        "{warnings:?}"
+    );
+    on_template["spec"]["template"]["spec"]["initContainers"] = json!([{"name": "fetch"}]);
+    let (_, warnings) = stored("CREATE", &on_template, &Value::Null).await;
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+/// Every Job is known to go away at once.
+#[derive(Debug)]
+struct KnownJob;
+
+impl Known for KnownJob {
+    fn object(&self, _: &Kind, _: &str, _: &str) -> Option<Value> {
+        Some(json!({"spec": {"ttlSecondsAfterFinished": 0}}))
+    }
+
+    fn has_endpoints(&self, _: &str, _: &str) -> Option<bool> {
+        None
+    }
+
+    fn is_forbidden(&self, _: &Kind) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn what_is_known_is_told_and_changes_no_patch() {
+    let metrics = Metrics::register(&mut Registry::default());
+    let admission = Admission::new(Keys::default(), Limits::default(), metrics);
+    let knowing = Arc::new(admission.knowing(Arc::new(KnownJob)));
+    let mut object = listed(workload("apps/v1", "Deployment"));
+    object["spec"]["progressDeadlineSeconds"] = json!(600);
+    let create = review("CREATE", &object, &Value::Null);
+    let told = answer(&knowing, &create).await;
+    let warnings = told["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert_eq!(told["patch"], answer(&running(), &create).await["patch"]);
+
+    let jobs: Vec<String> = (0..60).map(|number| format!("job/j{number}")).collect();
+    object["metadata"]["annotations"][OURS] = json!(jobs.join(","));
+    let told = answer(&knowing, &review("CREATE", &object, &Value::Null)).await;
+    assert_eq!(told["warnings"].as_array().unwrap().len(), 5, "a handful");
+
+    object["metadata"]["annotations"][OURS] = json!("nonsense");
+    let denied = answer(&knowing, &review("CREATE", &object, &Value::Null)).await;
+    assert_eq!(denied["allowed"], false);
+    assert!(denied.get("warnings").is_none());
 }

@@ -25,7 +25,7 @@ const WORKLOADS: [&str; 7] = [
 ];
 
 /// kubectl on the cluster of `KUBECONFIG`: what it printed, or what it complained of.
-fn kubectl(args: &[&str], input: &Value) -> Result<String, String> {
+pub(super) fn kubectl(args: &[&str], input: &Value) -> Result<String, String> {
     let mut child = Command::new(program("kubectl").expect("the cluster's tests need kubectl"))
         .args(args)
         .stdin(Stdio::piped())
@@ -84,7 +84,7 @@ fn configuration() -> Option<Value> {
     Some(configuration)
 }
 
-fn pod_template(annotations: &Value) -> Value {
+pub(super) fn pod_template(annotations: &Value) -> Value {
     json!({
         "metadata": {"labels": {"app": "x"}, "annotations": annotations},
         "spec": {"restartPolicy": "Always", "containers": [{"name": "x", "image": "x"}]},
@@ -92,7 +92,7 @@ fn pod_template(annotations: &Value) -> Value {
 }
 
 /// One object of a kind, without replicas so that nothing runs.
-fn object(kind: &str, name: &str, annotations: &Value, template: &Value) -> Value {
+pub(super) fn object(kind: &str, name: &str, annotations: &Value, template: &Value) -> Value {
     let mut object = json!({"kind": kind, "metadata": {"name": name, "namespace": NAMESPACE, "annotations": annotations}});
     let labels = json!({"app": "x"});
     let mut once = template.clone();
@@ -204,6 +204,14 @@ fn a_stopped_webhook_holds_up_only_what_asked_for_it() {
         stopped("create", &object("Pod", "marked", &marked(), &none())),
         "a pod of a marked template"
     );
+    let mut copy = object("Pod", "copy", &none(), &none());
+    copy["spec"]["initContainers"] = json!([{"name": "sluice-gate", "image": "x"}]);
+    assert!(
+        stopped("create", &copy),
+        "a copy of a gated pod, without its label"
+    );
+    copy["metadata"]["labels"] = json!({"sluice.dev/gated": "true"});
+    assert!(!stopped("create", &copy), "a copy with its label");
     let mirror = json!({"sluice.dev/gated": "true", "kubernetes.io/config.mirror": "x"});
     let complaint = kubectl(
         &["create", "-f", "-"],

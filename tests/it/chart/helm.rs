@@ -68,6 +68,15 @@ impl Render {
         self
     }
 
+    /// For another Kubernetes, which serves these besides.
+    pub(super) fn kubernetes(mut self, version: &str, serves: &[&str]) -> Self {
+        self.0.args(["--kube-version", version]);
+        for resource in serves {
+            self.0.args(["--api-versions", resource]);
+        }
+        self
+    }
+
     /// What Helm printed, or what it complained of.
     pub(super) fn run(mut self) -> Result<String, String> {
         let output = self.0.output().expect("helm must start");

@@ -1,9 +1,13 @@
-use harness::cluster::{Namespace, Program, items, text, with_namespace};
+use harness::cluster::{Namespace, Program, Runs, items, text, with_namespace};
+use serde_json::Value;
 use std::path::Path;
 use tokio::sync::OnceCell;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart");
+
+const UMBRELLA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/umbrella");
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/seeds");
 
 /// Why the shop cannot run here, if so. Its image is put on the node on the way, once.
 async fn missing() -> Option<&'static str> {
@@ -71,7 +75,7 @@ async fn running(ns: &Namespace, component: &str) -> usize {
 
 async fn completed_jobs(ns: &Namespace) -> usize {
     let jobs = ns.look.list("job", "").await;
-    let completed = |job: &&serde_json::Value| job["status"]["succeeded"] == 1;
+    let completed = |job: &&Value| job["status"]["succeeded"] == 1;
     jobs.iter().filter(completed).count()
 }
 
@@ -99,4 +103,86 @@ async fn the_shop_with_helm_4() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_shop_with_helm_3() {
     installs_and_upgrades("helm3").await;
+}
+
+/// The front exits where the store does not serve. In the upgrade, where both have new pods, the old store serves at first.
+async fn the_umbrella(helm: &str) {
+    with_namespace(&format!("example-{helm}"), async |ns| {
+        release(ns, helm, ["install", "umbrella", UMBRELLA]).await;
+        nothing_started_twice(ns).await;
+        the_front_came_second(ns).await;
+
+        let store = "--set=store.loadSeconds=4";
+        let front = "--set-string=front.podAnnotations.release=2";
+        release(ns, helm, ["upgrade", "umbrella", UMBRELLA, store, front]).await;
+        the_front_came_second(ns).await;
+    })
+    .await;
+}
+
+/// In whole seconds, as pods have them.
+async fn the_front_came_second(ns: &Namespace) {
+    let pod = async |name: &str| {
+        let selector = format!("app.kubernetes.io/name={name}");
+        let pods = ns.look.list("pod", &selector).await;
+        let stays = |pod: &Value| text(pod, "/metadata/deletionTimestamp").is_empty();
+        pods.into_iter().find(stays).expect("it has a pod")
+    };
+    let (store, front) = (pod("store").await, pod("front").await);
+    let conditions = items(&store, "/status/conditions");
+    let ready = conditions.iter().find(|it| it["type"] == "Ready");
+    let ready = text(ready.expect("it is ready"), "/lastTransitionTime");
+    let started = text(
+        &front,
+        "/status/containerStatuses/0/state/running/startedAt",
+    );
+    // Both are UTC, and written alike.
+    assert!(
+        !ready.is_empty() && ready <= started,
+        "{started} is before {ready}"
+    );
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_umbrella_with_helm_4() {
+    the_umbrella("helm").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_umbrella_with_helm_3() {
+    the_umbrella("helm3").await;
+}
+
+/// What the umbrella's annotation is good for.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_umbrella_without_its_annotation_crashes_first() {
+    with_namespace("example-crashes", async |ns| {
+        let without = "--set=front.podAnnotations=null";
+        release(ns, "helm", ["install", "umbrella", UMBRELLA, without]).await;
+        let front = ns.look.list("pod", "app.kubernetes.io/name=front").await;
+        let restarts = &items(&front[0], "/status/containerStatuses")[0]["restartCount"];
+        assert!(restarts.as_u64() > Some(0), "{restarts}");
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_seeds() {
+    with_namespace("example-seeds", async |ns| {
+        let program = ns.program("helm").args(["install", "seeds", SEEDS]);
+        program.run().await.ok();
+        let most = Runs::of(ns, "", 10).await.most_at_once();
+        assert!((2..=3).contains(&most), "{most}");
+        ns.until("job/seeds-9", "is complete", |it| {
+            it["status"]["succeeded"] == 1
+        })
+        .await;
+        let jobs = ns.kubectl(["get", "jobs"]).await.ok();
+        assert_eq!(jobs.lines().count(), 11, "{jobs}");
+    })
+    .await;
 }

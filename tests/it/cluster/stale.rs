@@ -1,10 +1,12 @@
 //! What an upgrade, a rollback or a controller that is behind leaves to be seen of an older state.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, await_until, config_map, daemon_set, deployment, items, job,
+    Chart, LIMIT, Line, Manifest, await_until, config_map, daemon_set, deployment, items, job,
     stateful_set, text, with_namespace,
 };
-use serde_json::json;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use std::time::Duration;
 
 const REVISION: &str = "sluice.dev/revision";
 
@@ -195,4 +197,68 @@ async fn a_removed_job_counts_for_the_next_revision_too() {
         ns.next_pod_of("api", &old).await.starts().await;
     })
     .await;
+}
+
+/// An installer that takes its time: it writes the API first, something else next and the database last. Nothing but its
+/// age says of the old database, which is ready, that it will not be for long.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback() {
+    with_namespace("settle", async |ns| {
+        let of_shop =
+            |it: Manifest| it.with("/metadata/labels/app.kubernetes.io~1instance", "shop");
+        let manifests = [
+            deployment("api").depends_on("statefulset/db"),
+            deployment("other"),
+            stateful_set("db").ready_after(2),
+        ];
+        ns.apply(manifests.map(of_shop)).await.ok();
+        let mut old = (ns.pod_of("db").await, ns.pod_of("api").await);
+        old.1.starts().await;
+        tokio::time::sleep(TOGETHER).await;
+
+        for step in ["restart", "undo"] {
+            for written in ["deployment/api", "deployment/other", "statefulset/db"] {
+                ns.kubectl(["rollout", step, written]).await.ok();
+                tokio::time::sleep(Duration::from_millis(1500)).await;
+            }
+            let db = ns.next_pod_of("db", &old.0).await;
+            let api = ns.next_pod_of("api", &old.1).await;
+            let ready = db.says("ready").await;
+            let starts = api.starts().await;
+            assert!(ready <= starts, "{step}: {starts} is before {ready}");
+            old = (db, api);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_unchanged_database_counts_for_the_api_of_an_upgrade_after_a_moment() {
+    with_namespace("settle-same", async |ns| {
+        let api = deployment("api").depends_on("statefulset/db");
+        let api = api.template_annotated("example.com/release", "{{ .Release.Revision }}");
+        let chart = Chart::new("helm", &[stateful_set("db"), api]);
+        chart.upgrade(ns, &["--wait"]).await.ok();
+        let api = ns.pod_of("api").await;
+        tokio::time::sleep(TOGETHER).await;
+
+        chart.upgrade(ns, &["--wait"]).await.ok();
+        let api = ns.next_pod_of("api", &api).await;
+        let waited = api.starts().await.duration_since(created(&api.now().await));
+        let log = api.gate_log().await;
+        let settled = |line: &Line| line.text.contains("(Settling");
+        assert!(log.iter().any(settled), "{log:?}");
+        assert!(waited < SignedDuration::from_secs(30), "{waited:#}");
+    })
+    .await;
+}
+
+/// What was made no longer ago is part of the same installation.
+const TOGETHER: Duration = Duration::from_secs(6);
+
+fn created(object: &Value) -> Timestamp {
+    let time = text(object, "/metadata/creationTimestamp");
+    time.parse().expect("the API server writes RFC 3339")
 }

@@ -3,6 +3,7 @@ mod remembered; // what no replica has seen since it started
 mod removed; // helm uninstall, and installed again
 mod rolled; // one replica after another is replaced
 mod stopped; // no replica answers
+mod upgraded; // another version of the gate
 
 use harness::cluster::{Namespace, Pod, deployment};
 

@@ -181,7 +181,7 @@ const NUMBERS: [f64; 12] = [
 
 impl Random {
     /// One manifest.
-    pub(super) fn manifest(&mut self) -> Value {
+    pub(crate) fn manifest(&mut self) -> Value {
         let (version, kind, fields) = KINDS[self.below(KINDS.len())];
         let mut object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "y"}});
         for (path, field) in COMMON.iter().chain(fields) {
@@ -269,7 +269,7 @@ impl Random {
     }
 
     /// Any JSON.
-    pub(super) fn odd(&mut self, depth: usize) -> Value {
+    pub(crate) fn odd(&mut self, depth: usize) -> Value {
         match self.below(if depth == 0 { 7 } else { 9 }) {
             0 => Value::Null,
             1 => json!(self.percent(50)),

@@ -35,7 +35,7 @@ pub(super) struct Members {
 /// Every scope that has an object of the kind.
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
-    scopes: BTreeMap<Scope, Waves>,
+    members: BTreeMap<Scope, Waves>,
     waiters: HashMap<Scope, HashMap<u64, (Limit, Arc<Notify>)>>,
     changes: u64,
 }
@@ -43,7 +43,7 @@ pub(super) struct Scopes {
 /// The objects of one scope.
 #[derive(Debug, Default)]
 struct Waves {
-    waves: BTreeMap<Position, Judged>,
+    order: BTreeMap<Position, Judged>,
     count: usize,
     active: Option<Timestamp>,
 }
@@ -123,7 +123,7 @@ impl Scopes {
     /// An object is there, or has changed.
     pub(super) fn insert(&mut self, place: &Place) {
         let Some(scope) = &place.scope else { return };
-        let members = self.scopes.entry(scope.clone()).or_default();
+        let members = self.members.entry(scope.clone()).or_default();
         members.count += 1;
         members.active = members.active.max(place.written);
         if let Some(position) = &place.position {
@@ -132,7 +132,7 @@ impl Scopes {
                 change: self.changes,
                 ready: None,
             };
-            members.waves.insert(position.clone(), judged);
+            members.order.insert(position.clone(), judged);
         }
         self.wake(place);
     }
@@ -140,13 +140,13 @@ impl Scopes {
     /// An object is gone, or its place no longer holds.
     pub(super) fn remove(&mut self, place: &Place) {
         let Some(scope) = &place.scope else { return };
-        if let Some(members) = self.scopes.get_mut(scope) {
+        if let Some(members) = self.members.get_mut(scope) {
             members.count = members.count.saturating_sub(1);
             if let Some(position) = &place.position {
-                members.waves.remove(position);
+                members.order.remove(position);
             }
             if members.count == 0 {
-                self.scopes.remove(scope);
+                self.members.remove(scope);
             }
         }
         self.wake(place);
@@ -154,18 +154,18 @@ impl Scopes {
 
     /// Forgets what was judged: the rules may have changed.
     pub(super) fn forget(&mut self) {
-        let waves = self.scopes.values_mut().map(|members| &mut members.waves);
+        let waves = self.members.values_mut().map(|members| &mut members.order);
         let judged = waves.flat_map(BTreeMap::values_mut);
         judged.for_each(|judged| judged.ready = None);
     }
 
     pub(super) fn clear(&mut self) {
-        self.scopes.clear();
+        self.members.clear();
     }
 
     /// When an object of the scope was last created or written.
     pub(super) fn active(&self, scope: &Scope) -> Option<Timestamp> {
-        self.scopes.get(scope)?.active
+        self.members.get(scope)?.active
     }
 
     /// The first object below a weight that is not known to be ready, by its name; `waiter` is woken when that may change.
@@ -175,7 +175,7 @@ impl Scopes {
         below: i64,
         (id, notify): (u64, &Arc<Notify>),
     ) -> First<String> {
-        let waves = self.scopes.get(scope).map(|members| &members.waves);
+        let waves = self.members.get(scope).map(|members| &members.order);
         let mut lower = waves
             .into_iter()
             .flatten()
@@ -196,7 +196,10 @@ impl Scopes {
 
     /// Notes whether an object was ready at one of its changes, unless there has been another since.
     pub(super) fn judged(&mut self, scope: &Scope, position: &Position, change: u64, ready: bool) {
-        let waves = self.scopes.get_mut(scope).map(|members| &mut members.waves);
+        let waves = self
+            .members
+            .get_mut(scope)
+            .map(|members| &mut members.order);
         if let Some(judged) = waves.and_then(|waves| waves.get_mut(position))
             && judged.change == change
         {

@@ -21,7 +21,7 @@ pub enum Detail {
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Annotations of others that a rule reads.
-const FOREIGN_ANNOTATIONS: [&str; 15] = [
+const FOREIGN_ANNOTATIONS: [&str; 18] = [
     scope::ANNOTATIONS[0],
     scope::ANNOTATIONS[1],
     scope::ANNOTATIONS[2],
@@ -33,6 +33,9 @@ const FOREIGN_ANNOTATIONS: [&str; 15] = [
     keys::ROLLOUT_NUMBERS[0],
     keys::ROLLOUT_NUMBERS[1],
     "helm.sh/hook",
+    "helm.sh/hook-delete-policy",
+    "argocd.argoproj.io/sync-wave",
+    "argocd.argoproj.io/hook",
     "storageclass.kubernetes.io/is-default-class",
     "volume.kubernetes.io/selected-node",
     "volume.kubernetes.io/storage-provisioner",

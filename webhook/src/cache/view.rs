@@ -5,9 +5,9 @@ use super::scopes::Members;
 use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
 use crate::memory::Memory;
 use jiff::Timestamp;
-use rules::kinds::Kind;
+use rules::kinds::{self, Kind};
 use rules::scope::{self, Part, Scope};
-use rules::selector::Selector;
+use rules::selector::{Requirement, Selector, Test};
 use rules::slots::{Holder, Wave};
 use rules::verdict::Judged;
 use rules::world::{CompletedJob, Lookup, Unavailable, World};
@@ -55,6 +55,12 @@ impl View {
     pub fn gated_pods(&self, namespace: &str) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.cache.gated());
         self.list_of(&store, Some(namespace), &Selector::default())
+    }
+
+    /// The plans of every namespace.
+    pub fn all_plans(&self) -> Lookup<Vec<Value>> {
+        let store = Arc::clone(self.cache.plans());
+        self.list_of(&store, None, &Selector::default())
     }
 
     fn list_of(
@@ -171,10 +177,36 @@ impl World for View {
         }
     }
 
-    fn slots(&self, wave: &Wave) -> Option<Vec<Holder>> {
+    fn is_pending(&self, scope: &Scope) -> bool {
+        let Some(secrets) = kinds::builtin("", "Secret").map(Kind::Builtin) else {
+            return false;
+        };
+        if !self.cache.reads_secrets() {
+            return false;
+        }
+        let test = |key: &str, values: &[&str]| Requirement {
+            key: key.to_owned(),
+            test: Test::In(values.iter().map(|it| (*it).to_owned()).collect()),
+        };
+        // The labels of Helm's own record of a release; its contents are never asked for.
+        let records = Selector(vec![
+            test("name", &[&scope.name]),
+            test("owner", &["helm"]),
+            test(
+                "status",
+                &["pending-install", "pending-upgrade", "pending-rollback"],
+            ),
+        ]);
+        let kept_in = scope.kept_in.as_deref().unwrap_or(&scope.namespace);
+        let found = self.list(&secrets, Some(kept_in), &records);
+        matches!(found, Lookup::Found(pending) if !pending.is_empty())
+    }
+
+    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
         let asked = &mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         asked.push(wave.clone());
-        self.cache.slots().ask(wave, (self.id, &self.notify))
+        let known = self.cache.slots().ask(wave, (self.id, &self.notify));
+        known.map_or(Lookup::Unavailable(Unavailable::Syncing), Lookup::Found)
     }
 
     fn active(&self, scope: &Scope) -> Option<Timestamp> {
@@ -381,5 +413,31 @@ mod tests {
         assert!(cache.alias(&plural, &widget()));
         assert!(view.changed().now_or_never().is_some());
         assert!(Arc::ptr_eq(&cache.store(&plural), &cache.store(&widget())));
+    }
+
+    #[test]
+    fn helm_is_at_work_as_long_as_its_record_says_so() {
+        let (cache, _requests) = Cache::new();
+        let secrets = rules::kinds::by_word("secret").map(Kind::Builtin).unwrap();
+        let scope = Scope {
+            namespace: "a".to_owned(),
+            name: "shop".to_owned(),
+            kept_in: None,
+        };
+        let record = |name: &str, status: &str| {
+            labelled(
+                name,
+                &json!({"owner": "helm", "name": "shop", "status": status}),
+            )
+        };
+        let store = cache.store(&secrets);
+        store.replace(&[record("v1", "deployed"), record("v2", "pending-upgrade")]);
+        assert!(!cache.view().is_pending(&scope), "nobody may look");
+        cache.read_secrets();
+        let view = cache.view();
+        assert!(view.is_pending(&scope));
+        store.apply(&record("v2", "deployed"));
+        assert!(view.changed().now_or_never().is_some());
+        assert!(!cache.view().is_pending(&scope));
     }
 }

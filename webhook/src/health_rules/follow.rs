@@ -2,12 +2,12 @@
 
 use super::apply;
 use crate::cache::Cache;
+use crate::config_event;
 use futures::TryStreamExt;
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{ConfigMap, ObjectReference};
+use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::events::v1::Event;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
-use kube::api::{Api, ObjectMeta, PostParams, WatchEvent, WatchParams};
+use kube::api::{Api, PostParams, WatchEvent, WatchParams};
 use kube::{Client, Error};
 use prometheus_client::metrics::gauge::Gauge;
 use rules::health::Problem;
@@ -22,8 +22,6 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How long one watch lasts, in seconds.
 const WATCH_FOR: u32 = 290;
-/// The API's limit for the note of an Event.
-const MAX_NOTE: usize = 1_024;
 
 /// Where the rules are, and who tells of them.
 #[derive(Debug, Clone)]
@@ -146,70 +144,18 @@ fn event(
     config: &Config,
     now: Timestamp,
 ) -> Event {
-    let name = found.metadata.name.clone().unwrap_or_default();
-    let mut note = match count {
+    let note = match count {
         1 => first.to_string(),
         more => format!("{first} (and {} more)", more - 1),
     };
-    note.truncate(note.floor_char_boundary(MAX_NOTE));
-    let regarding = ObjectReference {
-        api_version: Some("v1".to_owned()),
-        kind: Some("ConfigMap".to_owned()),
-        namespace: Some(config.namespace.clone()),
-        name: Some(name.clone()),
+    let target = config_event::Target {
+        namespace: config.namespace.clone(),
+        name: found.metadata.name.clone().unwrap_or_default(),
         uid: found.metadata.uid.clone(),
-        ..ObjectReference::default()
     };
-    Event {
-        metadata: ObjectMeta {
-            namespace: Some(config.namespace.clone()),
-            name: Some(format!("{name}.{:x}", now.as_microsecond())),
-            ..ObjectMeta::default()
-        },
-        action: Some("ReadHealthRules".to_owned()),
-        event_time: Some(MicroTime(now)),
-        note: Some(note),
-        reason: Some("BrokenHealthRule".to_owned()),
-        regarding: Some(regarding),
-        reporting_controller: Some("sluice.dev/sluice".to_owned()),
-        reporting_instance: Some(config.instance.clone()),
-        type_: Some("Warning".to_owned()),
-        ..Event::default()
-    }
+    let what = ("ReadHealthRules", "BrokenHealthRule");
+    config_event::warning(target, what, &note, &config.instance, now)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_names_the_first_problem_and_how_many_follow() {
-        let config = Config {
-            namespace: "sluice-system".to_owned(),
-            name: Some("rules".to_owned()),
-            builtin: true,
-            instance: "sluice-0".to_owned(),
-        };
-        let mut found = ConfigMap::default();
-        found.metadata.name = Some("rules".to_owned());
-        let problem = Problem {
-            text: "a.yaml".to_owned(),
-            rule: Some(2),
-            message: "lacks current".to_owned(),
-        };
-        let noted = |count| event(&found, &problem, count, &config, Timestamp::UNIX_EPOCH).note;
-        assert_eq!(noted(1).unwrap(), "a.yaml: rule 2: lacks current");
-        assert_eq!(
-            noted(3).unwrap(),
-            "a.yaml: rule 2: lacks current (and 2 more)"
-        );
-        let long = Problem {
-            message: "ü".repeat(2_000),
-            ..problem.clone()
-        };
-        let note = event(&found, &long, 1, &config, Timestamp::UNIX_EPOCH)
-            .note
-            .unwrap();
-        assert!(note.len() <= MAX_NOTE);
-    }
-}
+mod tests;

@@ -26,6 +26,7 @@ pub(super) fn gate(policy: &Policy, class: Class) -> Value {
     let Policy {
         image,
         image_pull_policy,
+        image_pull_secrets: _,
         ca_bundle,
         addresses,
         server_name,

@@ -1,6 +1,6 @@
 //! The decisions as data: each has a label for metrics and audit, and a sentence for people.
 
-use super::Subject;
+use super::{Subject, Warning};
 use json_patch::PatchOperation;
 use rules::annotation::ParseError;
 use rules::keys;
@@ -68,6 +68,8 @@ pub enum Change {
     Injected,
     /// The pod has its gate; a mesh that came later gets its exclusion.
     PortExcluded,
+    /// The pod is a copy of a gated one, gate and all; it gets the label by which the status service finds it.
+    Labelled,
 }
 
 impl Change {
@@ -79,6 +81,7 @@ impl Change {
             Self::MarkerRemoved => "marker-removed",
             Self::Injected => "injected",
             Self::PortExcluded => "port-excluded",
+            Self::Labelled => "labelled",
         }
     }
 }
@@ -216,52 +219,5 @@ impl Deny {
             Self::Starting => (503, "ServiceUnavailable"),
             _ => (403, "Forbidden"),
         }
-    }
-}
-
-/// What the user should know of a request that is allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Warning {
-    /// The list is new and the pods are not rolled for it.
-    NextRollout,
-    /// The list is new and the Job is not: its pods cannot be changed any more.
-    AlreadyStarted,
-    /// It would wait for itself.
-    SelfReference,
-    /// A list that cannot be read and was stored before.
-    StoredBadList(ParseError),
-}
-
-impl Warning {
-    /// What to know and, where there is one, the way out.
-    pub fn sentence(&self, subject: &Subject) -> String {
-        match self {
-            Self::NextRollout => format!(
-                "{subject}: its list takes effect at the next rollout; {}",
-                way_to_roll(subject)
-            ),
-            Self::AlreadyStarted => {
-                format!("{subject} was created before its list: already started; not gated")
-            }
-            Self::SelfReference => {
-                format!(
-                    "{subject} waits for itself and will never start; remove it from its own list"
-                )
-            }
-            Self::StoredBadList(error) => format!("{subject}: {error}"),
-        }
-    }
-}
-
-/// The way to roll a workload now, for the kinds that kubectl can restart.
-fn way_to_roll(subject: &Subject) -> String {
-    let Subject {
-        group, kind, name, ..
-    } = subject;
-    match (group.as_str(), kind.as_str()) {
-        ("apps", "Deployment" | "StatefulSet" | "DaemonSet") => {
-            format!("run kubectl rollout restart {}/{name}", kind.to_lowercase())
-        }
-        _ => "that is when its pod template changes".to_owned(),
     }
 }

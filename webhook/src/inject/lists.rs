@@ -1,7 +1,8 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
-use super::{Deny, Place, Subject};
-use rules::annotation::{self, Declaration, ParseError};
+use super::workload::template;
+use super::{Deny, Place, Request, Subject, annotations};
+use rules::annotation::{self, Declaration, GatePosition, ParseError};
 use rules::dependency::{Dependency, Reference};
 use rules::keys;
 use serde_json::{Map, Value};
@@ -13,12 +14,15 @@ type Annotations = Map<String, Value>;
 pub struct Keys {
     /// Whether `config.kubernetes.io/depends-on` is honoured; a chart value turns it off.
     pub config_depends_on: bool,
+    /// Whether a pod needs no key of its own, because its namespace asks for all of them.
+    pub every_pod: bool,
 }
 
 impl Default for Keys {
     fn default() -> Self {
         Self {
             config_depends_on: true,
+            every_pod: false,
         }
     }
 }
@@ -54,7 +58,24 @@ pub(super) struct Lists<'a> {
     pub(super) old_template: Option<&'a Annotations>,
 }
 
-impl Lists<'_> {
+impl<'a> Lists<'a> {
+    /// Those of the object in a request; a pod has no template beside itself.
+    pub(super) fn of(request: &Request<'a>) -> Self {
+        let Request {
+            subject,
+            object,
+            old,
+            ..
+        } = *request;
+        let in_template = |object| template(subject, object).and_then(annotations);
+        Self {
+            object: annotations(object),
+            template: in_template(object),
+            old_object: annotations(old),
+            old_template: in_template(old),
+        }
+    }
+
     /// Whether there is a list. The key decides, not the text: the marker must not depend on what this version of the
     /// parser makes of it.
     pub(super) fn asked(self, keys: Keys) -> bool {
@@ -67,6 +88,13 @@ impl Lists<'_> {
     pub(super) fn changed(self, keys: Keys) -> bool {
         keys.lists(self.object) != keys.lists(self.old_object)
             || keys.lists(self.template) != keys.lists(self.old_template)
+    }
+
+    /// Whether this request writes the gate's position where it has no effect: on the workload itself.
+    pub(super) fn misplaced_position(self) -> bool {
+        let on = |place: Option<&Annotations>| place?.get(keys::GATE_POSITION).cloned();
+        let own = on(self.object);
+        own.is_some() && own != on(self.old_object) && on(self.template).is_none()
     }
 
     /// What the lists say. A list that this request writes or changes must be readable; one that was stored before may
@@ -84,6 +112,11 @@ impl Lists<'_> {
         effective.extend(news(keys, self.template, None));
         Ok(check(&effective))
     }
+}
+
+/// Where the gate is to stand, by the annotations of a pod or a pod template. What cannot be read is refused elsewhere.
+pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePosition> {
+    annotation::gate_position(annotations?).ok().flatten()
 }
 
 /// Our annotations that are new or changed.

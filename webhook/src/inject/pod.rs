@@ -4,15 +4,16 @@
 //! finalizers are removed.
 
 use super::container::{self, STATE_VOLUME, TOKEN_VOLUME};
-use super::lists::{Lists, waits_for_itself};
+use super::lists::{Lists, gate_position, waits_for_itself};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
 use super::{
     Action, Change, Decision, Deny, Keys, Operation, Policy, Request, Skip, Warning, annotations,
     qos,
 };
+use rules::annotation::GatePosition;
 use rules::keys;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What the kubelet puts on the API server's image of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -36,56 +37,83 @@ pub fn decide(request: &Request<'_>, keys: Keys, policy: Option<&Policy>) -> Dec
         Ok(dependencies) => dependencies.unwrap_or_default(),
         Err(deny) => return deny.into(),
     };
-    if !has(keys::GATED) && !lists.asked(keys) {
+    let gate = containers(pod, "initContainers")
+        .iter()
+        .position(container::is_gate);
+    let asked = keys.every_pod || has(keys::GATED) || lists.asked(keys);
+    if !asked && gate.is_none() {
         return Skip::NotAsked.into();
     }
-    let itself = waits_for_itself(&dependencies, request.subject);
+    let position = gate_position(own);
+    let missing = position::missing(pod, position.as_ref()).filter(|_| gate.is_none());
+    let warnings = [
+        waits_for_itself(&dependencies, request.subject).then_some(Warning::SelfReference),
+        missing.map(|name| Warning::NoSuchInitContainer(name.to_owned())),
+    ];
     Decision {
-        action: inject(pod, policy).unwrap_or_else(Action::Deny),
-        warnings: itself
-            .then_some(Warning::SelfReference)
-            .into_iter()
-            .collect(),
+        action: inject(pod, gate, position.as_ref(), policy).unwrap_or_else(Action::Deny),
+        warnings: warnings.into_iter().flatten().collect(),
     }
 }
 
-fn inject(pod: &Value, policy: Option<&Policy>) -> Result<Action, Deny> {
+/// `gate` is the index of the gate that the pod has already: of an earlier round, or because it is a copy.
+fn inject(
+    pod: &Value,
+    gate: Option<usize>,
+    position: Option<&GatePosition>,
+    policy: Option<&Policy>,
+) -> Result<Action, Deny> {
     if windows(pod) {
         return Err(Deny::Windows);
     }
-    let injected = containers(pod, "initContainers")
-        .iter()
-        .any(container::is_gate);
-    if let Some((what, name)) = taken(pod).filter(|_| !injected) {
+    if let Some((what, name)) = taken(pod).filter(|_| gate.is_none()) {
         return Err(Deny::NameTaken { what, name });
     }
     let policy = policy.ok_or(Deny::Starting)?;
 
+    let init_containers = containers(pod, "initContainers");
+    let index = gate.unwrap_or_else(|| position::index(init_containers, position));
+    let exclusion = position::exclusion(pod, index, &policy.ports());
+    let labelled = pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE;
     let mut edits = Edits::new(pod);
-    if let Some((key, value)) = position::exclusion(pod, &policy.ports()) {
+    if let Some((key, value)) = exclusion {
         edits.set(&["metadata", "annotations"], key, value.into())?;
     }
-    if !injected {
-        add_gate(&mut edits, pod, policy)?;
+    // A copy that `kubectl debug` makes has the gate, and nothing by which the status service finds it.
+    if gate.is_none() || !labelled {
+        edits.set(
+            &["metadata", "labels"],
+            keys::GATED,
+            keys::GATED_VALUE.into(),
+        )?;
+    }
+    if gate.is_none() {
+        add_gate(&mut edits, pod, index, policy)?;
     }
     let operations = edits.finish();
-    Ok(match (injected, operations.is_empty()) {
-        (true, true) => Action::Skip(Skip::AlreadyInjected),
-        (true, false) => Action::Patch(Change::PortExcluded, operations),
-        (false, _) => Action::Patch(Change::Injected, operations),
+    Ok(match (gate, operations.is_empty()) {
+        (Some(_), true) => Action::Skip(Skip::AlreadyInjected),
+        (Some(_), false) if labelled => Action::Patch(Change::PortExcluded, operations),
+        (Some(_), false) => Action::Patch(Change::Labelled, operations),
+        (None, _) => Action::Patch(Change::Injected, operations),
     })
 }
 
-fn add_gate(edits: &mut Edits<'_>, pod: &Value, policy: &Policy) -> Result<(), Misshapen> {
-    edits.set(
-        &["metadata", "labels"],
-        keys::GATED,
-        keys::GATED_VALUE.into(),
-    )?;
+fn add_gate(
+    edits: &mut Edits<'_>,
+    pod: &Value,
+    index: usize,
+    policy: &Policy,
+) -> Result<(), Misshapen> {
     for volume in container::volumes() {
         edits.insert(&["spec", "volumes"], None, volume)?;
     }
-    let index = position::index(containers(pod, "initContainers"));
+    let known = containers(pod, "imagePullSecrets");
+    for name in &policy.image_pull_secrets {
+        if !known.iter().any(|secret| secret["name"] == *name) {
+            edits.insert(&["spec", "imagePullSecrets"], None, json!({ "name": name }))?;
+        }
+    }
     let gate = container::gate(policy, qos::class(pod));
     edits.insert(&["spec", "initContainers"], Some(index), gate)
 }

@@ -1,6 +1,7 @@
 //! Where the gate stands among the init containers, and what a mesh has to be told. Every mesh that sluice knows is in
 //! the one table of this file.
 
+use rules::annotation::GatePosition;
 use serde_json::Value;
 
 /// How one mesh looks from inside a pod.
@@ -27,27 +28,42 @@ const MESHES: [Mesh; 2] = [
     },
 ];
 
-/// The index for the gate: after the last native-sidecar proxy, through which its traffic then goes, else first, so that
-/// nothing else (a Vault lease, a migration) starts before the gate opens.
-pub(super) fn index(init_containers: &[Value]) -> usize {
-    let native = |container: &Value| container["restartPolicy"] == "Always" && is_proxy(container);
-    init_containers
+/// The index for the gate: where the annotation says, else after the last native-sidecar proxy, through which its traffic
+/// then goes, else first, so that nothing else (a Vault lease, a migration) starts before the gate opens.
+pub(super) fn index(init_containers: &[Value], wanted: Option<&GatePosition>) -> usize {
+    let after_last = |fits: &dyn Fn(&Value) -> bool| {
+        let last = init_containers.iter().rposition(fits);
+        last.map(|last| last + 1)
+    };
+    let wanted = match wanted {
+        Some(GatePosition::First) => Some(0),
+        Some(GatePosition::Last) => Some(init_containers.len()),
+        Some(GatePosition::After(name)) => after_last(&|container| container["name"] == *name),
+        None => None,
+    };
+    let native_proxy = |container: &Value| {
+        let known = MESHES.iter().any(|mesh| container["name"] == mesh.proxy);
+        known && is_native(container)
+    };
+    wanted.unwrap_or_else(|| after_last(&native_proxy).unwrap_or(0))
+}
+
+/// The init container that the annotation names and that is not there. Another webhook may add it yet, so nobody is refused
+/// for it.
+pub(super) fn missing<'a>(pod: &Value, wanted: Option<&'a GatePosition>) -> Option<&'a str> {
+    let Some(GatePosition::After(name)) = wanted else {
+        return None;
+    };
+    let there = containers(pod, "initContainers")
         .iter()
-        .rposition(native)
-        .map_or(0, |last| last + 1)
+        .any(|container| container["name"] == *name);
+    (!there).then_some(name)
 }
 
 /// The annotation `(key, value)` by which a mesh lets the gate's ports pass, where it would swallow them and has not been
-/// told yet: a classic proxy starts after every init container, and a CNI plugin has redirected to it by then.
-pub(super) fn exclusion(pod: &Value, ports: &[u16]) -> Option<(&'static str, String)> {
-    let has = |list: &str, name: &str| {
-        containers(pod, list)
-            .iter()
-            .any(|container| container["name"] == name)
-    };
-    let mesh = MESHES
-        .iter()
-        .find(|mesh| has("containers", mesh.proxy) && !has("initContainers", mesh.redirector))?;
+/// told yet. `gate` is the gate's index among the init containers: whatever has a lower one runs or has run before it.
+pub(super) fn exclusion(pod: &Value, gate: usize, ports: &[u16]) -> Option<(&'static str, String)> {
+    let mesh = MESHES.iter().find(|mesh| mesh.swallows(pod, gate))?;
     let listed = super::annotations(pod)
         .and_then(|annotations| annotations.get(mesh.exclude_ports)?.as_str())
         .unwrap_or_default();
@@ -68,13 +84,29 @@ pub(super) fn exclusion(pod: &Value, ports: &[u16]) -> Option<(&'static str, Str
     (!missing.is_empty()).then(|| (mesh.exclude_ports, all.join(",")))
 }
 
+impl Mesh {
+    /// Whether traffic is redirected to the proxy while the gate runs and the proxy does not: a classic proxy starts after
+    /// every init container, a native one after those before it; a CNI plugin has redirected before any of them.
+    fn swallows(&self, pod: &Value, gate: usize) -> bool {
+        let init = containers(pod, "initContainers");
+        let place = |name: &str| init.iter().position(|container| container["name"] == name);
+        let classic = containers(pod, "containers")
+            .iter()
+            .any(|container| container["name"] == self.proxy);
+        let native = place(self.proxy).filter(|place| is_native(&init[*place]));
+        let redirected = place(self.redirector).is_none_or(|place| place < gate);
+        let runs = native.is_some_and(|place| place < gate);
+        (classic || native.is_some()) && redirected && !runs
+    }
+}
+
 /// One of the pod's lists of containers.
 pub(super) fn containers<'a>(pod: &'a Value, list: &str) -> &'a [Value] {
     pod["spec"][list].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn is_proxy(container: &Value) -> bool {
-    MESHES.iter().any(|mesh| container["name"] == mesh.proxy)
+fn is_native(container: &Value) -> bool {
+    container["restartPolicy"] == "Always"
 }
 
 #[cfg(test)]
@@ -86,12 +118,17 @@ mod tests {
         json!({"name": name, "restartPolicy": "Always"})
     }
 
+    fn plain(name: &str) -> Value {
+        json!({ "name": name })
+    }
+
     #[test]
     fn first_unless_a_native_proxy_comes_first() {
-        let plain = |name: &str| json!({"name": name});
+        let index = |list: &[Value]| index(list, None);
         assert_eq!(index(&[]), 0);
         assert_eq!(index(&[plain("istio-init"), plain("migrate")]), 0);
         assert_eq!(index(&[native("log-shipper"), plain("migrate")]), 0);
+        assert_eq!(index(&[plain("vault-agent-init")]), 0);
         assert_eq!(
             index(&[
                 plain("istio-validation"),
@@ -105,35 +142,84 @@ mod tests {
     }
 
     #[test]
-    fn only_a_classic_proxy_behind_a_cni_plugin_is_told() {
-        let pod = |init: &str, app: &str, annotations: Value| {
-            json!({
-                "metadata": {"annotations": annotations},
-                "spec": {"initContainers": [{"name": init}], "containers": [{"name": "app"}, {"name": app}]},
-            })
+    fn the_annotation_wins() {
+        let list = [native("istio-proxy"), plain("migrate"), plain("seed")];
+        let after = |name: &str| GatePosition::After(name.to_owned());
+        assert_eq!(index(&list, Some(&GatePosition::First)), 0);
+        assert_eq!(index(&list, Some(&GatePosition::Last)), 3);
+        assert_eq!(index(&list, Some(&after("migrate"))), 2);
+        assert_eq!(index(&list, Some(&after("gone"))), 1, "as without it");
+        assert_eq!(index(&[], Some(&GatePosition::Last)), 0);
+        let pod = json!({"spec": {"initContainers": list}});
+        assert_eq!(missing(&pod, Some(&after("gone"))), Some("gone"));
+        assert_eq!(missing(&pod, Some(&after("migrate"))), None);
+        assert_eq!(missing(&pod, Some(&GatePosition::Last)), None);
+    }
+
+    const ISTIO: &str = "traffic.sidecar.istio.io/excludeOutboundPorts";
+    const LINKERD: &str = "config.linkerd.io/skip-outbound-ports";
+
+    /// Which annotation a pod of these containers gets, with its gate at this index.
+    fn told(init: &[Value], app: &str, gate: usize) -> Option<&'static str> {
+        let pod =
+            json!({"spec": {"initContainers": init, "containers": [plain("app"), plain(app)]}});
+        exclusion(&pod, gate, &[9764]).map(|(key, _)| key)
+    }
+
+    #[test]
+    fn a_mesh_is_told_where_it_redirects_and_its_proxy_does_not_run_yet() {
+        for (init, app, gate, expected) in [
+            (vec![plain("migrate")], "other", 0, None),
+            // Redirected by an init container: not before it, and from it on.
+            (vec![plain("istio-init")], "istio-proxy", 0, None),
+            (vec![plain("istio-init")], "istio-proxy", 1, Some(ISTIO)),
+            (vec![plain("linkerd-init")], "linkerd-proxy", 0, None),
+            // Redirected by a CNI plugin: from the beginning.
+            (
+                vec![plain("istio-validation")],
+                "istio-proxy",
+                0,
+                Some(ISTIO),
+            ),
+            (vec![], "linkerd-proxy", 0, Some(LINKERD)),
+            // A native proxy: only before it runs.
+            (
+                vec![plain("istio-init"), native("istio-proxy")],
+                "x",
+                2,
+                None,
+            ),
+            (
+                vec![plain("istio-init"), native("istio-proxy")],
+                "x",
+                1,
+                Some(ISTIO),
+            ),
+            (
+                vec![plain("istio-init"), native("istio-proxy")],
+                "x",
+                0,
+                None,
+            ),
+            (vec![native("linkerd-proxy")], "x", 1, None),
+            (vec![native("linkerd-proxy")], "x", 0, Some(LINKERD)),
+            (vec![plain("vault-agent-init")], "vault-agent", 0, None),
+        ] {
+            assert_eq!(told(&init, app, gate), expected, "{init:?} {app} {gate}");
+        }
+    }
+
+    #[test]
+    fn ports_that_are_listed_stay() {
+        let told = |listed: &str| {
+            let pod = json!({
+                "metadata": {"annotations": {ISTIO: listed}},
+                "spec": {"containers": [plain("istio-proxy")]},
+            });
+            exclusion(&pod, 0, &[9764]).map(|(_, ports)| ports)
         };
-        let istio = "traffic.sidecar.istio.io/excludeOutboundPorts";
-        let told = |pod: &Value| exclusion(pod, &[9764]);
-        assert_eq!(told(&pod("migrate", "other", json!({}))), None);
-        assert_eq!(
-            told(&pod("istio-init", "istio-proxy", json!({}))),
-            None,
-            "not redirected yet"
-        );
-        let cni = pod("istio-validation", "istio-proxy", json!({}));
-        assert_eq!(told(&cni), Some((istio, "9764".to_owned())));
-        let listed = pod("istio-validation", "istio-proxy", json!({istio: "25, 80,"}));
-        assert_eq!(told(&listed), Some((istio, "25,80,9764".to_owned())));
-        let done = pod(
-            "istio-validation",
-            "istio-proxy",
-            json!({istio: "25, 9764"}),
-        );
-        assert_eq!(told(&done), None);
-        let linkerd = pod("linkerd-network-validator", "linkerd-proxy", json!({}));
-        assert_eq!(
-            told(&linkerd),
-            Some(("config.linkerd.io/skip-outbound-ports", "9764".to_owned()))
-        );
+        assert_eq!(told(""), Some("9764".to_owned()));
+        assert_eq!(told("25, 80,"), Some("25,80,9764".to_owned()));
+        assert_eq!(told("25, 9764"), None);
     }
 }

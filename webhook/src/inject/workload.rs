@@ -3,10 +3,11 @@
 //! The marker is a function of the new and the old object alone, so that a dry run gives the same answer today and after
 //! an upgrade of sluice: a tool such as Flux compares that answer with the stored object and takes any difference for drift.
 
-use super::lists::{Lists, waits_for_itself};
+use super::lists::{Lists, gate_position, waits_for_itself};
 use super::patch::{Edits, Misshapen};
 use super::{
     Action, Change, Decision, Keys, Operation, Request, Skip, Subject, Warning, annotations,
+    position,
 };
 use rules::keys;
 use serde_json::{Map, Value};
@@ -33,12 +34,7 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         return Skip::NoTemplate.into();
     };
     let old_template = find(old, path);
-    let lists = Lists {
-        object: annotations(object),
-        template: annotations(template),
-        old_object: annotations(old),
-        old_template: old_template.and_then(annotations),
-    };
+    let lists = Lists::of(request);
     let read = match lists.read(keys) {
         Ok(read) => read,
         Err(deny) => return deny.into(),
@@ -53,6 +49,8 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         present: marker(template),
         stored: old_template.and_then(marker),
     };
+    let position = gate_position(annotations(template)).filter(|_| asked && !kept);
+    let missing = position::missing(template, position.as_ref());
     let late = asked && kept && mark.stored.is_none() && lists.changed(keys);
     let warnings = [
         read.as_ref().err().cloned().map(Warning::StoredBadList),
@@ -63,6 +61,10 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         } else {
             Warning::NextRollout
         }),
+        missing.map(|name| Warning::NoSuchInitContainer(name.to_owned())),
+        lists
+            .misplaced_position()
+            .then_some(Warning::PositionOnWorkload),
     ];
     Decision {
         action: mark
@@ -158,12 +160,17 @@ fn template_path(subject: &Subject) -> &'static [&'static str] {
     }
 }
 
+/// The pod template of a workload; `None` also for a pod.
+pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a Value> {
+    find(object, template_path(subject))
+}
+
 fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
     let found = path.iter().try_fold(object, |value, key| value.get(key))?;
     found.is_object().then_some(found)
 }
 
-fn controller_owned(object: &Value) -> bool {
+pub(super) fn controller_owned(object: &Value) -> bool {
     let owners = object["metadata"]["ownerReferences"].as_array();
     owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true))
 }

@@ -11,34 +11,52 @@ use rules::verdict;
 use rules::world::Lookup;
 use serde_json::Value;
 
-/// Those whose turn it may be: their pod waits at its gate, and nothing but a slot is missing.
+/// Who waits in a wave.
+pub(super) struct Claims {
+    /// Those whose turn it may be: their pod waits at its gate, and nothing but a slot is missing.
+    pub(super) ready: Vec<Claim>,
+    /// The smallest cap that anybody says whose gate has not opened yet.
+    pub(super) most: usize,
+}
+
+/// Who waits in a wave beside its holders.
 pub(super) fn claims(
     wave: &Wave,
     holders: &[Holder],
     settings: &Settings,
     view: &View,
     now: Timestamp,
-) -> Vec<Claim> {
-    let mut claims: Vec<Claim> = Vec::new();
+) -> Claims {
+    let mut claims = Claims {
+        ready: Vec::new(),
+        most: usize::MAX,
+    };
     let Lookup::Found(pods) = view.gated_pods(&wave.scope.namespace) else {
         return claims;
     };
-    for pod in pods {
-        if !waits(&pod) {
-            continue;
-        }
-        let Lookup::Found(dependent) = Dependent::resolve(&pod, &settings.workloads, view) else {
+    for pod in pods.iter().filter(|pod| is_pending(pod)) {
+        let Lookup::Found(dependent) = Dependent::resolve(pod, &settings.workloads, view) else {
             continue;
         };
         let Some(claim) = Claim::of(&dependent).filter(|claim| claim.wave == *wave) else {
             continue;
         };
-        let known = claims.iter().any(|it| it.holder == claim.holder);
-        if !known && !claim.holder.is_among(holders) && is_ready(&dependent, settings, view, now) {
-            claims.push(claim);
+        if claim.holder.is_among(holders) {
+            continue;
+        }
+        claims.most = claims.most.min(claim.holder.most);
+        let known = claims.ready.iter().any(|it| it.holder == claim.holder);
+        if !known && waits(pod) && is_ready(&dependent, settings, view, now) {
+            claims.ready.push(claim);
         }
     }
     claims
+}
+
+/// Whether a pod has yet to start.
+fn is_pending(pod: &Value) -> bool {
+    let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
+    pending && pod["metadata"]["deletionTimestamp"].is_null()
 }
 
 /// Whether the gate of a pod runs: a pod that has no node yet could hold a slot for ever.
@@ -48,8 +66,7 @@ fn waits(pod: &Value) -> bool {
         .into_iter()
         .flatten()
         .find(|status| status["name"] == keys::GATE_CONTAINER);
-    pod["metadata"]["deletionTimestamp"].is_null()
-        && gate.is_some_and(|gate| gate["state"]["running"].is_object())
+    gate.is_some_and(|gate| gate["state"]["running"].is_object())
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {

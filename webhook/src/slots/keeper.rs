@@ -74,12 +74,15 @@ impl Keeper {
     async fn run(&self) -> Result<(), Error> {
         let slots = self.cache.slots();
         let stored = self.api.get(&self.name).await?;
-        slots.learn(&stored);
+        slots.begin(&stored);
         let version = stored.metadata.resource_version.unwrap_or_default();
         let mut watched = pin!(self.follow(&version));
+        // Waves that nobody comes back to are looked through once for each watch, or the ConfigMap would grow for ever.
+        let mut all = true;
         loop {
             let view = self.cache.view();
-            self.round(&view).await?;
+            self.round(&view, all).await?;
+            all = false;
             tokio::select! {
                 ended = &mut watched => return ended,
                 () = view.changed() => {}
@@ -108,12 +111,12 @@ impl Keeper {
         Ok(())
     }
 
-    /// Looks at every wave in which somebody waits, and writes what changes; on a conflict with what the other replica
-    /// has written.
-    async fn round(&self, view: &View) -> Result<(), Error> {
+    /// Looks at every wave in which somebody waits, or at all of them, and writes what changes; on a conflict looks again at
+    /// what the other replica has written.
+    async fn round(&self, view: &View, all: bool) -> Result<(), Error> {
         let slots = self.cache.slots();
         loop {
-            let Some((version, waves)) = slots.waiting() else {
+            let Some((version, waves)) = slots.waves(all) else {
                 return Ok(());
             };
             let mut changes = Changes::new();
@@ -155,16 +158,14 @@ impl Keeper {
     ) -> Result<Option<Vec<Holder>>, Error> {
         let mut finished = Vec::new();
         for holder in holders {
-            if self.looks_finished(wave, holder, view)
-                && self.is_finished(wave, holder, view).await?
-            {
+            if looks_finished(wave, holder, view) && self.is_finished(wave, holder, view).await? {
                 finished.push(holder.clone());
             }
         }
         let now = Timestamp::now();
         let claims = claims(wave, holders, &self.settings, view, now);
         let is_finished = |holder: &Holder| holder.is_among(&finished);
-        let changed = allot(holders.to_vec(), is_finished, claims);
+        let changed = allot(holders.to_vec(), is_finished, claims.ready, claims.most);
         if changed == holders {
             return Ok(None);
         }
@@ -172,19 +173,6 @@ impl Keeper {
             info!(namespace = wave.scope.namespace, %holder, weight = wave.weight, "Slot given");
         }
         Ok(Some(changed))
-    }
-
-    /// Whether it is worth asking the API server: a cache that has not seen everything may be wrong.
-    fn looks_finished(&self, wave: &Wave, holder: &Holder, view: &View) -> bool {
-        let kind = holder.object_kind();
-        match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {
-            Lookup::Found(object) => {
-                object["metadata"]["uid"] != holder.uid.as_str()
-                    || is_done(holder, &object, view, Timestamp::now())
-            }
-            Lookup::NotFound => true,
-            Lookup::Unavailable(_) => false,
-        }
     }
 
     /// What the API server itself says: done, or gone with all of its pods.
@@ -240,5 +228,18 @@ impl Keeper {
         let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone());
         let ended = |pod: &Pod| matches!(phase(pod).as_deref(), Some("Succeeded" | "Failed"));
         Ok(pods.iter().filter(is_of).all(ended))
+    }
+}
+
+/// Whether it is worth asking the API server: a cache that has not seen everything may be wrong.
+fn looks_finished(wave: &Wave, holder: &Holder, view: &View) -> bool {
+    let kind = holder.object_kind();
+    match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {
+        Lookup::Found(object) => {
+            object["metadata"]["uid"] != holder.uid.as_str()
+                || is_done(holder, &object, view, Timestamp::now())
+        }
+        Lookup::NotFound => true,
+        Lookup::Unavailable(_) => false,
     }
 }

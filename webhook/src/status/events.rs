@@ -41,6 +41,7 @@ enum Reason {
     DependencyFailed,
     NotFound,
     NotPermitted,
+    Cycle,
 }
 
 impl Reason {
@@ -52,6 +53,7 @@ impl Reason {
             Self::DependencyFailed => "DependencyFailed",
             Self::NotFound => "NotFound",
             Self::NotPermitted => "NotPermitted",
+            Self::Cycle => "Cycle",
         }
     }
 
@@ -62,7 +64,8 @@ impl Reason {
             | Self::TimedOut
             | Self::DependencyFailed
             | Self::NotFound
-            | Self::NotPermitted => "Warning",
+            | Self::NotPermitted
+            | Self::Cycle => "Warning",
         }
     }
 }
@@ -206,6 +209,8 @@ fn reason(answer: &Answer, waited: Duration) -> Reason {
     let any = |why: Why| unmet().any(|report| report.reason == why.label());
     if any(Why::NotPermitted) {
         Reason::NotPermitted
+    } else if any(Why::Cycle) || any(Why::SelfReference) {
+        Reason::Cycle
     } else if any(Why::JobFailed) {
         Reason::DependencyFailed
     } else if any(Why::NotFound) && waited >= NOT_FOUND_IS_NEWS {

@@ -5,12 +5,19 @@ use serde_json::json;
 
 /// Status and reason of each object.
 fn judge(objects: &[Value]) -> Vec<(&'static str, String)> {
-    let world = Manifest::new(objects.iter());
+    judge_by("", objects)
+}
+
+fn judge_by(rules: &str, objects: &[Value]) -> Vec<(&'static str, String)> {
+    let (rules, problems) = Rules::read([("rules.yaml", rules)]);
+    assert_eq!(problems, []);
+    let world = Manifest::new(objects.iter(), &rules);
     let now = "2026-01-01T00:00:00Z".parse().unwrap();
     let lines = objects.iter().map(|object| {
         let entry = Entry {
             object: object.clone(),
             problem: None,
+            document: 1,
         };
         sluice(&entry, &world, now)
     });
@@ -99,4 +106,23 @@ fn an_object_without_a_kind_is_unknown() {
         let unknown = ("Unknown", "Unjudgeable".to_owned());
         assert_eq!(first(std::slice::from_ref(&object)), unknown, "{object}");
     }
+}
+
+#[test]
+fn the_administrators_rules_come_before_the_library() {
+    let of = |group: &str| {
+        let version = format!("{group}/v1");
+        json!({"apiVersion": version, "kind": "Issuer", "status": {"phase": "Settled"}})
+    };
+    let rule =
+        "- {apiVersion: cert-manager.io/v1, kind: Issuer, current: status.phase == 'Settled'}";
+    let objects = [of("cert-manager.io"), of("example.com")];
+    let found = |rules| {
+        let judged = judge_by(rules, &objects);
+        judged.into_iter().map(|it| it.0).collect::<Vec<_>>()
+    };
+    assert_eq!(found(""), ["InProgress", "Current"]);
+    assert_eq!(found(rule), ["Current", "Current"]);
+    let other = "- {apiVersion: example.com/v1, current: status.phase == 'Else'}";
+    assert_eq!(found(other), ["InProgress", "InProgress"]);
 }

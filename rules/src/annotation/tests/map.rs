@@ -19,20 +19,13 @@ fn keys_of_others_and_our_own_records_are_no_declaration() {
         "kubernetes.io/change-cause": "x",
         "helm.sh/hook": "post-install",
         "sluice.dev/gated": "true",
+        "sluice.dev/gate-position": "after=istio-init",
         "sluice.dev/allow-dependents-from": "*",
         "sluice.dev/health": "/status/replicas >= 1",
         "sluice.dev/health.status.replicas": ">= 1",
         "notsluice.dev/weight": "1",
     }));
     assert_eq!(declaration, Ok(Declaration::default()));
-}
-
-#[test]
-fn every_key_of_a_later_version_is_refused() {
-    for key in keys::LATER {
-        let error = read(&json!({ key: "false" })).expect_err("must be refused");
-        assert_eq!(error.problem, Problem::LaterAnnotation, "{key}");
-    }
 }
 
 #[test]

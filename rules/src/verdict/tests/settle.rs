@@ -88,3 +88,47 @@ fn another_release_is_not_replaced_by_this_one() {
         "nobody knows"
     );
 }
+
+/// A cluster in which Helm is at work on every release.
+struct Pending(Cluster);
+
+impl World for Pending {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        self.0.object(kind, namespace, name)
+    }
+
+    fn list(&self, kind: &Kind, namespace: Option<&str>, by: &Selector) -> Lookup<Vec<Value>> {
+        self.0.list(kind, namespace, by)
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        self.0.namespaced(kind)
+    }
+
+    fn declares_status(&self, kind: &Kind) -> Option<bool> {
+        self.0.declares_status(kind)
+    }
+
+    fn is_pending(&self, _: &crate::scope::Scope) -> bool {
+        true
+    }
+}
+
+#[test]
+fn while_helm_is_at_work_an_old_object_is_waited_for_but_not_for_ever() {
+    let pod = new_pod("job/seed");
+    let reason = |now: i64, made: i64| {
+        let world = Pending(Cluster::of(vec![seed(made)]));
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &world) else {
+            panic!("resolved")
+        };
+        let dependencies = dependent.dependencies(true, &world).unwrap();
+        let allowed = CrossNamespace::default();
+        judge(&dependent, dependencies, &allowed, &world, at(now)).edges[0]
+            .judged
+            .reason
+    };
+    assert_eq!(reason(10, -600), Reason::Settling);
+    assert_eq!(reason(30, -600), Reason::Satisfied);
+    assert_eq!(reason(1, 0), Reason::Satisfied, "it has been written since");
+}

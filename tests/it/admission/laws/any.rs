@@ -7,7 +7,7 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
 
 /// Any JSON, small.
-pub(super) fn json() -> impl Strategy<Value = Value> {
+pub(in crate::admission) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -75,7 +75,7 @@ fn container(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
     })
 }
 
-pub(super) fn any_pod() -> impl Strategy<Value = Value> {
+pub(in crate::admission) fn any_pod() -> impl Strategy<Value = Value> {
     let init = prop::collection::vec(
         container(&[
             "istio-init",
@@ -105,16 +105,22 @@ pub(super) fn any_pod() -> impl Strategy<Value = Value> {
         1..=3,
     );
     let ports = prop::option::of(select(&["", "80", "80, 443", "9764", "80,9764"][..]));
-    let metadata = (maybe(texts()), texts(), asked, ports, json());
+    let position = prop::option::of(select(
+        &["first", "last", "after=migrate", "after=gone"][..],
+    ));
+    let metadata = (maybe(texts()), texts(), asked, (ports, position), json());
     let spec = (
         maybe(init.prop_map(Value::from)),
         app,
         maybe(volumes.prop_map(Value::from)),
         json(),
     );
-    (metadata, spec).prop_map(|((labels, mut annotations, asked, ports, unknown), (init, app, volumes, future))| {
+    (metadata, spec).prop_map(|((labels, mut annotations, asked, (ports, position), unknown), (init, app, volumes, future))| {
         for key in asked {
             annotations[key] = json!(if key == MARKER { "true" } else { "" });
+        }
+        if let Some(position) = position {
+            annotations["sluice.dev/gate-position"] = json!(position);
         }
         for (_, _, key) in EXCLUSIONS {
             if let Some(ports) = ports {

@@ -21,12 +21,41 @@ pub(in crate::admission) fn made<'a>(
     child
 }
 
+/// Where the gate is meant to be among the init containers.
+fn intended_index(pod: &Value) -> usize {
+    let init = pod["spec"]["initContainers"].as_array();
+    let init = init.map_or(&[][..], Vec::as_slice);
+    let position = pod["metadata"]["annotations"]["sluice.dev/gate-position"].as_str();
+    let after = match position {
+        Some("first") => return 0,
+        Some("last") => return init.len(),
+        other => other.and_then(|text| text.strip_prefix("after=")),
+    };
+    if let Some(place) = init
+        .iter()
+        .rposition(|item| Some(item["name"].as_str().unwrap_or_default()) == after)
+    {
+        return place + 1;
+    }
+    let native = |item: &Value| {
+        item["restartPolicy"] == "Always"
+            && (item["name"] == "istio-proxy" || item["name"] == "linkerd-proxy")
+    };
+    init.iter().rposition(native).map_or(0, |last| last + 1)
+}
+
 /// The pod that is meant to come out, put together in place and without a patch.
 pub(in crate::admission) fn intended(pod: &Value) -> Value {
     let mut result = pod.clone();
+    let place = intended_index(pod);
     let mesh = EXCLUSIONS.iter().find(|(proxy, redirector, _)| {
-        names(pod, "containers").contains(proxy)
-            && !names(pod, "initContainers").contains(redirector)
+        let init = names(pod, "initContainers");
+        let native = init.iter().position(|name| name == proxy);
+        let native =
+            native.filter(|at| pod["spec"]["initContainers"][*at]["restartPolicy"] == "Always");
+        let redirected = !init.contains(redirector) || init[..place].contains(redirector);
+        let runs = native.is_some_and(|at| at < place);
+        (names(pod, "containers").contains(proxy) || native.is_some()) && redirected && !runs
     });
     if let Some((_, _, key)) = mesh {
         let ports = made(
@@ -57,11 +86,6 @@ pub(in crate::admission) fn intended(pod: &Value) -> Value {
     let init = made(&mut result["spec"], "initContainers", &json!([]))
         .as_array_mut()
         .unwrap();
-    let native = |item: &Value| {
-        item["restartPolicy"] == "Always"
-            && (item["name"] == "istio-proxy" || item["name"] == "linkerd-proxy")
-    };
-    let place = init.iter().rposition(native).map_or(0, |last| last + 1);
     let mut gate = json!({
         "name": "sluice-gate",
         "image": "localhost/sluice-gate:dev",

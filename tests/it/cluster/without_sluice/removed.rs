@@ -27,6 +27,7 @@ async fn nothing_is_left_and_nobody_is_blocked() {
         for pod in waiting.iter().skip(1) {
             pod.is_shut().await; // there is another CA now: they wait until somebody deletes them
         }
+        what_came_in_between_is_not_rolled(ns).await;
         what_came_in_between_is_not_blocked(ns).await;
         what_comes_now_waits(ns).await;
     })
@@ -59,16 +60,27 @@ async fn nothing_is_left(look: &Look) {
 async fn new_pods_start_at_once(ns: &Namespace) {
     ns.apply([
         pod("free").depends_on("configmap/never"),
+        deployment("early").depends_on("configmap/never"),
         deployment("unread").depends_on("Deploymnt/api"),
     ])
     .await
     .ok();
-    for name in ["free", "unread"] {
+    for name in ["free", "early", "unread"] {
         let pod = ns.pod_of(name).await;
         pod.says("started").await;
         let pod = pod.now().await;
         assert!(pod["spec"]["initContainers"].is_null(), "{pod:#}");
     }
+}
+
+/// What ran before sluice came goes on running when it is applied again.
+async fn what_came_in_between_is_not_rolled(ns: &Namespace) {
+    let before = ns.pod_of("early").await;
+    let early = deployment("early").depends_on("configmap/never");
+    let said = ns.apply([early]).await.ok();
+    assert_eq!(said, "deployment.apps/early unchanged\n");
+    assert_eq!(ns.look.list("replicaset", "app=early").await.len(), 1);
+    before.is_ready().await;
 }
 
 /// A list that was stored while nobody read it is no reason to refuse a change of something else.

@@ -83,6 +83,18 @@ async fn an_annotated_object_is_refused_by_name(ns: &Namespace) {
 }
 
 async fn an_annotated_workload_scales_and_goes(ns: &Namespace) {
+    for finalizers in ["[\"example.com/hold\"]", "null"] {
+        let patch = format!("{{\"metadata\": {{\"finalizers\": {finalizers}}}}}");
+        ns.kubectl([
+            "patch",
+            "deployment/goes",
+            "--type=merge",
+            "--patch",
+            &patch,
+        ])
+        .await
+        .ok();
+    }
     ns.kubectl(["scale", "deployment/grows", "--replicas=2"])
         .await
         .ok();

@@ -1,0 +1,55 @@
+{{/*
+The workload half as a policy: the rule of webhook/src/inject/workload.rs in CEL, for a pod template at a path.
+
+CEL cannot take a key out of a mapping, so whether a template is the stored one but for the marker is asked of its parts.
+*/}}
+{{- define "sluice.policy.workload" -}}
+{{- $new := printf "object.%s" .path }}
+{{- $old := printf "oldObject.%s" .path }}
+{{- $annotations := printf "/%s/metadata/annotations" (.path | replace "." "/") }}
+{{- $metadata := printf "/%s/metadata" (.path | replace "." "/") }}
+matchConditions:
+  {{- include "sluice.match.workload" .path | nindent 2 }}
+variables:
+  - name: stored
+    expression: "request.operation == 'UPDATE' && has({{ $old }})"
+  {{- range $name, $template := dict "notes" $new "old_notes" $old }}
+  - name: {{ $name }}
+    expression: >-
+      {{ if eq $name "old_notes" }}variables.stored && {{ end }}has({{ $template }}.metadata) && has({{ $template }}.metadata.annotations)
+      ? {{ $template }}.metadata.annotations : {}
+  {{- end }}
+  - name: asked
+    expression: >-
+      {{ include "sluice.match.lists" .root }}.exists(k, k in variables.notes
+      || (has(object.metadata.annotations) && k in object.metadata.annotations))
+  - name: same
+    expression: >-
+      variables.stored
+      && (has({{ $new }}.spec) ? has({{ $old }}.spec) && {{ $new }}.spec == {{ $old }}.spec : !has({{ $old }}.spec))
+      && (has({{ $new }}.metadata) && has({{ $new }}.metadata.labels) ? {{ $new }}.metadata.labels : {})
+      == (has({{ $old }}.metadata) && has({{ $old }}.metadata.labels) ? {{ $old }}.metadata.labels : {})
+      && variables.notes.all(k, k == 'sluice.dev/gated' || (k in variables.old_notes && variables.notes[k] == variables.old_notes[k]))
+      && variables.old_notes.all(k, k == 'sluice.dev/gated' || k in variables.notes)
+  # A rollout must not come from here, and a Job's template cannot change.
+  - name: kept
+    expression: "variables.stored && (variables.same || (request.kind.group == 'batch' && request.kind.kind == 'Job'))"
+  - name: wanted
+    expression: >-
+      variables.kept
+      ? ('sluice.dev/gated' in variables.old_notes ? [variables.old_notes['sluice.dev/gated']] : [])
+      : (variables.asked ? ['true'] : [])
+  - name: present
+    expression: "'sluice.dev/gated' in variables.notes ? [variables.notes['sluice.dev/gated']] : []"
+mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        variables.wanted == variables.present ? []
+        : variables.wanted.size() == 0
+        ? [JSONPatch{op: 'remove', path: '{{ $annotations }}/' + jsonpatch.escapeKey('sluice.dev/gated')}]
+        : (has({{ $new }}.metadata) ? [] : [JSONPatch{op: 'add', path: '{{ $metadata }}', value: {}}])
+        + (has({{ $new }}.metadata) && has({{ $new }}.metadata.annotations) ? []
+        : [JSONPatch{op: 'add', path: '{{ $annotations }}', value: {}}])
+        + [JSONPatch{op: 'add', path: '{{ $annotations }}/' + jsonpatch.escapeKey('sluice.dev/gated'), value: variables.wanted[0]}]
+{{- end }}

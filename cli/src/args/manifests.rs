@@ -1,0 +1,104 @@
+//! The commands that read manifests and charts.
+
+use super::{Connection, Output, wrong};
+use crate::objects::{Chart, Input};
+use crate::{graph, input, lint};
+use anyhow::Result;
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Where objects are read from, without a cluster.
+#[derive(Debug, ClapArgs)]
+struct Manifests {
+    /// Manifests: files, folders with *.yaml, *.yml and *.json, charts (folders with a Chart.yaml, rendered by `helm
+    /// template`); `-` is standard input. May be there several times.
+    #[arg(short, long = "filename", value_name = "FILE")]
+    file: Vec<PathBuf>,
+    /// Also the folders in a folder.
+    #[arg(short = 'R', long, requires = "file")]
+    recursive: bool,
+    /// Values to render a chart with, as Helm takes them. May be there several times.
+    #[arg(long, value_name = "FILE", requires = "file")]
+    values: Vec<PathBuf>,
+    /// A value to render a chart with, as Helm takes it. May be there several times.
+    #[arg(long, value_name = "KEY=VALUE", requires = "file")]
+    set: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Lint {
+    #[command(flatten)]
+    manifests: Manifests,
+    /// Take a warning for an error.
+    #[arg(long)]
+    strict: bool,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    output: Output,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Graph {
+    #[command(flatten)]
+    manifests: Manifests,
+    /// Only this release (the scope of its objects), and what it waits for. A chart is rendered under this name.
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t = graph::Output::Text)]
+    output: graph::Output,
+}
+
+impl Manifests {
+    fn input(self, namespace: Option<String>, release: Option<String>) -> Input {
+        if self
+            .file
+            .iter()
+            .filter(|path| input::is_stdin(path))
+            .count()
+            > 1
+        {
+            wrong("standard input can be read once; name `-` once");
+        }
+        Input {
+            paths: self.file,
+            recursive: self.recursive,
+            chart: Chart {
+                release,
+                namespace,
+                values: self.values,
+                set: self.set,
+            },
+        }
+    }
+}
+
+impl Lint {
+    pub(super) fn run(self, connection: Connection) -> Result<ExitCode> {
+        if self.manifests.file.is_empty() {
+            wrong("name what to lint with -f FILE");
+        }
+        lint::run(&lint::Question {
+            input: self.manifests.input(connection.namespace, None),
+            strict: self.strict,
+            output: self.output,
+        })
+    }
+}
+
+impl Graph {
+    pub(super) async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let Self {
+            manifests,
+            release,
+            output,
+        } = self;
+        if !manifests.file.is_empty() {
+            let input = manifests.input(connection.namespace, release.clone());
+            return graph::offline(&input, release.as_deref(), output);
+        }
+        let (client, namespace) = connection.open().await?;
+        graph::cluster(client, &namespace, release.as_deref(), output).await
+    }
+}

@@ -1,0 +1,76 @@
+//! What a check found.
+
+use rules::world::Unavailable;
+use serde::Serialize;
+use std::fmt;
+
+/// One line of the answer.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    pub(super) result: Result,
+    /// What was looked at.
+    pub(super) check: &'static str,
+    /// What was found and, where it is not in order, the way out.
+    pub(super) message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Result {
+    Ok,
+    /// It works, and may not go on to.
+    Warning,
+    /// Something waits, is refused or is not gated because of it.
+    Problem,
+}
+
+impl Finding {
+    pub(super) fn ok(check: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Result::Ok, check, message)
+    }
+
+    pub(super) fn warning(check: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Result::Warning, check, message)
+    }
+
+    pub(super) fn problem(check: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Result::Problem, check, message)
+    }
+
+    /// What could not be looked at is no problem of the cluster's.
+    pub(super) fn unseen(check: &'static str, what: &str, why: Unavailable) -> Self {
+        let why = match why {
+            Unavailable::Forbidden => {
+                "you may not read it; ask with the rights of an administrator"
+            }
+            Unavailable::NotServed => "the API server does not serve it",
+            Unavailable::Syncing | Unavailable::Stale => "the API server did not answer; try again",
+        };
+        Self::warning(check, format!("{what} could not be looked at: {why}"))
+    }
+
+    fn new(result: Result, check: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            result,
+            check,
+            message: message.into(),
+        }
+    }
+}
+
+/// `ok       webhook: …`
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            result,
+            check,
+            message,
+        } = self;
+        let word = match result {
+            Result::Ok => "ok",
+            Result::Warning => "warning",
+            Result::Problem => "problem",
+        };
+        write!(out, "{word:7}  {check}: {message}")
+    }
+}

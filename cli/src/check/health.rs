@@ -1,0 +1,47 @@
+//! The administrator's health rules, as the controller finds them.
+
+use super::Finding;
+use super::installation::{argument, text};
+use crate::health_rules;
+use rules::health::Rules;
+use rules::world::Lookup;
+use serde_json::Value;
+
+const CHECK: &str = "health rules";
+
+/// Namespace and name of the ConfigMap that the controller follows.
+pub(super) fn config_map(deployment: &Value) -> Option<(String, String)> {
+    let name = argument(deployment, "--health-rules-configmap=")?;
+    let namespace = text(deployment, "/metadata/namespace");
+    (!name.is_empty()).then(|| (namespace.to_owned(), name.to_owned()))
+}
+
+/// The rules, and what is to be said of them.
+pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Finding>) {
+    let Some((namespace, name)) = config_map(deployment) else {
+        let told = "none but the library's; the chart's value healthRules.configMap names others";
+        return (Rules::default(), vec![Finding::ok(CHECK, told)]);
+    };
+    let place = format!("ConfigMap {namespace}/{name}");
+    let one = |finding| (Rules::default(), vec![finding]);
+    let map = match found {
+        Lookup::Found(map) => map,
+        Lookup::NotFound => {
+            let told = format!(
+                "{place} does not exist, so every custom resource waits; create it, or empty the chart's value healthRules.configMap"
+            );
+            return one(Finding::problem(CHECK, told));
+        }
+        Lookup::Unavailable(why) => return one(Finding::unseen(CHECK, &place, *why)),
+    };
+    let (rules, problems) = health_rules::of_config_map(&place, map);
+    if problems.is_empty() {
+        let told = format!("{place}: {} rules are in order", rules.len());
+        return (rules, vec![Finding::ok(CHECK, told)]);
+    }
+    let broken = problems.into_iter().map(|problem| {
+        let told = format!("{problem}; what it is for waits until it is mended");
+        Finding::problem(CHECK, told)
+    });
+    (rules, broken.collect())
+}

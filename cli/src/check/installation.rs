@@ -1,0 +1,134 @@
+//! The controller's Deployment.
+
+use super::Finding;
+use rules::world::Lookup;
+use serde_json::Value;
+
+const CHECK: &str = "controller";
+const VERSIONS: &str = "versions";
+
+/// The one Deployment, or why there is none to look at.
+pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Finding> {
+    let found = match deployments {
+        Lookup::Found(found) => found.as_slice(),
+        Lookup::NotFound => &[],
+        Lookup::Unavailable(why) => {
+            return Err(Finding::unseen(CHECK, "the Deployment", *why));
+        }
+    };
+    match found {
+        [deployment] => Ok(deployment),
+        [] => Err(Finding::problem(
+            CHECK,
+            "sluice is not installed; install the chart: helm install sluice charts/sluice -n sluice-system --create-namespace",
+        )),
+        several => {
+            let names: Vec<_> = several.iter().map(name).collect();
+            let names = names.join(", ");
+            let told =
+                format!("sluice is installed more than once ({names}); uninstall all but one");
+            Err(Finding::problem(CHECK, told))
+        }
+    }
+}
+
+/// Whether replicas answer. Fewer than are asked for still do the work, and one alone takes admission with it.
+pub(super) fn replicas(deployment: &Value) -> Finding {
+    let count = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_u64);
+    let wanted = count("/spec/replicas").unwrap_or(1);
+    let ready = count("/status/readyReplicas").unwrap_or(0);
+    let updated = count("/status/updatedReplicas").unwrap_or(0);
+    let name = name(deployment);
+    let namespace = text(deployment, "/metadata/namespace");
+    let told = format!("Deployment {name}: {ready} of {wanted} replicas are ready");
+    if ready == 0 {
+        return Finding::problem(
+            CHECK,
+            format!(
+                "{told}: annotated objects are refused and gates wait; look at kubectl -n {namespace} describe pods, and kubectl -n {namespace} logs deployment/sluice"
+            ),
+        );
+    }
+    if ready < wanted {
+        return Finding::warning(
+            CHECK,
+            format!("{told}; look at kubectl -n {namespace} describe pods"),
+        );
+    }
+    if updated < wanted {
+        return Finding::warning(
+            CHECK,
+            format!("{told}, {updated} of them of the newest version; wait for the rollout"),
+        );
+    }
+    if wanted == 1 {
+        return Finding::warning(
+            CHECK,
+            format!(
+                "{told}: while it restarts, annotated objects are refused; set the chart's value replicas to 2"
+            ),
+        );
+    }
+    Finding::ok(CHECK, told)
+}
+
+/// Whether command, controller and gate are of one version, as far as labels and tags tell.
+pub(super) fn versions(deployment: &Value) -> Finding {
+    let ours = env!("CARGO_PKG_VERSION");
+    let chart = deployment.pointer("/metadata/labels/app.kubernetes.io~1version");
+    let chart = chart.and_then(Value::as_str).unwrap_or("unknown");
+    let image = text(deployment, "/spec/template/spec/containers/0/image");
+    let gate = argument(deployment, "--gate-image=").unwrap_or_default();
+    let told = format!("chart {chart}, controller {image}, gate {gate}, kubectl sluice {ours}");
+    match (tag(image), tag(gate)) {
+        (Some(controller), Some(of_gate)) if controller != of_gate => {
+            return Finding::warning(
+                VERSIONS,
+                format!(
+                    "{told}: controller and gate differ; set the chart's values image.tag and gate.image.tag alike"
+                ),
+            );
+        }
+        _ => {}
+    }
+    if chart != ours {
+        return Finding::warning(
+            VERSIONS,
+            format!(
+                "{told}: this command judges by the rules of {ours}; install the one of {chart}"
+            ),
+        );
+    }
+    Finding::ok(VERSIONS, told)
+}
+
+/// The value of one of the controller's arguments.
+pub(super) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str> {
+    let args = deployment.pointer("/spec/template/spec/containers/0/args")?;
+    let mut args = args.as_array()?.iter().filter_map(Value::as_str);
+    args.find_map(|it| it.strip_prefix(flag))
+}
+
+/// The tag of an image; a digest tells no version.
+fn tag(image: &str) -> Option<&str> {
+    let last = image.rsplit('/').next()?;
+    if last.contains('@') {
+        return None;
+    }
+    last.split_once(':').map(|(_, tag)| tag)
+}
+
+fn name(object: &Value) -> String {
+    let (namespace, name) = (
+        text(object, "/metadata/namespace"),
+        text(object, "/metadata/name"),
+    );
+    format!("{namespace}/{name}")
+}
+
+pub(super) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}

@@ -1,0 +1,46 @@
+//! Namespaces whose every pod is gated.
+
+use super::Finding;
+use super::installation::text;
+use rules::world::Lookup;
+use serde_json::Value;
+
+const CHECK: &str = "namespaces";
+
+/// The namespaces that the webhook never hears of.
+const EXCLUDED: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
+
+pub(super) fn labelled(found: &Lookup<Vec<Value>>) -> Vec<Finding> {
+    let namespaces = match found {
+        Lookup::Found(namespaces) => namespaces.as_slice(),
+        Lookup::NotFound => &[],
+        Lookup::Unavailable(why) => return vec![Finding::unseen(CHECK, "their labels", *why)],
+    };
+    let mut findings = Vec::new();
+    let mut gated = Vec::new();
+    for namespace in namespaces {
+        let name = text(namespace, "/metadata/name");
+        match text(namespace, "/metadata/labels/sluice.dev~1inject") {
+            "enabled" if EXCLUDED.contains(&name) => {
+                let told = format!(
+                    "{name} carries sluice.dev/inject, and sluice leaves it alone; remove the label"
+                );
+                findings.push(Finding::warning(CHECK, told));
+            }
+            "enabled" => gated.push(name),
+            other => {
+                let told = format!(
+                    "{name} carries sluice.dev/inject: {other:?}, which means nothing; write enabled"
+                );
+                findings.push(Finding::warning(CHECK, told));
+            }
+        }
+    }
+    let told = match gated.as_slice() {
+        [] => "none carries sluice.dev/inject: enabled, so what carries an annotation is gated"
+            .to_owned(),
+        gated => format!("every pod is gated in {}", gated.join(", ")),
+    };
+    findings.push(Finding::ok(CHECK, told));
+    findings
+}

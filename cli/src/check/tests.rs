@@ -1,0 +1,299 @@
+use super::*;
+use rules::world::{Lookup, Unavailable};
+use serde_json::{Value, json};
+
+fn deployment() -> Value {
+    json!({
+        "metadata": {"namespace": "sluice-system", "name": "sluice",
+            "labels": {"app.kubernetes.io/version": env!("CARGO_PKG_VERSION")}},
+        "spec": {"replicas": 2, "template": {"spec": {"containers": [{
+            "image": "localhost:5000/sluice-webhook:dev",
+            "args": ["--gate-image=localhost:5000/sluice-gate:dev", "--health-rules-configmap=health"]}]}}},
+        "status": {"readyReplicas": 2, "updatedReplicas": 2},
+    })
+}
+
+fn healthy() -> Seen {
+    let entry = |name: &str| json!({"name": name, "clientConfig": {"caBundle": "LS0t"}, "failurePolicy": "Fail"});
+    let entries = ["workloads", "cronjobs", "pods"].map(|it| entry(&format!("{it}.sluice.dev")));
+    let follow = |groups: &[&str], resources: &[&str]| json!({"apiGroups": groups, "resources": resources, "verbs": ["get", "list", "watch"]});
+    let role = json!({"rules": [
+        follow(&[""], &["namespaces", "persistentvolumeclaims", "pods", "services"]),
+        follow(&["apps", "batch"], &["cronjobs", "daemonsets", "deployments", "jobs", "replicasets", "statefulsets"]),
+        follow(&["discovery.k8s.io", "storage.k8s.io"], &["endpointslices", "storageclasses"]),
+        follow(&["apiextensions.k8s.io"], &["customresourcedefinitions"]),
+        follow(&["example.com"], &["widgets"]),
+        {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["mutatingwebhookconfigurations"],
+            "resourceNames": ["sluice"], "verbs": ["get", "list", "watch", "patch"]},
+    ]});
+    let text = "- {apiVersion: example.com/v1, kind: Widget, current: status.ok}";
+    Seen {
+        deployments: Lookup::Found(vec![deployment()]),
+        configuration: Lookup::Found(json!({"webhooks": entries})),
+        health_rules: Lookup::Found(json!({"kind": "ConfigMap", "data": {"rules.yaml": text}})),
+        role: Lookup::Found(role),
+        namespaces: Lookup::Found(vec![
+            json!({"metadata": {"name": "shop", "labels": {"sluice.dev/inject": "enabled"}}}),
+        ]),
+    }
+}
+
+/// The lines of everything that is not in order.
+fn wrong(change: impl FnOnce(&mut Seen)) -> Vec<String> {
+    let mut seen = healthy();
+    change(&mut seen);
+    let findings = judge(&seen);
+    let wrong = findings.iter().filter(|it| it.result != Outcome::Ok);
+    wrong.map(ToString::to_string).collect()
+}
+
+fn in_deployment(pointer: &str, value: Value) -> Vec<String> {
+    wrong(|seen| {
+        let mut deployment = deployment();
+        *deployment.pointer_mut(pointer).unwrap() = value;
+        seen.deployments = Lookup::Found(vec![deployment]);
+    })
+}
+
+/// That there is one line, and it begins and ends so.
+fn assert_line(lines: &[String], begin: &str, end: &str) {
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with(begin), "{lines:?}");
+    assert!(lines[0].ends_with(end), "{lines:?}");
+}
+
+#[test]
+fn what_is_in_order_has_a_line_for_each_check() {
+    let findings = judge(&healthy());
+    let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = [
+        "ok       controller: Deployment sluice-system/sluice: 2 of 2 replicas are ready".to_owned(),
+        format!(
+            "ok       versions: chart {version}, controller localhost:5000/sluice-webhook:dev, gate \
+             localhost:5000/sluice-gate:dev, kubectl sluice {version}"
+        ),
+        "ok       webhook: MutatingWebhookConfiguration sluice: every entry carries the CA's certificate".to_owned(),
+        "ok       health rules: ConfigMap sluice-system/health: 1 rules are in order".to_owned(),
+        "ok       rights: the controller may follow the built-in kinds, and kinds of example.com".to_owned(),
+        "ok       namespaces: every pod is gated in shop".to_owned(),
+    ];
+    assert_eq!(lines, expected);
+    let json = serde_json::to_value(&findings[0]).unwrap();
+    assert_eq!(
+        (&json["result"], &json["check"]),
+        (&json!("ok"), &json!("controller"))
+    );
+}
+
+#[test]
+fn replicas_are_counted() {
+    let none = in_deployment("/status/readyReplicas", json!(0));
+    assert_line(
+        &none,
+        "problem  controller: Deployment sluice-system/sluice: 0 of 2 replicas are ready: annotated objects are refused",
+        "logs deployment/sluice",
+    );
+    let some = in_deployment("/status/readyReplicas", json!(1));
+    assert_line(
+        &some,
+        "warning  controller: Deployment sluice-system/sluice: 1 of 2",
+        "describe pods",
+    );
+    let old = in_deployment("/status/updatedReplicas", json!(1));
+    assert_line(&old, "warning  controller: ", "wait for the rollout");
+    let single = in_deployment("/spec/replicas", json!(1));
+    assert_line(
+        &single,
+        "warning  controller: ",
+        "set the chart's value replicas to 2",
+    );
+}
+
+#[test]
+fn versions_that_differ_are_told() {
+    let image = in_deployment(
+        "/spec/template/spec/containers/0/image",
+        json!("r/sluice-webhook:v2"),
+    );
+    assert_line(
+        &image,
+        "warning  versions: ",
+        "image.tag and gate.image.tag alike",
+    );
+    let digest = in_deployment(
+        "/spec/template/spec/containers/0/image",
+        json!("r/sluice-webhook@sha256:1"),
+    );
+    assert_eq!(digest, Vec::<String>::new());
+    let chart = in_deployment(
+        "/metadata/labels/app.kubernetes.io~1version",
+        json!("9.9.9"),
+    );
+    assert_line(
+        &chart,
+        "warning  versions: chart 9.9.9, ",
+        "install the one of 9.9.9",
+    );
+}
+
+#[test]
+fn without_an_installation_only_that_is_told() {
+    let lines = wrong(|seen| seen.deployments = Lookup::Found(vec![]));
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines[0].starts_with("problem  controller: sluice is not installed; "),
+        "{lines:?}"
+    );
+    assert!(
+        lines[1].ends_with("kubectl delete mutatingwebhookconfiguration sluice"),
+        "{lines:?}"
+    );
+    let gone = wrong(|seen| {
+        seen.deployments = Lookup::Found(vec![]);
+        seen.configuration = Lookup::NotFound;
+    });
+    assert_eq!(gone.len(), 1);
+    let twice = wrong(|seen| {
+        seen.deployments = Lookup::Found(vec![deployment(), deployment()]);
+        seen.configuration = Lookup::NotFound;
+    });
+    assert_line(
+        &twice,
+        "problem  controller: sluice is installed more than once",
+        "uninstall all but one",
+    );
+}
+
+#[test]
+fn a_webhook_that_is_not_asked_or_not_trusted_is_told() {
+    let none = wrong(|seen| seen.configuration = Lookup::NotFound);
+    assert_line(
+        &none,
+        "problem  webhook: there is no Mutating",
+        "make it again",
+    );
+    let changed = |pointer: &str, value: Value| {
+        wrong(|seen| {
+            if let Lookup::Found(configuration) = &mut seen.configuration {
+                *configuration.pointer_mut(pointer).unwrap() = value;
+            }
+        })
+    };
+    let untrusted = changed("/webhooks/2/clientConfig/caBundle", Value::Null);
+    assert_line(
+        &untrusted,
+        "problem  webhook: pods.sluice.dev has no caBundle",
+        "look at its log",
+    );
+    let missing = changed("/webhooks/1/name", json!("x"));
+    assert_line(
+        &missing,
+        "problem  webhook: the entry cronjobs.sluice.dev is missing",
+        "make it again",
+    );
+    let ignored = changed("/webhooks/0/failurePolicy", json!("Ignore"));
+    assert_line(
+        &ignored,
+        "warning  webhook: workloads.sluice.dev has failurePolicy Ignore",
+        "says so",
+    );
+}
+
+#[test]
+fn broken_rules_are_named() {
+    let rules = |text: &str| {
+        wrong(|seen| seen.health_rules = Lookup::Found(json!({"data": {"a.yaml": text}})))
+    };
+    let broken = rules("- {apiVersion: example.com/v1, kind: Widget}");
+    assert_line(
+        &broken,
+        "problem  health rules: ConfigMap sluice-system/health, a.yaml: rule 1: lacks current",
+        "waits until it is mended",
+    );
+    let absent = wrong(|seen| seen.health_rules = Lookup::NotFound);
+    assert_line(
+        &absent,
+        "problem  health rules: ConfigMap sluice-system/health does not exist",
+        "healthRules.configMap",
+    );
+    let unread = rules(
+        "- {apiVersion: other.example.org/v1, current: status.ok}\n- {apiVersion: '*.com/v1', current: status.ok}",
+    );
+    assert_line(
+        &unread,
+        "warning  rights: there is a health rule for other.example.org, ",
+        "rbac.kinds",
+    );
+}
+
+#[test]
+fn rights_that_are_missing_are_named() {
+    let lines = wrong(|seen| {
+        seen.role = Lookup::Found(json!({"rules": [
+            {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]},
+            {"apiGroups": ["apps", "example.com"], "resources": ["*"], "verbs": ["*"]},
+        ]}));
+    });
+    let missing = "Namespace, PersistentVolumeClaim, Pod, Service, CustomResourceDefinition, CronJob, Job, \
+                   EndpointSlice, StorageClass";
+    let begin = format!(
+        "problem  rights: ClusterRole sluice does not let the controller follow {missing}: "
+    );
+    assert_line(&lines, &begin, "upgrade the release to mend it");
+    let named = wrong(|seen| {
+        if let Lookup::Found(role) = &mut seen.role {
+            role["rules"][2]["resourceNames"] = json!(["one"]);
+        }
+    });
+    let begin = "problem  rights: ClusterRole sluice does not let the controller follow EndpointSlice, StorageClass: ";
+    assert_line(&named, begin, "upgrade the release to mend it");
+    let none = wrong(|seen| seen.role = Lookup::NotFound);
+    assert_line(
+        &none,
+        "problem  rights: there is no ClusterRole sluice",
+        "make it again",
+    );
+}
+
+#[test]
+fn a_label_without_effect_is_told() {
+    let label = |name: &str, value: &str| {
+        let namespace = json!({"metadata": {"name": name, "labels": {"sluice.dev/inject": value}}});
+        wrong(|seen| seen.namespaces = Lookup::Found(vec![namespace]))
+    };
+    assert_line(
+        &label("shop", "true"),
+        "warning  namespaces: shop carries sluice.dev/inject: \"true\"",
+        "write enabled",
+    );
+    assert_line(
+        &label("kube-system", "enabled"),
+        "warning  namespaces: kube-system ",
+        "remove the label",
+    );
+}
+
+#[test]
+fn what_may_not_be_read_is_a_warning() {
+    let forbidden = || Lookup::Unavailable(Unavailable::Forbidden);
+    let lines = wrong(|seen| {
+        seen.configuration = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.role = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.health_rules = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.namespaces = Lookup::Unavailable(Unavailable::Forbidden);
+    });
+    assert_eq!(lines.len(), 4);
+    for line in &lines {
+        assert!(line.starts_with("warning  "), "{line}");
+        assert!(
+            line.ends_with("ask with the rights of an administrator"),
+            "{line}"
+        );
+    }
+    let lines = wrong(|seen| {
+        seen.deployments = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.configuration = forbidden();
+    });
+    assert_eq!(lines.len(), 2);
+}

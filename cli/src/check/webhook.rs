@@ -1,0 +1,78 @@
+//! The webhook configuration: whether the API server asks sluice, and trusts it.
+
+use super::installation::text;
+use super::{Finding, NAME};
+use rules::world::Lookup;
+use serde_json::Value;
+
+const CHECK: &str = "webhook";
+
+/// The entries that the chart renders.
+const ENTRIES: [&str; 3] = [
+    "workloads.sluice.dev",
+    "cronjobs.sluice.dev",
+    "pods.sluice.dev",
+];
+
+pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Finding> {
+    let configuration = match found {
+        Lookup::Found(configuration) => configuration,
+        Lookup::NotFound => {
+            let told = format!(
+                "there is no MutatingWebhookConfiguration {NAME}: nothing is gated; upgrade the release to make it again"
+            );
+            return vec![Finding::problem(CHECK, told)];
+        }
+        Lookup::Unavailable(why) => {
+            return vec![Finding::unseen(CHECK, "its configuration", *why)];
+        }
+    };
+    let webhooks = configuration["webhooks"].as_array();
+    let webhooks = webhooks.map_or(&[][..], Vec::as_slice);
+    let mut findings: Vec<_> = ENTRIES
+        .iter()
+        .filter_map(|entry| of_entry(entry, webhooks))
+        .collect();
+    if findings.is_empty() {
+        let told = format!(
+            "MutatingWebhookConfiguration {NAME}: every entry carries the CA's certificate"
+        );
+        findings.push(Finding::ok(CHECK, told));
+    }
+    findings
+}
+
+fn of_entry(name: &str, webhooks: &[Value]) -> Option<Finding> {
+    let Some(entry) = webhooks.iter().find(|it| it["name"] == name) else {
+        let told = format!("the entry {name} is missing; upgrade the release to make it again");
+        return Some(Finding::problem(CHECK, told));
+    };
+    if text(entry, "/clientConfig/caBundle").is_empty() {
+        return Some(Finding::problem(
+            CHECK,
+            format!(
+                "{name} has no caBundle, so the API server does not trust the controller, which has to write it; look at its log"
+            ),
+        ));
+    }
+    (entry["failurePolicy"] == "Ignore").then(|| {
+        let told = format!(
+            "{name} has failurePolicy Ignore: while no replica answers, pods start without waiting; the chart's value admission.failurePolicy says so"
+        );
+        Finding::warning(CHECK, told)
+    })
+}
+
+/// What is left of an installation that is gone refuses whatever carries an annotation.
+pub(super) fn left_behind(found: &Lookup<Value>) -> Finding {
+    match found {
+        Lookup::Found(_) => Finding::problem(
+            CHECK,
+            format!(
+                "MutatingWebhookConfiguration {NAME} is there without a controller: annotated objects are refused; kubectl delete mutatingwebhookconfiguration {NAME}"
+            ),
+        ),
+        Lookup::NotFound => Finding::ok(CHECK, "no configuration is left behind"),
+        Lookup::Unavailable(why) => Finding::unseen(CHECK, "its configuration", *why),
+    }
+}

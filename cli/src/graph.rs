@@ -1,0 +1,156 @@
+//! `graph`: who waits for whom, in which order things start, and where the time went.
+
+mod build;
+mod cluster;
+mod critical;
+mod dot;
+mod mermaid;
+mod model;
+mod order;
+mod text;
+mod times;
+
+use crate::objects::{self, Graph, Input, Object};
+use crate::reader::Reader;
+use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
+use critical::Path;
+use jiff::Timestamp;
+use kube::Client;
+use model::Model;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use times::Gate;
+
+/// The exit code for "some of it never starts".
+const CIRCLE: u8 = 3;
+
+/// How it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// A table in the order in which things start.
+    Text,
+    /// For Graphviz.
+    Dot,
+    /// For Mermaid, as in Markdown.
+    Mermaid,
+    /// One JSON object: nodes, edges, circles, gates, criticalPath.
+    Json,
+}
+
+/// Everything that is told.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    #[serde(flatten)]
+    model: Model,
+    /// How long the gate of each pod waited; of a cluster only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gates: Option<Vec<Gate>>,
+    /// What determined when the last object became ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    critical_path: Option<Path>,
+}
+
+/// The graph of a namespace.
+pub(crate) async fn cluster(
+    client: Client,
+    namespace: &str,
+    release: Option<&str>,
+    output: Output,
+) -> Result<ExitCode> {
+    let now = Timestamp::now();
+    let mut reader = Reader::new(client);
+    let seen = reader
+        .settle(|world| Ok(cluster::see(world, namespace)))
+        .await?;
+    for kind in &seen.hidden {
+        eprintln!("warning: {kind} objects in {namespace} cannot be read, so they are left out");
+    }
+    let graph = Graph::new(&seen.objects);
+    let model = reader.settle(|world| {
+        let judge = |object: &Object| cluster::judge(object, world, now);
+        Ok(Model::new(&graph, release, &judge))
+    });
+    let model = model.await?;
+    check(&model, &graph, release, &format!("namespace {namespace}"))?;
+    let times = times::of(&seen, &graph, &model, now);
+    let path = critical::path(&model, &times.spans);
+    finish(
+        &Told {
+            model,
+            gates: Some(times.gates),
+            critical_path: path,
+        },
+        output,
+    )
+}
+
+/// The graph of manifests.
+pub(crate) fn offline(input: &Input, release: Option<&str>, output: Output) -> Result<ExitCode> {
+    let (objects, unread) = objects::read(input)?;
+    if let Some(first) = unread.first() {
+        bail!("{}: {}", first.place.file, first.why);
+    }
+    let graph = Graph::new(&objects);
+    let model = Model::new(&graph, release, &|_| None);
+    check(&model, &graph, release, "these manifests")?;
+    finish(
+        &Told {
+            model,
+            gates: None,
+            critical_path: None,
+        },
+        output,
+    )
+}
+
+/// Warns of what cannot be told, and refuses to tell of nothing.
+fn check(model: &Model, graph: &Graph<'_>, release: Option<&str>, place: &str) -> Result<()> {
+    for (at, node) in &model.at {
+        if let Some(error) = objects::unreadable(&graph.objects[*at]) {
+            let id = &model.nodes[*node].id;
+            eprintln!("warning: {id} waits until its list can be read: {error}");
+        }
+    }
+    let Some(release) = release else {
+        ensure!(
+            !model.nodes.is_empty(),
+            "there is no workload in {place}; name another namespace with -n, or a file with -f"
+        );
+        return Ok(());
+    };
+    if model.nodes.is_empty() {
+        let scopes = graph.objects.iter().filter_map(|it| it.scope.as_ref());
+        let names: BTreeSet<&str> = scopes.map(|it| it.name.as_str()).collect();
+        let names: Vec<_> = names.into_iter().collect();
+        let others = match names.as_slice() {
+            [] => "there is no release in it".to_owned(),
+            names => format!("there are {}", names.join(", ")),
+        };
+        bail!("no workload of release {release:?} in {place}; {others}");
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+fn finish(told: &Told, output: Output) -> Result<ExitCode> {
+    match output {
+        Output::Text => print!("{}", text::text(told)),
+        Output::Dot => print!("{}", dot::dot(&told.model)),
+        Output::Mermaid => print!("{}", mermaid::mermaid(&told.model)),
+        Output::Json => println!(
+            "{}",
+            serde_json::to_string(told).context("cannot write it as JSON")?
+        ),
+    }
+    Ok(if told.model.circles.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(CIRCLE)
+    })
+}
+
+#[cfg(test)]
+mod tests;

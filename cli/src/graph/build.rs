@@ -1,0 +1,261 @@
+//! From objects to the graph that is told.
+
+use super::model::{Circle, Edge, Health, Model, Node};
+use super::order;
+use crate::objects::{self, Graph, Object, Source};
+use rules::dependency::{Dependency, Reference};
+use rules::verdict::Judged;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What becomes a node.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Object(usize),
+    /// By what it is called.
+    Missing(String, String, String),
+}
+
+impl Model {
+    /// `judge` says what is known of an object's health.
+    pub(super) fn new(
+        graph: &Graph<'_>,
+        release: Option<&str>,
+        judge: &dyn Fn(&Object) -> Option<Judged>,
+    ) -> Self {
+        let shown = shown(graph, release);
+        let home = home(graph, &shown);
+        let circles = graph.circles();
+        let circles: Vec<_> = circles
+            .into_iter()
+            .filter(|circle| circle.iter().any(|at| shown.contains(at)))
+            .collect();
+        let mut keys: Vec<Key> = shown.iter().map(|at| Key::Object(*at)).collect();
+        let links = links(graph, &shown, &mut keys);
+        let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
+        // What waits until somebody mends its list is as far from starting as what waits for itself.
+        let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
+            Key::Object(at) => objects::unreadable(&graph.objects[*at]).is_some(),
+            Key::Missing(..) => false,
+        });
+        plain.extend(unreadable.map(|(node, _)| (node, node, true)));
+        let steps = order::steps(keys.len(), &plain);
+        let nodes = keys.iter().zip(&steps).map(|(key, step)| {
+            let node = node(graph, key, &home, judge);
+            let in_circle = |at: &usize| circles.iter().any(|circle| circle.contains(at));
+            Node {
+                step: *step,
+                circle: matches!(key, Key::Object(at) if in_circle(at)),
+                ..node
+            }
+        });
+        let nodes: Vec<Node> = nodes.collect();
+        let edges = links.into_iter().map(|link| Edge {
+            from_node: link.from,
+            to_node: link.to,
+            from: nodes[link.from].id.clone(),
+            to: nodes[link.to].id.clone(),
+            because: link.because,
+            must: link.must,
+            implied: link.implied,
+            circle: circles
+                .iter()
+                .any(|circle| follows(circle, &keys[link.from], &keys[link.to])),
+        });
+        let edges = edges.collect();
+        let told = circles.iter().map(|circle| Circle {
+            path: graph.path(circle),
+            way_out: graph.way_out(circle),
+        });
+        let model = Self {
+            edges,
+            circles: told.collect(),
+            at: keys
+                .iter()
+                .enumerate()
+                .filter_map(|(node, key)| match key {
+                    Key::Object(at) => Some((*at, node)),
+                    Key::Missing(..) => None,
+                })
+                .collect(),
+            nodes,
+        };
+        model.sorted()
+    }
+}
+
+/// The objects that are told of: what makes pods, of a release where one is asked for, and what those wait for.
+fn shown(graph: &Graph<'_>, release: Option<&str>) -> BTreeSet<usize> {
+    let is_of_release = |object: &Object| {
+        let scope = object.scope.as_ref();
+        release.is_none_or(|name| scope.is_some_and(|it| it.name == name))
+    };
+    let starts = |at: &usize| {
+        let object = &graph.objects[*at];
+        object.is_dependent() && object.owner().is_none() && is_of_release(object)
+    };
+    let mut open: Vec<usize> = (0..graph.objects.len()).filter(starts).collect();
+    let mut shown = BTreeSet::new();
+    while let Some(at) = open.pop() {
+        if shown.insert(at) {
+            open.extend(graph.links(at).into_iter().map(|link| link.to));
+        }
+    }
+    shown
+}
+
+/// The namespace that most objects are of, which need not be said of each.
+fn home(graph: &Graph<'_>, shown: &BTreeSet<usize>) -> String {
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for at in shown {
+        *count.entry(graph.objects[*at].namespace()).or_default() += 1;
+    }
+    let most = count.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(name, _)| name.to_owned()).unwrap_or_default()
+}
+
+/// Whether one is followed by the other on a circle.
+fn follows(circle: &[usize], from: &Key, to: &Key) -> bool {
+    let (Key::Object(from), Key::Object(to)) = (from, to) else {
+        return false;
+    };
+    let next = circle.iter().cycle().skip(1);
+    circle.iter().zip(next).any(|pair| pair == (from, to))
+}
+
+/// From a node to a node.
+struct Found {
+    from: usize,
+    to: usize,
+    must: bool,
+    because: Option<String>,
+    implied: bool,
+}
+
+/// From node to node, each pair once; what is not there becomes a node at the end of `keys`.
+fn links(graph: &Graph<'_>, shown: &BTreeSet<usize>, keys: &mut Vec<Key>) -> Vec<Found> {
+    let nodes: BTreeMap<usize, usize> = shown.iter().copied().zip(0..).collect();
+    let mut found: BTreeMap<(usize, usize), Found> = BTreeMap::new();
+    for (at, from) in &nodes {
+        let implied_below = graph.implied_below(*at);
+        for link in graph.links(*at) {
+            let by_weight = link
+                .wait
+                .is_some_and(|wait| graph.lists[*at][wait].source == Source::Weight);
+            let next = Found {
+                from: *from,
+                to: nodes[&link.to],
+                must: link.must,
+                because: graph.how(*at, link),
+                implied: by_weight && graph.waves[link.to] < implied_below,
+            };
+            match found.entry((next.from, next.to)) {
+                Entry::Vacant(vacant) => drop(vacant.insert(next)),
+                Entry::Occupied(mut known) if next.must && !known.get().must => {
+                    known.insert(next);
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+        for wait in &graph.lists[*at] {
+            for (key, must) in missing(graph, *at, &wait.dependency) {
+                let to = keys.iter().position(|it| *it == key);
+                let to = to.unwrap_or_else(|| {
+                    keys.push(key);
+                    keys.len() - 1
+                });
+                found.entry((*from, to)).or_insert(Found {
+                    from: *from,
+                    to,
+                    must,
+                    because: None,
+                    implied: false,
+                });
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// What an entry names and is not there.
+fn missing(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<(Key, bool)> {
+    match &dependency.reference {
+        Reference::Object(object) if graph.find(from, object).is_none() => {
+            let own = graph.objects[from].namespace().to_owned();
+            let namespace = object.namespace.clone().unwrap_or(own);
+            let key = Key::Missing(namespace, object.kind.to_string(), object.name.clone());
+            vec![(key, !dependency.optional)]
+        }
+        Reference::Any(alternatives) => {
+            let found = alternatives.of.iter();
+            let found = found.flat_map(|it| missing(graph, from, it));
+            found.map(|(key, _)| (key, false)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn node(
+    graph: &Graph<'_>,
+    key: &Key,
+    home: &str,
+    judge: &dyn Fn(&Object) -> Option<Judged>,
+) -> Node {
+    let (namespace, kind, name, object) = match key {
+        Key::Object(at) => {
+            let object = &graph.objects[*at];
+            let kind = object.kind.as_ref().map(ToString::to_string);
+            let kind = kind.unwrap_or_else(|| object.word().to_owned());
+            let (namespace, name) = (object.namespace(), &object.place.name);
+            (
+                namespace.to_owned(),
+                kind,
+                name.clone(),
+                Some((*at, object)),
+            )
+        }
+        Key::Missing(namespace, kind, name) => {
+            (namespace.clone(), kind.clone(), name.clone(), None)
+        }
+    };
+    let prefix = match namespace.as_str() {
+        "" => String::new(),
+        of if of == home => String::new(),
+        other => format!("{other}/"),
+    };
+    Node {
+        id: format!("{prefix}{kind}/{name}"),
+        scope: object.and_then(|(_, it)| Some(it.scope.as_ref()?.name.clone())),
+        wave: object.and_then(|(_, it)| it.scope.as_ref().and(it.wave())),
+        parallelism: object.and_then(|(_, it)| it.cap()),
+        step: None,
+        circle: false,
+        missing: object.is_none(),
+        health: object.and_then(|(_, it)| judge(it)).map(Health::from),
+        waits_for: object.map_or_else(Vec::new, |(at, _)| waits_for(graph, at)),
+        kind,
+        namespace,
+        name,
+    }
+}
+
+/// What an object waits for, as it is written; a Service by its selector.
+fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
+    if graph.objects[at].word() == "Service" {
+        let behind = graph.backends(at).unwrap_or_default().into_iter();
+        let name = |at: usize| &graph.objects[at].place;
+        return behind
+            .map(|at| format!("pods of {}/{}", name(at).kind, name(at).name))
+            .collect();
+    }
+    let waits = graph.lists[at].iter();
+    let unreadable = objects::unreadable(&graph.objects[at]);
+    let unreadable = unreadable.map(|_| "a list that can be read".to_owned());
+    waits
+        .map(|wait| match wait.source {
+            Source::Plan => format!("{} (plan)", wait.dependency),
+            Source::List | Source::Weight => wait.dependency.to_string(),
+        })
+        .chain(unreadable)
+        .collect()
+}

@@ -1,0 +1,200 @@
+//! The objects of a namespace that a graph is made of, as a cluster has them.
+
+use crate::objects::{Graph, Object, place};
+use jiff::Timestamp;
+use rules::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
+use rules::keys;
+use rules::kinds::{self, Kind};
+use rules::profile;
+use rules::scope;
+use rules::selector::Selector;
+use rules::verdict::Judged;
+use rules::world::{Lookup, Unavailable, World};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is seen of a namespace.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Which one.
+    pub(super) namespace: String,
+    /// Everything that may be a node.
+    pub(super) objects: Vec<Object>,
+    /// All pods, whoever made them.
+    pub(super) pods: Vec<Value>,
+    /// Kind and name of what a controller made, and of that controller.
+    pub(super) owners: BTreeMap<(String, String), (String, String)>,
+    /// The kinds that may not be read.
+    pub(super) hidden: BTreeSet<String>,
+}
+
+/// Beside the workloads that waves are made of: group and kind.
+const MORE: [(&str, &str); 3] = [("batch", "CronJob"), ("", "Service"), ("", "Pod")];
+
+/// Argo's, where it is served.
+fn rollout() -> Kind {
+    Kind::Custom {
+        group: "argoproj.io".to_owned(),
+        word: "Rollout".to_owned(),
+    }
+}
+
+fn listed() -> Vec<Kind> {
+    let more = MORE
+        .iter()
+        .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin));
+    scope::workloads().chain(more).chain([rollout()]).collect()
+}
+
+/// Looks at a namespace, and at what its objects name elsewhere.
+pub(super) fn see(world: &dyn World, namespace: &str) -> Seen {
+    let mut seen = Seen {
+        namespace: namespace.to_owned(),
+        ..Seen::default()
+    };
+    for kind in listed() {
+        seen.list(world, &kind, namespace, &Selector::default());
+    }
+    if let Some(kind) = kinds::builtin("", "ConfigMap").map(Kind::Builtin) {
+        let plans = Selector::label(keys::PLAN, "true");
+        seen.list(world, &kind, namespace, &plans);
+    }
+    if let Some(kind) = kinds::builtin("", "Namespace").map(Kind::Builtin)
+        && let Lookup::Found(object) = world.object(&kind, None, namespace)
+    {
+        seen.objects.push(place("", 0, object));
+    }
+    for (from, reference) in absent(&Graph::new(&seen.objects)) {
+        seen.fetch(world, &from, &reference);
+    }
+    seen
+}
+
+/// What the rules say of an object.
+pub(super) fn judge(object: &Object, world: &dyn World, now: Timestamp) -> Option<Judged> {
+    let kind = object.kind.as_ref()?;
+    Some(profile::judge(
+        kind,
+        &object.value,
+        State::Ready,
+        world,
+        now,
+    ))
+}
+
+/// Something that is named and has not been read yet.
+enum Absent {
+    Object(ObjectRef),
+    Selected(Selection),
+    Part(Parts),
+}
+
+/// What the objects name beside each other, with the namespace that they are in.
+fn absent(graph: &Graph<'_>) -> Vec<(String, Absent)> {
+    let mut found = Vec::new();
+    for (at, list) in graph.lists.iter().enumerate() {
+        let mut open: Vec<&Dependency> = list.iter().map(|wait| &wait.dependency).collect();
+        while let Some(dependency) = open.pop() {
+            let absent = match &dependency.reference {
+                Reference::Object(it) if graph.find(at, it).is_none() => {
+                    Some(Absent::Object(it.clone()))
+                }
+                Reference::Selected(it) if it.namespace.is_some() || !is_listed(&it.kind) => {
+                    Some(Absent::Selected(it.clone()))
+                }
+                Reference::Part(it) if it.namespace.is_some() => Some(Absent::Part(it.clone())),
+                Reference::Any(alternatives) => {
+                    open.extend(&alternatives.of);
+                    None
+                }
+                _ => None,
+            };
+            let namespace = graph.objects[at].namespace().to_owned();
+            found.extend(absent.map(|it| (namespace, it)));
+        }
+    }
+    found
+}
+
+fn is_listed(kind: &Kind) -> bool {
+    listed().contains(kind)
+}
+
+impl Seen {
+    fn list(&mut self, world: &dyn World, kind: &Kind, namespace: &str, selector: &Selector) {
+        let objects = match world.list(kind, Some(namespace), selector) {
+            Lookup::Found(objects) => objects,
+            Lookup::Unavailable(Unavailable::Forbidden) => {
+                self.hidden.insert(kind.to_string());
+                return;
+            }
+            Lookup::NotFound | Lookup::Unavailable(_) => return,
+        };
+        for value in objects {
+            let object = place("", 0, value);
+            let owner = object.owner().map(|(kind, name)| pair(kind, name));
+            let made = owner.is_some();
+            if object.namespace() == self.namespace {
+                let own = pair(object.word(), &object.place.name);
+                self.owners.extend(owner.map(|owner| (own, owner)));
+                if object.word() == "Pod" {
+                    self.pods.push(object.value.clone());
+                }
+            }
+            // What a controller made is spoken for by the object above it.
+            if !made && !self.has(&object) {
+                self.objects.push(object);
+            }
+        }
+    }
+
+    fn fetch(&mut self, world: &dyn World, from: &str, absent: &Absent) {
+        match absent {
+            Absent::Object(it) => {
+                let Lookup::Found(namespaced) = world.namespaced(&it.kind) else {
+                    return;
+                };
+                let namespace = it.namespace.as_deref().unwrap_or(from);
+                let found = world.object(&it.kind, namespaced.then_some(namespace), &it.name);
+                if let Lookup::Found(object) = found {
+                    let object = place("", 0, object);
+                    if !self.has(&object) {
+                        self.objects.push(object);
+                    }
+                }
+            }
+            Absent::Selected(it) => {
+                let namespace = it.namespace.as_deref().unwrap_or(from);
+                self.list(world, &it.kind, namespace, &it.selector);
+            }
+            Absent::Part(it) => {
+                let namespace = it.namespace.as_deref().unwrap_or(from);
+                for kind in scope::workloads() {
+                    self.list(world, &kind, namespace, &Selector::default());
+                }
+            }
+        }
+    }
+
+    fn has(&self, object: &Object) -> bool {
+        let same = |it: &Object| it.kind == object.kind && it.place == object.place;
+        self.objects.iter().any(same)
+    }
+
+    /// Kind and name of what is above an object, in the end.
+    pub(super) fn topmost(&self, kind: &str, name: &str) -> (String, String) {
+        let mut at = pair(kind, name);
+        // A cluster that is read while it changes may say anything; a chain is short.
+        for _ in 0..4 {
+            match self.owners.get(&at) {
+                Some(owner) => at = owner.clone(),
+                None => break,
+            }
+        }
+        at
+    }
+}
+
+fn pair(kind: &str, name: &str) -> (String, String) {
+    (kind.to_owned(), name.to_owned())
+}

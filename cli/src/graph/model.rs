@@ -1,0 +1,130 @@
+//! The graph as it is told: what there is, who waits for whom, in which order.
+
+use rules::verdict::Judged;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Nodes in the order in which they start.
+#[derive(Debug, Serialize)]
+pub(super) struct Model {
+    pub(super) nodes: Vec<Node>,
+    pub(super) edges: Vec<Edge>,
+    /// Those that wait for each other and never start.
+    pub(super) circles: Vec<Circle>,
+    /// Where each object of the input is among the nodes.
+    #[serde(skip)]
+    pub(super) at: BTreeMap<usize, usize>,
+}
+
+/// One object, or one that is waited for and is not there.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Node {
+    /// `Deployment/api`; with its namespace in front where that is not the one of the others.
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    /// Its wave, where it is in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wave: Option<i64>,
+    /// How many of its wave may run at once, as it says itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parallelism: Option<usize>,
+    /// At which step it can start, from 1; none where it waits for a circle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) step: Option<usize>,
+    /// Whether it is in a circle.
+    pub(super) circle: bool,
+    /// Whether it is not there.
+    pub(super) missing: bool,
+    #[serde(flatten)]
+    pub(super) health: Option<Health>,
+    /// What it waits for, as it is written.
+    pub(super) waits_for: Vec<String>,
+}
+
+/// What the rules say of an object.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Health {
+    pub(super) ready: bool,
+    pub(super) status: String,
+    pub(super) reason: String,
+    pub(super) message: String,
+}
+
+/// `from` waits for `to`.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Edge {
+    #[serde(skip)]
+    pub(super) from_node: usize,
+    #[serde(skip)]
+    pub(super) to_node: usize,
+    pub(super) from: String,
+    pub(super) to: String,
+    /// What makes it wait, where it is no entry that names the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) because: Option<String>,
+    /// Whether there is no way around it.
+    pub(super) must: bool,
+    /// Whether it is in a circle.
+    pub(super) circle: bool,
+    /// Whether other edges lead there as well, so that a drawing is clearer without it.
+    #[serde(skip)]
+    pub(super) implied: bool,
+}
+
+impl Edge {
+    /// Whether a drawing shows it.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.circle || !self.implied
+    }
+}
+
+/// Objects that wait for each other.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Circle {
+    /// The whole way, which ends where it begins.
+    pub(super) path: String,
+    pub(super) way_out: &'static str,
+}
+
+impl From<Judged> for Health {
+    fn from(judged: Judged) -> Self {
+        Self {
+            ready: judged.satisfied,
+            status: judged.status.word().to_owned(),
+            reason: judged.reason.label().to_owned(),
+            message: judged.message,
+        }
+    }
+}
+
+impl Model {
+    /// By step, then scope, wave and name; what never starts comes last.
+    pub(super) fn sorted(mut self) -> Self {
+        let mut places: Vec<usize> = (0..self.nodes.len()).collect();
+        places.sort_by_key(|at| {
+            let node = &self.nodes[*at];
+            let step = node.step.unwrap_or(usize::MAX);
+            (step, node.scope.clone(), node.wave, node.id.clone())
+        });
+        let mut moved = vec![0; places.len()];
+        for (new, old) in places.iter().enumerate() {
+            moved[*old] = new;
+        }
+        self.nodes = places.iter().map(|at| self.nodes[*at].clone()).collect();
+        for edge in &mut self.edges {
+            edge.from_node = moved[edge.from_node];
+            edge.to_node = moved[edge.to_node];
+        }
+        self.edges.sort_by_key(|it| (it.from_node, it.to_node));
+        for node in self.at.values_mut() {
+            *node = moved[*node];
+        }
+        self
+    }
+}

@@ -1,0 +1,153 @@
+//! The graph for people: a table in the order in which things start, and where the time went.
+
+use super::Told;
+use super::critical::Path;
+use super::model::{Model, Node};
+use super::times::Gate;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// A head, and what stands below it for a node.
+type Column = (&'static str, fn(&Node) -> String);
+
+pub(super) fn text(told: &Told) -> String {
+    let mut out = table(&told.model);
+    for circle in &told.model.circles {
+        let _ = writeln!(
+            out,
+            "\nThese wait for each other and never start: {}; {}.",
+            circle.path, circle.way_out
+        );
+    }
+    if let Some(gates) = &told.gates {
+        out.push_str(&waits(gates));
+    }
+    if let Some(path) = &told.critical_path {
+        out.push_str(&critical(path));
+    }
+    out
+}
+
+fn table(model: &Model) -> String {
+    let columns = columns(model);
+    let head = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
+    let body = model.nodes.iter();
+    let rows: Vec<Vec<String>> = std::iter::once(head)
+        .chain(body.map(|node| columns.iter().map(|(_, cell)| cell(node)).collect()))
+        .collect();
+    aligned(&rows)
+}
+
+fn columns(model: &Model) -> Vec<Column> {
+    let scopes = model.nodes.iter().filter_map(|it| it.scope.as_ref());
+    let scopes: BTreeSet<_> = scopes.collect();
+    let any = |says: fn(&Node) -> bool| model.nodes.iter().any(says);
+    let (weighs, judged) = (
+        any(|it| it.wave.is_some_and(|wave| wave != 0)),
+        any(|it| it.health.is_some()),
+    );
+    let mut columns: Vec<Column> = vec![("STEP", step), ("OBJECT", |it| it.id.clone())];
+    if scopes.len() > 1 {
+        columns.push(("RELEASE", |it| it.scope.clone().unwrap_or_default()));
+    }
+    if weighs {
+        columns.push(("WAVE", |it| {
+            it.wave.map(|wave| wave.to_string()).unwrap_or_default()
+        }));
+    }
+    if judged {
+        columns.push(("STATUS", |it| health(it).0));
+        columns.push(("REASON", |it| health(it).1));
+    }
+    columns.push(("WAITS FOR", waits_for));
+    columns
+}
+
+fn step(node: &Node) -> String {
+    match (node.circle, node.step) {
+        (true, _) => "circle".to_owned(),
+        (false, Some(step)) => step.to_string(),
+        (false, None) => "never".to_owned(),
+    }
+}
+
+fn health(node: &Node) -> (String, String) {
+    let told = node.health.as_ref();
+    let told = told.map(|it| (it.status.clone(), it.reason.clone()));
+    let missing = || ("NotFound".to_owned(), "NotFound".to_owned());
+    told.unwrap_or_else(|| {
+        if node.missing {
+            missing()
+        } else {
+            Default::default()
+        }
+    })
+}
+
+fn waits_for(node: &Node) -> String {
+    if node.missing {
+        return "(it is not there)".to_owned();
+    }
+    node.waits_for.join(", ")
+}
+
+/// Cells in columns, the last one as long as it likes.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let count = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn waits(gates: &[Gate]) -> String {
+    if gates.is_empty() {
+        return "\nNo pod has a gate.\n".to_owned();
+    }
+    let mut rows = vec![vec!["WAITED".to_owned(), "POD".to_owned(), "OF".to_owned()]];
+    for gate in gates {
+        let of = match gate.until {
+            Some(_) => gate.of.clone(),
+            None => format!("{}, and still waits", gate.of),
+        };
+        rows.push(vec![format!("{} s", gate.seconds), gate.pod.clone(), of]);
+    }
+    format!("\n{}", aligned(&rows))
+}
+
+fn critical(path: &Path) -> String {
+    let last = path.steps.last().map_or("", |step| &step.object);
+    let so_far = if path.unfinished {
+        "; not everything is ready yet"
+    } else {
+        ""
+    };
+    let mut out = format!(
+        "\n{} s until {last} was ready, the last one{so_far}:\n",
+        path.seconds
+    );
+    let rows: Vec<Vec<String>> = path
+        .steps
+        .iter()
+        .map(|step| {
+            vec![
+                format!("  {:>5} s", step.seconds),
+                step.object.clone(),
+                format!("ready at {}", step.until),
+            ]
+        })
+        .collect();
+    out.push_str(&aligned(&rows));
+    out
+}

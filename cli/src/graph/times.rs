@@ -1,0 +1,194 @@
+//! When things started and became ready, from the times that pods and Jobs carry and nothing else.
+
+use super::cluster::Seen;
+use super::model::Model;
+use crate::objects::{Graph, Object};
+use crate::status;
+use jiff::Timestamp;
+use rules::selector::Selector;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What is known of the times of a graph.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    /// Each pod with a gate, the longest wait first.
+    pub(super) gates: Vec<Gate>,
+    /// By node.
+    pub(super) spans: BTreeMap<usize, Span>,
+}
+
+/// The wait of one pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Gate {
+    pub(super) pod: String,
+    /// What made it, as the nodes are called.
+    pub(super) of: String,
+    /// So far, where it still waits.
+    pub(super) seconds: i64,
+    pub(super) since: Timestamp,
+    /// When it ended; none while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<Timestamp>,
+}
+
+/// From the start of an object to when its dependents could go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Span {
+    /// When its pod was made; a Service has no time of its own.
+    pub(super) started: Option<Timestamp>,
+    /// When the gate of its pod opened, if it has one.
+    pub(super) opened: Option<Timestamp>,
+    pub(super) ready: Option<Timestamp>,
+}
+
+/// The times of a pod.
+struct Pod<'a> {
+    value: &'a Value,
+    name: &'a str,
+    made: Option<Timestamp>,
+    /// From when to when its gate waited.
+    gate: Option<(Timestamp, Option<Timestamp>)>,
+    ready: Option<Timestamp>,
+}
+
+pub(super) fn of(seen: &Seen, graph: &Graph<'_>, model: &Model, now: Timestamp) -> Times {
+    let mut times = Times::default();
+    let mut nodes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (at, node) in &model.at {
+        let object = &graph.objects[*at];
+        if object.namespace() == seen.namespace {
+            nodes.insert((object.word(), &object.place.name), *node);
+        }
+    }
+    let pods: Vec<Pod<'_>> = seen.pods.iter().filter_map(pod).collect();
+    let mut of_node: BTreeMap<usize, Vec<&Pod<'_>>> = BTreeMap::new();
+    for pod in &pods {
+        let (kind, name) = seen.topmost("Pod", pod.name);
+        let Some(node) = nodes.get(&(kind.as_str(), name.as_str())) else {
+            continue;
+        };
+        of_node.entry(*node).or_default().push(pod);
+        times.gates.extend(gate(pod, &model.nodes[*node].id, now));
+    }
+    times
+        .gates
+        .sort_by(|one, other| (other.seconds, &one.pod).cmp(&(one.seconds, &other.pod)));
+    for (at, node) in &model.at {
+        let object = &graph.objects[*at];
+        let own = of_node.get(node).map_or(&[][..], Vec::as_slice);
+        times.spans.insert(*node, span(object, own, &pods));
+    }
+    times
+}
+
+fn pod(value: &Value) -> Option<Pod<'_>> {
+    if value.pointer("/metadata/deletionTimestamp").is_some() {
+        return None;
+    }
+    let gate = match status::gate(value) {
+        status::Gate::Waiting(since) => since.parse().ok().map(|since| (since, None)),
+        status::Gate::Passed(until) => {
+            let until = until.parse().ok();
+            let since = gate_started(value).or(until);
+            since.map(|since| (since, until))
+        }
+        status::Gate::NotStarted | status::Gate::Refused(_) => None,
+    };
+    Some(Pod {
+        value,
+        name: value["metadata"]["name"].as_str()?,
+        made: time(value, "/metadata/creationTimestamp"),
+        gate,
+        ready: ready(value),
+    })
+}
+
+fn gate_started(pod: &Value) -> Option<Timestamp> {
+    let statuses = pod.pointer("/status/initContainerStatuses")?.as_array()?;
+    let mut statuses = statuses.iter();
+    let gate = statuses.find(|it| it["name"] == rules::keys::GATE_CONTAINER)?;
+    time(gate, "/state/terminated/startedAt")
+}
+
+/// When it became ready, or ended well.
+fn ready(pod: &Value) -> Option<Timestamp> {
+    if pod["status"]["phase"] == "Succeeded" {
+        let ended = pod["status"]["containerStatuses"].as_array();
+        let ended = ended.into_iter().flatten();
+        return ended
+            .filter_map(|it| time(it, "/state/terminated/finishedAt"))
+            .max();
+    }
+    let conditions = pod["status"]["conditions"].as_array()?;
+    let mut conditions = conditions.iter();
+    let ready = conditions.find(|it| it["type"] == "Ready" && it["status"] == "True")?;
+    time(ready, "/lastTransitionTime")
+}
+
+fn gate(pod: &Pod<'_>, of: &str, now: Timestamp) -> Option<Gate> {
+    let (since, until) = pod.gate?;
+    Some(Gate {
+        pod: pod.name.to_owned(),
+        of: of.to_owned(),
+        seconds: seconds(since, until.unwrap_or(now)),
+        since,
+        until,
+    })
+}
+
+/// Whole seconds, which is what Kubernetes writes down.
+pub(super) fn seconds(from: Timestamp, until: Timestamp) -> i64 {
+    until.duration_since(from).as_secs().max(0)
+}
+
+fn span(object: &Object, own: &[&Pod<'_>], all: &[Pod<'_>]) -> Span {
+    match object.word() {
+        "Job" => job(&object.value, own),
+        // One endpoint is enough.
+        "Service" => Span {
+            ready: behind(&object.value, all).filter_map(|it| it.ready).min(),
+            ..Span::default()
+        },
+        _ => workload(object, own),
+    }
+}
+
+fn behind<'p>(service: &Value, all: &'p [Pod<'p>]) -> impl Iterator<Item = &'p Pod<'p>> {
+    let selector = Selector::labels(&service["spec"]["selector"]);
+    let selects = move |pod: &&Pod<'_>| !selector.0.is_empty() && selector.selects(pod.value);
+    all.iter().filter(selects)
+}
+
+fn job(job: &Value, pods: &[&Pod<'_>]) -> Span {
+    let opened = pods.iter().filter_map(|pod| pod.gate?.1).min();
+    Span {
+        started: time(job, "/status/startTime").or(time(job, "/metadata/creationTimestamp")),
+        opened,
+        ready: time(job, "/status/completionTime"),
+    }
+}
+
+/// The pod that was ready last decides. A StatefulSet makes one pod after the other, so it began with the first.
+fn workload(object: &Object, pods: &[&Pod<'_>]) -> Span {
+    // One that is not ready is not counted as if it were absent: the workload is not ready then.
+    let Some(last) = pods.iter().max_by_key(|pod| (pod.ready, pod.made)) else {
+        return Span::default();
+    };
+    let ordered =
+        object.word() == "StatefulSet" && object.value["spec"]["podManagementPolicy"] != "Parallel";
+    let first = pods.iter().min_by_key(|pod| pod.made).filter(|_| ordered);
+    let first = first.unwrap_or(last);
+    Span {
+        started: first.made,
+        opened: first.gate.and_then(|(_, until)| until),
+        ready: last
+            .ready
+            .filter(|_| pods.iter().all(|it| it.ready.is_some())),
+    }
+}
+
+fn time(value: &Value, pointer: &str) -> Option<Timestamp> {
+    value.pointer(pointer)?.as_str()?.parse().ok()
+}

@@ -1,0 +1,106 @@
+//! Health rules of a file: a list of them, or the ConfigMap that the status service follows.
+
+use crate::input;
+use crate::manifest::{Entries, Entry};
+use anyhow::{Result, bail};
+use rules::health::{Problem, Rules};
+use serde_json::Value;
+use std::path::Path;
+
+/// The rules of a file for judging; what is broken is an error, since a rule that is left out judges otherwise than the
+/// status service does.
+pub(crate) fn load(path: &Path) -> Result<Rules> {
+    let (name, text) = input::read(path)?;
+    let (rules, problems) = parse(&name, &text);
+    if problems.is_empty() {
+        return Ok(rules);
+    }
+    let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    bail!("broken health rules:\n  {}", lines.join("\n  "))
+}
+
+/// The rules of a text, and what is wrong with them. Where it holds a ConfigMap, the values of that are the rules.
+pub(crate) fn parse(name: &str, text: &str) -> (Rules, Vec<Problem>) {
+    let entries = Entries::new(text.as_bytes()).map_while(Result::ok);
+    let maps: Vec<Entry> = entries
+        .filter(|entry| entry.object["kind"] == "ConfigMap")
+        .collect();
+    if maps.is_empty() {
+        return Rules::read([(name, text)]);
+    }
+    let flaws = maps.iter().filter_map(|map| map.problem.as_ref());
+    let mut problems: Vec<_> = flaws.map(|flaw| unreadable(name, flaw)).collect();
+    let (rules, found) = of_config_maps(name, maps.iter().map(|map| &map.object));
+    problems.extend(found);
+    (rules, problems)
+}
+
+/// The rules of a ConfigMap of the cluster, which is called `name`.
+pub(crate) fn of_config_map(name: &str, map: &Value) -> (Rules, Vec<Problem>) {
+    of_config_maps(name, std::iter::once(map))
+}
+
+fn of_config_maps<'a>(name: &str, maps: impl Iterator<Item = &'a Value>) -> (Rules, Vec<Problem>) {
+    let mut texts = Vec::new();
+    let mut flaws = Vec::new();
+    for (key, value) in maps.filter_map(|map| map["data"].as_object()).flatten() {
+        let place = format!("{name}, {key}");
+        match value {
+            Value::String(text) => texts.push((place, text.as_str())),
+            _ => flaws.push(unreadable(&place, "is no text; begin it with `|`")),
+        }
+    }
+    let texts = texts.iter().map(|(place, text)| (place.as_str(), *text));
+    let (rules, problems) = Rules::read(texts);
+    flaws.extend(problems);
+    (rules, flaws)
+}
+
+fn unreadable(place: &str, why: &str) -> Problem {
+    Problem {
+        text: place.to_owned(),
+        rule: None,
+        message: why.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> (usize, Vec<String>) {
+        let (rules, problems) = parse("f", text);
+        let problems = problems.iter().map(ToString::to_string);
+        (rules.len(), problems.collect())
+    }
+
+    fn map(value: &str) -> String {
+        format!("apiVersion: v1\nkind: ConfigMap\ndata:\n  a.yaml: {value}\n")
+    }
+
+    #[test]
+    fn rules_stand_alone_or_in_a_config_map() {
+        let good = "- {apiVersion: example.com/v1, current: status.ok}";
+        let bad = "- {apiVersion: example.com/v1}";
+        let lacks = "rule 1: lacks current, the expression of a healthy object";
+        assert_eq!(found(good), (1, vec![]));
+        assert_eq!(found(bad), (1, vec![format!("f: {lacks}")]));
+        let literal = |rules: &str| map(&format!("|\n    {rules}"));
+        assert_eq!(found(&literal(good)), (1, vec![]));
+        assert_eq!(
+            found(&literal(bad)),
+            (1, vec![format!("f, a.yaml: {lacks}")])
+        );
+    }
+
+    #[test]
+    fn a_config_map_that_is_no_text_is_told() {
+        let told = ["f, a.yaml: is no text; begin it with `|`".to_owned()];
+        assert_eq!(found(&map("[{apiVersion: v1}]")), (0, told.to_vec()));
+        let twice = format!("{}data: {{}}\n", map("''"));
+        let told = ["f: line 5, column 1: the key \"data\" is there twice".to_owned()];
+        assert_eq!(found(&twice), (0, told.to_vec()));
+        let empty = "kind: ConfigMap\napiVersion: v1\n";
+        assert_eq!(found(empty), (0, vec![]), "no rules are fine");
+    }
+}

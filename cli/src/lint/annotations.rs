@@ -1,0 +1,142 @@
+//! What stands in the annotations of one object: every key by itself, so that one mistake hides no other.
+
+use super::finding::{Finding, Level};
+use crate::objects::{Holder, Object, Role};
+use rules::annotation::{self, ParseError, Problem};
+use rules::keys;
+use rules::readiness::{self, Readiness, Side};
+use serde_json::{Map, Value};
+
+pub(super) fn check(object: &Object) -> Vec<Finding> {
+    let holders = object.holders();
+    let mut findings = Vec::new();
+    for holder in &holders {
+        for (key, value) in holder.annotations {
+            findings.extend(of_key(object, holder, key, value));
+        }
+        findings.extend(pair(object, holder));
+    }
+    findings.extend(twice(object, &holders));
+    findings
+}
+
+/// Whether a list that stands here is one that somebody reads.
+fn is_list(key: &str) -> bool {
+    key == keys::DEPENDS_ON || key == keys::CONFIG_DEPENDS_ON
+}
+
+fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<Finding> {
+    if is_list(key) || key.starts_with(keys::PREFIX) {
+        if let Err(error) = grammar(key, value) {
+            return Some(refused(object, holder, &error));
+        }
+        return idle(object, holder, key).map(|message| {
+            Finding::new(Level::Warning, &object.place, message).at(holder.path, key)
+        });
+    }
+    None
+}
+
+fn grammar(key: &str, value: &Value) -> Result<(), ParseError> {
+    let alone = Map::from_iter([(key.to_owned(), value.clone())]);
+    annotation::declared(&alone)?;
+    annotation::health(&alone)?;
+    Ok(())
+}
+
+/// Where no admission looks, an unknown key does no harm, and no good.
+fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding {
+    let mut finding = Finding::refused(&object.place, holder.path, error);
+    let unknown = matches!(error.problem, Problem::UnknownAnnotation(_));
+    if unknown && !object.is_dependent() {
+        finding.level = Level::Warning;
+    }
+    finding
+}
+
+/// Why a key that can be read has no effect where it stands.
+fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
+    let of_any = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE].contains(&key);
+    let waits = is_list(key) || (keys::TERMS.contains(&key) && !of_any);
+    if holder.role == Role::Copied && (waits || of_any) {
+        return Some(
+            "it has no effect here; write it on the CronJob or on its pod template".to_owned(),
+        );
+    }
+    // cli-utils reads its own key on any object.
+    if waits && !object.is_dependent() && key != keys::CONFIG_DEPENDS_ON {
+        let kind = object.word();
+        return Some(format!(
+            "it has no effect on a {kind}; only workloads and pods wait"
+        ));
+    }
+    if key == keys::ALLOW_DEPENDENTS_FROM && object.word() != "Namespace" {
+        return Some("it has no effect here; write it on the Namespace".to_owned());
+    }
+    None
+}
+
+/// HIP-0025's two annotations.
+fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
+    let (success, failure) = (keys::READINESS_SUCCESS, keys::READINESS_FAILURE);
+    let told = |level, key: &str, message: String| {
+        Some(Finding::new(level, &object.place, message).at(holder.path, key))
+    };
+    let text = |key: &'static str| match holder.annotations.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(key),
+    };
+    let (on_success, on_failure) = match (text(success), text(failure)) {
+        (Ok(on_success), Ok(on_failure)) => (on_success, on_failure),
+        (Err(key), _) | (_, Err(key)) => {
+            return told(Level::Error, key, readiness::Problem::NotText.to_string());
+        }
+    };
+    match (
+        Readiness::read(on_success, on_failure),
+        on_success,
+        on_failure,
+    ) {
+        (Err((Side::Success, problem)), ..) => told(Level::Error, success, problem.to_string()),
+        (Err((Side::Failure, problem)), ..) => told(Level::Error, failure, problem.to_string()),
+        (Ok(None), Some(_), None) => told(
+            Level::Warning,
+            success,
+            format!("it has no effect without {failure}"),
+        ),
+        (Ok(None), None, Some(_)) => told(
+            Level::Warning,
+            failure,
+            format!("it has no effect without {success}"),
+        ),
+        (Ok(None), Some(_), Some(_)) => told(
+            Level::Warning,
+            success,
+            format!("it and {failure} have no effect, because one of the lists is empty"),
+        ),
+        _ => None,
+    }
+}
+
+/// What stands on the object and on its pod template: the template's counts.
+fn twice(object: &Object, holders: &[Holder<'_>]) -> Vec<Finding> {
+    let of = |role| holders.iter().find(|holder| holder.role == role);
+    let (Some(own), Some(template)) = (of(Role::Own), of(Role::Template)) else {
+        return Vec::new();
+    };
+    let read = |key: &&String| is_list(key) || keys::TERMS.contains(&key.as_str());
+    let both = own
+        .annotations
+        .keys()
+        .filter(read)
+        .filter(|key| template.annotations.contains_key(*key));
+    both.map(|key| {
+        let message = format!(
+            "it stands on {} too, and that one counts; keep one of them",
+            template.path
+        );
+        Finding::new(Level::Warning, &object.place, message).at(own.path, key)
+    })
+    .collect()
+}

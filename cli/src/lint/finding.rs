@@ -1,0 +1,102 @@
+//! What lint tells.
+
+use crate::objects::Place;
+use rules::annotation::ParseError;
+use serde::Serialize;
+use std::fmt;
+
+/// One thing that is told, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    pub(super) level: Level,
+    #[serde(flatten)]
+    pub(super) place: Place,
+    /// Which annotations of the object: of its own metadata, or of a template in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) path: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) key: Option<String>,
+    /// In the value of the annotation, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) column: Option<usize>,
+    pub(super) message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    /// Worth knowing; may well be meant.
+    Note,
+    /// Likely not what is meant.
+    Warning,
+    /// It is refused, or never starts.
+    Error,
+}
+
+impl Finding {
+    pub(super) fn new(level: Level, place: &Place, message: impl Into<String>) -> Self {
+        Self {
+            level,
+            place: place.clone(),
+            path: None,
+            key: None,
+            line: None,
+            column: None,
+            message: message.into(),
+        }
+    }
+
+    /// What the grammar refuses, with its own place and words.
+    pub(super) fn refused(place: &Place, path: &'static str, error: &ParseError) -> Self {
+        let finding = Self::new(Level::Error, place, error.problem.to_string());
+        Self {
+            line: error.place.map(|it| it.line),
+            column: error.place.map(|it| it.column),
+            ..finding.at(path, &error.key)
+        }
+    }
+
+    pub(super) fn at(self, path: &'static str, key: &str) -> Self {
+        Self {
+            path: Some(path),
+            key: Some(key.to_owned()),
+            ..self
+        }
+    }
+}
+
+impl Level {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// `error: shop.yaml, document 2, Deployment api, spec.template: sluice.dev/depends-on: line 1, column 9: …`
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { file, document, .. } = &self.place;
+        write!(out, "{}: {file}", self.level.word())?;
+        if *document > 0 {
+            write!(out, ", document {document}")?;
+        }
+        if !self.place.kind.is_empty() {
+            write!(out, ", {}", self.place)?;
+        }
+        if let Some(path) = self.path {
+            write!(out, ", {path}")?;
+        }
+        if let Some(key) = &self.key {
+            write!(out, ": {key}")?;
+        }
+        if let (Some(line), Some(column)) = (self.line, self.column) {
+            write!(out, ": line {line}, column {column}")?;
+        }
+        write!(out, ": {}", self.message)
+    }
+}

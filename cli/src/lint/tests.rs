@@ -1,0 +1,274 @@
+mod order;
+
+use super::*;
+use crate::manifest::Entries;
+
+/// The lines for a manifest.
+fn lint(manifest: &str) -> Vec<String> {
+    let entries = Entries::new(manifest.as_bytes()).map(Result::unwrap);
+    let objects: Vec<_> = entries
+        .map(|entry| objects::place("a.yaml", entry.document, entry.object))
+        .collect();
+    check(&objects).iter().map(ToString::to_string).collect()
+}
+
+/// A Deployment with this list.
+fn deployment(name: &str, list: &str) -> String {
+    format!(
+        "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, annotations: {{sluice.dev/depends-on: '{list}'}}}}\nspec: {{template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: []}}}}}}\n"
+    )
+}
+
+fn job(name: &str, metadata: &str, spec: &str) -> String {
+    format!(
+        "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}{metadata}}}\nspec: {{{spec}}}\n"
+    )
+}
+
+fn service(name: &str, spec: &str) -> String {
+    format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{{spec}}}\n")
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn the_grammars_own_errors_are_told_with_their_place() {
+    let lines = lint(&format!(
+        "a: b\n{}",
+        deployment("api", "job/migrate, Deploymnt/x")
+    ));
+    let expected = "error: a.yaml, document 2, Deployment api, metadata: sluice.dev/depends-on: line 1, column 14: \
+                    unknown kind \"Deploymnt\"; did you mean \"Deployment\"?";
+    assert_eq!(lines, [expected]);
+}
+
+#[test]
+fn every_key_is_read_wherever_it_stands() {
+    let manifest = "
+apiVersion: batch/v1
+kind: CronJob
+metadata:
+  name: c
+  annotations: {config.kubernetes.io/depends-on: 'x', sluice.dev/dependson: job/a}
+spec:
+  jobTemplate:
+    metadata: {annotations: {sluice.dev/depends-on: deploy/a}}
+    spec:
+      template:
+        metadata: {annotations: {sluice.dev/health: '/status/x >', helm.sh/readiness-success: '[1]'}}
+        spec: {containers: []}
+";
+    let lines = lint(manifest);
+    let starts = [
+        "error: a.yaml, document 1, CronJob c, metadata: config.kubernetes.io/depends-on: line 1, column 1: ",
+        "error: a.yaml, document 1, CronJob c, metadata: sluice.dev/dependson: unknown annotation; did you mean \"sluice.dev/depends-on\"?",
+        "warning: a.yaml, document 1, CronJob c, spec.jobTemplate: sluice.dev/depends-on: it has no effect here; ",
+        "error: a.yaml, document 1, CronJob c, spec.jobTemplate.spec.template: sluice.dev/health: line 1, column ",
+        "error: a.yaml, document 1, CronJob c, spec.jobTemplate.spec.template: helm.sh/readiness-success: ",
+    ];
+    assert_eq!(lines.len(), starts.len(), "{lines:#?}");
+    for (line, start) in lines.iter().zip(starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
+}
+
+#[test]
+fn a_key_without_effect_is_a_warning() {
+    let on = |kind: &str, key: &str, value: &str| {
+        lint(&format!(
+            "apiVersion: v1\nkind: {kind}\nmetadata: {{name: x, annotations: {{{key}: '{value}'}}}}\n"
+        ))
+    };
+    let service = on("Service", "sluice.dev/depends-on", "job/a");
+    assert!(
+        service[0].ends_with("it has no effect on a Service; only workloads and pods wait"),
+        "{service:?}"
+    );
+    let near = on("ConfigMap", "sluice.dev/helth", "a");
+    assert!(
+        near[0].starts_with("warning: ")
+            && near[0].ends_with("did you mean \"sluice.dev/health\"?"),
+        "{near:?}"
+    );
+    let allow = on("Service", "sluice.dev/allow-dependents-from", "a");
+    assert!(allow[0].ends_with("write it on the Namespace"), "{allow:?}");
+    assert_eq!(
+        on("Namespace", "sluice.dev/allow-dependents-from", "a"),
+        NOTHING
+    );
+    let half = on("ConfigMap", "helm.sh/readiness-success", "[]");
+    assert!(
+        half[0].ends_with("it has no effect without helm.sh/readiness-failure"),
+        "{half:?}"
+    );
+    assert_eq!(
+        on(
+            "ConfigMap",
+            "config.kubernetes.io/depends-on",
+            "apps/namespaces/a/Deployment/b"
+        ),
+        NOTHING
+    );
+}
+
+#[test]
+fn what_stands_twice_is_told() {
+    let twice = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api, annotations: {sluice.dev/depends-on: configmap/a:present}}
+spec: {template: {metadata: {annotations: {sluice.dev/depends-on: 'node/a'}}, spec: {containers: []}}}
+";
+    let expected = "warning: a.yaml, document 1, Deployment api, metadata: sluice.dev/depends-on: it stands on spec.template \
+                    too, and that one counts; keep one of them";
+    assert_eq!(lint(twice), [expected]);
+}
+
+#[test]
+fn what_is_not_in_the_input_is_a_note() {
+    let expected = "note: a.yaml, document 1, Deployment api: it depends on Job/migrate, which is not among these objects";
+    assert_eq!(lint(&deployment("api", "job/migrate")), [expected]);
+    for list in [
+        "node/a",
+        "serviceaccount/default",
+        "svc/kubernetes",
+        "kube-system/deploy/coredns",
+        "[{kind: Job, name: a, optional: true}]",
+    ] {
+        assert_eq!(lint(&deployment("api", list)), NOTHING, "{list}");
+    }
+    let custom = "---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: tls}\n";
+    for list in [
+        "Certificate.cert-manager.io/tls",
+        "certificates.cert-manager.io/tls",
+    ] {
+        assert_eq!(
+            lint(&[deployment("api", list), custom.to_owned()].concat()),
+            NOTHING
+        );
+    }
+}
+
+#[test]
+fn circles_are_told_with_their_whole_path() {
+    let circle = [
+        deployment("a", "deploy/b"),
+        deployment("b", "svc/c"),
+        service("c", "selector: {app: c}"),
+        deployment("c", "deploy/a"),
+    ]
+    .concat();
+    let expected = "error: a.yaml, document 1, Deployment a: these wait for each other and never start: Deployment a -> \
+                    Deployment b -> Service c -> Deployment c -> Deployment a; take one entry out";
+    assert_eq!(lint(&circle), [expected]);
+    let before = [
+        deployment("z", "deploy/a"),
+        deployment("a", "deploy/b"),
+        deployment("b", "deploy/a"),
+    ]
+    .concat();
+    let told = "start: Deployment a -> Deployment b -> Deployment a; take one entry out";
+    let lines = lint(&before);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].ends_with(told), "{lines:?}");
+    let itself = "error: a.yaml, document 1, Deployment a: it waits for itself; take the entry out of its list";
+    assert_eq!(lint(&deployment("a", "deploy/a")), [itself]);
+    let behind = [deployment("a", "svc/a"), service("a", "selector: {app: a}")].concat();
+    assert!(lint(&behind)[0].contains("Deployment a -> Service a -> Deployment a; "));
+}
+
+#[test]
+fn a_way_out_is_no_circle() {
+    let other = deployment("b", "deploy/a");
+    for list in [
+        "deploy/b:present",
+        "[{kind: Deployment, name: b, optional: true}]",
+        "[{any: [deploy/b, node/x]}]",
+        "[{kind: Deployment, selector: app=b, min: 1}]",
+    ] {
+        assert_eq!(
+            lint(&[deployment("a", list), other.clone()].concat()),
+            NOTHING,
+            "{list}"
+        );
+    }
+    let long: String = (0..3_000)
+        .map(|at| deployment(&format!("d{at}"), &format!("deploy/d{}", at + 1)))
+        .collect();
+    assert_eq!(lint(&long).len(), 1, "only the last is not there");
+}
+
+#[test]
+fn dependencies_that_are_likely_not_meant_are_warnings() {
+    let of =
+        |target: &str, list: &str| lint(&[deployment("api", list), target.to_owned()].concat());
+    let told = |lines: Vec<String>, part: &str| {
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(
+            lines[0].starts_with("warning: a.yaml, document 1, Deployment api: it depends on "),
+            "{lines:?}"
+        );
+        assert!(lines[0].contains(part), "{lines:?}");
+    };
+    told(
+        of(&job("m", "", "ttlSecondsAfterFinished: 60"), "job/m"),
+        "removed 60 s after it finished",
+    );
+    let hook = |hook: &str, policy: &str| {
+        job(
+            "m",
+            &format!(
+                ", annotations: {{helm.sh/hook: '{hook}', helm.sh/hook-delete-policy: {policy}}}"
+            ),
+            "",
+        )
+    };
+    told(
+        of(&hook("pre-install", "hook-succeeded"), "job/m"),
+        "removed as soon as it succeeded",
+    );
+    told(
+        of(
+            &hook("post-install,post-upgrade", "before-hook-creation"),
+            "job/m",
+        ),
+        "a post-install hook",
+    );
+    assert_eq!(
+        of(
+            &hook("pre-install,post-upgrade", "before-hook-creation"),
+            "job/m"
+        ),
+        NOTHING
+    );
+    told(
+        of(&service("s", "clusterIP: None"), "svc/s"),
+        "has no selector",
+    );
+    told(
+        of(&service("s", "selector: {app: none}"), "svc/s"),
+        "selects no pod of these objects",
+    );
+    assert_eq!(
+        of(&service("s", "selector: {app: none}"), "svc/s:present"),
+        NOTHING
+    );
+}
+
+#[test]
+fn a_finding_is_data_too() {
+    let entry = Entries::new(deployment("api", "jbo/a").as_bytes())
+        .next()
+        .unwrap()
+        .unwrap()
+        .object
+        .clone();
+    let objects = [objects::place("a.yaml", 1, entry)];
+    let json = serde_json::to_value(&check(&objects)[0]).unwrap();
+    let expected = serde_json::json!({
+        "level": "error", "file": "a.yaml", "document": 1, "kind": "Deployment", "namespace": "", "name": "api",
+        "path": "metadata", "key": "sluice.dev/depends-on", "line": 1, "column": 1,
+        "message": "unknown kind \"jbo\"; did you mean \"job\"?",
+    });
+    assert_eq!(json, expected);
+}

@@ -1,0 +1,204 @@
+//! Parts, weights, caps and plans.
+
+use super::{NOTHING, lint};
+
+/// A workload of the release `r`.
+fn workload(kind: &str, name: &str, annotations: &str, labels: &str) -> String {
+    let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
+    format!(
+        "---\napiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, annotations: {{{annotations}}}, \
+         labels: {{app.kubernetes.io/instance: r, {labels}}}}}\nspec: {{template: {{spec: {{containers: []}}}}}}\n"
+    )
+}
+
+fn deployment(name: &str, annotations: &str) -> String {
+    workload("Deployment", name, annotations, "")
+}
+
+fn plan(label: &str, text: &str) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: order, labels: {{sluice.dev/plan: 'true', {label}}}}}\n\
+         data:\n  order: |\n    {}\n",
+        text.replace('\n', "\n    ")
+    )
+}
+
+const IN_R: &str = "app.kubernetes.io/instance: r";
+
+#[test]
+fn circles_through_parts_weights_and_plans_are_told_with_the_whole_path() {
+    let told = |objects: &[String], path: &str| {
+        let lines = lint(&objects.concat());
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        let told = format!("these wait for each other and never start: {path}");
+        assert!(lines[0].contains(&told), "{}", lines[0]);
+    };
+    let group = [
+        deployment(
+            "a",
+            "sluice.dev/group: x, sluice.dev/depends-on: deployment/b",
+        ),
+        deployment("b", "sluice.dev/depends-on: group/x"),
+        deployment("c", "sluice.dev/group: x"),
+    ];
+    told(
+        &group,
+        "Deployment a -> Deployment b -> Deployment a (group/x); take one entry out",
+    );
+    let wave = [
+        deployment("a", "sluice.dev/weight: '1'"),
+        workload("Job", "seed", "sluice.dev/weight: '-1'", ""),
+        deployment("b", "sluice.dev/depends-on: deployment/a"),
+    ];
+    told(
+        &wave[..],
+        "Deployment a -> Deployment b (weight 0) -> Deployment a; take one entry out, or change a weight",
+    );
+}
+
+#[test]
+fn a_circle_through_a_plan_is_told() {
+    let chart = |name: &str| format!("helm.sh/chart: {name}-1.0.0");
+    let objects = [
+        plan(IN_R, "api: [db]"),
+        workload("Deployment", "api", "", &chart("api")),
+        workload(
+            "StatefulSet",
+            "db",
+            "sluice.dev/depends-on: deployment/api",
+            &chart("db"),
+        ),
+    ];
+    let expected = "error: a.yaml, document 2, Deployment api: these wait for each other and never start: Deployment api -> \
+                    StatefulSet db (plan: subchart/db) -> Deployment api; take one entry out, or change the plan";
+    assert_eq!(lint(&objects.concat()), [expected]);
+}
+
+#[test]
+fn what_weighs_the_same_or_is_of_another_scope_is_no_link() {
+    let other = "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j, annotations: {sluice.dev/scope: other, \
+                 sluice.dev/depends-on: deployment/a}}\nspec: {template: {spec: {containers: []}}}\n";
+    let objects = [
+        deployment("a", "sluice.dev/weight: '1'"),
+        deployment(
+            "b",
+            "sluice.dev/weight: '1', sluice.dev/depends-on: deployment/a",
+        ),
+        other.to_owned(),
+    ];
+    assert_eq!(lint(&objects.concat()), NOTHING);
+}
+
+#[test]
+fn keys_that_order_nothing_are_warnings_with_the_way_out() {
+    let one = |kind: &str, metadata: &str| {
+        let (version, spec) = match kind {
+            "Job" => ("batch/v1", "{template: {spec: {containers: []}}}"),
+            _ => ("v1", "{}"),
+        };
+        let lines = lint(&format!(
+            "apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x, {metadata}}}\nspec: {spec}\n"
+        ));
+        assert_eq!(lines.len(), 1, "{metadata}: {lines:#?}");
+        lines[0].clone()
+    };
+    for key in ["weight", "parallelism"] {
+        let line = one("Job", &format!("annotations: {{sluice.dev/{key}: '2'}}"));
+        assert!(line.starts_with(&format!("warning: a.yaml, document 1, Job x, metadata: sluice.dev/{key}: it is in no scope, so there is no wave; ")), "{line}");
+        assert!(line.ends_with("annotate it with sluice.dev/scope"));
+    }
+    let hook = "labels: {app.kubernetes.io/instance: r}, annotations: {helm.sh/hook: pre-install, sluice.dev/weight: '2'}";
+    assert!(one("Job", hook).contains("Helm runs its hooks itself"));
+    let line = one(
+        "Secret",
+        "labels: {app.kubernetes.io/instance: r}, annotations: {sluice.dev/weight: '2'}",
+    );
+    assert!(
+        line.ends_with("waves are made of workloads and custom resources"),
+        "{line}"
+    );
+    let bad = one(
+        "Job",
+        "labels: {app.kubernetes.io/instance: r}, annotations: {sluice.dev/weight: heavy}",
+    );
+    assert!(
+        bad.starts_with("error: ") && bad.contains("\"heavy\""),
+        "{bad}"
+    );
+}
+
+#[test]
+fn different_caps_in_one_wave_are_a_warning() {
+    let cap = |name: &str, cap: &str| deployment(name, &format!("sluice.dev/parallelism: '{cap}'"));
+    let objects = [
+        cap("a", "3"),
+        cap("b", "0"),
+        cap("c", "1"),
+        deployment("d", ""),
+        deployment("e", "sluice.dev/parallelism: '5', sluice.dev/weight: '1'"),
+    ];
+    let expected = "warning: a.yaml, document 1, Deployment a, metadata: sluice.dev/parallelism: 3 here and 1 on \
+                    Deployment b, both of weight 0 in r: the smallest counts for all of them; write the same on each";
+    assert_eq!(lint(&objects.concat()), [expected]);
+}
+
+#[test]
+fn a_plan_is_read() {
+    let api = workload("Deployment", "api", "", "helm.sh/chart: api-1.0.0");
+    let one = |label: &str, text: &str| lint(&[plan(label, text), api.clone()].concat());
+    assert_eq!(one(IN_R, "api: []"), NOTHING);
+    assert_eq!(
+        one(IN_R, "api: []\nweb: [a b]"),
+        [
+            "error: a.yaml, document 1, ConfigMap order, data: order: line 2, column 8: sub-chart \"a b\" has ' ' in it; \
+             letters, digits, \"-\", \"_\" and \".\" are allowed"
+        ]
+    );
+    let unknown = one(IN_R, "web: [api, group/data]");
+    assert_eq!(
+        unknown,
+        [
+            "warning: a.yaml, document 1, ConfigMap order, data: order: r has no group/data, subchart/web among these \
+             objects; check the spelling"
+        ]
+    );
+    let nowhere = one("a: b", "api: []");
+    assert!(
+        nowhere[0].contains("the plan is in no scope, so it orders nothing"),
+        "{nowhere:?}"
+    );
+    let no_plan = lint(&plan(IN_R, "api: []").replace("'true'", "'yes'"));
+    assert!(
+        no_plan[0].ends_with("makes no plan; its only value is \"true\""),
+        "{no_plan:?}"
+    );
+    let no_key = lint(&plan(IN_R, "api: []").replace("order: |", "oder: |"));
+    assert!(
+        no_key[0].contains("the plan has no key \"order\""),
+        "{no_key:?}"
+    );
+}
+
+#[test]
+fn parts_without_objects_are_told() {
+    let of = |list: &str| {
+        lint(&deployment(
+            "a",
+            &format!("sluice.dev/depends-on: {list}, sluice.dev/group: own"),
+        ))
+    };
+    for (list, end) in [
+        ("subchart/db", "is not waited for; check the spelling"),
+        ("group/own", "in which no other of these objects is"),
+        ("release/x", "which is not among these objects"),
+    ] {
+        let lines = of(list);
+        assert!(lines[0].starts_with("note: "), "{lines:?}");
+        assert!(lines[0].ends_with(end), "{lines:?}");
+    }
+    let alone = lint(&super::deployment("a", "subchart/db"));
+    assert!(
+        alone[0].starts_with("warning: ") && alone[0].contains("is in no scope"),
+        "{alone:?}"
+    );
+}

@@ -1,0 +1,84 @@
+//! Weights and caps: where they say nothing, and where they contradict each other.
+
+use super::finding::{Finding, Level};
+use crate::objects::{Object, Role};
+use rules::keys;
+use rules::scope::Scope;
+use std::collections::BTreeMap;
+
+pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
+    let mut findings: Vec<_> = objects.iter().flat_map(idle).collect();
+    findings.extend(caps(objects));
+    findings
+}
+
+/// A warning on the key, where it stands and counts.
+fn warning(object: &Object, key: &str, message: String) -> Finding {
+    let holders = object.holders();
+    let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
+    let holder = holders.find(|holder| holder.annotations.contains_key(key));
+    let path = holder.map_or("metadata", |holder| holder.path);
+    Finding::new(Level::Warning, &object.place, message).at(path, key)
+}
+
+/// Keys that order nothing where they stand.
+fn idle(object: &Object) -> Vec<Finding> {
+    let told = |key: &str| Some(warning(object, key, why_idle(object, key)?));
+    let keys = [keys::WEIGHT, keys::PARALLELISM].into_iter();
+    keys.filter(|key| object.said(key).is_some())
+        .filter_map(told)
+        .collect()
+}
+
+fn why_idle(object: &Object, key: &str) -> Option<String> {
+    if object.annotation("helm.sh/hook").is_some() {
+        return Some(
+            "Helm runs its hooks itself, one by one in the order of helm.sh/hook-weight; for a wave of sluice make it a plain object"
+                .to_owned(),
+        );
+    }
+    // That a cap needs pods is told with the other keys that do; what a controller made repeats what stands above it.
+    if object.owner().is_some() || (key == keys::PARALLELISM && !object.is_dependent()) {
+        return None;
+    }
+    if !object.is_counted() && !object.is_dependent() {
+        let kind = object.word();
+        return Some(format!(
+            "it has no effect on a {kind}; waves are made of workloads and custom resources"
+        ));
+    }
+    object.scope.is_none().then(|| {
+        format!(
+            "it is in no scope, so there is no wave; let Helm, Flux or Argo CD install it (name a chart's folder as -f), or annotate it with {}",
+            keys::SCOPE
+        )
+    })
+}
+
+/// Different caps in one wave: the smallest counts for all.
+fn caps(objects: &[Object]) -> Vec<Finding> {
+    let mut waves: BTreeMap<(&Scope, i64), Vec<(usize, &Object)>> = BTreeMap::new();
+    for object in objects {
+        if let (Some(cap), Some(scope), Some(weight)) = (object.cap(), &object.scope, object.wave())
+        {
+            waves
+                .entry((scope, weight))
+                .or_default()
+                .push((cap, object));
+        }
+    }
+    let mut findings = Vec::new();
+    for ((scope, weight), capped) in waves {
+        let Some((least, first)) = capped.iter().min_by_key(|(cap, _)| *cap) else {
+            continue;
+        };
+        for (cap, object) in capped.iter().filter(|(cap, _)| cap != least) {
+            let message = format!(
+                "{cap} here and {least} on {}, both of weight {weight} in {}: the smallest counts for all of them; write the same on each",
+                first.place, scope.name
+            );
+            findings.push(warning(object, keys::PARALLELISM, message));
+        }
+    }
+    findings
+}

@@ -1,0 +1,16 @@
+//! Objects of a manifest or of a cluster, and who waits for whom among them.
+
+mod chart;
+mod circles;
+mod files;
+mod graph;
+mod links;
+mod object;
+mod place;
+
+pub(crate) use chart::Chart;
+pub(crate) use files::{Input, place, read};
+pub(crate) use graph::Graph;
+pub(crate) use links::{Source, unreadable};
+pub(crate) use object::{Holder, Object, Role};
+pub(crate) use place::Place;

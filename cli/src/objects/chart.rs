@@ -1,0 +1,111 @@
+//! A chart's folder as its objects, rendered by Helm itself.
+
+use crate::manifest::Entries;
+use crate::offline;
+use anyhow::{Context, Result, bail, ensure};
+use rules::kinds::Kind;
+use rules::scope;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What Helm is told beside the folder.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chart {
+    /// The name of the release; by default that of the chart.
+    pub(crate) release: Option<String>,
+    /// The namespace of the release; by default Helm's, `default`.
+    pub(crate) namespace: Option<String>,
+    /// Files of values, in their order.
+    pub(crate) values: Vec<PathBuf>,
+    /// Single values, as Helm's `--set` has them.
+    pub(crate) set: Vec<String>,
+}
+
+const FILE: &str = "Chart.yaml";
+
+/// Where Helm writes whose release an object is.
+const RELEASE: &str = "meta.helm.sh/release-name";
+
+/// Whether a folder is that of a chart.
+pub(super) fn is_chart(path: &Path) -> bool {
+    path.join(FILE).is_file()
+}
+
+impl Chart {
+    /// What `helm template` prints of the folder.
+    pub(super) fn render(&self, folder: &Path) -> Result<Vec<u8>> {
+        let shown = folder.display();
+        let mut helm = Command::new("helm");
+        helm.arg("template")
+            .arg(self.release(folder)?)
+            .arg(folder)
+            .args(["--namespace", self.namespace()]);
+        for file in &self.values {
+            helm.arg("--values").arg(file);
+        }
+        for pair in &self.set {
+            helm.args(["--set", pair]);
+        }
+        let output = match helm.output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => bail!(
+                "{shown} is a chart, and there is no helm on the PATH to render it; install Helm, or render it elsewhere and name the file"
+            ),
+            output => output.context("cannot run helm")?,
+        };
+        ensure!(
+            output.status.success(),
+            "helm cannot render {shown}: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+        Ok(output.stdout)
+    }
+
+    /// The name of the release: as asked for, else as the chart calls itself.
+    fn release(&self, folder: &Path) -> Result<String> {
+        if let Some(release) = &self.release {
+            return Ok(release.clone());
+        }
+        let path = folder.join(FILE);
+        let file = File::open(&path).with_context(|| format!("cannot open {}", path.display()))?;
+        let first = Entries::new(BufReader::new(file)).next();
+        let chart = first
+            .transpose()
+            .with_context(|| path.display().to_string())?;
+        let name = chart.and_then(|entry| Some(entry.object["name"].as_str()?.to_owned()));
+        name.with_context(|| format!("{}: it has no name", path.display()))
+    }
+
+    fn namespace(&self) -> &str {
+        self.namespace.as_deref().unwrap_or("default")
+    }
+
+    /// Writes what Helm and the API server write when the chart is installed, and `helm template` leaves out: whose
+    /// release it is, on everything but hooks, and the namespace.
+    pub(super) fn install(&self, folder: &Path, object: &mut Value) -> Result<()> {
+        let release = self.release(folder)?;
+        let is_hook = scope::is_hook(object);
+        let of_cluster =
+            matches!(offline::kind_of(object), Ok(Kind::Builtin(it)) if !it.namespaced);
+        let metadata = object.pointer_mut("/metadata");
+        let Some(metadata) = metadata.and_then(Value::as_object_mut) else {
+            return Ok(());
+        };
+        if !of_cluster {
+            let namespace = metadata.entry("namespace");
+            namespace.or_insert_with(|| self.namespace().into());
+        }
+        if !is_hook {
+            let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+            if annotations.is_null() {
+                *annotations = json!({});
+            }
+            if let Some(annotations) = annotations.as_object_mut() {
+                annotations.insert(RELEASE.to_owned(), release.into());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Objects that wait for each other.
+
+use super::graph::Graph;
+use super::links::{Link, Source, Wait};
+use rules::dependency::Reference;
+
+impl Graph<'_> {
+    /// Objects that wait for each other, each circle with its smallest member first.
+    pub(crate) fn circles(&self) -> Vec<Vec<usize>> {
+        let needs: Vec<_> = (0..self.objects.len()).map(|at| self.needs(at)).collect();
+        circles(&needs)
+    }
+
+    /// The names along a circle, with what makes the next one wait where no list names it.
+    pub(crate) fn path(&self, circle: &[usize]) -> String {
+        // What leads to an object stands behind its name: `Deployment a -> Job b (weight 0) -> Deployment a`.
+        let mut told = String::new();
+        let mut behind = None;
+        for (at, link) in self.steps(circle) {
+            told.push_str(&self.called(at, behind.take()));
+            told.push_str(" -> ");
+            behind = link.and_then(|link| self.how(at, link));
+        }
+        told.push_str(&self.called(circle[0], behind));
+        told
+    }
+
+    fn called(&self, at: usize, how: Option<String>) -> String {
+        let name = &self.objects[at].place;
+        match how {
+            Some(how) => format!("{name} ({how})"),
+            None => name.to_string(),
+        }
+    }
+
+    /// Each member of a circle, and what makes it wait for the next.
+    fn steps(&self, circle: &[usize]) -> Vec<(usize, Option<Link>)> {
+        let next = circle.iter().cycle().skip(1);
+        let step = |(at, next): (&usize, &usize)| {
+            let mut links = self.links(*at).into_iter();
+            (*at, links.find(|link| link.must && link.to == *next))
+        };
+        circle.iter().zip(next).map(step).collect()
+    }
+
+    /// What makes one object wait for another, where it is no entry that names it.
+    pub(crate) fn how(&self, from: usize, link: Link) -> Option<String> {
+        let Wait { dependency, source } = &self.lists[from][link.wait?];
+        match (source, &dependency.reference) {
+            (Source::Weight, _) => {
+                let weight = self.waves[link.to].unwrap_or_default();
+                Some(format!("weight {weight}"))
+            }
+            (Source::Plan, _) => Some(format!("plan: {dependency}")),
+            (_, Reference::Part(_)) => Some(dependency.to_string()),
+            _ => None,
+        }
+    }
+
+    /// How a circle is broken.
+    pub(crate) fn way_out(&self, circle: &[usize]) -> &'static str {
+        let steps = self.steps(circle);
+        let says = |source: Source| {
+            steps.iter().any(|(at, link)| {
+                let wait = link.and_then(|link| link.wait);
+                wait.is_some_and(|wait| self.lists[*at][wait].source == source)
+            })
+        };
+        match (says(Source::Weight), says(Source::Plan)) {
+            (false, false) => "take one entry out",
+            (true, false) => "take one entry out, or change a weight",
+            (false, true) => "take one entry out, or change the plan",
+            (true, true) => "take one entry out, or change a weight or the plan",
+        }
+    }
+}
+
+/// The circles that a walk over everything closes; each begins with its smallest member. No recursion: a chain may be
+/// as long as the input.
+fn circles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut state = vec![State::New; needs.len()];
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for start in 0..needs.len() {
+        if state[start] != State::New {
+            continue;
+        }
+        let mut path = vec![(start, needs[start].iter())];
+        state[start] = State::OnPath;
+        while let Some((at, rest)) = path.last_mut() {
+            let at = *at;
+            match rest.next().copied() {
+                None => {
+                    state[at] = State::Done;
+                    path.pop();
+                }
+                Some(next) if state[next] == State::New => {
+                    state[next] = State::OnPath;
+                    path.push((next, needs[next].iter()));
+                }
+                Some(next) if state[next] == State::OnPath => {
+                    let members = path.iter().map(|(at, _)| *at);
+                    let circle = members.skip_while(|at| *at != next).collect();
+                    found.push(turned(circle));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    OnPath,
+    Done,
+}
+
+fn turned(mut circle: Vec<usize>) -> Vec<usize> {
+    let first = circle.iter().min().copied();
+    let at = circle.iter().position(|it| Some(*it) == first);
+    circle.rotate_left(at.unwrap_or_default());
+    circle
+}

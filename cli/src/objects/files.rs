@@ -1,0 +1,148 @@
+//! The files that objects are read from.
+
+use super::chart::{self, Chart};
+use super::object::Object;
+use super::place::Place;
+use crate::input;
+use crate::manifest::{Entries, Entry};
+use crate::offline;
+use anyhow::{Context, Result};
+use rules::scope::Scope;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Where objects are read from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Input {
+    /// Files, folders and charts; `-` is standard input.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Whether folders in folders count.
+    pub(crate) recursive: bool,
+    /// How charts are rendered.
+    pub(crate) chart: Chart,
+}
+
+/// What cannot be read, where it stands, and why.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    pub(crate) place: Place,
+    pub(crate) why: String,
+}
+
+/// The objects of the files and folders in their order, and what cannot be read of them.
+pub(crate) fn read(input: &Input) -> Result<(Vec<Object>, Vec<Unread>)> {
+    let mut objects = Objects::default();
+    for path in &input.paths {
+        if chart::is_chart(path) {
+            objects.take_chart(path, &input.chart)?;
+            continue;
+        }
+        for file in files(path, input.recursive)? {
+            let (name, text) = input::open(&file)?;
+            objects.take(&name, Entries::new(text), |_| Ok(()))?;
+        }
+    }
+    Ok((objects.read, objects.unread))
+}
+
+#[derive(Default)]
+struct Objects {
+    read: Vec<Object>,
+    unread: Vec<Unread>,
+}
+
+impl Objects {
+    fn take_chart(&mut self, folder: &Path, chart: &Chart) -> Result<()> {
+        let rendered = chart.render(folder)?;
+        let name = folder.display().to_string();
+        self.take(&name, Entries::new(rendered.as_slice()), |object| {
+            chart.install(folder, object)
+        })
+    }
+
+    fn take(
+        &mut self,
+        name: &str,
+        entries: impl Iterator<Item = Result<Entry, crate::manifest::Error>>,
+        finish: impl Fn(&mut Value) -> Result<()>,
+    ) -> Result<()> {
+        for entry in entries {
+            match entry {
+                Ok(mut entry) => {
+                    finish(&mut entry.object)?;
+                    let object = place(name, entry.document, entry.object);
+                    let place = object.place.clone();
+                    let unread = entry.problem.map(|why| Unread { place, why });
+                    self.unread.extend(unread);
+                    self.read.push(object);
+                }
+                Err(error) => self.unread.push(Unread {
+                    place: Place {
+                        file: name.to_owned(),
+                        ..Place::default()
+                    },
+                    why: error.to_string(),
+                }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An object with what it is called.
+pub(crate) fn place(file: &str, document: usize, value: Value) -> Object {
+    let text = |pointer: &str| {
+        let text = value.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    Object {
+        place: Place {
+            file: file.to_owned(),
+            document,
+            kind: text("/kind"),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+        },
+        kind: offline::kind_of(&value).ok(),
+        scope: scope(&value),
+        value,
+    }
+}
+
+/// Where a manifest names no namespace, all of it is of one.
+fn scope(object: &Value) -> Option<Scope> {
+    if object.pointer("/metadata/namespace").is_some() || !object["metadata"].is_object() {
+        return Scope::of(object);
+    }
+    let mut object = object.clone();
+    object["metadata"]["namespace"] = "".into();
+    Scope::of(&object)
+}
+
+/// The manifests of a folder by name, those of folders in it where that is asked for; else the path itself.
+fn files(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let read = || format!("cannot read the folder {}", path.display());
+    let mut inside = Vec::new();
+    for entry in fs::read_dir(path).with_context(read)? {
+        inside.push(entry.with_context(read)?.path());
+    }
+    inside.sort();
+    let mut found = Vec::new();
+    for path in inside {
+        let extension = path.extension().and_then(|it| it.to_str());
+        if path.is_dir() {
+            if recursive {
+                found.extend(files(&path, recursive)?);
+            }
+        } else if extension.is_some_and(|it| EXTENSIONS.contains(&it)) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,209 @@
+//! The objects, found by what they are called and by what they belong to.
+
+use super::links::Wait;
+use super::object::Object;
+use rules::dependency::{ObjectRef, Parts, Selection};
+use rules::keys;
+use rules::kinds::Kind;
+use rules::scope::{self, Part, Scope};
+use rules::selector::Selector;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The objects, and what each waits for.
+pub(crate) struct Graph<'a> {
+    pub(crate) objects: &'a [Object],
+    named: HashMap<(&'a Kind, &'a str, &'a str), usize>,
+    of_kind: HashMap<&'a Kind, Vec<usize>>,
+    /// Those with pods, by namespace and a label of the pods.
+    labelled: HashMap<(&'a str, &'a str, &'a str), Vec<usize>>,
+    /// Those that parts and waves are made of, by namespace.
+    counted: HashMap<&'a str, Vec<usize>>,
+    /// The wave of each object that is in one.
+    pub(crate) waves: Vec<Option<i64>>,
+    /// The objects of each scope by their wave.
+    of_scope: HashMap<&'a Scope, BTreeMap<i64, Vec<usize>>>,
+    /// Namespaces in which every pod is gated.
+    injected: HashSet<&'a str>,
+    /// What each waits for.
+    pub(crate) lists: Vec<Vec<Wait>>,
+}
+
+impl<'a> Graph<'a> {
+    pub(crate) fn new(objects: &'a [Object]) -> Self {
+        let mut graph = Self {
+            objects,
+            named: HashMap::new(),
+            of_kind: HashMap::new(),
+            labelled: HashMap::new(),
+            counted: HashMap::new(),
+            waves: objects.iter().map(Object::wave).collect(),
+            of_scope: HashMap::new(),
+            injected: HashSet::new(),
+            lists: Vec::new(),
+        };
+        for (at, object) in objects.iter().enumerate() {
+            for (key, value) in labels(object) {
+                let same = graph.labelled.entry((object.namespace(), key, value));
+                same.or_default().push(at);
+            }
+            if let Some(kind) = &object.kind {
+                let name = (kind, object.namespace(), object.place.name.as_str());
+                graph.named.insert(name, at);
+                graph.of_kind.entry(kind).or_default().push(at);
+            }
+            if object.is_counted() {
+                let same = graph.counted.entry(object.namespace());
+                same.or_default().push(at);
+            }
+            if let (Some(scope), Some(wave)) = (&object.scope, graph.waves[at]) {
+                let waves = graph.of_scope.entry(scope).or_default();
+                waves.entry(wave).or_default().push(at);
+            }
+            if object.word() == "Namespace"
+                && object.label(keys::INJECT) == Some(keys::INJECT_VALUE)
+            {
+                graph.injected.insert(&object.place.name);
+            }
+        }
+        graph.lists = graph.waits();
+        graph
+    }
+
+    /// Whether admission puts a gate into the pods of an object. What a plan names is gated, because a plan needs a
+    /// namespace in which everything is.
+    pub(super) fn is_gated(&self, at: usize) -> bool {
+        let object = &self.objects[at];
+        object.is_dependent()
+            && (object.asks_for_a_gate() || self.injected.contains(object.namespace()))
+    }
+
+    /// The object that a dependent names.
+    pub(crate) fn find(&self, from: usize, to: &ObjectRef) -> Option<usize> {
+        let namespace = self.namespace(from, to.namespace.as_ref());
+        let found = |namespace: &str| {
+            let named = self.named.get(&(&to.kind, namespace, to.name.as_str()));
+            let by_kind = || {
+                let same = self.like(&to.kind, namespace);
+                same.into_iter()
+                    .find(|at| self.objects[*at].place.name == to.name)
+            };
+            named.copied().or_else(by_kind)
+        };
+        // What belongs to no namespace has none.
+        found(namespace).or_else(|| found("").filter(|at| self.is_cluster_scoped(*at)))
+    }
+
+    fn is_cluster_scoped(&self, at: usize) -> bool {
+        match &self.objects[at].kind {
+            Some(Kind::Builtin(builtin)) => !builtin.namespaced,
+            _ => self.objects[at].namespace().is_empty(),
+        }
+    }
+
+    /// Objects whose kind is spelled otherwise: `certificates.cert-manager.io`.
+    fn like(&self, kind: &Kind, namespace: &str) -> Vec<usize> {
+        let Kind::Custom { group, word } = kind else {
+            return Vec::new();
+        };
+        let word = word.to_ascii_lowercase();
+        let fits = |object: &&Object| {
+            let other = object.word().to_ascii_lowercase();
+            let of_group = object.kind.as_ref().is_some_and(|it| it.group() == group);
+            of_group && (word == other || word == plural(&other)) && object.namespace() == namespace
+        };
+        let objects = self.objects.iter().enumerate();
+        objects
+            .filter(|(_, it)| fits(it))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    fn namespace<'n>(&'n self, from: usize, written: Option<&'n String>) -> &'n str {
+        written.map_or(self.objects[from].namespace(), String::as_str)
+    }
+
+    pub(super) fn selected(&self, from: usize, selection: &Selection) -> Vec<usize> {
+        let namespace = self.namespace(from, selection.namespace.as_ref());
+        let of_kind = self.of_kind.get(&selection.kind).into_iter().flatten();
+        let objects = of_kind.copied().filter(|at| {
+            let object = &self.objects[*at];
+            object.namespace() == namespace && selection.selector.selects(&object.value)
+        });
+        objects.collect()
+    }
+
+    /// The objects of a part, as `from` means it: of its own scope, or of a release that it names. The object itself
+    /// is none of them.
+    pub(crate) fn part(&self, from: usize, parts: &Parts) -> Vec<usize> {
+        let own = self.objects[from].scope.as_ref();
+        if matches!(parts.part, Part::SubChart(_)) && own.is_none() {
+            return Vec::new();
+        }
+        let is_of_scope = |object: &Object| match &parts.part {
+            Part::Release(name) => object.scope.as_ref().is_some_and(|it| it.name == *name),
+            Part::Group(_) | Part::SubChart(_) => own.is_none() || object.scope.as_ref() == own,
+        };
+        let namespace = self.namespace(from, parts.namespace.as_ref());
+        let counted = self.counted.get(namespace).into_iter().flatten();
+        let mut found: Vec<usize> = counted
+            .copied()
+            .filter(|at| {
+                let object = &self.objects[*at];
+                *at != from && is_of_scope(object) && parts.part.may_hold(&object.value)
+            })
+            .collect();
+        // As `Part::narrow`: a sub-chart's own label wins over that of the application.
+        if let Part::SubChart(name) = &parts.part {
+            let is_exact = |at: &usize| scope::chart(&self.objects[*at].value) == Some(name);
+            if found.iter().any(is_exact) {
+                found.retain(is_exact);
+            }
+        }
+        found.retain(|at| !scope::is_hook(&self.objects[*at].value));
+        found
+    }
+
+    /// The objects of a scope that weigh less, the heaviest first.
+    pub(super) fn lighter(&self, scope: &Scope, below: i64) -> impl Iterator<Item = usize> {
+        let waves = self.of_scope.get(scope).into_iter();
+        let lighter = waves.flat_map(move |waves| waves.range(..below).rev());
+        lighter.flat_map(|(_, objects)| objects.iter().copied())
+    }
+
+    /// The objects whose pods a Service selects; `None` where it selects by nothing.
+    pub(crate) fn backends(&self, service: usize) -> Option<Vec<usize>> {
+        let object = &self.objects[service];
+        let selector = Selector::labels(object.value.pointer("/spec/selector")?);
+        let (key, value) = selector.indexable()?;
+        let same = self.labelled.get(&(object.namespace(), key, value));
+        let selected = |at: &usize| {
+            let pods = self.objects[*at].template();
+            pods.is_some_and(|pods| selector.selects(pods))
+        };
+        Some(
+            same.into_iter()
+                .flatten()
+                .copied()
+                .filter(selected)
+                .collect(),
+        )
+    }
+}
+
+/// The labels of the pods that an object is or makes.
+fn labels(object: &Object) -> impl Iterator<Item = (&str, &str)> {
+    let labels = object
+        .template()
+        .and_then(|template| template.pointer("/metadata/labels")?.as_object());
+    let labels = labels.into_iter().flatten();
+    labels.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+}
+
+/// As the API machinery guesses.
+fn plural(word: &str) -> String {
+    match word {
+        _ if word.ends_with(['s', 'x']) || word.ends_with("ch") => format!("{word}es"),
+        _ if word.ends_with('y') => format!("{}ies", word.trim_end_matches('y')),
+        _ => format!("{word}s"),
+    }
+}

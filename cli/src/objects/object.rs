@@ -1,0 +1,164 @@
+//! An object of the input, and the places in it where annotations stand.
+
+use super::place::Place;
+use rules::keys;
+use rules::kinds::Kind;
+use rules::scope::{self, Scope};
+use serde_json::{Map, Value};
+
+/// The pod template of a workload, and that of a CronJob's Jobs.
+const TEMPLATES: [(&str, &str); 2] = [
+    ("spec.template", "/spec/template"),
+    (
+        "spec.jobTemplate.spec.template",
+        "/spec/jobTemplate/spec/template",
+    ),
+];
+/// What a CronJob writes onto its Jobs, which nobody reads there.
+const COPIED: (&str, &str) = ("spec.jobTemplate", "/spec/jobTemplate");
+
+/// One object.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) place: Place,
+    /// `None` where nobody can tell.
+    pub(crate) kind: Option<Kind>,
+    /// The release or application that it belongs to; its namespace is empty where the manifest leaves it open.
+    pub(crate) scope: Option<Scope>,
+    pub(crate) value: Value,
+}
+
+/// One map of annotations.
+pub(crate) struct Holder<'a> {
+    /// As in an error: `metadata`, `spec.template`.
+    pub(crate) path: &'static str,
+    pub(crate) role: Role,
+    pub(crate) annotations: &'a Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Of the object itself.
+    Own,
+    /// Of the pods that it makes.
+    Template,
+    /// Of what stands between the object and its pods.
+    Copied,
+}
+
+impl Object {
+    /// Whether its pods wait: it is a pod, or makes some.
+    pub(crate) fn is_dependent(&self) -> bool {
+        self.word() == "Pod" || self.template().is_some()
+    }
+
+    pub(crate) fn word(&self) -> &str {
+        &self.place.kind
+    }
+
+    pub(crate) fn namespace(&self) -> &str {
+        &self.place.namespace
+    }
+
+    /// The pod template, else the pod itself.
+    pub(crate) fn template(&self) -> Option<&Value> {
+        if self.word() == "Pod" {
+            return Some(&self.value);
+        }
+        let mut templates = TEMPLATES
+            .iter()
+            .filter_map(|(_, pointer)| self.value.pointer(pointer));
+        // Other kinds have a template of something else (a Certificate's Secret).
+        templates.find(|template| template.pointer("/spec/containers").is_some())
+    }
+
+    pub(crate) fn holders(&self) -> Vec<Holder<'_>> {
+        let own = ("metadata", "");
+        let copied = (COPIED, Role::Copied);
+        let templates = TEMPLATES.map(|it| (it, Role::Template));
+        [(own, Role::Own), copied]
+            .into_iter()
+            .chain(templates)
+            .filter_map(|((path, pointer), role)| {
+                let annotations = format!("{pointer}/metadata/annotations");
+                Some(Holder {
+                    path,
+                    role,
+                    annotations: self.value.pointer(&annotations)?.as_object()?,
+                })
+            })
+            .collect()
+    }
+
+    /// What an annotation of ours says: on its pod template, else on itself.
+    pub(crate) fn said(&self, key: &str) -> Option<&str> {
+        let holders = self.holders();
+        let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
+        holders.find_map(|holder| holder.annotations.get(key)?.as_str())
+    }
+
+    /// Whether admission puts a gate into its pods because of what stands on it.
+    pub(crate) fn asks_for_a_gate(&self) -> bool {
+        let keys = [
+            keys::DEPENDS_ON,
+            keys::CONFIG_DEPENDS_ON,
+            keys::WEIGHT,
+            keys::PARALLELISM,
+        ];
+        self.is_dependent() && keys.into_iter().any(|key| self.said(key).is_some())
+    }
+
+    /// Whether parts and waves look at it: at workloads, and at custom resources, which a cluster may follow too. What
+    /// a controller made is spoken for by the object above it.
+    pub(crate) fn is_counted(&self) -> bool {
+        let of_kind = match &self.kind {
+            Some(Kind::Builtin(_)) => self.is_of_a_wave_kind(),
+            Some(Kind::Custom { .. }) => true,
+            None => false,
+        };
+        of_kind && self.owner().is_none()
+    }
+
+    fn is_of_a_wave_kind(&self) -> bool {
+        scope::workloads().any(|kind| self.kind.as_ref() == Some(&kind))
+    }
+
+    /// Its wave, if it is in one.
+    pub(crate) fn wave(&self) -> Option<i64> {
+        let counts = self.is_counted() && scope::is_in_wave(&self.value);
+        counts.then(|| scope::weight(&self.value).unwrap_or_default())
+    }
+
+    /// How many of its wave may run at once, as it says itself.
+    pub(crate) fn cap(&self) -> Option<usize> {
+        let cap: i64 = self.said(keys::PARALLELISM)?.trim().parse().ok()?;
+        let applies = self.is_dependent() && self.scope.is_some();
+        applies.then(|| usize::try_from(cap.max(1)).unwrap_or(usize::MAX))
+    }
+
+    /// Kind and name of its controller.
+    pub(crate) fn owner(&self) -> Option<(&str, &str)> {
+        let owners = self
+            .value
+            .pointer("/metadata/ownerReferences")?
+            .as_array()?;
+        let owner = owners.iter().find(|it| it["controller"] == true)?;
+        Some((owner["kind"].as_str()?, owner["name"].as_str()?))
+    }
+
+    /// Whether it is a plan.
+    pub(crate) fn is_plan(&self) -> bool {
+        self.word() == "ConfigMap" && self.label(keys::PLAN) == Some("true")
+    }
+
+    /// A label of the object itself.
+    pub(crate) fn label(&self, key: &str) -> Option<&str> {
+        self.value.pointer("/metadata/labels")?.get(key)?.as_str()
+    }
+
+    /// An annotation of the object itself.
+    pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
+        let annotations = self.value.pointer("/metadata/annotations")?;
+        annotations.get(key)?.as_str()
+    }
+}

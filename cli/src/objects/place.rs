@@ -1,0 +1,33 @@
+//! Where an object stands.
+
+use serde::Serialize;
+use std::fmt;
+
+/// The file, and what the object in it is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+pub(crate) struct Place {
+    /// Empty where it is of a cluster.
+    pub(crate) file: String,
+    /// From 1; 0 where the file has none that can be read.
+    pub(crate) document: usize,
+    pub(crate) kind: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// `Deployment shop/api`
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kind,
+            namespace,
+            name,
+            ..
+        } = self;
+        write!(out, "{kind} ")?;
+        if !namespace.is_empty() {
+            write!(out, "{namespace}/")?;
+        }
+        out.write_str(name)
+    }
+}

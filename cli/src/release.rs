@@ -1,0 +1,208 @@
+//! `release POD`: break-glass, by the annotation that the status service reads live.
+
+use crate::reader::Reader;
+use crate::status::{self, Gate, gate};
+use anyhow::{Context, Result, bail};
+use kube::Client;
+use kube::api::{Patch, PatchParams};
+use kube::core::request::Request;
+use rules::dependent::Dependent;
+use rules::keys;
+use rules::kinds::{self, Kind};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// What is annotated.
+#[derive(Debug, PartialEq, Eq)]
+struct Target {
+    kind: Kind,
+    namespace: String,
+    name: String,
+}
+
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+pub(crate) async fn run(
+    client: Client,
+    namespace: &str,
+    name: &str,
+    owner: bool,
+) -> Result<ExitCode> {
+    let mut reader = Reader::new(client.clone());
+    let found = reader.settle(|world| status::dependent(world, namespace, name));
+    let (pod, dependent) = found.await?;
+    if let Some(told) = nothing_to_do(&pod).filter(|_| !owner) {
+        println!("{told}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let target = target(&dependent, owner)?;
+    let path = reader.path(&target.kind, Some(&target.namespace))?;
+    let change = Patch::Merge(json!({"metadata": {"annotations": {keys::SKIP: "true"}}}));
+    let request = Request::new(path).patch(&target.name, &PatchParams::default(), &change)?;
+    let patched = client.request::<Value>(request).await;
+    patched.with_context(|| format!("cannot annotate {}", target.told()))?;
+    println!("{}", done(&target, owner));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why the pod does not wait.
+fn nothing_to_do(pod: &Value) -> Option<String> {
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str);
+    let name = format!(
+        "pod {}/{}",
+        text("/metadata/namespace").unwrap_or_default(),
+        text("/metadata/name").unwrap_or_default()
+    );
+    if pod["metadata"]["labels"][keys::GATED].is_null() {
+        return Some(format!("{name} has no gate: there is nothing to release"));
+    }
+    match gate(pod) {
+        Gate::Passed(when) => Some(format!(
+            "{name} passed its gate at {when}: there is nothing to release"
+        )),
+        Gate::NotStarted | Gate::Waiting(_) | Gate::Refused(_) => None,
+    }
+}
+
+fn target(dependent: &Dependent, owner: bool) -> Result<Target> {
+    let namespace = dependent.namespace.clone();
+    if !owner {
+        let kind = kinds::builtin("", "Pod").context("Pod is a built-in kind")?;
+        return Ok(Target {
+            kind: Kind::Builtin(kind),
+            namespace,
+            name: dependent.pod.clone(),
+        });
+    }
+    let Some(topmost) = dependent.owners.last() else {
+        let pod = &dependent.pod;
+        bail!(
+            "no workload is above pod {namespace}/{pod}; leave --owner out to release the pod itself"
+        );
+    };
+    Ok(Target {
+        kind: topmost.kind.clone(),
+        namespace,
+        name: topmost.name.clone(),
+    })
+}
+
+impl Target {
+    /// `Deployment shop/api`
+    fn told(&self) -> String {
+        let Self {
+            kind,
+            namespace,
+            name,
+        } = self;
+        format!("{kind} {namespace}/{name}")
+    }
+
+    /// As kubectl takes it: `deployments.apps/api`.
+    fn resource(&self) -> String {
+        match &self.kind {
+            Kind::Builtin(builtin) if builtin.group.is_empty() => {
+                format!("{}/{}", builtin.plural, self.name)
+            }
+            Kind::Builtin(builtin) => {
+                format!("{}.{}/{}", builtin.plural, builtin.group, self.name)
+            }
+            Kind::Custom { group, word } => format!("{word}.{group}/{}", self.name),
+        }
+    }
+}
+
+fn done(target: &Target, owner: bool) -> String {
+    let key = keys::SKIP;
+    let (told, resource, namespace) = (target.told(), target.resource(), &target.namespace);
+    let effect = if owner {
+        "every gate of its pods opens, those that wait and those to come"
+    } else {
+        "its gate opens, whatever it waits for"
+    };
+    format!(
+        "{told} is annotated with {key}: \"true\": {effect}.\nTo undo it: kubectl annotate {resource} --namespace {namespace} {key}-"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rules::world::{Lookup, World};
+
+    fn pod() -> Value {
+        json!({
+            "metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"},
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "api-6c", "controller": true}]},
+        })
+    }
+
+    /// A ReplicaSet, and the Deployment above it.
+    struct Owners;
+
+    impl World for Owners {
+        fn object(&self, _: &Kind, _: Option<&str>, name: &str) -> Lookup<Value> {
+            let above = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "controller": true}]);
+            let owners = if name == "api" { json!([]) } else { above };
+            Lookup::Found(json!({"metadata": {"name": name, "ownerReferences": owners}}))
+        }
+
+        fn list(
+            &self,
+            _: &Kind,
+            _: Option<&str>,
+            _: &rules::selector::Selector,
+        ) -> Lookup<Vec<Value>> {
+            Lookup::NotFound
+        }
+
+        fn namespaced(&self, _: &Kind) -> Lookup<bool> {
+            Lookup::Found(true)
+        }
+
+        fn declares_status(&self, _: &Kind) -> Option<bool> {
+            None
+        }
+    }
+
+    fn released(pod: &Value, owner: bool) -> Result<String> {
+        let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &Owners) else {
+            bail!("the owners are there");
+        };
+        Ok(done(&target(&dependent, owner)?, owner))
+    }
+
+    #[test]
+    fn a_pod_is_released_and_the_undoing_told() {
+        let expected = "Pod shop/api-1 is annotated with sluice.dev/skip: \"true\": its gate opens, whatever it waits for.\n\
+                        To undo it: kubectl annotate pods/api-1 --namespace shop sluice.dev/skip-";
+        assert_eq!(released(&pod(), false).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_owner_is_the_topmost() {
+        let expected = "Deployment shop/api is annotated with sluice.dev/skip: \"true\": every gate of its pods opens, those \
+                        that wait and those to come.\n\
+                        To undo it: kubectl annotate deployments.apps/api --namespace shop sluice.dev/skip-";
+        assert_eq!(released(&pod(), true).unwrap(), expected);
+        let alone = json!({"metadata": {"namespace": "shop", "name": "p"}});
+        let error = released(&alone, true).unwrap_err().to_string();
+        assert!(
+            error.ends_with("leave --owner out to release the pod itself"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_pod_that_does_not_wait_is_left_alone() {
+        assert_eq!(nothing_to_do(&pod()), None);
+        let mut passed = pod();
+        let ended = json!([{"name": "sluice-gate", "state": {"terminated": {"finishedAt": "2026-01-01T00:00:00Z"}}}]);
+        passed["status"] = json!({"initContainerStatuses": ended});
+        let told =
+            "pod shop/api-1 passed its gate at 2026-01-01T00:00:00Z: there is nothing to release";
+        assert_eq!(nothing_to_do(&passed).as_deref(), Some(told));
+        let bare = json!({"metadata": {"namespace": "shop", "name": "p"}});
+        let told = "pod shop/p has no gate: there is nothing to release";
+        assert_eq!(nothing_to_do(&bare).as_deref(), Some(told));
+    }
+}

@@ -1,0 +1,92 @@
+//! Where the gate stands: the value of [`keys::GATE_POSITION`].
+
+use super::names::{self, Rule};
+use super::problem::{Flaw, Problem};
+use super::{ParseError, placed, text};
+use crate::keys;
+use crate::suggest;
+use serde_json::{Map, Value};
+
+const AFTER: &str = "after=";
+
+/// Where the gate stands among a pod's init containers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GatePosition {
+    /// Before every other one.
+    First,
+    /// After every other one.
+    Last,
+    /// Right after the one of this name.
+    After(String),
+}
+
+/// What the annotations of a pod or a pod template say of the gate's place; `None` where they leave it to sluice.
+///
+/// # Errors
+///
+/// A value that is none of `first`, `last` and `after=<init container>`.
+pub fn gate_position(annotations: &Map<String, Value>) -> Result<Option<GatePosition>, ParseError> {
+    let key = keys::GATE_POSITION;
+    let Some(value) = annotations.get(key) else {
+        return Ok(None);
+    };
+    let text = text(key, value)?;
+    let position = read(text).map_err(|flaw| placed(key, text, flaw))?;
+    Ok(Some(position))
+}
+
+fn read(text: &str) -> Result<GatePosition, Flaw> {
+    match text {
+        "first" => return Ok(GatePosition::First),
+        "last" => return Ok(GatePosition::Last),
+        _ => {}
+    }
+    let Some(name) = text.strip_prefix(AFTER) else {
+        return Err(Flaw::at(
+            0,
+            Problem::UnknownWord {
+                word: text.to_owned(),
+                words: &["first", "last", "after=<init container>"],
+                likely: suggest::nearest(text, ["first", "last"]),
+            },
+        ));
+    };
+    names::check("init container", name, Rule::Label).map_err(|flaw| flaw.after(AFTER.len()))?;
+    Ok(GatePosition::After(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(value: &Value) -> Result<Option<GatePosition>, String> {
+        let annotations = json!({ keys::GATE_POSITION: value });
+        let annotations = annotations.as_object().cloned().unwrap_or_default();
+        gate_position(&annotations).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn three_forms() {
+        assert_eq!(of(&json!("first")), Ok(Some(GatePosition::First)));
+        assert_eq!(of(&json!("last")), Ok(Some(GatePosition::Last)));
+        let after = GatePosition::After("istio-init".to_owned());
+        assert_eq!(of(&json!("after=istio-init")), Ok(Some(after)));
+        assert_eq!(gate_position(&Map::new()), Ok(None));
+    }
+
+    #[test]
+    fn whatever_else_is_refused_with_the_place_and_the_likely_word() {
+        let said = |value: Value| of(&value).unwrap_err();
+        insta::assert_snapshot!(said(json!("frist")),
+            @r#"sluice.dev/gate-position: line 1, column 1: unknown word "frist"; did you mean "first"?"#);
+        insta::assert_snapshot!(said(json!("after=Migrate")),
+            @r#"sluice.dev/gate-position: line 1, column 7: init container "Migrate" has 'M' in it; lower case letters, digits and "-" are allowed"#);
+        insta::assert_snapshot!(said(json!("after=")),
+            @r#"sluice.dev/gate-position: line 1, column 7: init container is empty; write one"#);
+        insta::assert_snapshot!(said(json!("")),
+            @r#"sluice.dev/gate-position: line 1, column 1: unknown word ""; the words are first, last, after=<init container>"#);
+        insta::assert_snapshot!(said(json!(1)),
+            @r#"sluice.dev/gate-position: the value is not a text; put it in quotes"#);
+    }
+}

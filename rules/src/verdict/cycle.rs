@@ -1,0 +1,156 @@
+//! Cycles: a dependent that waits for what waits for it.
+//!
+//! Followed from an edge that holds a dependent back, over what the objects behind it declare, within the dependent's
+//! namespace: a path through another would tell what is there. Alternatives and optional edges are no links, since they
+//! may yet be satisfied otherwise.
+
+use super::edge::Judge;
+use super::{Edge, Reason};
+use crate::dependency::{Dependency, Reference};
+use crate::dependent::Dependent;
+use crate::kinds::{self, Kind};
+use crate::selector::Selector;
+use crate::world::Lookup;
+use serde_json::Value;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+/// So many objects are looked at, at most: who waits for more than that is not told of a cycle among them.
+const MOST: usize = 64;
+
+/// A workload on the way, and the names of those before it.
+struct Step {
+    dependent: Dependent,
+    path: Vec<String>,
+}
+
+impl Judge<'_> {
+    /// Says of each edge that leads back to the dependent that it does, and on which way.
+    pub(super) fn name_cycles(&self, edges: &mut [Edge]) {
+        let held = edges.iter_mut().filter(|edge| !edge.judged.satisfied);
+        for edge in held {
+            let known = matches!(edge.judged.reason, Reason::Syncing | Reason::SelfReference);
+            if known || edge.foreign {
+                continue;
+            }
+            if let Some(path) = self.way_back(&edge.dependency) {
+                edge.judged.reason = Reason::Cycle;
+                edge.judged.message =
+                    format!("{}; take one of these entries out", path.join(" -> "));
+            }
+        }
+    }
+
+    /// The names from the dependent over this edge back to it.
+    fn way_back(&self, dependency: &Dependency) -> Option<Vec<String>> {
+        let start = self.dependent.name();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![Step {
+            dependent: self.dependent.clone(),
+            path: vec![start.clone()],
+        }];
+        let mut edges = vec![dependency.clone()];
+        while let Some(Step { dependent, path }) = open.pop() {
+            let judge = self.of(&dependent);
+            for (kind, object) in edges.iter().flat_map(|edge| judge.links(edge)) {
+                let next = Dependent::of_workload(kind, &object, &dependent.namespace);
+                let name = next.name();
+                let mut path = path.clone();
+                path.push(name.clone());
+                if name == start {
+                    return Some(path);
+                }
+                if seen.len() < MOST && seen.insert(name) {
+                    open.push(Step {
+                        dependent: next,
+                        path,
+                    });
+                }
+            }
+            edges = match open.last() {
+                Some(step) => step
+                    .dependent
+                    .dependencies(true, self.world)
+                    .unwrap_or_default(),
+                None => Vec::new(),
+            };
+        }
+        None
+    }
+
+    fn of<'a>(&'a self, dependent: &'a Dependent) -> Judge<'a> {
+        Judge {
+            dependent,
+            allowed: self.allowed,
+            world: self.world,
+            now: self.now,
+            again: Cell::new(None),
+            held_back: Cell::new(false),
+        }
+    }
+
+    /// The workloads whose pods an edge of the dependent needs.
+    fn links(&self, dependency: &Dependency) -> Vec<(Kind, Value)> {
+        if dependency.optional {
+            return Vec::new();
+        }
+        let own = self.dependent.namespace.as_str();
+        let found = match &dependency.reference {
+            Reference::Object(it) if it.namespace.as_deref().is_none_or(|it| it == own) => {
+                match self.world.object(&it.kind, Some(own), &it.name) {
+                    Lookup::Found(object) if it.kind.word() == "Service" => self.behind(&object),
+                    Lookup::Found(object) => vec![(it.kind.clone(), object)],
+                    Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+                }
+            }
+            Reference::Selected(it) if it.namespace.as_deref().is_none_or(|it| it == own) => {
+                match self.world.list(&it.kind, Some(own), &it.selector) {
+                    Lookup::Found(objects) if it.min.is_none() => {
+                        let named = |object| (it.kind.clone(), object);
+                        objects.into_iter().map(named).collect()
+                    }
+                    _ => Vec::new(),
+                }
+            }
+            Reference::Part(it) if it.min.is_none() && it.namespace.is_none() => {
+                self.found_in(&it.part, own).unwrap_or_default()
+            }
+            Reference::Wave(below) => {
+                let scope = self.dependent.scope.as_ref();
+                let first = scope.and_then(|scope| self.first_below(scope, *below).ok()?);
+                first
+                    .map(|(_, kind, object)| (kind, object))
+                    .into_iter()
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        let makes_pods = |(_, object): &(Kind, Value)| object["spec"].is_object();
+        found.into_iter().filter(makes_pods).collect()
+    }
+
+    /// The workloads whose pods a Service selects, as far as their own selectors tell.
+    fn behind(&self, service: &Value) -> Vec<(Kind, Value)> {
+        let selector = Selector::labels(&service["spec"]["selector"]);
+        if selector.0.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for word in ["Deployment", "StatefulSet", "DaemonSet"] {
+            let Some(kind) = kinds::builtin("apps", word).map(Kind::Builtin) else {
+                continue;
+            };
+            let home = Some(self.dependent.namespace.as_str());
+            let Lookup::Found(objects) = self.world.list(&kind, home, &Selector::default()) else {
+                continue;
+            };
+            let selected = |object: &Value| {
+                let labels = &object["spec"]["selector"]["matchLabels"];
+                selector.matches(|key| labels.get(key)?.as_str())
+            };
+            let selected = objects.into_iter().filter(selected);
+            found.extend(selected.map(|object| (kind.clone(), object)));
+        }
+        found
+    }
+}

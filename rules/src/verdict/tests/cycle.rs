@@ -1,0 +1,94 @@
+//! What waits for itself by a way round.
+
+use super::wave::of_release;
+use super::*;
+
+/// A Deployment that has not been rolled out, with this list.
+fn deployment(name: &str, depends_on: &str) -> Value {
+    let mut it = owned("Deployment", name, None, list(depends_on));
+    it["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": name}}});
+    it
+}
+
+fn told(dependent: &str, objects: Vec<Value>) -> Vec<String> {
+    let pod = owned("Pod", "p", Some(("Deployment", dependent)), json!({}));
+    let edges = edges_of(&pod, &Cluster::of(objects), &CrossNamespace::default());
+    let text = |edge: &Edge| format!("{}: {}", edge.judged.reason, edge.judged.message);
+    edges.iter().map(text).collect()
+}
+
+#[test]
+fn every_member_is_told_the_whole_way() {
+    let objects = || {
+        vec![
+            deployment("a", "deployment/b"),
+            deployment("b", "deployment/c, configmap/x"),
+            deployment("c", "deployment/a"),
+            config_map("shop", "x"),
+        ]
+    };
+    let way = "; take one of these entries out";
+    assert_eq!(
+        told("a", objects()),
+        [format!(
+            "Cycle: Deployment/a -> Deployment/b -> Deployment/c -> Deployment/a{way}"
+        )]
+    );
+    let of_b = told("b", objects());
+    assert_eq!(
+        of_b[0],
+        format!("Cycle: Deployment/b -> Deployment/c -> Deployment/a -> Deployment/b{way}")
+    );
+    assert!(of_b[1].starts_with("Satisfied"));
+}
+
+#[test]
+fn who_waits_for_a_cycle_without_being_in_it_is_not_told_so() {
+    let objects = vec![
+        deployment("a", "deployment/b"),
+        deployment("b", "deployment/c"),
+        deployment("c", "deployment/b"),
+    ];
+    assert!(told("a", objects)[0].starts_with("InProgress"));
+}
+
+#[test]
+fn a_service_leads_to_the_workloads_behind_it() {
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"namespace": "shop", "name": "api", "creationTimestamp": "1969-12-31T00:00:00Z"},
+        "spec": {"selector": {"app": "api"}},
+    });
+    let objects = vec![
+        service,
+        deployment("api", "deployment/db"),
+        deployment("db", "svc/api"),
+    ];
+    assert!(
+        told("db", objects)[0]
+            .starts_with("Cycle: Deployment/db -> Deployment/api -> Deployment/db")
+    );
+}
+
+#[test]
+fn a_lower_weight_may_wait_for_a_higher_one() {
+    let light = of_release(deployment("light", "deployment/heavy"), Some("0"), -60);
+    let heavy = of_release(deployment("heavy", ""), Some("1"), -60);
+    let told = told("heavy", vec![light, heavy]);
+    assert!(
+        told[0].starts_with("Cycle: Deployment/heavy -> Deployment/light -> Deployment/heavy"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn an_alternative_is_no_link() {
+    let objects = vec![
+        deployment("a", "deployment/b"),
+        deployment(
+            "b",
+            "- any: [deployment/a, configmap/x]\n- {kind: Deployment, name: a, optional: true}",
+        ),
+    ];
+    assert!(told("a", objects)[0].starts_with("InProgress"));
+}

@@ -1,0 +1,142 @@
+//! What one change costs in a scope of many objects: how many gates are judged again, and how long that takes.
+//!
+//! In this process, without a socket: what a gate is told then is the same work for each.
+
+use crate::table::Table;
+use anyhow::{Context, Result};
+use futures::FutureExt;
+use jiff::Timestamp;
+use rules::dependent::Dependent;
+use rules::kinds::{Kind, by_word};
+use rules::scope;
+use rules::verdict::{self, CrossNamespace};
+use rules::world::Lookup;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use webhook::cache::{Cache, View};
+
+/// Objects in the scope, and as many gates that wait for all of them.
+const SIZES: [usize; 3] = [10, 100, 500];
+/// Changes of each sort.
+const ROUNDS: usize = 20;
+
+pub(crate) fn changes(table: &mut Table) -> Result<()> {
+    for size in SIZES {
+        let scope = Scope::new(size)?;
+        let (woken, time) = scope.median(|scope, round| scope.change(size - 1, round))?;
+        row(
+            table,
+            size,
+            "an object behind the first that is not ready",
+            woken,
+            time,
+        );
+        let (woken, time) = scope.median(|scope, round| scope.change(0, round))?;
+        row(
+            table,
+            size,
+            "the first object that is not ready",
+            woken,
+            time,
+        );
+    }
+    Ok(())
+}
+
+fn row(table: &mut Table, size: usize, what: &str, woken: usize, time: Duration) {
+    let figure = format!("a change of {what}, {size} objects and {size} gates");
+    let value = format!("{woken} judged again in {time:.1?}");
+    table.row(&figure, value, "median of 20, in one process");
+}
+
+struct Scope {
+    cache: Arc<Cache>,
+    jobs: Kind,
+    dependents: Vec<Dependent>,
+}
+
+impl Scope {
+    fn new(size: usize) -> Result<Self> {
+        let (cache, _requests) = Cache::new();
+        for kind in scope::workloads() {
+            cache.store(&kind).replace::<&Value>([]);
+        }
+        cache.plans().replace::<&Value>([]);
+        let jobs = Kind::Builtin(by_word("job").context("built in")?);
+        let objects: Vec<Value> = (0..size).map(|index| job(index, 0)).collect();
+        cache.store(&jobs).replace(&objects);
+        let view = cache.view();
+        let dependents = (0..size).map(|index| {
+            let pod = pod(index);
+            match Dependent::resolve(&pod, &[], &view) {
+                Lookup::Found(dependent) => Ok(dependent),
+                _ => anyhow::bail!("a pod of its own has no owner"),
+            }
+        });
+        Ok(Self {
+            dependents: dependents.collect::<Result<_>>()?,
+            cache,
+            jobs,
+        })
+    }
+
+    fn judge(&self, dependent: &Dependent) -> Result<View> {
+        let view = self.cache.view();
+        let dependencies = dependent.dependencies(true, &view)?;
+        let allowed = CrossNamespace::default();
+        let now = Timestamp::now();
+        let judgement = verdict::judge(dependent, dependencies, &allowed, &view, now);
+        anyhow::ensure!(!judgement.edges.is_empty(), "nothing was judged");
+        Ok(view)
+    }
+
+    /// One object changes; how many gates are judged again, and how long it takes.
+    fn change(&self, index: usize, round: usize) -> Result<(usize, Duration)> {
+        let judged = self.dependents.iter().map(|it| self.judge(it));
+        let views: Vec<View> = judged.collect::<Result<_>>()?;
+        let begun = Instant::now();
+        let changed = job(index, round + 1);
+        self.cache.store(&self.jobs).apply(&changed);
+        let mut again = Vec::new();
+        for (view, dependent) in views.iter().zip(&self.dependents) {
+            if view.changed().now_or_never().is_some() {
+                again.push(self.judge(dependent)?);
+            }
+        }
+        Ok((again.len(), begun.elapsed()))
+    }
+
+    fn median(
+        &self,
+        change: impl Fn(&Self, usize) -> Result<(usize, Duration)>,
+    ) -> Result<(usize, Duration)> {
+        let mut all: Vec<_> = (0..ROUNDS)
+            .map(|round| change(self, round))
+            .collect::<Result<_>>()?;
+        all.sort_by_key(|(_, time)| *time);
+        Ok(all[all.len() / 2])
+    }
+}
+
+fn of_release(kind: &str, name: &str, weight: &str) -> Value {
+    json!({
+        "apiVersion": if kind == "Job" { "batch/v1" } else { "v1" },
+        "kind": kind,
+        "metadata": {
+            "namespace": "bench", "name": name, "uid": name,
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "annotations": {"meta.helm.sh/release-name": "bench", "sluice.dev/weight": weight},
+        },
+    })
+}
+
+fn job(index: usize, active: usize) -> Value {
+    let mut job = of_release("Job", &format!("job-{index:03}"), "0");
+    job["status"] = json!({"active": active, "startTime": "2026-01-01T00:00:00Z"});
+    job
+}
+
+fn pod(index: usize) -> Value {
+    of_release("Pod", &format!("pod-{index:03}"), "1")
+}

@@ -1,0 +1,91 @@
+//! When applications ran, by what the kubelet wrote into the status of their pods.
+
+use super::namespace::Namespace;
+use super::object::text;
+use super::{LIMIT, await_until};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// When the application's container of each pod of a namespace started and finished; in whole seconds, rounded down.
+pub struct Runs {
+    spans: Vec<(Timestamp, Timestamp)>,
+}
+
+impl Runs {
+    /// Of the pods that have a label, as soon as so many have finished.
+    pub async fn of(ns: &Namespace, selector: &str, count: usize) -> Self {
+        let what = format!("{count} pods of {} have finished", ns.name);
+        await_until(&what, LIMIT * 3, async || {
+            let pods = ns.look.list("pod", selector).await;
+            let spans: Vec<_> = pods.iter().filter_map(span).collect();
+            if spans.len() >= count {
+                Ok(Self { spans })
+            } else {
+                Err(format!("{}", spans.len()))
+            }
+        })
+        .await
+    }
+
+    /// The greatest number that ran at the same time. One that started in the second in which another finished came
+    /// after it.
+    pub fn most_at_once(&self) -> usize {
+        let starts = self.spans.iter().map(|(start, _)| *start);
+        let at_once = |time: Timestamp| {
+            let runs = |(start, finish): &&_| *start <= time && time < *finish;
+            self.spans.iter().filter(runs).count()
+        };
+        starts.map(at_once).max().unwrap_or_default()
+    }
+
+    /// When the first of them started.
+    pub fn first_start(&self) -> Timestamp {
+        let first = self.spans.iter().map(|(start, _)| *start).min();
+        first.expect("somebody ran")
+    }
+
+    /// When the last of them finished.
+    pub fn last_finish(&self) -> Timestamp {
+        let last = self.spans.iter().map(|(_, finish)| *finish).max();
+        last.expect("somebody ran")
+    }
+
+    /// From the first start to the last finish.
+    pub fn length(&self) -> SignedDuration {
+        self.last_finish().duration_since(self.first_start())
+    }
+}
+
+/// Of the first container of a pod.
+fn span(pod: &Value) -> Option<(Timestamp, Timestamp)> {
+    let ended = pod.pointer("/status/containerStatuses/0/state/terminated")?;
+    let time = |pointer| text(ended, pointer).parse().ok();
+    Some((time("/startedAt")?, time("/finishedAt")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn overlaps_are_counted_to_the_second() {
+        let runs = |spans: &[(u8, u8)]| Runs {
+            spans: spans
+                .iter()
+                .map(|(start, finish)| {
+                    let time = |second| format!("2026-11-21T07:00:{second:02}Z");
+                    let ended = json!({"startedAt": time(start), "finishedAt": time(finish)});
+                    let status = json!({"state": {"terminated": ended}});
+                    span(&json!({"status": {"containerStatuses": [status]}})).unwrap()
+                })
+                .collect(),
+        };
+        assert_eq!(runs(&[(0, 3), (3, 6), (6, 9)]).most_at_once(), 1);
+        assert_eq!(runs(&[(0, 3), (2, 6), (3, 9), (5, 7)]).most_at_once(), 3);
+        assert_eq!(
+            runs(&[(1, 3), (2, 9)]).length(),
+            SignedDuration::from_secs(8)
+        );
+    }
+}

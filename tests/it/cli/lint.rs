@@ -1,0 +1,185 @@
+//! `lint`: the annotations of manifests.
+
+use super::{Ran, run};
+use harness::process::{binary, json_lines};
+use std::process::Command;
+
+const TYPO: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api, annotations: {sluice.dev/depends-on: Deploymnt/db}}
+spec: {template: {spec: {containers: []}}}
+";
+const NOTE: &str = "apiVersion: v1
+kind: Pod
+metadata: {name: p, annotations: {sluice.dev/depends-on: job/migrate}}
+";
+
+#[test]
+fn an_error_is_told_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.yaml");
+    std::fs::write(&path, format!("{NOTE}---\n{TYPO}")).unwrap();
+    let path = path.to_str().unwrap();
+    let ran = run(&["lint", "-f", path], "");
+    let expected = format!(
+        "error: {path}, document 2, Deployment api, metadata: sluice.dev/depends-on: line 1, column 1: unknown kind \
+         \"Deploymnt\"; did you mean \"Deployment\"?\n\
+         note: {path}, document 1, Pod p: it depends on Job/migrate, which is not among these objects\n"
+    );
+    assert_eq!(ran.out, expected);
+    assert_eq!(ran.error, "2 objects: 1 errors, 0 warnings, 1 notes\n");
+    assert_eq!(ran.code, Some(1));
+
+    let page = include_str!("../../../docs/cli.md");
+    let shown = expected.replace(path, "shop.yaml");
+    assert!(page.contains(&shown), "docs/cli.md must show:\n{shown}");
+}
+
+#[test]
+fn a_folder_and_standard_input_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    for (file, text) in [
+        (folder.path().join("b.yml"), NOTE),
+        (folder.path().join("a.json"), "{\"kind\": \"X\"}"),
+        (folder.path().join("notes.txt"), "{{ no manifest"),
+        (inner.join("c.yaml"), TYPO),
+    ] {
+        std::fs::write(file, text).unwrap();
+    }
+    let path = folder.path().to_str().unwrap();
+    let flat = run(&["lint", "-f", path, "-f", "-", "-o", "json"], NOTE);
+    assert_eq!(
+        flat.error, "3 objects: 0 errors, 0 warnings, 2 notes\n",
+        "{}",
+        flat.out
+    );
+    assert_eq!(flat.code, Some(0));
+    let files: Vec<_> = json_lines(flat.out.as_bytes())
+        .iter()
+        .map(|line| line["file"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(files, [&format!("{path}/b.yml"), "standard input"]);
+    let deep = run(&["lint", "-R", "-f", path], "");
+    assert_eq!(deep.code, Some(1), "{}", deep.error);
+}
+
+#[test]
+fn warnings_count_where_they_are_asked_to() {
+    let idle = "apiVersion: v1\nkind: Service\nmetadata: {name: s, annotations: {sluice.dev/depends-on: job/a}}\n";
+    assert_eq!(run(&["lint", "-f", "-"], idle).code, Some(0));
+    assert_eq!(run(&["lint", "-f", "-", "--strict"], idle).code, Some(1));
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_hides_nothing_before_it() {
+    let ran = run(&["lint", "-f", "-"], &format!("{TYPO}---\na: b: c\n"));
+    assert!(
+        ran.out
+            .starts_with("error: standard input: line 6, column 5: "),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("unknown kind \"Deploymnt\""),
+        "{}",
+        ran.out
+    );
+    assert_eq!(ran.code, Some(1));
+    let none = run(&["lint", "-f", "-"], "# nothing\n");
+    assert!(
+        none.error.starts_with("error: there is no object"),
+        "{}",
+        none.error
+    );
+    assert_eq!(none.code, Some(1));
+    let twice = run(&["lint", "-f", "-", "-f", "-"], "");
+    assert!(
+        twice.error.contains("standard input can be read once"),
+        "{}",
+        twice.error
+    );
+    assert_eq!(twice.code, Some(2));
+}
+
+/// The charts and examples of the documentation are an example to others.
+#[test]
+fn our_own_example_is_clean() {
+    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart");
+    let Some(ran) = with_helm(&["lint", "--strict", "-f", chart]) else {
+        println!("skipped: there is no helm");
+        return;
+    };
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.error);
+    let ran = with_helm(&["graph", "--release", "mine", "-f", chart, "-o", "json"]).unwrap();
+    assert_eq!(ran.lines()[0]["nodes"][0]["scope"], "mine", "{}", ran.out);
+}
+
+/// A run with helm on its path; `None` where there is none.
+fn with_helm(args: &[&str]) -> Option<Ran> {
+    Command::new("helm").arg("version").output().ok()?;
+    let mut command = Command::new(binary("kubectl-sluice"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let home = tempfile::tempdir().unwrap();
+    command.args(args).env_clear().env("HOME", home.path());
+    Some(Ran::of(command.env("PATH", path), ""))
+}
+
+/// Objects of a chart are of one release, though `helm template` does not say so.
+#[test]
+fn a_chart_is_one_release() {
+    let folder = tempfile::tempdir().unwrap();
+    let templates = folder.path().join("templates");
+    std::fs::create_dir(&templates).unwrap();
+    let chart = "apiVersion: v2\nname: little\nversion: 1.0.0\n";
+    std::fs::write(folder.path().join("Chart.yaml"), chart).unwrap();
+    let job = |name: &str, annotations: &str| {
+        format!(
+            "---\napiVersion: batch/v1\nkind: Job\nmetadata: {{name: {name}, annotations: {{{annotations}}}}}\n\
+             spec: {{template: {{spec: {{containers: []}}}}}}\n"
+        )
+    };
+    let jobs = [
+        job("late", "sluice.dev/weight: {{ .Values.weight | quote }}"),
+        job("early", "sluice.dev/depends-on: job/late"),
+    ];
+    std::fs::write(templates.join("jobs.yaml"), jobs.concat()).unwrap();
+    let path = folder.path().to_str().unwrap();
+    let Some(circle) = with_helm(&["lint", "-f", path, "--set", "weight=1"]) else {
+        println!("skipped: there is no helm");
+        return;
+    };
+    assert!(
+        circle
+            .out
+            .contains("Job default/late -> Job default/early (weight 0) -> Job default/late; "),
+        "{}{}",
+        circle.out,
+        circle.error
+    );
+    let clean = with_helm(&["lint", "-f", path, "--set", "weight=0", "-n", "shop"]).unwrap();
+    assert_eq!((clean.out.as_str(), clean.code), ("", Some(0)));
+    let broken = with_helm(&["lint", "-f", path, "--set", "weight"]).unwrap();
+    assert!(
+        broken
+            .error
+            .starts_with(&format!("error: helm cannot render {path}: ")),
+        "{}",
+        broken.error
+    );
+}
+
+#[test]
+fn without_helm_a_chart_is_refused_with_the_way_out() {
+    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart");
+    let ran = run(&["lint", "-f", chart], "");
+    assert_eq!(
+        ran.error,
+        format!(
+            "error: {chart} is a chart, and there is no helm on the PATH to render it; install Helm, or render it elsewhere and \
+             name the file\n"
+        )
+    );
+    assert_eq!(ran.code, Some(1));
+}

@@ -1,0 +1,218 @@
+//! The commands that ask a cluster, against an API server that knows a few objects by their path.
+
+use super::{Ran, run};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+type Written = Arc<Mutex<Vec<(String, Value)>>>;
+
+/// A server on loopback for as long as the runtime in it lives.
+pub(super) struct Server {
+    kubeconfig: tempfile::NamedTempFile,
+    written: Written,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Server {
+    pub(super) fn start(objects: &[(&str, Value)]) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let objects: BTreeMap<String, Value> = objects
+            .iter()
+            .map(|(path, object)| ((*path).to_owned(), object.clone()))
+            .collect();
+        let (objects, written) = (Arc::new(objects), Written::default());
+        let router = {
+            let written = Arc::clone(&written);
+            Router::new().fallback(move |request: Request| {
+                answer(Arc::clone(&objects), Arc::clone(&written), request)
+            })
+        };
+        let listener = runtime
+            .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
+            .unwrap();
+        let address = listener.local_addr().unwrap();
+        runtime.spawn(async move { axum::serve(listener, router).await });
+        let mut kubeconfig = tempfile::NamedTempFile::new().unwrap();
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "a",
+            "clusters": [{"name": "a", "cluster": {"server": format!("http://{address}")}}],
+            "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a", "namespace": "shop"}}],
+            "users": [{"name": "a", "user": {}}],
+        });
+        write!(kubeconfig, "{config}").unwrap();
+        Self {
+            kubeconfig,
+            written,
+            _runtime: runtime,
+        }
+    }
+
+    pub(super) fn run(&self, args: &[&str]) -> Ran {
+        let path = self.kubeconfig.path().to_str().unwrap();
+        run(&[args, &["--kubeconfig", path]].concat(), "")
+    }
+}
+
+async fn answer(
+    objects: Arc<BTreeMap<String, Value>>,
+    written: Written,
+    request: Request,
+) -> Response {
+    let path = request.uri().path().to_owned();
+    let Some(object) = objects.get(&path).cloned() else {
+        let status =
+            json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404});
+        return (StatusCode::NOT_FOUND, axum::Json(status)).into_response();
+    };
+    if request.method() == Method::PATCH {
+        let body: Bytes = request.into_body().collect().await.unwrap().to_bytes();
+        let change = serde_json::from_slice(&body).unwrap();
+        written.lock().unwrap().push((path, change));
+    }
+    axum::Json(object).into_response()
+}
+
+pub(super) fn list(items: &[Value]) -> Value {
+    json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items})
+}
+
+#[test]
+fn an_installation_is_checked() {
+    let deployment = json!({
+        "metadata": {"namespace": "sluice-system", "name": "sluice",
+            "labels": {"app.kubernetes.io/version": env!("CARGO_PKG_VERSION")}},
+        "spec": {"replicas": 2, "template": {"spec": {"containers": [{"image": "sluice-webhook:dev",
+            "args": ["--gate-image=sluice-gate:dev", "--health-rules-configmap=health"]}]}}},
+        "status": {"readyReplicas": 2, "updatedReplicas": 2},
+    });
+    let everything = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]);
+    let entry = |name: &str| json!({"name": name, "clientConfig": {"caBundle": "LS0t"}});
+    let webhooks = [
+        "workloads.sluice.dev",
+        "cronjobs.sluice.dev",
+        "pods.sluice.dev",
+    ]
+    .map(entry);
+    let rule = "- {apiVersion: example.com/v1, kind: Widget, current: 'status.('}";
+    let server = Server::start(&[
+        ("/apis/apps/v1/deployments", list(&[deployment])),
+        (
+            "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/sluice",
+            json!({"webhooks": webhooks}),
+        ),
+        (
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles/sluice",
+            json!({"rules": everything}),
+        ),
+        ("/api/v1/namespaces", list(&[])),
+        (
+            "/api/v1/namespaces/sluice-system/configmaps/health",
+            json!({"data": {"rules.yaml": rule}}),
+        ),
+    ]);
+    let ran = server.run(&["check"]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.error);
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 6, "{}", ran.out);
+    for (line, start) in lines.iter().zip([
+        "ok       controller: Deployment sluice-system/sluice: 2 of 2 replicas are ready",
+        "ok       versions: chart ",
+        "ok       webhook: ",
+        "problem  health rules: ConfigMap sluice-system/health, rules.yaml: rule 1: current: failed to parse",
+        "ok       rights: ",
+        "ok       namespaces: ",
+    ]) {
+        assert!(line.starts_with(start), "{line}");
+    }
+    let json = server.run(&["check", "-o", "json"]).lines();
+    assert_eq!((json.len(), &json[3]["result"]), (6, &json!("problem")));
+}
+
+#[test]
+fn without_an_installation_check_says_so() {
+    let server = Server::start(&[
+        ("/apis/apps/v1/deployments", list(&[])),
+        ("/api/v1/namespaces", list(&[])),
+    ]);
+    let ran = server.run(&["check"]);
+    assert!(
+        ran.out
+            .starts_with("problem  controller: sluice is not installed; "),
+        "{}",
+        ran.out
+    );
+    assert_eq!(ran.code, Some(1));
+}
+
+/// A pod that waits, its ReplicaSet and its Deployment.
+fn shop() -> Server {
+    let object = |kind: &str, name: &str, owner: Option<(&str, &str)>| {
+        let owners = owner.map(|(kind, name)| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "controller": true}]));
+        json!({"kind": kind, "metadata": {"namespace": "shop", "name": name, "ownerReferences": owners,
+            "labels": {"sluice.dev/gated": "true"}}})
+    };
+    Server::start(&[
+        (
+            "/api/v1/namespaces/shop/pods/api-1",
+            object("Pod", "api-1", Some(("ReplicaSet", "api-6c"))),
+        ),
+        (
+            "/apis/apps/v1/namespaces/shop/replicasets/api-6c",
+            object("ReplicaSet", "api-6c", Some(("Deployment", "api"))),
+        ),
+        (
+            "/apis/apps/v1/namespaces/shop/deployments/api",
+            object("Deployment", "api", None),
+        ),
+    ])
+}
+
+#[test]
+fn a_pod_is_released_by_one_annotation() {
+    let server = shop();
+    let ran = server.run(&["release", "api-1"]);
+    assert_eq!((ran.code, ran.error.as_str()), (Some(0), ""));
+    assert!(
+        ran.out.ends_with(
+            "To undo it: kubectl annotate pods/api-1 --namespace shop sluice.dev/skip-\n"
+        ),
+        "{}",
+        ran.out
+    );
+    let ran = server.run(&["release", "pod/api-1", "--owner"]);
+    assert_eq!((ran.code, ran.error.as_str()), (Some(0), ""));
+    let patch = json!({"metadata": {"annotations": {"sluice.dev/skip": "true"}}});
+    let expected = [
+        (
+            "/api/v1/namespaces/shop/pods/api-1".to_owned(),
+            patch.clone(),
+        ),
+        (
+            "/apis/apps/v1/namespaces/shop/deployments/api".to_owned(),
+            patch,
+        ),
+    ];
+    assert_eq!(*server.written.lock().unwrap(), expected);
+}
+
+#[test]
+fn a_pod_that_is_not_there_is_not_released() {
+    let ran = shop().run(&["release", "api-2"]);
+    assert_eq!(
+        ran.error,
+        "error: pod \"api-2\" not found in namespace \"shop\"\n"
+    );
+    assert_eq!(ran.code, Some(1));
+}

@@ -1,0 +1,221 @@
+//! Sub-charts, groups and releases.
+
+use harness::cluster::{Chart, Namespace, Pod, config_map, deployment, with_namespace};
+
+const GROUP: &str = "sluice.dev/group";
+
+/// A chart as third parties publish them: nothing in it knows sluice, and its values take annotations for its pods. Of
+/// `values.ready` it says so many seconds after its start that it is ready.
+const SERVICE: &str = r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Release.Name }}-{{ .Chart.Name }}
+  labels:
+    app.kubernetes.io/name: {{ .Chart.Name }}
+    app.kubernetes.io/instance: {{ .Release.Name }}
+    helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+spec:
+  selector: {matchLabels: {app: {{ .Chart.Name }}}}
+  template:
+    metadata:
+      labels: {app: {{ .Chart.Name }}}
+      annotations: {{- mustMergeOverwrite (dict "example.com/release" (toString .Release.Revision)) .Values.podAnnotations | toYaml | nindent 8 }}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers:
+        - name: app
+          image: docker.io/library/busybox:1.35
+          imagePullPolicy: IfNotPresent
+          command: [sh, -c, "echo started; sleep {{ .Values.ready }}; echo ready; touch /tmp/ready; exec sleep 100000"]
+          readinessProbe: {exec: {command: [test, -e, /tmp/ready]}, periodSeconds: 1, timeoutSeconds: 20, failureThreshold: 1}
+"#;
+const SERVICE_VALUES: &str = "podAnnotations: {}\nready: 1\n";
+const SERVICE_CHART: &str = "apiVersion: v2\nname: service\nversion: 1.0.0\n";
+
+/// A sub-chart that has nothing that could be waited for.
+const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\n";
+const CONFIG_CHART: &str = "apiVersion: v2\nname: config\nversion: 1.0.0\n";
+
+/// A sub-chart that only holds another one.
+const NEST_CHART: &str = "apiVersion: v2\nname: nest\nversion: 1.0.0
+dependencies: [{name: service, alias: inner, version: 1.0.0}]\n";
+
+/// The umbrella. Helm writes Deployments in the order of their names, so `early` and `first` before what they wait for.
+const UMBRELLA_CHART: &str = "apiVersion: v2\nname: umbrella\nversion: 1.0.0
+dependencies:
+  - {name: service, alias: early, version: 1.0.0}
+  - {name: service, alias: first, version: 1.0.0}
+  - {name: service, alias: late, version: 1.0.0}
+  - {name: service, alias: absent, version: 1.0.0, condition: absent.enabled}
+  - {name: config, version: 1.0.0}
+  - {name: nest, version: 1.0.0}
+";
+const UMBRELLA_VALUES: &str = "
+early:
+  podAnnotations:
+    sluice.dev/depends-on: subchart/late, subchart/config, subchart/absent
+first:
+  podAnnotations:
+    sluice.dev/depends-on: subchart/inner
+late: {ready: 8}
+nest: {inner: {ready: 8}}
+absent: {enabled: false}
+";
+
+fn umbrella(helm: &'static str) -> Chart {
+    let files = [
+        ("Chart.yaml", UMBRELLA_CHART),
+        ("values.yaml", UMBRELLA_VALUES),
+        ("charts/service/Chart.yaml", SERVICE_CHART),
+        ("charts/service/values.yaml", SERVICE_VALUES),
+        ("charts/service/templates/service.yaml", SERVICE),
+        ("charts/config/Chart.yaml", CONFIG_CHART),
+        ("charts/config/templates/config.yaml", CONFIG),
+        ("charts/nest/Chart.yaml", NEST_CHART),
+        ("charts/nest/charts/service/Chart.yaml", SERVICE_CHART),
+        ("charts/nest/charts/service/values.yaml", SERVICE_VALUES),
+        ("charts/nest/charts/service/templates/service.yaml", SERVICE),
+    ];
+    Chart::of(helm, &files)
+}
+
+/// Who waits for whom. What is waited for takes longer than a release that is quiet.
+const PAIRS: [(&str, &str); 2] = [("early", "late"), ("first", "inner")];
+
+/// An install, an upgrade and a rollback of the umbrella, in each of which every pod is a new one.
+async fn comes_in_order(helm: &'static str) {
+    with_namespace(&format!("umbrella-{helm}"), async |ns| {
+        let chart = umbrella(helm);
+        chart.upgrade(ns, &["--wait"]).await.ok();
+        let mut pods = Vec::new();
+        for (early, late) in PAIRS {
+            let pair = (ns.pod_of(early).await, ns.pod_of(late).await);
+            pods.push(pair);
+        }
+        are_in_order(&pods).await;
+        for back in [false, true] {
+            if back {
+                chart.rollback(ns, &["--wait"]).await.ok();
+            } else {
+                chart.upgrade(ns, &["--wait"]).await.ok();
+            }
+            for ((early, late), names) in pods.iter_mut().zip(PAIRS) {
+                *early = ns.next_pod_of(names.0, early).await;
+                *late = ns.next_pod_of(names.1, late).await;
+            }
+            are_in_order(&pods).await;
+        }
+    })
+    .await;
+}
+
+async fn are_in_order(pods: &[(Pod, Pod)]) {
+    for (early, late) in pods {
+        let (starts, ready) = (early.starts().await, late.says("ready").await);
+        assert!(
+            ready <= starts,
+            "{}: {starts} is before {ready}",
+            early.name
+        );
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_umbrella_comes_in_order_by_pod_annotations_with_helm_4() {
+    comes_in_order("helm").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_umbrella_comes_in_order_by_pod_annotations_with_helm_3() {
+    comes_in_order("helm3").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_group_is_what_says_that_it_is_in_it_and_at_least_one() {
+    with_namespace("group", async |ns| {
+        let in_release = |name: &str, release: &str| {
+            deployment(name).with("/metadata/labels/app.kubernetes.io~1instance", release)
+        };
+        let api = in_release("api", "mine").depends_on("group/data");
+        ns.apply([api]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("group/data", "NotFound").await;
+
+        // On the pod template, or on the object; that of another release is another group.
+        let db = in_release("db", "mine").ready_when_told();
+        let cache = in_release("cache", "mine").ready_when_told();
+        let other = in_release("other", "theirs").ready_when_told();
+        ns.apply([
+            db.template_annotated(GROUP, "data"),
+            cache.annotated("helm.sh/resource-group", "data"),
+            other.annotated(GROUP, "data"),
+        ])
+        .await
+        .ok();
+        for name in ["db", "cache"] {
+            api.waits_for("group/data", "").await;
+            api.stays_shut().await;
+            ns.pod_of(name).await.says("started").await;
+            ns.tell_ready(&format!("deployment/{name}")).await;
+        }
+        api.starts().await;
+    })
+    .await;
+}
+
+/// A release of one Deployment that is ready when it is told.
+async fn install_store(ns: &Namespace) {
+    let store = Chart::new("helm", &[deployment("db").ready_when_told()]);
+    store.called("store").upgrade(ns, &[]).await.ok();
+}
+
+async fn is_told(ns: &Namespace) {
+    ns.pod_of("db").await.says("started").await;
+    ns.tell_ready("deployment/db").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_release_is_all_that_belongs_to_it() {
+    with_namespace("release", async |ns| {
+        let api = deployment("api").depends_on("release/store");
+        Chart::new("helm", &[api]).upgrade(ns, &[]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("release/store", "NotFound").await;
+        // What is there without belonging to it does not count.
+        ns.apply([config_map("other"), deployment("other")])
+            .await
+            .ok();
+        install_store(ns).await;
+        api.waits_for("release/store", "InProgress").await;
+        is_told(ns).await;
+        api.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_release_of_another_namespace_counts_where_that_consents() {
+    with_namespace("release-guest", async |ns| {
+        let host = ns.another("release-host").await;
+        let list = format!("- release: store\n  namespace: {}\n", host.name);
+        ns.apply([deployment("api").depends_on(&list)]).await.ok();
+        install_store(&host).await;
+        let api = ns.pod_of("api").await;
+        let release = format!("{}/release/store", host.name);
+        api.waits_for(&release, "NotPermitted").await;
+
+        let namespace = format!("namespace/{}", host.name);
+        ns.annotate(&namespace, "sluice.dev/allow-dependents-from", &ns.name)
+            .await;
+        api.waits_for(&release, "InProgress").await;
+        is_told(&host).await;
+        api.starts().await;
+    })
+    .await;
+}

@@ -1,0 +1,120 @@
+//! Plans: order for charts that nobody edits, and lists that go round in a circle.
+
+use harness::cluster::{
+    Chart, LIMIT, Manifest, Namespace, await_until, config_map, deployment, with_namespace,
+};
+use serde_json::json;
+
+/// A workload as the charts of others have it: nothing in it knows sluice.
+fn part(name: &str) -> Manifest {
+    deployment(name).with("/metadata/labels/app.kubernetes.io~1name", name)
+}
+
+fn plan(order: &str) -> Manifest {
+    config_map("plan")
+        .with("/metadata/labels/sluice.dev~1plan", "true")
+        .with("/data", json!({ "order": order }))
+}
+
+async fn asks_for_gates(ns: &Namespace) {
+    let namespace = format!("namespace/{}", ns.name);
+    ns.kubectl(["label", &namespace, "sluice.dev/inject=enabled"])
+        .await
+        .ok();
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_plan_puts_parts_in_order_that_know_nothing_of_it() {
+    with_namespace("plan", async |ns| {
+        asks_for_gates(ns).await;
+        // The alphabet, in which Helm writes them, is the wrong way round.
+        let parts = [
+            part("api"),
+            part("store").ready_when_told(),
+            part("web"),
+            plan("store: []\napi: [store]\nweb: [api]\n"),
+        ];
+        Chart::new("helm", &parts).upgrade(ns, &[]).await.ok();
+        let (api, web) = (ns.pod_of("api").await, ns.pod_of("web").await);
+        api.waits_for("subchart/store", "").await;
+        web.waits_for("subchart/api", "").await;
+        api.stays_shut().await;
+        let store = ns.pod_of("store").await;
+        store.is_gated().await;
+        store.says("started").await;
+        ns.tell_ready("deployment/store").await;
+        assert!(api.starts().await <= web.starts().await);
+    })
+    .await;
+}
+
+/// Waits for a warning on the plan.
+async fn is_told(ns: &Namespace, message: &str) {
+    await_until(
+        &format!("the plan is told {message:?}"),
+        LIMIT,
+        async || {
+            let selector = "--field-selector=involvedObject.name=plan,reason=BadPlan";
+            let events = [
+                "get",
+                "events",
+                selector,
+                "--output=jsonpath={.items[*].message}",
+            ];
+            let told = ns.kubectl(events).await.ok();
+            if told.contains(message) {
+                Ok(())
+            } else {
+                Err(told)
+            }
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_plan_that_nobody_can_follow_says_so_itself() {
+    with_namespace("plan-bad", async |ns| {
+        let scoped = |order: &str| plan(order).annotated("sluice.dev/scope", "shop");
+        ns.apply([scoped("api: [store]")]).await.ok();
+        is_told(ns, "lacks the label sluice.dev/inject: enabled").await;
+        asks_for_gates(ns).await;
+        ns.apply([scoped("a: [b]\nb: [a]\n")]).await.ok();
+        is_told(ns, "subchart/a -> subchart/b -> subchart/a").await;
+        ns.apply([part("api").annotated("sluice.dev/scope", "shop")])
+            .await
+            .ok();
+        let api = ns.pod_of("api").await;
+        api.stays_shut().await;
+        ns.apply([scoped("a: []\napi: [a]\n")]).await.ok();
+        api.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_circle_is_named_on_every_member() {
+    with_namespace("circle", async |ns| {
+        ns.apply([
+            deployment("a").depends_on("deployment/b"),
+            deployment("b").depends_on("deployment/a"),
+        ])
+        .await
+        .ok();
+        let (a, b) = (ns.pod_of("a").await, ns.pod_of("b").await);
+        a.waits_for("Deployment/b", "Cycle").await;
+        b.waits_for("Deployment/a", "Cycle").await;
+        a.has_event(
+            "Cycle",
+            "Deployment/a -> Deployment/b -> Deployment/a",
+            LIMIT,
+        )
+        .await;
+        ns.now_depends_on("deployment/b", "").await;
+        a.starts().await;
+    })
+    .await;
+}

@@ -1,0 +1,192 @@
+//! Caps: `sluice.dev/parallelism`.
+
+use harness::cluster::{
+    Manifest, Namespace, Pod, Runs, config_map, deployment, items, job, with_namespace,
+};
+use serde_json::json;
+
+const PARALLELISM: &str = "sluice.dev/parallelism";
+const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
+/// What everybody in one release waits for whose turn has not come.
+const SLOT: &str = "one of 1 slots";
+
+/// So many Jobs of one release, each of which runs so many seconds.
+pub(crate) fn seeds(count: usize, seconds: u32, cap: usize) -> Vec<Manifest> {
+    let script = format!("sleep {seconds}");
+    (0..count)
+        .map(|number| capped(job(&format!("seed-{number}")), cap).runs(&script))
+        .collect()
+}
+
+fn capped(manifest: Manifest, cap: usize) -> Manifest {
+    manifest
+        .with(INSTANCE, "shop")
+        .annotated(PARALLELISM, &cap.to_string())
+}
+
+/// Ten Jobs of so many seconds each. A busy node may take three from a gate's end to the start of the application, so those
+/// that are to be seen together take longer than that.
+async fn ten(cap: usize, seconds: u32) -> Runs {
+    let mut ran = None;
+    with_namespace(&format!("cap-{cap}"), async |ns| {
+        ns.pipe("apply", &seeds(10, seconds, cap), &[]).await.ok();
+        let runs = Runs::of(ns, "", 10).await;
+        let (most, length) = (runs.most_at_once(), runs.length());
+        eprintln!("cap {cap}: at most {most} at once, {length:#} in all");
+        ran = Some(runs);
+    })
+    .await;
+    ran.expect("the test has run")
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn of_ten_jobs_with_a_cap_of_one_each_runs_alone() {
+    assert_eq!(ten(1, 3).await.most_at_once(), 1);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn of_ten_jobs_with_a_cap_of_two_two_run_at_once() {
+    assert_eq!(ten(2, 5).await.most_at_once(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn of_ten_jobs_with_a_cap_of_three_three_run_at_once() {
+    assert_eq!(ten(3, 5).await.most_at_once(), 3);
+}
+
+/// How many of ten a busy node has started before the first has ended is its own affair.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_cap_beyond_all_of_them_holds_nobody_back() {
+    let most = ten(10_000, 5).await.most_at_once();
+    assert!(most > 3, "{most}");
+}
+
+/// A Job that runs until `/tmp/enough` is there, and then ends with this code.
+fn until_told(name: &str, code: u8) -> Manifest {
+    let script = format!("until [ -e /tmp/enough ]; do sleep 0.2; done; exit {code}");
+    capped(job(name), 1).runs(&script)
+}
+
+async fn tell(ns: &Namespace, job: &str) {
+    let job = format!("job/{job}");
+    ns.kubectl(["exec", &job, "-c", "app", "--", "touch", "/tmp/enough"])
+        .await
+        .ok();
+}
+
+/// Applies a Job whose turn has not come.
+async fn waits(ns: &Namespace, manifest: Manifest) -> Pod {
+    let name = manifest.name().to_owned();
+    ns.apply([manifest]).await.ok();
+    let pod = ns.pod_of(&name).await;
+    pod.waits_for(SLOT, "NoSlot").await;
+    pod.stays_shut().await;
+    pod
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_that_fails_and_one_that_is_deleted_make_room() {
+    with_namespace("slot-freed", async |ns| {
+        ns.apply([until_told("fails", 1)]).await.ok();
+        ns.pod_of("fails").await.starts().await;
+        let gone = waits(ns, until_told("gone", 0)).await;
+        tell(ns, "fails").await;
+        gone.starts().await;
+
+        let last = waits(ns, capped(job("last"), 1)).await;
+        ns.kubectl(["delete", "job/gone", "--wait=false"])
+            .await
+            .ok();
+        last.starts().await;
+        let pods = ns.look.list("pod", "app=gone").await;
+        for pod in &pods {
+            let app = &items(pod, "/status/containerStatuses")[0];
+            assert!(app["state"]["running"].is_null(), "{pod:#}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_suspended_job_keeps_its_slot() {
+    with_namespace("slot-suspended", async |ns| {
+        ns.apply([until_told("first", 0)]).await.ok();
+        let first = ns.pod_of("first").await;
+        first.starts().await;
+        let suspend = |it: bool| json!({"spec": {"suspend": it}});
+        ns.patch("job/first", &suspend(true)).await;
+        ns.until("job/first", "has no pod", |it| {
+            it["status"]["active"].as_i64().unwrap_or(0) == 0
+        })
+        .await;
+        let second = waits(ns, capped(job("second"), 1)).await;
+
+        ns.patch("job/first", &suspend(false)).await;
+        ns.next_pod_of("first", &first).await.starts().await;
+        second.is_shut().await;
+        tell(ns, "first").await;
+        second.starts().await;
+    })
+    .await;
+}
+
+/// A Deployment has its slot until it is rolled out.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn deployments_with_a_cap_of_one_become_ready_one_after_another() {
+    with_namespace("slot-deployments", async |ns| {
+        let names = ["a", "b", "c"];
+        ns.apply(names.map(|name| capped(deployment(name).ready_after(2), 1)))
+            .await
+            .ok();
+        let mut turns = Vec::new();
+        for name in names {
+            let pod = ns.pod_of(name).await;
+            turns.push((pod.starts().await, pod.says("ready").await));
+        }
+        turns.sort();
+        for turn in turns.windows(2) {
+            assert!(turn[0].1 <= turn[1].0, "{turns:?}");
+        }
+    })
+    .await;
+}
+
+/// Weights and caps together, and a smaller cap that somebody says beside greater ones, as long as it waits.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn each_wave_has_slots_of_its_own_and_the_smallest_cap_counts() {
+    with_namespace("slot-waves", async |ns| {
+        let small = capped(job("small"), 1).depends_on("configmap/go");
+        ns.apply([small]).await.ok();
+        let small = ns.pod_of("small").await;
+        small.waits_for("ConfigMap/go", "NotFound").await;
+
+        let wave = |wave: &str, weight: &str| {
+            ["1", "2", "3"].map(|number| {
+                let seed = capped(job(&format!("{wave}-{number}")), 3).runs("sleep 5");
+                seed.in_pod("/metadata/labels/wave", wave)
+                    .annotated("sluice.dev/weight", weight)
+            })
+        };
+        let both = [wave("heavy", "1"), wave("light", "0")].concat();
+        ns.pipe("apply", &both, &[]).await.ok();
+        let light = Runs::of(ns, "wave=light", 3).await;
+        assert_eq!(light.most_at_once(), 1);
+        small.is_shut().await;
+
+        ns.apply([config_map("go")]).await.ok();
+        let small = small.starts().await;
+        let heavy = Runs::of(ns, "wave=heavy", 3).await;
+        assert!(heavy.most_at_once() > 1);
+        // In whole seconds.
+        assert!(small.as_second() <= heavy.first_start().as_second());
+    })
+    .await;
+}

@@ -1,0 +1,162 @@
+//! Weights: what weighs less comes first, within one release.
+
+use harness::cluster::{Chart, Manifest, Namespace, Pod, deployment, job, with_namespace};
+
+const WEIGHT: &str = "sluice.dev/weight";
+/// The label by which objects that kubectl applies belong together.
+const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
+const RELEASE: &str = "{{ .Release.Name }}";
+const REVISION: &str = "{{ .Release.Revision }}";
+
+/// A database that says no weight, a migration of weight 1, an API and a web front of weight 2. Each release runs another
+/// migration and rolls the Deployments.
+fn shop(helm: &'static str) -> Chart {
+    let rolls = |it: Manifest| it.template_annotated("example.com/release", REVISION);
+    // A test of Helm's that never succeeds.
+    let probe = job("probe").runs("exit 1");
+    let probe = probe.annotated("helm.sh/hook", "test");
+    let manifests = [
+        rolls(deployment("db").ready_after(2)),
+        job("migrate")
+            .with("/metadata/name", format!("migrate-{REVISION}"))
+            .runs("sleep 1; echo done")
+            .annotated(WEIGHT, "1"),
+        rolls(deployment("api").ready_after(1).annotated(WEIGHT, "2")),
+        rolls(deployment("web").ready_after(1).annotated(WEIGHT, "2")),
+        probe.annotated(WEIGHT, "0"),
+    ];
+    Chart::new(helm, &manifests.map(|it| it.with(INSTANCE, RELEASE)))
+}
+
+/// One pod of each.
+struct Pods {
+    db: Pod,
+    migrate: Pod,
+    api: Pod,
+    web: Pod,
+}
+
+impl Pods {
+    async fn of(ns: &Namespace) -> Self {
+        Self {
+            db: ns.pod_of("db").await,
+            migrate: ns.pod_of("migrate").await,
+            api: ns.pod_of("api").await,
+            web: ns.pod_of("web").await,
+        }
+    }
+
+    async fn next(&self, ns: &Namespace) -> Self {
+        Self {
+            db: ns.next_pod_of("db", &self.db).await,
+            migrate: ns.next_pod_of("migrate", &self.migrate).await,
+            api: ns.next_pod_of("api", &self.api).await,
+            web: ns.next_pod_of("web", &self.web).await,
+        }
+    }
+
+    async fn come_in_order(&self) {
+        let ready = self.db.says("ready").await;
+        let migrates = self.migrate.starts().await;
+        let done = self.migrate.says("done").await;
+        assert!(ready <= migrates, "{migrates} is before {ready}");
+        for last in [&self.api, &self.web] {
+            let starts = last.starts().await;
+            assert!(done <= starts, "{}: {starts} is before {done}", last.name);
+            last.is_ready().await;
+        }
+    }
+}
+
+async fn installs_and_upgrades(helm: &'static str) {
+    with_namespace(&format!("waves-{helm}"), async |ns| {
+        let chart = shop(helm);
+        chart.upgrade(ns, &["--wait"]).await.ok();
+        let first = Pods::of(ns).await;
+        first.come_in_order().await;
+
+        let upgrade = async {
+            chart.upgrade(ns, &["--wait"]).await.ok();
+            first.next(ns).await.come_in_order().await;
+        };
+        ns.keeps_available("deployment/api", 1, upgrade).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn waves_follow_one_another_in_an_install_and_an_upgrade_with_helm_4() {
+    installs_and_upgrades("helm").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn waves_follow_one_another_in_an_install_and_an_upgrade_with_helm_3() {
+    installs_and_upgrades("helm3").await;
+}
+
+/// Here the hook is an object like any other: it is there, it has failed, and it holds nobody back.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none() {
+    with_namespace("waves-kubectl", async |ns| {
+        shop("helm").apply(ns).await.ok();
+        Pods::of(ns).await.come_in_order().await;
+        ns.until("job/probe", "has failed", |it| it["status"]["failed"] == 1)
+            .await;
+    })
+    .await;
+}
+
+/// The heaviest comes first, so that nothing lighter is there to be waited for.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_wave_that_is_empty_so_far_is_not_passed() {
+    with_namespace("waves-late", async |ns| {
+        let mine = |it: Manifest| it.with(INSTANCE, "shop");
+        let api = mine(deployment("api").annotated(WEIGHT, "2"));
+        ns.apply([api]).await.ok();
+        let migrate = job("migrate").runs("sleep 1; echo done");
+        ns.apply([mine(migrate.annotated(WEIGHT, "1"))]).await.ok();
+        ns.apply([mine(deployment("db").ready_after(2))]).await.ok();
+        let (db, migrate, api) = (
+            ns.pod_of("db").await,
+            ns.pod_of("migrate").await,
+            ns.pod_of("api").await,
+        );
+        let (ready, migrates) = (db.says("ready").await, migrate.starts().await);
+        let (done, starts) = (migrate.says("done").await, api.starts().await);
+        assert!(ready <= migrates, "{migrates} is before {ready}");
+        assert!(done <= starts, "{starts} is before {done}");
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn two_releases_of_one_chart_do_not_wait_for_each_other() {
+    with_namespace("waves-two", async |ns| {
+        let chart = || {
+            let named = |name: &str| format!("{RELEASE}-{name}");
+            let db = deployment(&named("db")).ready_when_told();
+            let api = deployment(&named("api")).annotated(WEIGHT, "1");
+            Chart::new("helm", &[db, api])
+        };
+        chart().called("one").upgrade(ns, &[]).await.ok();
+        chart().called("two").upgrade(ns, &[]).await.ok();
+        let (one, two) = (ns.pod_of("one-api").await, ns.pod_of("two-api").await);
+        for api in [&one, &two] {
+            api.waits_for("every weight below 1", "LowerWeight").await;
+        }
+        ns.pod_of("one-db").await.says("started").await;
+        ns.tell_ready("deployment/one-db").await;
+        one.starts().await;
+        two.stays_shut().await;
+
+        ns.pod_of("two-db").await.says("started").await;
+        ns.tell_ready("deployment/two-db").await;
+        two.starts().await;
+    })
+    .await;
+}

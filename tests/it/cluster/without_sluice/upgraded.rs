@@ -1,0 +1,59 @@
+use harness::cluster::{
+    Program, alone, cron_job, daemon_set, deployment, job, sluice, stateful_set,
+};
+
+const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../charts/sluice");
+
+/// The gate's image is in no workload, so another one is no difference to any tool that compares.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn another_image_of_the_gate_changes_no_workload() {
+    alone("gate-image", async |ns| {
+        let manifests = [
+            deployment("web"),
+            stateful_set("db"),
+            daemon_set("agent"),
+            job("seed"),
+            cron_job("nightly"),
+        ]
+        .map(|manifest| manifest.depends_on("configmap/never"));
+        ns.apply(manifests.clone()).await.ok();
+        let kinds = [
+            "deployment/web",
+            "statefulset/db",
+            "daemonset/agent",
+            "job/seed",
+            "cronjob/nightly",
+        ];
+        let generations = async || {
+            let mut generations = vec![];
+            for kind in kinds {
+                generations.push(ns.look.get(kind).await["metadata"]["generation"].clone());
+            }
+            generations
+        };
+        let before = generations().await;
+        sluice::installed_after(async |release| {
+            Program::new("helm")
+                .args(["--namespace", sluice::NAMESPACE, "upgrade", "sluice", CHART])
+                .args([
+                    "--reuse-values",
+                    "--set",
+                    "gate.image.tag=another",
+                    "--wait",
+                ])
+                .run()
+                .await
+                .ok();
+            for args in [&[][..], &["--server-side", "--force-conflicts"]] {
+                let diff = ns.pipe("diff", &manifests, args).await;
+                assert_eq!(diff.code, Some(0), "{diff}");
+            }
+            ns.apply(manifests).await.ok();
+            assert_eq!(generations().await, before);
+            release.install().await;
+        })
+        .await;
+    })
+    .await;
+}

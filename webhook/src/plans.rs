@@ -1,0 +1,82 @@
+//! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
+
+use crate::cache::{Cache, View};
+use crate::config_event;
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::events::v1::Event;
+use kube::Client;
+use kube::api::{Api, PostParams};
+use rules::plan::problem;
+use rules::scope::Scope;
+use rules::world::{Lookup, World};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::{debug, warn};
+
+/// A release may still be installed; what is missing then is no news.
+const QUIET: SignedDuration = SignedDuration::from_secs(30);
+/// How often plans are looked at again although nothing has changed: a release becomes quiet by itself.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// Changes of this long are looked at together.
+const GATHER: Duration = Duration::from_secs(1);
+
+/// Looks at every plan for as long as the process runs; `instance` is the name of our own pod.
+pub async fn follow(client: Client, cache: Arc<Cache>, instance: String) {
+    let mut told = HashMap::new();
+    cache.plans().synced().await;
+    loop {
+        let view = cache.view();
+        let problems = problems(&view, Timestamp::now());
+        for (plan, problem) in &problems {
+            if told.get(&key(plan)) != Some(problem) {
+                tell(&client, plan, problem, &instance).await;
+            }
+        }
+        told = problems
+            .iter()
+            .map(|(plan, problem)| (key(plan), problem.clone()))
+            .collect();
+        let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
+        tokio::time::sleep(GATHER).await;
+    }
+}
+
+fn problems(view: &View, now: Timestamp) -> Vec<(Value, String)> {
+    let Lookup::Found(plans) = view.all_plans() else {
+        return Vec::new();
+    };
+    let quiet = |scope: &Scope| view.active(scope).is_none_or(|active| now > active + QUIET);
+    let of = |plan: Value| problem(&plan, view, quiet).map(|problem| (plan, problem));
+    plans.into_iter().filter_map(of).collect()
+}
+
+/// A plan that was written again is told of again.
+fn key(plan: &Value) -> String {
+    let metadata = &plan["metadata"];
+    format!("{} {}", metadata["uid"], plan["data"])
+}
+
+async fn tell(client: &Client, plan: &Value, problem: &str, instance: &str) {
+    let metadata = &plan["metadata"];
+    let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
+    let (namespace, name) = (text("namespace"), text("name"));
+    warn!(namespace, name, problem, "A plan cannot be followed");
+    let target = config_event::Target {
+        namespace: namespace.clone(),
+        name,
+        uid: metadata["uid"].as_str().map(ToOwned::to_owned),
+    };
+    let event = config_event::warning(
+        target,
+        ("ReadPlan", "BadPlan"),
+        problem,
+        instance,
+        Timestamp::now(),
+    );
+    let events = Api::<Event>::namespaced(client.clone(), &namespace);
+    if let Err(error) = events.create(&PostParams::default(), &event).await {
+        debug!(%error, "Event not written");
+    }
+}
