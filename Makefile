@@ -47,6 +47,10 @@ demo: install ## the example shop in a cluster: what waits for what, and when it
 test: ## every test: unit, router, process, chart, then the cluster's
 	@tests/run
 
+.PHONY: test-gitops
+test-gitops: ## the tests under Argo CD and Flux, in a cluster of this machine
+	@tests/cluster/gitops/test.sh
+
 .PHONY: lint
 lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
 	@tests/lint

@@ -1,10 +1,12 @@
 #!/bin/bash
-# setup.sh: the Debian packages that the cluster, its programs and the images need. Installs what is missing, else does nothing.
+# setup.sh [PACKAGE…]: the Debian packages that the cluster, its programs and the images need, and those named. Installs what
+# is missing, else does nothing.
 set -eu
 packages=(
   gcc libc6-dev make pkg-config libseccomp-dev          # runc and the sandbox holder are C
   iproute2 iptables nftables conntrack procps util-linux # the node's network and namespaces
   busybox-static python3 curl ca-certificates            # images, and a look at what runs in them
+  "$@"
 )
 missing=()
 for package in "${packages[@]}"; do

@@ -29,7 +29,7 @@ pub use chart::Chart;
 pub use custom::Defined;
 pub use manifest::{
     Manifest, config_map, cron_job, daemon_set, deployment, job, other, pod, replica_set,
-    replication_controller, rollout, service, stateful_set,
+    replication_controller, rollout, service, stateful_set, yaml,
 };
 pub use namespace::Namespace;
 pub use object::{Look, items, text};
@@ -69,6 +69,16 @@ async fn run(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
         },
     )
     .await;
+}
+
+/// Runs `body`, and prints what is in a namespace where it fails: for those that [`Namespace::another`] makes.
+pub async fn reported<T>(namespace: &Namespace, body: impl AsyncFnOnce() -> T) -> T {
+    finally(body, async |failed| {
+        if failed {
+            report::print(namespace).await;
+        }
+    })
+    .await
 }
 
 /// Runs `body`, then `last` whatever became of it, then fails where `body` failed. `last` is told whether it did.

@@ -6,7 +6,7 @@ const RUN_BY: &[(&str, &str, &str)] = &[
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
     ("make images", "Makefile", "install: cluster images"),
-    ("make install", "tests/run", "make install"),
+    ("make install", "tests/cluster/session.sh", "make install"),
     (
         "helm install shop examples/shop/chart --namespace shop --create-namespace",
         "tests/it/cluster/helm.rs",

@@ -22,6 +22,8 @@ mod expressions;
 mod fuzz;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
+/// What users of Argo CD and Flux see; ignored where they are not asked for.
+mod gitops;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
 mod kstatus;
 /// Figures of a real cluster that take too long for every run.

@@ -136,6 +136,11 @@ impl Manifest {
             .with("/metadata/name", name)
     }
 
+    /// Its `kind`.
+    pub fn kind(&self) -> &str {
+        super::text(&self.object, "/kind")
+    }
+
     /// Its `metadata.name`.
     pub fn name(&self) -> &str {
         super::text(&self.object, "/metadata/name")
@@ -208,7 +213,7 @@ impl Manifest {
 }
 
 /// What `kubectl apply -f` reads: one document for each, in this order. JSON is YAML.
-pub(super) fn yaml(manifests: &[Manifest]) -> String {
+pub fn yaml(manifests: &[Manifest]) -> String {
     let documents = manifests.iter().map(|manifest| manifest.object.to_string());
     documents.collect::<Vec<_>>().join("\n---\n")
 }

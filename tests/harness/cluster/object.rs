@@ -6,12 +6,14 @@ use kube::core::Request;
 use serde_json::Value;
 
 /// The kinds that tests look at, by the path of their group. The name of a resource is its kind's with an "s".
-const IN_NAMESPACES: [(&str, &[&str]); 5] = [
+const IN_NAMESPACES: [(&str, &[&str]); 7] = [
     ("/api/v1", &CORE),
     ("/apis/apps/v1", &APPS),
     ("/apis/batch/v1", &["job", "cronjob"]),
     ("/apis/discovery.k8s.io/v1", &["endpointslice"]),
-    ("/apis/argoproj.io/v1alpha1", &["rollout"]),
+    ("/apis/argoproj.io/v1alpha1", &["rollout", "application"]),
+    ("/apis/kustomize.toolkit.fluxcd.io/v1", &["kustomization"]),
+    ("/apis/helm.toolkit.fluxcd.io/v2", &["helmrelease"]),
 ];
 const CORE: [&str; 7] = [
     "pod",

@@ -1,0 +1,25 @@
+#!/bin/bash
+# The tests under Argo CD and Flux. `make test-gitops` calls it. What it starts or installs, it takes away.
+#   SLUICE_GITOPS_SOAK   seconds for which nothing may change, 60
+set -eu -o pipefail
+cd "$(dirname "$0")/../../.."
+gitops=tests/cluster/gitops/gitops
+
+if [ -z "${SLUICE_OWN_CLUSTER:-}" ]; then
+  echo 'gitops: Argo CD and Flux run in the node of the cluster that `make cluster` starts; unset KUBECONFIG' >&2
+  exit 1
+fi
+# shellcheck source=../session.sh
+. tests/cluster/session.sh
+
+started=''
+leave_first() { [ -z "$started" ] || $gitops down; }
+
+# Before the cluster, which would be in the way for so long.
+$gitops build
+with_cluster
+with_sluice
+$gitops status >/dev/null || { started=yes; $gitops up; }
+
+echo '==> tests under Argo CD and Flux'
+SLUICE_TEST_GITOPS=1 cargo test --locked -p tests --test it -- --ignored --nocapture gitops:: 2>&1 | tee -a "$log"

@@ -1,0 +1,70 @@
+//! What users of Argo CD and Flux see: the real engines, each in the ways in which it compares and writes. `make
+//! test-gitops` starts them and runs these; by hand, once they are up (`tests/cluster/gitops/gitops up`):
+//! `KUBECONFIG=... cargo test -p tests --test it -- --ignored gitops::`.
+//!
+//! `SLUICE_GITOPS_SOAK` is the number of seconds for which nothing may change, 60 without it. `SLUICE_TEST_GITOPS` says that
+//! the engines have to be there: without it, what needs them is skipped where they are not.
+
+mod in_sync; // order, and then no diff, through an upgrade of sluice
+mod site; // the application in a namespace, deployed by one engine in one way
+mod source; // what is deployed: a git repository and a chart
+mod waiting; // a dependency that is not there
+mod way; // how an engine compares and writes, and what it says
+
+use futures::future::join_all;
+use harness::cluster::{Manifest, Program, alone, finally, reported};
+use site::Site;
+use source::Source;
+use std::env;
+use std::time::Duration;
+use way::Way;
+
+const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
+const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/gitops/gitops");
+
+/// Runs a test on the same application deployed in every way at once, while no other test runs. What an engine deployed
+/// goes with the test.
+async fn everywhere(
+    prefix: &str,
+    manifests: &[Manifest],
+    test: impl AsyncFnOnce(&Source, &[Site]),
+) {
+    let up = Program::new(GITOPS).args(["status"]).run().await;
+    if up.code != Some(0) {
+        assert!(env::var_os("SLUICE_TEST_GITOPS").is_none(), "{up}");
+        eprintln!("skipped: Argo CD and Flux are not up");
+        return;
+    }
+    alone(prefix, async |root| {
+        let source = Source::publish(&root.name, manifests).await;
+        let sites = join_all(Way::ALL.map(|way| Site::new(root, way))).await;
+        finally(
+            async || {
+                each(&sites, async |site| site.deploy(&source).await).await;
+                test(&source, &sites).await;
+            },
+            async |failed| {
+                if failed {
+                    join_all(sites.iter().map(Site::abandon)).await;
+                }
+            },
+        )
+        .await;
+    })
+    .await;
+}
+
+/// A step at all sites at once. Where it fails, what is in the namespace of that site is printed.
+async fn each(sites: &[Site], step: impl AsyncFn(&Site)) {
+    let steps = sites
+        .iter()
+        .map(|site| reported(&site.ns, async || step(site).await));
+    join_all(steps).await;
+}
+
+/// How long nothing may change.
+fn soak() -> Duration {
+    let seconds = env::var("SLUICE_GITOPS_SOAK").ok();
+    let seconds = seconds.map_or(60, |text| text.parse().expect("a number of seconds"));
+    Duration::from_secs(seconds)
+}

@@ -1,0 +1,169 @@
+use super::site::Site;
+use super::way::Says;
+use super::{CLUSTER, each, everywhere, soak};
+use harness::cluster::{
+    LIMIT, Manifest, Program, await_until, cron_job, daemon_set, deployment, finally, job, service,
+    sluice, stateful_set, text,
+};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// Between two looks of the engines at everything.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// The tag of the images to which sluice is upgraded.
+const NEXT: &str = "next";
+
+/// A database, a migration of it, and an API on both; the other kinds of workloads beside them. An engine puts back only
+/// what is stated, hence the number of replicas.
+fn ordered() -> Vec<Manifest> {
+    let api = deployment("api").with("/spec/replicas", 1);
+    let migrate = job("migrate").runs("sleep 3; echo done");
+    vec![
+        api.depends_on("job/migrate, statefulset/db"),
+        migrate.depends_on("svc/db"),
+        daemon_set("agent").depends_on("deployment/api"),
+        cron_job("report").depends_on("deployment/api"),
+        stateful_set("db").ready_after(5),
+        service("db"),
+    ]
+}
+
+/// The same with an annotation more on every object, which is no reason to roll or to run anything again.
+fn annotated() -> Vec<Manifest> {
+    let annotate = |it: Manifest| it.annotated("sluice.dev/timeout", "1h");
+    ordered().into_iter().map(annotate).collect()
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice, Argo CD and Flux: make test-gitops"]
+async fn an_ordered_application_stays_in_sync_through_an_upgrade_of_sluice() {
+    everywhere("ordered", &ordered(), async |source, sites| {
+        each(sites, async |site| {
+            site.comes_to(&Says::Settled).await;
+            order_was_kept(site).await;
+            site.note().await;
+            stays_in_sync(site, soak() / 2).await;
+        })
+        .await;
+        upgraded(async || {
+            each(sites, async |site| stays_in_sync(site, soak() / 2).await).await;
+            each(sites, next_pods_have_the_next_gate).await;
+            each(sites, Site::note).await;
+            source.publish_again("1.1.0", &annotated()).await;
+            each(sites, a_change_of_annotations_rolls_nothing).await;
+            each(sites, what_is_changed_by_hand_is_put_back).await;
+        })
+        .await;
+        each(sites, Site::remove).await;
+    })
+    .await;
+}
+
+async fn order_was_kept(site: &Site) {
+    let [db, migrate, api, agent] = ["db", "migrate", "api", "agent"];
+    let ready = site.ns.pod_of(db).await.says("ready").await;
+    let migrate = site.ns.pod_of(migrate).await;
+    let begun = migrate.starts().await;
+    let done = migrate.says("done").await;
+    let api = site.ns.pod_of(api).await.starts().await;
+    let agent = site.ns.pod_of(agent).await.starts().await;
+    let times = [ready, begun, done, api, agent];
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+/// The engine finds no difference, however often it looks, and nobody writes.
+async fn stays_in_sync(site: &Site, time: Duration) {
+    let start = Instant::now();
+    loop {
+        site.refresh().await;
+        assert_eq!(site.says().await, Says::Settled, "{}", site.ns.name);
+        site.is_as_noted().await;
+        if start.elapsed() >= time {
+            return;
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Runs a test while sluice is installed from other images: another webhook, another gate.
+async fn upgraded(test: impl AsyncFnOnce()) {
+    let images = ["sluice-webhook", "sluice-gate"];
+    let tagged = |image: &str, tag: &str| format!("localhost/{image}:{tag}");
+    for image in images {
+        let names = [tagged(image, "dev"), tagged(image, NEXT)];
+        let tag = ["images", "tag", "--force", &names[0], &names[1]];
+        containerd(&tag).await;
+    }
+    let values = ["image.tag", "gate.image.tag"].map(|value| format!("{value}={NEXT}"));
+    let values = ["--set", &values[0], "--set", &values[1]];
+    finally(
+        async || sluice::with_values(&values, test).await,
+        async |_| {
+            for image in images {
+                containerd(&["images", "rm", &tagged(image, NEXT)]).await;
+            }
+        },
+    )
+    .await;
+}
+
+async fn containerd(args: &[&str]) {
+    let ctr = [
+        "run",
+        "ctr",
+        "-a",
+        "/run/containerd/containerd.sock",
+        "-n",
+        "k8s.io",
+    ];
+    Program::new(CLUSTER).args(ctr).args(args).run().await.ok();
+}
+
+/// So the upgrade was one. The pod starts at once: one of its revision has before.
+async fn next_pods_have_the_next_gate(site: &Site) {
+    let pod = site.replacement("api").await;
+    pod.starts().await;
+    let pod = pod.now().await;
+    let image = text(&pod, "/spec/initContainers/0/image");
+    assert_eq!(image, format!("localhost/sluice-gate:{NEXT}"));
+    site.refresh().await;
+    site.comes_to(&Says::Settled).await;
+}
+
+async fn a_change_of_annotations_rolls_nothing(site: &Site) {
+    let what = format!("what is published is in {}", site.ns.name);
+    await_until(&what, LIMIT, async || {
+        site.refresh().await;
+        let api = site.ns.look.get("deployment/api").await;
+        let migrate = site.ns.look.get("job/migrate").await;
+        let there = |it: &Value| text(it, "/metadata/annotations/sluice.dev~1timeout") == "1h";
+        if there(&api) && there(&migrate) {
+            Ok(())
+        } else {
+            Err(format!("{:?}", site.says().await))
+        }
+    })
+    .await;
+    site.comes_to(&Says::Settled).await;
+    site.has_rolled_nothing().await;
+}
+
+/// So the engine looks, and writes where it finds a difference.
+async fn what_is_changed_by_hand_is_put_back(site: &Site) {
+    let scale = ["scale", "deployment/api", "--replicas=2"];
+    site.ns.kubectl(scale).await.ok();
+    let what = format!("deployment/api of {} has one replica again", site.ns.name);
+    await_until(&what, LIMIT, async || {
+        site.refresh().await;
+        let api = site.ns.look.get("deployment/api").await;
+        match &api["spec"]["replicas"] {
+            one if one == 1 => Ok(()),
+            other => Err(format!("{other}, and {:?}", site.says().await)),
+        }
+    })
+    .await;
+    site.comes_to(&Says::Settled).await;
+    site.has_run_nothing_again().await;
+}

@@ -1,0 +1,243 @@
+use super::source::Source;
+use super::way::{Says, Way};
+use harness::cluster::{LIMIT, Look, Namespace, Pod, Program, await_until, text, yaml};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Mutex;
+
+/// Where Applications are.
+const ARGO_CD: &str = "argocd";
+
+/// Every object that sluice or an engine could have written without need. The pods and ReplicaSets show a rollout.
+const KINDS: [&str; 7] = [
+    "deployment",
+    "statefulset",
+    "daemonset",
+    "cronjob",
+    "job",
+    "replicaset",
+    "service",
+];
+
+/// The application in a namespace of its own, deployed in one way.
+pub(super) struct Site {
+    pub(super) ns: Namespace,
+    way: Way,
+    /// Where the engine's own object is.
+    engine: Look,
+    noted: Mutex<Option<Trace>>,
+}
+
+/// The identity and the number of writes of each object, and the pods.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Trace {
+    deeds: Value,
+    objects: BTreeMap<String, [String; 3]>,
+    pods: Vec<String>,
+}
+
+impl Trace {
+    /// The UIDs of Jobs and ReplicaSets, by their names.
+    fn runs(self) -> BTreeMap<String, String> {
+        let runs = |name: &str| name.starts_with("job/") || name.starts_with("replicaset/");
+        let objects = self.objects.into_iter().filter(|(name, _)| runs(name));
+        objects.map(|(name, [uid, ..])| (name, uid)).collect()
+    }
+}
+
+impl Site {
+    pub(super) async fn new(root: &Namespace, way: Way) -> Self {
+        let ns = root.another(way.label()).await;
+        let engine = Look::at(if way.is_argo() { ARGO_CD } else { &ns.name }).await;
+        let noted = Mutex::default();
+        Self {
+            ns,
+            way,
+            engine,
+            noted,
+        }
+    }
+
+    /// Has the engine deploy a source.
+    pub(super) async fn deploy(&self, source: &Source) {
+        let objects = yaml(&self.way.objects(&self.ns.name, source));
+        let apply = Program::new("kubectl").args(["apply", "-f", "-"]);
+        apply.input(objects).run().await.ok();
+    }
+
+    fn reference(&self) -> String {
+        self.way.reference(&self.ns.name)
+    }
+
+    /// `kubectl` where the engine's own object is.
+    async fn kubectl(&self, args: &[&str]) {
+        let namespace = if self.way.is_argo() {
+            ARGO_CD
+        } else {
+            &self.ns.name
+        };
+        let program = Program::new("kubectl").args(["--namespace", namespace]);
+        program.args(args).run().await.ok();
+    }
+
+    async fn own(&self) -> Value {
+        self.engine
+            .find(&self.reference())
+            .await
+            .unwrap_or_default()
+    }
+
+    /// What the engine says now.
+    pub(super) async fn says(&self) -> Says {
+        self.way.says(&self.own().await)
+    }
+
+    /// Waits until the engine says this.
+    pub(super) async fn comes_to(&self, wanted: &Says) {
+        let what = format!("{} is {wanted:?}", self.reference());
+        await_until(&what, LIMIT, async || match self.says().await {
+            said if said == *wanted => Ok(()),
+            said => Err(format!("{said:?}")),
+        })
+        .await;
+    }
+
+    /// Has the engine look again at the source and at every object, and waits until it has. Both remember what they compared:
+    /// by itself neither would notice that a webhook answers otherwise now.
+    pub(super) async fn refresh(&self) {
+        let reference = self.reference();
+        if self.way.is_argo() {
+            let hard = "argocd.argoproj.io/refresh=hard";
+            self.kubectl(&["annotate", "--overwrite", &reference, hard])
+                .await;
+            self.until("has been refreshed", |own| {
+                own["metadata"]["annotations"]["argocd.argoproj.io/refresh"].is_null()
+            })
+            .await;
+        } else {
+            let token = format!("{:x}", RandomState::new().hash_one(0));
+            let asked = format!("reconcile.fluxcd.io/requestedAt={token}");
+            for object in [self.source_of_flux(), &reference] {
+                self.kubectl(&["annotate", "--overwrite", object, &asked])
+                    .await;
+            }
+            self.until("has been reconciled", |own| {
+                own["status"]["lastHandledReconcileAt"] == token.as_str()
+            })
+            .await;
+        }
+    }
+
+    fn source_of_flux(&self) -> &'static str {
+        if self.way == Way::Kustomization {
+            "gitrepository/app"
+        } else {
+            "helmrepository/app"
+        }
+    }
+
+    async fn until(&self, what: &str, holds: impl Fn(&Value) -> bool) {
+        let what = format!("{} {what}", self.reference());
+        await_until(&what, LIMIT, async || {
+            let own = self.own().await;
+            if holds(&own) {
+                Ok(())
+            } else {
+                Err(format!("{own:#}"))
+            }
+        })
+        .await;
+    }
+
+    /// What shows every write: two that are equal have none between them.
+    async fn trace(&self) -> Trace {
+        let mut objects = BTreeMap::new();
+        for kind in KINDS {
+            for object in self.ns.look.list(kind, "").await {
+                let name = format!("{kind}/{}", text(&object, "/metadata/name"));
+                let fields = ["uid", "generation", "resourceVersion"];
+                objects.insert(
+                    name,
+                    fields.map(|field| object["metadata"][field].to_string()),
+                );
+            }
+        }
+        Trace {
+            deeds: self.way.deeds(&self.own().await),
+            objects,
+            pods: self.pods().await,
+        }
+    }
+
+    /// Remembers how everything is now.
+    pub(super) async fn note(&self) {
+        let trace = self.trace().await;
+        *self.noted.lock().expect("nothing panics with it") = Some(trace);
+    }
+
+    fn noted(&self) -> Trace {
+        let noted = self.noted.lock().expect("nothing panics with it").clone();
+        noted.expect("something was noted")
+    }
+
+    /// Fails where anybody has written since.
+    pub(super) async fn is_as_noted(&self) {
+        assert_eq!(self.trace().await, self.noted(), "{}", self.ns.name);
+    }
+
+    /// Fails where pods were replaced since, or a Job was made again.
+    pub(super) async fn has_rolled_nothing(&self) {
+        assert_eq!(
+            self.trace().await.pods,
+            self.noted().pods,
+            "{}",
+            self.ns.name
+        );
+        self.has_run_nothing_again().await;
+    }
+
+    /// Fails where there is another revision or another Job than then.
+    pub(super) async fn has_run_nothing_again(&self) {
+        let [now, then] = [self.trace().await, self.noted()].map(Trace::runs);
+        assert_eq!(now, then, "{}", self.ns.name);
+    }
+
+    async fn pods(&self) -> Vec<String> {
+        let pods = self.ns.look.list("pod", "").await;
+        pods.iter()
+            .map(|pod| text(pod, "/metadata/uid").to_owned())
+            .collect()
+    }
+
+    /// A pod that takes the place of one that is deleted.
+    pub(super) async fn replacement(&self, workload: &str) -> Pod {
+        let old = self.ns.pod_of(workload).await;
+        self.ns.kubectl(["delete", "pod", &old.name]).await.ok();
+        self.ns.next_pod_of(workload, &old).await
+    }
+
+    /// Takes the application away as its user does, and waits until nothing is left of it.
+    pub(super) async fn remove(&self) {
+        self.kubectl(&["delete", "--timeout=120s", &self.reference()])
+            .await;
+        let what = format!("nothing of {} is left", self.ns.name);
+        await_until(&what, LIMIT, async || {
+            let trace = self.trace().await;
+            let secrets = self.ns.look.list("secret", "").await.len();
+            if trace.objects.is_empty() && trace.pods.is_empty() && secrets == 0 {
+                Ok(())
+            } else {
+                Err(format!("{trace:?} and {secrets} secrets"))
+            }
+        })
+        .await;
+    }
+
+    /// Has the engine take the application away, after a failure.
+    pub(super) async fn abandon(&self) {
+        let reference = self.reference();
+        let delete = ["delete", "--ignore-not-found", "--wait=false", &reference];
+        self.kubectl(&delete).await;
+    }
+}

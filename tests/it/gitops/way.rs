@@ -1,0 +1,250 @@
+use super::source::{CHARTS, Source};
+use harness::cluster::{Manifest, items, other, text};
+use serde_json::{Value, json};
+
+/// How an application is deployed: which engine, and how it finds differences and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Argo CD as it is set up without a word: what was last applied against what is there.
+    LastApplied,
+    /// Argo CD by a dry run of server-side apply, from which it takes away what webhooks did.
+    ServerSideDiff,
+    /// The same with what webhooks did.
+    MutationsIncluded,
+    /// Argo CD that writes by PUT.
+    Replace,
+    /// Flux's kustomize-controller, which waits for health.
+    Kustomization,
+    /// Flux's helm-controller with drift detection.
+    HelmRelease,
+}
+
+/// What an engine says of its application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Says {
+    /// Synced and Healthy, or Ready.
+    Settled,
+    /// Synced and Progressing, or Ready unknown while it progresses.
+    Progressing,
+    /// Anything else, in its words.
+    Other(String),
+}
+
+impl Way {
+    /// Each of them.
+    pub(super) const ALL: [Self; 6] = [
+        Self::LastApplied,
+        Self::ServerSideDiff,
+        Self::MutationsIncluded,
+        Self::Replace,
+        Self::Kustomization,
+        Self::HelmRelease,
+    ];
+
+    /// Its name, in names of namespaces and folders too.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::LastApplied => "last-applied",
+            Self::ServerSideDiff => "server-side-diff",
+            Self::MutationsIncluded => "mutations-included",
+            Self::Replace => "replace",
+            Self::Kustomization => "kustomization",
+            Self::HelmRelease => "helmrelease",
+        }
+    }
+
+    pub(super) fn is_argo(self) -> bool {
+        !matches!(self, Self::Kustomization | Self::HelmRelease)
+    }
+
+    /// An object as it is written for this way. By PUT a Job can only be written again where it brings its own selector:
+    /// otherwise the API server adds labels to its template that nobody wrote, and finds them missing.
+    pub(super) fn adapt(self, manifest: &Manifest) -> Manifest {
+        let manifest = manifest.clone();
+        if self != Self::Replace || manifest.kind() != "Job" {
+            return manifest;
+        }
+        let labels = json!({"matchLabels": {"app": manifest.name()}});
+        manifest
+            .with("/spec/manualSelector", true)
+            .with("/spec/selector", labels)
+    }
+
+    /// The object of the engine that deploys, as `kind/name`, for the application in a namespace.
+    pub(super) fn reference(self, namespace: &str) -> String {
+        match self {
+            Self::Kustomization => "kustomization/app".to_owned(),
+            Self::HelmRelease => "helmrelease/app".to_owned(),
+            _ => format!("application/{namespace}"),
+        }
+    }
+
+    /// What somebody writes for the engine to deploy a source into a namespace.
+    pub(super) fn objects(self, namespace: &str, source: &Source) -> Vec<Manifest> {
+        match self {
+            Self::Kustomization => kustomization(namespace, self.label(), source),
+            Self::HelmRelease => helm_release(namespace, source),
+            _ => vec![self.application(namespace, source)],
+        }
+    }
+
+    fn application(self, namespace: &str, source: &Source) -> Manifest {
+        let application = other(json!({
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+            "metadata": {
+                "name": namespace, "namespace": "argocd",
+                "finalizers": ["resources-finalizer.argocd.argoproj.io/background"],
+            },
+            "spec": {
+                "project": "default",
+                "source": {"repoURL": source.repository(), "targetRevision": "main", "path": self.label()},
+                "destination": {"server": "https://kubernetes.default.svc", "namespace": namespace},
+                "syncPolicy": {"automated": {"prune": true, "selfHeal": true}},
+            },
+        }));
+        let compared = |how| {
+            application
+                .clone()
+                .annotated("argocd.argoproj.io/compare-options", how)
+        };
+        match self {
+            Self::ServerSideDiff => compared("ServerSideDiff=true"),
+            Self::MutationsIncluded => compared("ServerSideDiff=true,IncludeMutationWebhook=true"),
+            Self::Replace => {
+                application.with("/spec/syncPolicy/syncOptions", json!(["Replace=true"]))
+            }
+            _ => application,
+        }
+    }
+
+    /// What the engine says, by the object of [`Self::reference`].
+    pub(super) fn says(self, object: &Value) -> Says {
+        if self.is_argo() {
+            argo(object)
+        } else {
+            flux(object)
+        }
+    }
+
+    /// What changes with everything that the engine does to the application, also where that is undone again.
+    pub(super) fn deeds(self, object: &Value) -> Value {
+        let status = &object["status"];
+        match self {
+            Self::Kustomization => json!([status["lastAppliedRevision"], status["inventory"]]),
+            Self::HelmRelease => status["history"].clone(),
+            _ => json!([status["operationState"]["startedAt"], status["history"]]),
+        }
+    }
+}
+
+fn kustomization(namespace: &str, path: &str, source: &Source) -> Vec<Manifest> {
+    let repository = json!({
+        "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
+        "metadata": {"name": "app", "namespace": namespace},
+        "spec": {"interval": "1m", "url": source.repository(), "ref": {"branch": "main"}},
+    });
+    let kustomization = json!({
+        "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
+        "metadata": {"name": "app", "namespace": namespace},
+        "spec": {
+            "interval": "1m", "retryInterval": "5s", "timeout": "5m", "prune": true, "wait": true,
+            "path": path, "targetNamespace": namespace,
+            "sourceRef": {"kind": "GitRepository", "name": "app"},
+        },
+    });
+    vec![other(repository), other(kustomization)]
+}
+
+fn helm_release(namespace: &str, source: &Source) -> Vec<Manifest> {
+    let repository = json!({
+        "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "HelmRepository",
+        "metadata": {"name": "app", "namespace": namespace},
+        "spec": {"interval": "1m", "url": CHARTS},
+    });
+    let chart = json!({
+        "chart": source.name, "version": "*", "interval": "1m",
+        "sourceRef": {"kind": "HelmRepository", "name": "app"},
+    });
+    let release = json!({
+        "apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease",
+        "metadata": {"name": "app", "namespace": namespace},
+        "spec": {
+            "interval": "1m", "timeout": "5m", "chart": {"spec": chart},
+            "driftDetection": {"mode": "enabled"},
+        },
+    });
+    vec![other(repository), other(release)]
+}
+
+fn argo(object: &Value) -> Says {
+    let sync = text(object, "/status/sync/status");
+    let health = text(object, "/status/health/status");
+    let phase = text(object, "/status/operationState/phase");
+    match (sync, health, phase) {
+        ("Synced", "Healthy", "Succeeded") => Says::Settled,
+        ("Synced", "Progressing", "Succeeded") => Says::Progressing,
+        _ => Says::Other(format!("{:#}", object["status"])),
+    }
+}
+
+fn flux(object: &Value) -> Says {
+    let ready = items(object, "/status/conditions")
+        .iter()
+        .find(|condition| condition["type"] == "Ready");
+    let (status, reason) = ready.map_or(("", ""), |ready| {
+        (text(ready, "/status"), text(ready, "/reason"))
+    });
+    let current = object["status"]["observedGeneration"] == object["metadata"]["generation"];
+    match (status, reason) {
+        ("True", _) if current => Says::Settled,
+        ("Unknown", "Progressing") => Says::Progressing,
+        _ => Says::Other(format!("{:#}", object["status"])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harness::cluster::{job, service, yaml};
+
+    #[test]
+    fn only_a_job_that_is_put_brings_its_selector() {
+        let selects = |way: Way, it| yaml(&[way.adapt(&it)]).contains("manualSelector");
+        assert!(selects(Way::Replace, job("x")));
+        assert!(!selects(Way::Replace, service("x")));
+        assert!(!selects(Way::LastApplied, job("x")));
+    }
+
+    #[test]
+    fn an_application_that_is_out_of_sync_is_neither_settled_nor_progressing() {
+        let status = |sync, health| {
+            json!({"status": {"sync": {"status": sync}, "health": {"status": health},
+                "operationState": {"phase": "Succeeded"}}})
+        };
+        let says = |sync, health| Way::Replace.says(&status(sync, health));
+        assert_eq!(says("Synced", "Healthy"), Says::Settled);
+        assert_eq!(says("Synced", "Progressing"), Says::Progressing);
+        for (sync, health) in [("OutOfSync", "Healthy"), ("Synced", "Degraded")] {
+            assert!(matches!(says(sync, health), Says::Other(_)));
+        }
+    }
+
+    #[test]
+    fn an_old_readiness_of_flux_does_not_count() {
+        let ready = |seen, status, reason| {
+            let ready = json!({"type": "Ready", "status": status, "reason": reason});
+            Way::HelmRelease.says(&json!({"metadata": {"generation": 2},
+                "status": {"observedGeneration": seen, "conditions": [ready]}}))
+        };
+        assert_eq!(ready(2, "True", "UpgradeSucceeded"), Says::Settled);
+        assert_eq!(ready(2, "Unknown", "Progressing"), Says::Progressing);
+        assert!(matches!(
+            ready(1, "True", "UpgradeSucceeded"),
+            Says::Other(_)
+        ));
+        assert!(matches!(
+            ready(2, "False", "HealthCheckFailed"),
+            Says::Other(_)
+        ));
+    }
+}
