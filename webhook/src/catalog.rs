@@ -201,7 +201,8 @@ impl Catalog {
     }
 }
 
-fn resource(builtin: &Builtin) -> ApiResource {
+/// How the API server names a built-in kind.
+pub(crate) fn resource(builtin: &Builtin) -> ApiResource {
     let api_version = match builtin.group {
         "" => builtin.version.to_owned(),
         group => format!("{group}/{}", builtin.version),

@@ -18,10 +18,11 @@ use std::collections::BTreeSet;
 /// So many objects are looked at, at most: who waits for more than that is not told of a cycle among them.
 const MOST: usize = 64;
 
-/// A workload on the way, and the names of those before it.
+/// A workload on the way, the names up to it, and the edges that lead on; `None` for all that it declares.
 struct Step {
     dependent: Dependent,
     path: Vec<String>,
+    edges: Option<Vec<Dependency>>,
 }
 
 impl Judge<'_> {
@@ -48,9 +49,16 @@ impl Judge<'_> {
         let mut open = vec![Step {
             dependent: self.dependent.clone(),
             path: vec![start.clone()],
+            edges: Some(vec![dependency.clone()]),
         }];
-        let mut edges = vec![dependency.clone()];
-        while let Some(Step { dependent, path }) = open.pop() {
+        while let Some(Step {
+            dependent,
+            path,
+            edges,
+        }) = open.pop()
+        {
+            let declared = || dependent.dependencies(true, self.world).unwrap_or_default();
+            let edges = edges.unwrap_or_else(declared);
             let judge = self.of(&dependent);
             for (kind, object) in edges.iter().flat_map(|edge| judge.links(edge)) {
                 let next = Dependent::of_workload(kind, &object, &dependent.namespace);
@@ -64,16 +72,10 @@ impl Judge<'_> {
                     open.push(Step {
                         dependent: next,
                         path,
+                        edges: None,
                     });
                 }
             }
-            edges = match open.last() {
-                Some(step) => step
-                    .dependent
-                    .dependencies(true, self.world)
-                    .unwrap_or_default(),
-                None => Vec::new(),
-            };
         }
         None
     }

@@ -81,9 +81,10 @@ impl Judge<'_> {
             return not_found(dependency.optional, &message);
         };
         let scope = self.dependent.scope.as_ref();
-        let quiet = match self.dependent.revision_returned(self.world) {
-            Ok(began) => self.quiet_at(began, scope),
-            Err(why) => return unavailable_revision(why),
+        let quiet = match self.returned() {
+            Ok(Some(began)) => self.quiet_at(began, scope),
+            Ok(None) => return not_found(true, ""),
+            Err(unknown) => return unknown,
         };
         if self.reached(quiet) {
             return not_found(true, "");
@@ -120,13 +121,4 @@ fn no_scope(part: &Part) -> Judged {
         part.word()
     );
     unmet(Status::NotFound, Reason::NotFound, message)
-}
-
-fn unavailable_revision(why: Unavailable) -> Judged {
-    let reason = match why {
-        Unavailable::Stale => Reason::Stale,
-        _ => Reason::Syncing,
-    };
-    let message = "sluice is reading the dependent's revision".to_owned();
-    unmet(Status::Unknown, reason, message)
 }

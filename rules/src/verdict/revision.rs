@@ -7,7 +7,7 @@ use crate::dependent::{carried, created};
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::scope::{Scope, written};
-use crate::world::CompletedJob;
+use crate::world::{CompletedJob, Unavailable};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -62,16 +62,20 @@ impl Judge<'_> {
         Some(unmet(Status::InProgress, Reason::OtherRevision, message))
     }
 
+    /// When the dependent's revision appeared, or was brought back; `None` where nobody will ever be able to say, and a
+    /// rule that needs it would hold back for nothing.
+    pub(super) fn returned(&self) -> Result<Option<Timestamp>, Judged> {
+        match self.dependent.revision_returned(self.world) {
+            Ok(returned) => Ok(Some(returned)),
+            Err(Unavailable::Forbidden | Unavailable::NotServed) => Ok(None),
+            Err(why) => Err(unknown(why)),
+        }
+    }
+
     fn stale(&self, mark: &Mark<'_>) -> Option<Judged> {
         let began = match self.dependent.revision_began(self.world) {
             Ok(began) => began,
-            Err(why) => {
-                let kind = kinds::builtin("apps", "ControllerRevision").map(Kind::Builtin);
-                return Some(kind.map_or_else(
-                    || unmet(Status::Unknown, Reason::Syncing, String::new()),
-                    |kind| unavailable(why, &kind, false),
-                ));
-            }
+            Err(why) => return Some(unknown(why)),
         };
         let message = match mark.made {
             Some(made) if made >= began => return None,
@@ -80,4 +84,13 @@ impl Judge<'_> {
         };
         Some(unmet(Status::InProgress, Reason::NotFresh, message))
     }
+}
+
+/// What an edge is while the dependent's own revision cannot be told.
+fn unknown(why: Unavailable) -> Judged {
+    let kind = kinds::builtin("apps", "ControllerRevision").map(Kind::Builtin);
+    kind.map_or_else(
+        || unmet(Status::Unknown, Reason::Syncing, String::new()),
+        |kind| unavailable(why, &kind, false),
+    )
 }

@@ -9,9 +9,7 @@ use super::edge::{Home, Judge};
 use super::revision::Mark;
 use super::{Judged, Reason, unmet};
 use crate::dependency::{Dependency, Revision};
-use crate::kstatus::Status;
 use crate::scope::Scope;
-use crate::world::Unavailable;
 use jiff::{SignedDuration, Timestamp};
 
 /// How long nothing may happen.
@@ -52,14 +50,10 @@ impl Judge<'_> {
         {
             return judged;
         }
-        let began = match self.dependent.revision_returned(self.world) {
-            Ok(began) => began,
-            Err(Unavailable::Syncing) => {
-                let message = "sluice is reading the dependent's revision".to_owned();
-                return unmet(Status::Unknown, Reason::Syncing, message);
-            }
-            // Where nobody can say, the rule would hold back for nothing.
-            Err(_) => return judged,
+        let began = match self.returned() {
+            Ok(Some(began)) => began,
+            Ok(None) => return judged,
+            Err(unknown) => return unknown,
         };
         let new = mark.written.max(mark.made) >= Some(began)
             || mark.made.is_some_and(|made| made + TOGETHER >= began);

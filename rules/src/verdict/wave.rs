@@ -77,11 +77,16 @@ impl Judge<'_> {
     /// A wave is not passed because it is empty so far: more of it may be on its way.
     fn quiet(&self, scope: &Scope) -> Judged {
         let ready = "everything of a lower weight is ready";
-        let Ok(began) = self.dependent.revision_returned(self.world) else {
+        // Who says no weight of its own is not part of the order, and is not held up by it.
+        if self.dependent.weight().is_none() {
             return passed(ready.to_owned());
+        }
+        let quiet = match self.returned() {
+            Ok(Some(began)) => self.quiet_at(began, Some(scope)),
+            Ok(None) => return passed(ready.to_owned()),
+            Err(unknown) => return unknown,
         };
-        let quiet = self.quiet_at(began, Some(scope));
-        if self.dependent.weight().is_none() || self.reached(quiet) {
+        if self.reached(quiet) {
             return passed(ready.to_owned());
         }
         let message = format!("{ready}; more may be created until {quiet}");

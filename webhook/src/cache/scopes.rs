@@ -67,11 +67,30 @@ pub(super) enum First<O> {
     Nothing,
 }
 
-/// The last position, and the first weight, whose change matters.
+/// The last position, or the first weight, whose change matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Limit {
     UpTo(Position),
     Below(i64),
+}
+
+impl Limit {
+    fn holds(&self, position: &Position) -> bool {
+        match self {
+            Self::UpTo(last) => position <= last,
+            Self::Below(weight) => position.weight < *weight,
+        }
+    }
+
+    /// The one that lets more through: one round of judging may ask for several weights of a scope.
+    fn wider(self, other: Self) -> Self {
+        let wider = match (&self, &other) {
+            (Self::Below(one), Self::Below(two)) => one >= two,
+            (Self::UpTo(one), _) => !other.holds(one),
+            (_, Self::UpTo(two)) => self.holds(two),
+        };
+        if wider { self } else { other }
+    }
 }
 
 impl Place {
@@ -190,6 +209,10 @@ impl Scopes {
             },
         };
         let waiters = self.waiters.entry(scope.clone()).or_default();
+        let limit = match waiters.remove(&id) {
+            Some((before, _)) => before.wider(limit),
+            None => limit,
+        };
         waiters.insert(id, (limit, Arc::clone(notify)));
         first
     }
@@ -230,14 +253,8 @@ impl Scopes {
             .get(scope)
             .into_iter()
             .flat_map(HashMap::values);
-        for (limit, waiter) in waiters {
-            let matters = match limit {
-                Limit::UpTo(first) => position <= first,
-                Limit::Below(weight) => position.weight < *weight,
-            };
-            if matters {
-                waiter.notify_one();
-            }
+        for (_, waiter) in waiters.filter(|(limit, _)| limit.holds(position)) {
+            waiter.notify_one();
         }
     }
 }

@@ -3,13 +3,12 @@
 use super::claims::claims;
 use super::{key, value};
 use crate::cache::{Cache, View};
+use crate::catalog::resource;
 use crate::status::Settings;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::api::{
-    Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams, WatchEvent, WatchParams,
-};
+use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
 use kube::{Client, Error};
 use rules::keys;
 use rules::kinds::Kind;
@@ -200,16 +199,7 @@ impl Keeper {
         let Kind::Builtin(builtin) = holder.object_kind() else {
             return Ok(view.object(&holder.object_kind(), Some(namespace), &holder.name));
         };
-        let resource = ApiResource {
-            group: builtin.group.to_owned(),
-            version: builtin.version.to_owned(),
-            api_version: match builtin.group {
-                "" => builtin.version.to_owned(),
-                group => format!("{group}/{}", builtin.version),
-            },
-            kind: builtin.kind.to_owned(),
-            plural: builtin.plural.to_owned(),
-        };
+        let resource = resource(builtin);
         let api = Api::<DynamicObject>::namespaced_with(self.client.clone(), namespace, &resource);
         let found = api.get_opt(&holder.name).await?;
         let found = found.and_then(|object| serde_json::to_value(object).ok());

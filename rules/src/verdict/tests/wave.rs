@@ -110,3 +110,15 @@ fn a_failed_job_of_a_lower_weight_is_said_to_have_failed() {
         [Reason::JobFailed]
     );
 }
+
+#[test]
+fn a_wave_is_not_passed_while_the_revision_is_not_known() {
+    let set = of_release(owned("StatefulSet", "db", None, json!({})), Some("1"), -60);
+    let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), json!({}));
+    pod["metadata"]["labels"] = json!({"controller-revision-hash": "db-1"});
+    let unseen = Cluster::of(vec![set.clone()]);
+    assert_eq!(reasons(&pod, &unseen), [Reason::Syncing]);
+    let mut hidden = Cluster::of(vec![set]);
+    hidden.unavailable = vec![("ControllerRevision", Unavailable::Forbidden)];
+    assert_eq!(reasons(&pod, &hidden), [Reason::Satisfied]);
+}

@@ -109,3 +109,22 @@ fn members_are_found_and_waited_for_by_their_part() {
         store.delete(&job("b", "0", false));
     }
 }
+
+#[test]
+fn a_view_that_asks_for_two_weights_hears_of_both() {
+    let (cache, _requests) = Cache::new();
+    let store = cache.store(&jobs());
+    store.replace(&[job("a", "0", false), job("b", "1", false)]);
+    let complete = |object: &Value| object["status"]["complete"] == true;
+    // From 2 downwards everything but `a` is ready, so the answer rests on `b`.
+    let but_a = |object: &Value| object["metadata"]["name"] == "a" || complete(object);
+    for weights in [[2, 0], [0, 2]] {
+        let view = cache.view();
+        for below in weights {
+            let _ = view.first_unready(&jobs(), &scope(), below, &but_a);
+        }
+        store.apply(&job("b", "1", true));
+        assert!(view.changed().now_or_never().is_some(), "{weights:?}");
+        store.apply(&job("b", "1", false));
+    }
+}
