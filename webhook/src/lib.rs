@@ -7,7 +7,7 @@ pub mod authority;
 pub mod cache;
 pub mod catalog;
 pub mod client;
-mod config_event;
+mod config_map;
 pub mod gate_policy;
 pub mod health_rules;
 pub mod inject;

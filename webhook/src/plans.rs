@@ -1,7 +1,7 @@
 //! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
 
 use crate::cache::{Cache, View};
-use crate::config_event;
+use crate::config_map;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::events::v1::Event;
 use kube::Client;
@@ -63,12 +63,12 @@ async fn tell(client: &Client, plan: &Value, problem: &str, instance: &str) {
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (text("namespace"), text("name"));
     warn!(namespace, name, problem, "A plan cannot be followed");
-    let target = config_event::Target {
+    let target = config_map::Target {
         namespace: namespace.clone(),
         name,
         uid: metadata["uid"].as_str().map(ToOwned::to_owned),
     };
-    let event = config_event::warning(
+    let event = config_map::warning(
         target,
         ("ReadPlan", "BadPlan"),
         problem,

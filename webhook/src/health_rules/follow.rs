@@ -2,12 +2,12 @@
 
 use super::apply;
 use crate::cache::Cache;
-use crate::config_event;
+use crate::config_map;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::events::v1::Event;
-use kube::api::{Api, PostParams, WatchEvent, WatchParams};
+use kube::api::{Api, PostParams};
 use kube::{Client, Error};
 use prometheus_client::metrics::gauge::Gauge;
 use rules::health::Problem;
@@ -20,8 +20,6 @@ use tracing::{Instrument, debug, info, info_span, warn};
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// While there is no such ConfigMap.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// How long one watch lasts, in seconds.
-const WATCH_FOR: u32 = 290;
 
 /// Where the rules are, and who tells of them.
 #[derive(Debug, Clone)]
@@ -91,19 +89,9 @@ impl Follower {
     }
 
     async fn watch(&mut self, api: &Api<ConfigMap>, version: &str) -> Result<(), Error> {
-        let params = WatchParams::default()
-            .fields(&format!("metadata.name={}", self.name))
-            .timeout(WATCH_FOR);
-        let mut events = pin!(api.watch(&params, version).await?);
-        while let Some(event) = events.try_next().await? {
-            match event {
-                WatchEvent::Added(found) | WatchEvent::Modified(found) => {
-                    self.take(Some(&found)).await;
-                }
-                WatchEvent::Error(status) => return Err(Error::Api(status)),
-                WatchEvent::Deleted(_) => return Ok(()),
-                WatchEvent::Bookmark(_) => {}
-            }
+        let mut changes = pin!(config_map::follow(api, &self.name, version).await?);
+        while let Some(found) = changes.try_next().await? {
+            self.take(Some(&found)).await;
         }
         Ok(())
     }
@@ -148,13 +136,13 @@ fn event(
         1 => first.to_string(),
         more => format!("{first} (and {} more)", more - 1),
     };
-    let target = config_event::Target {
+    let target = config_map::Target {
         namespace: config.namespace.clone(),
         name: found.metadata.name.clone().unwrap_or_default(),
         uid: found.metadata.uid.clone(),
     };
     let what = ("ReadHealthRules", "BrokenHealthRule");
-    config_event::warning(target, what, &note, &config.instance, now)
+    config_map::warning(target, what, &note, &config.instance, now)
 }
 
 #[cfg(test)]

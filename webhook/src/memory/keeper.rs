@@ -3,9 +3,10 @@
 use super::Memory;
 use super::entry::{Passed, owner_uid};
 use crate::cache::Cache;
+use crate::config_map;
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, Patch, PatchParams, WatchEvent, WatchParams};
+use kube::api::{Api, Patch, PatchParams};
 use kube::{Client, Error};
 use rules::kinds::{self, Kind};
 use rules::world::{Lookup, World};
@@ -21,8 +22,6 @@ const GATHER: Duration = Duration::from_millis(200);
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// How often what is no longer needed is removed.
 const PRUNE: Duration = Duration::from_mins(5);
-/// How long one watch lasts, in seconds.
-const WATCH_FOR: u32 = 290;
 
 /// Where the memory is kept.
 #[derive(Debug, Clone)]
@@ -78,19 +77,9 @@ async fn follow(
     version: &str,
     memory: &Memory,
 ) -> Result<(), Error> {
-    let params = WatchParams::default()
-        .fields(&format!("metadata.name={name}"))
-        .timeout(WATCH_FOR);
-    let mut events = pin!(api.watch(&params, version).await?);
-    while let Some(event) = events.try_next().await? {
-        match event {
-            WatchEvent::Added(stored) | WatchEvent::Modified(stored) => {
-                memory.learn(stored.data.unwrap_or_default());
-            }
-            WatchEvent::Error(status) => return Err(Error::Api(status)),
-            WatchEvent::Deleted(_) => return Ok(()),
-            WatchEvent::Bookmark(_) => {}
-        }
+    let mut changes = pin!(config_map::follow(api, name, version).await?);
+    while let Some(stored) = changes.try_next().await? {
+        memory.learn(stored.data.unwrap_or_default());
     }
     Ok(())
 }

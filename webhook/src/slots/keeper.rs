@@ -4,11 +4,12 @@ use super::claims::claims;
 use super::{key, value};
 use crate::cache::{Cache, View};
 use crate::catalog::resource;
+use crate::config_map;
 use crate::status::Settings;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
+use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams};
 use kube::{Client, Error};
 use rules::keys;
 use rules::kinds::Kind;
@@ -27,8 +28,6 @@ const GATHER: Duration = Duration::from_millis(20);
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// Slots are looked through this often although nothing is known to have changed: a holder may be gone with its pods.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// How long one watch lasts, in seconds.
-const WATCH_FOR: u32 = 290;
 
 /// Where the holders are written down.
 #[derive(Debug, Clone)]
@@ -93,19 +92,10 @@ impl Keeper {
     }
 
     async fn follow(&self, version: &str) -> Result<(), Error> {
-        let params = WatchParams::default()
-            .fields(&format!("metadata.name={}", self.name))
-            .timeout(WATCH_FOR);
-        let mut events = pin!(self.api.watch(&params, version).await?);
-        while let Some(event) = events.try_next().await? {
-            match event {
-                WatchEvent::Added(stored) | WatchEvent::Modified(stored) => {
-                    self.cache.slots().learn(&stored);
-                }
-                WatchEvent::Error(status) => return Err(Error::Api(status)),
-                WatchEvent::Deleted(_) => return Ok(()),
-                WatchEvent::Bookmark(_) => {}
-            }
+        let changes = config_map::follow(&self.api, &self.name, version).await?;
+        let mut changes = pin!(changes);
+        while let Some(stored) = changes.try_next().await? {
+            self.cache.slots().learn(&stored);
         }
         Ok(())
     }

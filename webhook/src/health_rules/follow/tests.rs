@@ -201,5 +201,5 @@ fn an_event_names_the_first_problem_and_how_many_follow() {
     let note = event(&found, &long, 1, &config, Timestamp::UNIX_EPOCH)
         .note
         .unwrap();
-    assert!(note.len() <= crate::config_event::MAX_NOTE);
+    assert!(note.len() <= crate::config_map::MAX_NOTE);
 }

@@ -1,15 +1,41 @@
-//! Warning Events on ConfigMaps that somebody else wrote for us to read.
+//! One ConfigMap: how it is followed, and the Warning Events on one that somebody else wrote for us to read.
 
+use futures::{Stream, TryStreamExt, future};
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::api::core::v1::{ConfigMap, ObjectReference};
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
-use kube::api::ObjectMeta;
+use kube::Error;
+use kube::api::{Api, ObjectMeta, WatchEvent, WatchParams};
+
+/// How long one watch lasts, in seconds: below the API server's own limit, so that it ends in order.
+const WATCH_FOR: u32 = 290;
 
 /// The API's limit for a note, in bytes.
 pub(crate) const MAX_NOTE: usize = 1_024;
 
-/// The ConfigMap.
+/// What becomes of the ConfigMap of this name after `version`, until it is deleted or the watch ends.
+pub(crate) async fn follow(
+    api: &Api<ConfigMap>,
+    name: &str,
+    version: &str,
+) -> Result<impl Stream<Item = Result<ConfigMap, Error>> + use<>, Error> {
+    let params = WatchParams::default()
+        .fields(&format!("metadata.name={name}"))
+        .timeout(WATCH_FOR);
+    let events = api.watch(&params, version).await?;
+    let stays = |event: &WatchEvent<ConfigMap>| !matches!(event, WatchEvent::Deleted(_));
+    let stored = |event| match event {
+        WatchEvent::Added(stored) | WatchEvent::Modified(stored) => Ok(Some(stored)),
+        WatchEvent::Error(status) => Err(Error::Api(status)),
+        WatchEvent::Deleted(_) | WatchEvent::Bookmark(_) => Ok(None),
+    };
+    Ok(events
+        .try_take_while(move |event| future::ok(stays(event)))
+        .try_filter_map(move |event| future::ready(stored(event))))
+}
+
+/// The ConfigMap that an Event is about.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) namespace: String,
