@@ -122,11 +122,9 @@ impl Namespace {
             .ok();
     }
 
-    /// Makes one change by `kubectl patch`: a merge patch.
+    /// Makes one change: a merge patch.
     pub async fn patch(&self, reference: &str, patch: &serde_json::Value) {
-        let patch = patch.to_string();
-        let patch = ["patch", reference, "--type=merge", "--patch", &patch];
-        self.kubectl(patch).await.ok();
+        self.look.patch(reference, patch).await;
     }
 
     /// What a controller does that this cluster has not: merges into the status of an object.
