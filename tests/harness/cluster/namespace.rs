@@ -122,9 +122,11 @@ impl Namespace {
             .ok();
     }
 
-    /// Makes one change: a merge patch.
+    /// Makes one change by `kubectl patch`: a merge patch.
     pub async fn patch(&self, reference: &str, patch: &serde_json::Value) {
-        self.look.patch(reference, patch).await;
+        let patch = patch.to_string();
+        let patch = ["patch", reference, "--type=merge", "--patch", &patch];
+        self.kubectl(patch).await.ok();
     }
 
     /// What a controller does that this cluster has not: merges into the status of an object.
