@@ -27,6 +27,23 @@ pub fn workloads() -> impl Iterator<Item = Kind> {
         .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin))
 }
 
+/// Built-in kinds without pods that somebody waits for. They count only where they say a weight or a group themselves: most
+/// Services of a release have nobody behind them before its last wave has started.
+const OUTSPOKEN: [(&str, &str); 2] = [("", "Service"), ("", "PersistentVolumeClaim")];
+
+/// The built-in kinds beside the [`workloads`] whose objects may say a weight or a group.
+pub fn outspoken() -> impl Iterator<Item = Kind> {
+    OUTSPOKEN
+        .iter()
+        .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin))
+}
+
+/// Whether an object of this kind may become ready, or cease to be, without a change of its own: by the endpoints of a
+/// Service, the consumers of a claim.
+pub fn rests_on_others(kind: &Kind) -> bool {
+    OUTSPOKEN.contains(&(kind.group(), kind.word()))
+}
+
 /// One release or application within one namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {
@@ -173,8 +190,9 @@ pub fn weight(object: &Value) -> Option<i64> {
     said(object, keys::WEIGHT)?.trim().parse().ok()
 }
 
-/// Whether waves look at an object: at workloads, and at what else says a weight. Helm runs its hooks one by one itself, so they count only where their author says a
-/// weight; its tests never do. What a controller made is spoken for by the object above it.
+/// Whether waves look at an object: at workloads, and at what else says a weight. Helm runs its hooks one by one itself, so
+/// they count only where their author says a weight; its tests never do. What a controller made is spoken for by the object
+/// above it.
 pub fn is_in_wave(object: &Value) -> bool {
     if crate::dependent::controller_of(object).is_some() {
         return false;

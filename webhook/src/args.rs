@@ -121,6 +121,9 @@ pub struct Args {
     /// GROUP/KIND: custom kinds that own pods and may carry a list.
     #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/"))]
     workloads: Vec<(String, String)>,
+    /// GROUP/RESOURCE: custom kinds beside those that may be watched and may belong to a wave, a group or a release.
+    #[arg(long, env = "SLUICE_CUSTOM_KINDS", value_delimiter = ',', value_parser = pair("/"))]
+    custom_kinds: Vec<(String, String)>,
     /// The format of the log.
     #[arg(long, env = "SLUICE_LOG_FORMAT", value_enum, default_value = "json")]
     log_format: LogFormat,
@@ -181,6 +184,8 @@ impl Args {
         if self.follow_helm_releases {
             cache.read_secrets();
         }
+        let granted = self.workloads.iter().chain(&self.custom_kinds);
+        cache.grant(granted.cloned().map(custom).collect());
         let admission = self.admission(&mut parts, &cache);
         let status = self.status(&mut parts, cache, requests);
         let metrics = server::Metrics::register(&mut parts.registry);
@@ -378,6 +383,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .parse()
         .map(Duration::from_secs)
         .map_err(|_| format!("{text:?} is no number of seconds; write 10 or 10s"))
+}
+
+fn custom((group, word): (String, String)) -> Kind {
+    Kind::Custom { group, word }
 }
 
 fn pair(

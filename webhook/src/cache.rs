@@ -18,8 +18,8 @@ use crate::memory::Memory;
 use crate::slots::Slots;
 use dashmap::DashMap;
 use rules::kinds::Kind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
@@ -36,6 +36,7 @@ pub struct Cache {
     health_rules: Arc<HealthRules>,
     wanted: mpsc::UnboundedSender<Kind>,
     reads_secrets: AtomicBool,
+    granted: OnceLock<Vec<Kind>>,
     next: AtomicU64,
 }
 
@@ -52,6 +53,7 @@ impl Cache {
             health_rules: Arc::default(),
             wanted,
             reads_secrets: AtomicBool::new(false),
+            granted: OnceLock::new(),
             next: AtomicU64::new(0),
         };
         (Arc::new(cache), requests)
@@ -71,6 +73,16 @@ impl Cache {
     /// Whether [`Cache::read_secrets`] was called.
     pub fn reads_secrets(&self) -> bool {
         self.reads_secrets.load(Ordering::Relaxed)
+    }
+
+    /// Has these custom kinds watched as soon as somebody waits for a wave, a group or a release, which may have objects of
+    /// them. Only the first call counts.
+    pub fn grant(&self, kinds: Vec<Kind>) {
+        let _ = self.granted.set(kinds);
+    }
+
+    fn granted(&self) -> &[Kind] {
+        self.granted.get().map_or(&[], Vec::as_slice)
     }
 
     /// The store of the plans.

@@ -77,6 +77,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- join "," $kinds }}
 {{- end }}
 
+{{/* rbac.kinds as the flag wants them: group/resource,group/resource */}}
+{{- define "sluice.customKinds" -}}
+{{- $kinds := list }}
+{{- range .Values.rbac.kinds }}
+{{- $group := .group }}
+{{- range .resources }}{{ if regexMatch "^[a-z0-9-]+$" . }}{{ $kinds = append $kinds (printf "%s/%s" $group .) }}{{ end }}{{ end }}
+{{- end }}
+{{- join "," $kinds }}
+{{- end }}
+
 {{/* crossNamespace.allow as the flag wants it: from->to,from->to */}}
 {{- define "sluice.crossNamespace" -}}
 {{- $pairs := list }}

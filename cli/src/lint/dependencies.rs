@@ -37,7 +37,13 @@ fn of_dependency(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec
             None => absent(object, dependency).into_iter().collect(),
             // A cycle of one is told with the others.
             Some(to) if to == from => Vec::new(),
-            Some(to) => of_target(graph, to, object, dependency),
+            Some(to) => {
+                let early = early_hook(graph, from, to, object);
+                let early = early.map(|told| (told, Level::Warning));
+                let mut told = of_target(graph, to, object, dependency);
+                told.extend(early);
+                told
+            }
         },
     }
 }
@@ -136,6 +142,20 @@ fn of_target(
         }));
     }
     told
+}
+
+/// A hook that runs before the release's objects, and waits for one of them. On an upgrade they are there.
+fn early_hook(graph: &Graph<'_>, from: usize, to: usize, reference: &ObjectRef) -> Option<String> {
+    let [from, to] = [from, to].map(|at| &graph.objects[at]);
+    let early = |object: &Object| {
+        let hooks = object.annotation("helm.sh/hook").unwrap_or_default();
+        hooks.split(',').any(|hook| hook.trim() == "pre-install")
+    };
+    (early(from) && !early(to) && from.scope == to.scope).then(|| {
+        format!(
+            "it is a pre-install hook and depends on {reference}, which Helm creates only after its end, so neither comes; make it a plain object"
+        )
+    })
 }
 
 /// A hook that runs after the release's objects.

@@ -256,6 +256,25 @@ fn dependencies_that_are_likely_not_meant_are_warnings() {
 }
 
 #[test]
+fn a_hook_that_waits_for_what_comes_after_it_is_a_warning() {
+    let seed = |hook: &str| {
+        let annotations =
+            format!(", annotations: {{helm.sh/hook: '{hook}', sluice.dev/depends-on: deploy/db}}");
+        job("seed", &annotations, "template: {spec: {containers: []}}")
+    };
+    let lint = |hook: &str| lint(&[seed(hook), deployment("db", "node/a")].concat());
+    assert_eq!(
+        lint("pre-upgrade, pre-install"),
+        [
+            "warning: a.yaml, document 1, Job seed: it is a pre-install hook and depends on Deployment/db, which Helm creates \
+          only after its end, so neither comes; make it a plain object"
+        ]
+    );
+    assert_eq!(lint("pre-upgrade"), NOTHING);
+    assert_eq!(lint("post-install"), NOTHING);
+}
+
+#[test]
 fn a_finding_is_data_too() {
     let entry = Entries::new(deployment("api", "jbo/a").as_bytes())
         .next()

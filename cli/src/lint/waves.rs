@@ -44,7 +44,7 @@ fn why_idle(object: &Object, key: &str) -> Option<String> {
     if !object.is_counted() && !object.is_dependent() {
         let kind = object.word();
         return Some(format!(
-            "it has no effect on a {kind}; waves are made of workloads and custom resources"
+            "it has no effect on a {kind}; waves are made of workloads, Services, claims and custom resources"
         ));
     }
     object.scope.is_none().then(|| {

@@ -108,8 +108,8 @@ impl Object {
         self.is_dependent() && keys.into_iter().any(|key| self.said(key).is_some())
     }
 
-    /// Whether parts and waves look at it: at workloads, and at custom resources, which a cluster may follow too. What
-    /// a controller made is spoken for by the object above it.
+    /// Whether parts and waves look at it: at workloads, at custom resources, which a cluster may follow too, and at what
+    /// else counts where it says so. What a controller made is spoken for by the object above it.
     pub(crate) fn is_counted(&self) -> bool {
         let of_kind = match &self.kind {
             Some(Kind::Builtin(_)) => self.is_of_a_wave_kind(),
@@ -120,7 +120,13 @@ impl Object {
     }
 
     fn is_of_a_wave_kind(&self) -> bool {
-        scope::workloads().any(|kind| self.kind.as_ref() == Some(&kind))
+        let says = [keys::WEIGHT, keys::GROUP, keys::RESOURCE_GROUP]
+            .into_iter()
+            .any(|key| self.said(key).is_some());
+        let outspoken = scope::outspoken().filter(|_| says);
+        scope::workloads()
+            .chain(outspoken)
+            .any(|kind| self.kind.as_ref() == Some(&kind))
     }
 
     /// Its wave, if it is in one.

@@ -51,8 +51,10 @@ impl Judge<'_> {
         let is_of_scope = |object: &Value| {
             matches!(part, Part::Release(_)) || own.is_none() || Scope::of(object).as_ref() == own
         };
+        // A release is made of more Services than anybody waits for.
+        let outspoken = crate::scope::outspoken().filter(|_| matches!(part, Part::Group(_)));
         let mut found = Vec::new();
-        for kind in self.world.kinds() {
+        for kind in self.world.kinds().into_iter().chain(outspoken) {
             match self.world.members(&kind, namespace, scope, part) {
                 Lookup::Found(objects) => found.extend(
                     objects

@@ -6,7 +6,7 @@ use crate::dependency::{Reference, State};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
 use crate::profile;
-use crate::scope::{Position, Scope};
+use crate::scope::{self, Position, Scope};
 use crate::world::{Lookup, Unavailable};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ impl Judge<'_> {
         below: i64,
     ) -> Result<Option<(Position, Kind, Value)>, Judged> {
         let mut first: Option<(Position, Kind, Value)> = None;
-        for kind in self.world.kinds() {
+        for kind in self.world.kinds().into_iter().chain(scope::outspoken()) {
             let is_ready = |object: &Value| self.is_ready(&kind, object).satisfied;
             match self.world.first_unready(&kind, scope, below, &is_ready) {
                 Lookup::Found(Some(object)) => {

@@ -4,8 +4,9 @@ use harness::cluster::{Chart, Namespace, Pod, config_map, deployment, with_names
 
 const GROUP: &str = "sluice.dev/group";
 
-/// A chart as third parties publish them: nothing in it knows sluice, and its values take annotations for its pods. Of
-/// `values.ready` it says so many seconds after its start that it is ready.
+/// A chart as third parties publish them: nothing in it knows sluice, and its values take annotations for its pods. It is
+/// ready `values.ready` seconds after its start, and rolled where `values.stamp` changes, which every revision does that
+/// says none.
 const SERVICE: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
@@ -16,11 +17,11 @@ metadata:
     app.kubernetes.io/instance: {{ .Release.Name }}
     helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 spec:
-  selector: {matchLabels: {app: {{ .Chart.Name }}}}
+  selector: {matchLabels: {app: {{ .Release.Name }}-{{ .Chart.Name }}}}
   template:
     metadata:
-      labels: {app: {{ .Chart.Name }}}
-      annotations: {{- mustMergeOverwrite (dict "example.com/release" (toString .Release.Revision)) .Values.podAnnotations | toYaml | nindent 8 }}
+      labels: {app: {{ .Release.Name }}-{{ .Chart.Name }}}
+      annotations: {{- mustMergeOverwrite (dict "example.com/stamp" (toString (.Values.stamp | default .Release.Revision))) .Values.podAnnotations | toYaml | nindent 8 }}
     spec:
       terminationGracePeriodSeconds: 1
       containers:
@@ -34,14 +35,16 @@ const SERVICE_VALUES: &str = "podAnnotations: {}\nready: 1\n";
 const SERVICE_CHART: &str = "apiVersion: v2\nname: service\nversion: 1.0.0\n";
 
 /// A sub-chart that has nothing that could be waited for.
-const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\n";
+const CONFIG: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Release.Name }}-config\"}\n";
 const CONFIG_CHART: &str = "apiVersion: v2\nname: config\nversion: 1.0.0\n";
 
 /// A sub-chart that only holds another one.
 const NEST_CHART: &str = "apiVersion: v2\nname: nest\nversion: 1.0.0
 dependencies: [{name: service, alias: inner, version: 1.0.0}]\n";
 
-/// The umbrella. Helm writes Deployments in the order of their names, so `early` and `first` before what they wait for.
+/// The umbrella, which is a service too, and starts last. Helm writes Deployments in the order of their names, so `early`
+/// and `first` before what they wait for.
 const UMBRELLA_CHART: &str = "apiVersion: v2\nname: umbrella\nversion: 1.0.0
 dependencies:
   - {name: service, alias: early, version: 1.0.0}
@@ -52,6 +55,9 @@ dependencies:
   - {name: nest, version: 1.0.0}
 ";
 const UMBRELLA_VALUES: &str = "
+ready: 1
+podAnnotations:
+  sluice.dev/depends-on: subchart/early, subchart/first
 early:
   podAnnotations:
     sluice.dev/depends-on: subchart/late, subchart/config, subchart/absent
@@ -67,6 +73,7 @@ fn umbrella(helm: &'static str) -> Chart {
     let files = [
         ("Chart.yaml", UMBRELLA_CHART),
         ("values.yaml", UMBRELLA_VALUES),
+        ("templates/service.yaml", SERVICE),
         ("charts/service/Chart.yaml", SERVICE_CHART),
         ("charts/service/values.yaml", SERVICE_VALUES),
         ("charts/service/templates/service.yaml", SERVICE),
@@ -81,18 +88,28 @@ fn umbrella(helm: &'static str) -> Chart {
 }
 
 /// Who waits for whom. What is waited for takes longer than a release that is quiet.
-const PAIRS: [(&str, &str); 2] = [("early", "late"), ("first", "inner")];
+const PAIRS: [(&str, &str); 4] = [
+    ("release-early", "release-late"),
+    ("release-first", "release-inner"),
+    ("release-umbrella", "release-early"),
+    ("release-umbrella", "release-first"),
+];
+
+async fn pairs(ns: &Namespace) -> Vec<(Pod, Pod)> {
+    let mut pods = Vec::new();
+    for (waits, waited_for) in PAIRS {
+        let pair = (ns.pod_of(waits).await, ns.pod_of(waited_for).await);
+        pods.push(pair);
+    }
+    pods
+}
 
 /// An install, an upgrade and a rollback of the umbrella, in each of which every pod is a new one.
 async fn comes_in_order(helm: &'static str) {
     with_namespace(&format!("umbrella-{helm}"), async |ns| {
         let chart = umbrella(helm);
         chart.upgrade(ns, &["--wait"]).await.ok();
-        let mut pods = Vec::new();
-        for (early, late) in PAIRS {
-            let pair = (ns.pod_of(early).await, ns.pod_of(late).await);
-            pods.push(pair);
-        }
+        let mut pods = pairs(ns).await;
         are_in_order(&pods).await;
         for back in [false, true] {
             if back {
@@ -131,6 +148,52 @@ async fn an_umbrella_comes_in_order_by_pod_annotations_with_helm_4() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_umbrella_comes_in_order_by_pod_annotations_with_helm_3() {
     comes_in_order("helm3").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_umbrella_that_kubectl_applies_comes_in_order() {
+    with_namespace("umbrella-kubectl", async |ns| {
+        umbrella("helm").apply(ns).await.ok();
+        are_in_order(&pairs(ns).await).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_part_that_alone_is_upgraded_waits_for_no_rollout_of_another() {
+    with_namespace("umbrella-part", async |ns| {
+        let chart = umbrella("helm");
+        let unchanged = "stamp=1,first.stamp=1,late.stamp=1,nest.inner.stamp=1";
+        let args = ["--wait", "--set", unchanged];
+        chart.upgrade(ns, &args).await.ok();
+        let old = pairs(ns).await;
+        chart.upgrade(ns, &args).await.ok();
+        let early = ns.next_pod_of("release-early", &old[0].0).await;
+        early.starts().await;
+        for ((_, before), (_, after)) in old.iter().zip(pairs(ns).await).take(2) {
+            assert_eq!(before.uid, after.uid, "{}", after.name);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn two_releases_of_one_umbrella_have_parts_of_their_own() {
+    with_namespace("umbrella-two", async |ns| {
+        let [ready, never] = ["late.ready=2", "late.ready=100000"];
+        for (release, late) in [("one", ready), ("two", never)] {
+            let chart = umbrella("helm").called(release);
+            chart.upgrade(ns, &["--set", late]).await.ok();
+        }
+        let two = ns.pod_of("two-early").await;
+        two.waits_for("subchart/late", "InProgress").await;
+        ns.pod_of("one-early").await.starts().await;
+        two.stays_shut().await;
+    })
+    .await;
 }
 
 #[tokio::test]

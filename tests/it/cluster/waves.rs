@@ -1,6 +1,6 @@
 //! Weights: what weighs less comes first, within one release.
 
-use harness::cluster::{Chart, Manifest, Namespace, Pod, deployment, job, with_namespace};
+use harness::cluster::{Chart, Manifest, Namespace, Pod, deployment, job, service, with_namespace};
 
 const WEIGHT: &str = "sluice.dev/weight";
 /// The label by which objects that kubectl applies belong together.
@@ -105,6 +105,30 @@ async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none
         Pods::of(ns).await.come_in_order().await;
         ns.until("job/probe", "has failed", |it| it["status"]["failed"] == 1)
             .await;
+    })
+    .await;
+}
+
+/// A Service has no pods to hold back, and holds others back where it says a weight.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn weights_below_zero_come_first_and_what_has_no_pods_counts() {
+    with_namespace("waves-below", async |ns| {
+        let mine = |it: Manifest| it.with(INSTANCE, "shop");
+        let front = mine(service("front").annotated(WEIGHT, "-2"));
+        let migrate = job("migrate").annotated(WEIGHT, "-1");
+        let api = deployment("api").annotated(WEIGHT, "0");
+        ns.apply([front, mine(migrate), mine(api)]).await.ok();
+        let (migrate, api) = (ns.pod_of("migrate").await, ns.pod_of("api").await);
+        migrate
+            .waits_for("every weight below -1", "LowerWeight")
+            .await;
+        api.waits_for("every weight below 0", "LowerWeight").await;
+
+        // It belongs to nothing, and stands behind the Service.
+        ns.apply([deployment("front")]).await.ok();
+        let (migrates, starts) = (migrate.starts().await, api.starts().await);
+        assert!(migrates < starts, "{starts} is before {migrates}");
     })
     .await;
 }

@@ -1,6 +1,7 @@
 //! The objects of one kind by the scope that they are in, in the order of its waves.
 //!
-//! Whether an object is ready is judged once after each of its changes, when somebody asks; and who waits for a wave is
+//! Whether an object is ready is judged once after each of its changes, when somebody asks, unless it rests on other
+//! objects; and who waits for a wave is
 //! woken only by what stands before the first object that is not ready, since nothing behind it can alter the answer.
 //! So a change in a scope of many objects costs what changed, not what exists.
 
@@ -187,11 +188,13 @@ impl Scopes {
         self.members.get(scope)?.active
     }
 
-    /// The first object below a weight that is not known to be ready, by its name; `waiter` is woken when that may change.
+    /// The first object below a weight that is neither known to be ready nor among the `passed`, by its name; `waiter` is
+    /// woken when that may change.
     pub(super) fn first(
         &mut self,
         scope: &Scope,
         below: i64,
+        passed: &[Position],
         (id, notify): (u64, &Arc<Notify>),
     ) -> First<String> {
         let waves = self.members.get(scope).map(|members| &members.order);
@@ -199,7 +202,7 @@ impl Scopes {
             .into_iter()
             .flatten()
             .take_while(|(position, _)| position.weight < below);
-        let first = lower.find(|(_, judged)| judged.ready != Some(true));
+        let first = lower.find(|(it, judged)| judged.ready != Some(true) && !passed.contains(it));
         let limit = first.map_or(Limit::Below(below), |(it, _)| Limit::UpTo(it.clone()));
         let first = match first {
             None => First::Nothing,

@@ -6,7 +6,7 @@ pub use snapshot::Entry;
 
 use super::scopes::{First, Members, Scopes};
 use jiff::Timestamp;
-use rules::scope::{Part, Scope};
+use rules::scope::{Part, Position, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
 use snapshot::{Snapshot, key};
@@ -238,7 +238,8 @@ impl Store {
             .collect()
     }
 
-    /// The first object of a scope below a weight that is not ready; `waiter` is woken when that may have changed.
+    /// The first object of a scope below a weight that is not ready; `waiter` is woken when that may have changed. What
+    /// `is_ready` says holds until the object changes, or, where it is not `lasting`, now.
     ///
     /// No lock is held while `is_ready` judges: it may read this store.
     pub(super) fn first_unready(
@@ -246,22 +247,33 @@ impl Store {
         scope: &Scope,
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
+        lasting: bool,
         waiter: (u64, &Arc<Notify>),
     ) -> Option<Value> {
+        let mut passed = Vec::new();
         loop {
-            match self.first(scope, below, waiter) {
-                First::Unjudged(object, position, change) => {
-                    let ready = is_ready(&object);
-                    let scopes = &mut self.lock().scopes;
-                    scopes.judged(scope, &position, change, ready);
-                }
+            match self.first(scope, below, &passed, waiter) {
+                First::Unjudged(object, position, change) => match (is_ready(&object), lasting) {
+                    (ready, true) => {
+                        let scopes = &mut self.lock().scopes;
+                        scopes.judged(scope, &position, change, ready);
+                    }
+                    (true, false) => passed.push(position),
+                    (false, false) => return Some(object),
+                },
                 First::Unready(object) => return Some(object),
                 First::Nothing => return None,
             }
         }
     }
 
-    fn first(&self, scope: &Scope, below: i64, waiter: (u64, &Arc<Notify>)) -> First<Value> {
+    fn first(
+        &self,
+        scope: &Scope,
+        below: i64,
+        passed: &[Position],
+        waiter: (u64, &Arc<Notify>),
+    ) -> First<Value> {
         let Inner {
             objects, scopes, ..
         } = &mut *self.lock();
@@ -269,7 +281,7 @@ impl Store {
             let key: Key = (scope.namespace.as_str().into(), name.into());
             objects.get(&key).map(Snapshot::value).unwrap_or_default()
         };
-        match scopes.first(scope, below, waiter) {
+        match scopes.first(scope, below, passed, waiter) {
             First::Unjudged(name, position, change) => {
                 First::Unjudged(object(&name), position, change)
             }

@@ -132,8 +132,11 @@ impl World for View {
         self.list_of(&store, Some(namespace), &Selector::default())
     }
 
-    /// Beside the workloads every custom kind that somebody depends on.
+    /// Beside the workloads every custom kind that somebody depends on, or that the administrator lets be watched.
     fn kinds(&self) -> Vec<Kind> {
+        for kind in self.cache.granted() {
+            self.cache.store(kind);
+        }
         let custom = self.cache.custom_kinds();
         scope::workloads().chain(custom).collect()
     }
@@ -166,7 +169,9 @@ impl World for View {
         is_ready: &dyn Fn(&Value) -> bool,
     ) -> Lookup<Option<Value>> {
         let store = self.cache.store(kind);
-        let first = store.first_unready(scope, below, is_ready, (self.id, &self.notify));
+        let lasting = !scope::rests_on_others(kind);
+        let waiter = (self.id, &self.notify);
+        let first = store.first_unready(scope, below, is_ready, lasting, waiter);
         self.waves
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

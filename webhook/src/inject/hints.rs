@@ -131,7 +131,8 @@ impl Dependent<'_> {
             .known
             .object(&reference.kind, self.namespace, &reference.name);
         let Some(found) = found else {
-            return Vec::new();
+            let before = (!dependency.optional).then(|| self.before_all(reference));
+            return before.flatten().into_iter().collect();
         };
         let never = (!dependency.optional)
             .then(|| {
@@ -144,6 +145,14 @@ impl Dependent<'_> {
             .into_iter()
             .chain(removed(reference, &found))
             .collect()
+    }
+
+    /// Helm creates what is no hook only after those that run before an installation. Nobody can tell here what of that is
+    /// still to come and what somebody else will make.
+    fn before_all(&self, reference: &ObjectRef) -> Option<Warning> {
+        let hooks = note(self.object, "helm.sh/hook")?;
+        let before = hooks.split(',').any(|hook| hook.trim() == "pre-install");
+        before.then(|| Warning::RunsBefore(reference.to_string()))
     }
 
     /// A hook that its installer runs only once everything else is healthy, the dependent included.

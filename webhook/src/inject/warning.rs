@@ -37,6 +37,8 @@ pub enum Warning {
         /// `post-install`
         hook: String,
     },
+    /// A hook that runs before its release is created waits for what is not there.
+    RunsBefore(String),
     /// A dependency is applied only after the dependent is healthy.
     LaterWave {
         /// `Job/migrate`
@@ -102,6 +104,10 @@ impl Warning {
             Self::RunsAfterwards { dependency, hook } => format!(
                 "{subject}: {dependency} is a {hook} hook, which runs only once everything else is ready, so with --wait \
                  neither comes; make it a plain object"
+            ),
+            Self::RunsBefore(dependency) => format!(
+                "{subject} is a pre-install hook, and Helm creates nothing else of a release before its end: if {dependency} \
+                 is of the same release, neither comes; make it a plain object"
             ),
             Self::LaterWave {
                 dependency,

@@ -114,7 +114,7 @@ fn keys_that_order_nothing_are_warnings_with_the_way_out() {
         "labels: {app.kubernetes.io/instance: r}, annotations: {sluice.dev/weight: '2'}",
     );
     assert!(
-        line.ends_with("waves are made of workloads and custom resources"),
+        line.ends_with("waves are made of workloads, Services, claims and custom resources"),
         "{line}"
     );
     let bad = one(

@@ -47,6 +47,23 @@ fn everything_that_weighs_less_comes_first() {
 }
 
 #[test]
+fn a_service_counts_where_it_says_a_weight() {
+    let service = |weight| {
+        let service = json!({
+            "apiVersion": "v1", "kind": "Service",
+            "metadata": {"namespace": "shop", "name": "front", "annotations": {}},
+            "spec": {"selector": {"app": "front"}},
+        });
+        of_release(service, weight, -60)
+    };
+    let first = |weight| told(&waiting(Some("1")), &Cluster::of(vec![service(weight)]));
+    let says = first(Some("0"));
+    assert!(says.contains("Service/front of weight 0"), "{says}");
+    assert!(first(None).starts_with("open"), "as most Services");
+    assert!(first(Some("1")).starts_with("open"), "its own wave");
+}
+
+#[test]
 fn who_says_no_weight_waits_for_what_weighs_less_than_nothing() {
     let cluster = Cluster::of(vec![
         seed("a", Some("-1"), false),

@@ -128,3 +128,41 @@ fn a_view_that_asks_for_two_weights_hears_of_both() {
         store.apply(&job("b", "1", false));
     }
 }
+
+/// The endpoints of a Service come and go without a change of the Service.
+#[test]
+fn what_rests_on_others_is_judged_each_time() {
+    let (cache, _requests) = Cache::new();
+    let services = by_word("svc").map(Kind::Builtin).expect("built in");
+    let service = |name: &str| {
+        let mut object = job(name, "0", false);
+        object["kind"] = json!("Service");
+        object
+    };
+    cache
+        .store(&services)
+        .replace(&[service("a"), service("b")]);
+    let served = Cell::new("");
+    let first = || {
+        let is_ready = |object: &Value| {
+            let name = object["metadata"]["name"].as_str();
+            name.is_some_and(|name| served.get().contains(name))
+        };
+        match cache
+            .view()
+            .first_unready(&services, &scope(), 1, &is_ready)
+        {
+            Lookup::Found(first) => first.map(|it| it["metadata"]["name"].clone()),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (endpoints, expected) in [
+        ("", Some("a")),
+        ("a", Some("b")),
+        ("ab", None),
+        ("b", Some("a")),
+    ] {
+        served.set(endpoints);
+        assert_eq!(first(), expected.map(|name| json!(name)), "{endpoints:?}");
+    }
+}

@@ -159,3 +159,16 @@ fn helm_is_at_work_as_long_as_its_record_says_so() {
     assert!(view.changed().now_or_never().is_some());
     assert!(!cache.view().is_pending(&scope));
 }
+
+#[test]
+fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
+    let (cache, mut requests) = Cache::new();
+    let certificates = Kind::Custom {
+        group: "cert-manager.io".to_owned(),
+        word: "certificates".to_owned(),
+    };
+    cache.grant(vec![certificates.clone()]);
+    assert!(requests.try_recv().is_err(), "nobody has asked");
+    assert!(cache.view().kinds().contains(&certificates));
+    assert_eq!(requests.try_recv(), Ok(certificates));
+}

@@ -205,6 +205,32 @@ fn a_hook_that_runs_after_the_wait_is_told_of() {
 }
 
 #[test]
+fn a_hook_that_runs_before_its_release_is_told_what_may_never_come() {
+    let hook = |hook: &str, list: &str| {
+        with(
+            deployment(list),
+            "/metadata/annotations/helm.sh~1hook",
+            json!(hook),
+        )
+    };
+    let seed = hook("pre-upgrade, pre-install", "job/migrate");
+    assert_eq!(
+        created(&seed, &()),
+        "shop/Deployment/api is a pre-install hook, and Helm creates nothing else of a release before its end: if Job/migrate \
+         is of the same release, neither comes; make it a plain object"
+    );
+    let there = job(&json!({}), &json!({}));
+    assert_eq!(created(&seed, &there), "", "it is there");
+    let upgrade = hook("pre-upgrade", "job/migrate");
+    assert_eq!(created(&upgrade, &()), "", "the release is there");
+    let optional = hook(
+        "pre-install",
+        "- {kind: Job, name: migrate, optional: true}",
+    );
+    assert_eq!(created(&optional, &()), "");
+}
+
+#[test]
 fn a_later_sync_wave_is_told_of() {
     let known = |wave: &str| job(&json!({"argocd.argoproj.io/sync-wave": wave}), &json!({}));
     assert_eq!(
