@@ -116,6 +116,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "annotations.configDependsOn=false",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
+        "rbac.kinds[0].group=cert-manager.io,rbac.kinds[0].resources={certificates,issuers}",
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
         "shutdownDelaySeconds=0"
@@ -142,6 +143,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --honor-config-depends-on=false
     --allow-cross-namespace=web->data,web->jobs
     --workloads=argoproj.io/Rollout
+    --custom-kinds=cert-manager.io/certificates,cert-manager.io/issuers
     --log-format=text
     --log-level=debug
     --shutdown-delay=0s

@@ -82,7 +82,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $kinds := list }}
 {{- range .Values.rbac.kinds }}
 {{- $group := .group }}
-{{- range .resources }}{{ if regexMatch "^[a-z0-9-]+$" . }}{{ $kinds = append $kinds (printf "%s/%s" $group .) }}{{ end }}{{ end }}
+{{- range .resources }}{{ $kinds = append $kinds (printf "%s/%s" $group .) }}{{ end }}
 {{- end }}
 {{- join "," $kinds }}
 {{- end }}
