@@ -192,7 +192,7 @@ impl Dependent {
         if !config_depends_on {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
-        let mut dependencies = annotation::declared(&annotations)?.dependencies();
+        let mut dependencies = annotation::declared(&annotations)?;
         let Some(scope) = &self.scope else {
             return Ok(dependencies);
         };

@@ -1,6 +1,7 @@
 //! The dependent's revision: what it is called, and when it appeared.
 
 use super::{Dependent, Owner};
+use crate::annotation;
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::world::{Lookup, Unavailable, World};
@@ -29,13 +30,12 @@ impl Dependent {
 
     /// Its wave; `None` where it says none, and then it weighs 0.
     pub fn weight(&self) -> Option<i64> {
-        self.said(keys::WEIGHT)?.trim().parse().ok()
+        annotation::weight(self.said(keys::WEIGHT)?)
     }
 
     /// How many objects of its wave may run at once; at least 1, and `None` without a cap.
     pub fn parallelism(&self) -> Option<usize> {
-        let most: i64 = self.said(keys::PARALLELISM)?.trim().parse().ok()?;
-        Some(usize::try_from(most.max(1)).unwrap_or(usize::MAX))
+        annotation::parallelism(self.said(keys::PARALLELISM)?)
     }
 
     /// What an annotation of ours says: on the pod, else on the topmost owner.
