@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
-/// What the annotations of a dependent say of its waiting; `None` where they do not name the key, and then the default counts.
+/// What the annotations of a dependent say of its waiting; `None` where they do not name the key, and then the default
+/// counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms {
     /// [`crate::keys::TIMEOUT`], from the pod's start; for ever by default, never zero.
