@@ -134,7 +134,7 @@ impl World for View {
 
     /// Beside the workloads every custom kind that somebody depends on.
     fn kinds(&self) -> Vec<Kind> {
-        let custom = self.cache.custom_kinds();
+        let custom = self.cache.custom_kinds((self.id, &self.notify));
         scope::workloads().chain(custom).collect()
     }
 
@@ -248,6 +248,7 @@ impl World for View {
 
 impl Drop for View {
     fn drop(&mut self) {
+        self.cache.forget_kinds(self.id);
         for (store, interest) in self
             .reads
             .get_mut()
