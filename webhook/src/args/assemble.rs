@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use kube::Client;
 use prometheus_client::registry::Registry;
 use rules::kinds::Kind;
-use rules::verdict::CrossNamespace;
+use rules::verdict::{CrossNamespace, Policy};
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -197,8 +197,10 @@ impl Args {
         let keep = memory::keep(client.clone(), config, Arc::clone(&cache));
         tokio::spawn(keep.instrument(info_span!("memory")));
         let settings = Arc::new(Settings {
-            cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
-            honor_config_depends_on: self.honor_config_depends_on,
+            policy: Policy {
+                cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
+                config_depends_on: self.honor_config_depends_on,
+            },
             workloads: self.workloads.clone(),
         });
         let config = slots::Config {

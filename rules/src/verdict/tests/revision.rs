@@ -64,8 +64,11 @@ fn the_revision_of_a_pod_template_counts_before_that_of_its_workload() {
 fn lockstep_stays_within_the_namespace() {
     let pod = of_revision(pod("data/job/y"), "2");
     let old = of_revision(job("data", "y", "x", true), "1");
-    let allowed = CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]);
-    let edges = edges_of(&pod, &Cluster::of(vec![old]), &allowed);
+    let policy = Policy {
+        cross_namespace: CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]),
+        ..Policy::default()
+    };
+    let edges = edges_of(&pod, &Cluster::of(vec![old]), &policy);
     assert_eq!(edges[0].judged.reason, Reason::Satisfied);
 }
 
