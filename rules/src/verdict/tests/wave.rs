@@ -110,8 +110,10 @@ fn a_wave_is_not_passed_while_the_revision_is_not_known() {
     let set = of_release(owned("StatefulSet", "db", None, json!({})), Some("1"), -60);
     let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), json!({}));
     pod["metadata"]["labels"] = json!({"controller-revision-hash": "db-1"});
-    let unseen = Cluster::of(vec![set.clone()]);
-    assert_eq!(reasons(&pod, &unseen), [Reason::Syncing]);
+    let mut undated = owned("ControllerRevision", "db-1", None, json!({}));
+    undated["metadata"]["creationTimestamp"] = json!(null);
+    let unknown = Cluster::of(vec![set.clone(), undated]);
+    assert_eq!(reasons(&pod, &unknown), [Reason::Syncing]);
     let mut hidden = Cluster::of(vec![set]);
     hidden.unavailable = vec![("ControllerRevision", Unavailable::Forbidden)];
     assert_eq!(reasons(&pod, &hidden), [Reason::Satisfied]);
