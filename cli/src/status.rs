@@ -8,7 +8,7 @@ use kube::Client;
 use rules::dependent::Dependent;
 use rules::keys;
 use rules::kinds::{self, Kind};
-use rules::verdict::{self, CrossNamespace};
+use rules::verdict::{self, Policy};
 use rules::wire::{Answer, Decision, Report};
 use rules::world::{Lookup, World};
 use serde_json::Value;
@@ -48,8 +48,8 @@ fn judge(
     let (pod, dependent) = dependent(world, namespace, name)?;
     let dependencies = dependent.dependencies(true, world)?;
     let terms = dependent.terms().terms;
-    let allowed = CrossNamespace::default();
-    let edges = verdict::judge(&dependent, dependencies, &allowed, world, now).edges;
+    let policy = Policy::default();
+    let edges = verdict::judge(&dependent, dependencies, &policy, world, now).edges;
     let mut answer = verdict::answer(&edges);
     if let Some(place) = dependent.skipped_on() {
         answer.verdict = Decision::Open;

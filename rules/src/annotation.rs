@@ -1,8 +1,7 @@
 //! The lists: text to [`Dependency`] values, or an error that names the place.
 //!
-//! [`declared`] reads everything that one map of annotations says; [`Declaration::over`] lays what a pod (or a pod
-//! template) says over what its workload says. Admission reads both and refuses on an error; the status service reads
-//! both again when a gate asks, and takes [`Declaration::dependencies`] and [`Declaration::terms`].
+//! [`declared`] reads the lists of a dependent and checks everything else that its annotations say; [`terms`] reads the
+//! latter. Admission refuses on an error; the status service reads both again when a gate asks.
 //!
 //! Three grammars share the same checks: the short form (`short`), the long form (`long` and `item`, on top of `yaml`),
 //! and that of cli-utils (`config`). Inside, a flaw carries a byte offset; only the finished error counts lines and
@@ -33,6 +32,7 @@ pub use order::{KEY as ORDER, order};
 pub use position::{GatePosition, gate_position};
 pub use problem::Problem;
 pub(crate) use problem::Quoted;
+pub use terms::{parallelism, weight};
 
 use crate::dependency::Dependency;
 use crate::keys;
@@ -71,41 +71,31 @@ pub struct Place {
     pub column: usize,
 }
 
-/// What one map of annotations declares, each key by itself so that two maps can be laid over each other.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Declaration {
-    /// The list of [`keys::DEPENDS_ON`]; `None` without that key.
-    pub depends_on: Option<Vec<Dependency>>,
-    /// The list of [`keys::CONFIG_DEPENDS_ON`]; `None` without that key.
-    pub config_depends_on: Option<Vec<Dependency>>,
-    /// What the other keys say.
-    pub terms: Terms,
-}
-
-/// Reads the annotations of one object: a workload, a pod template or a pod.
+/// Reads the annotations that count for one dependent: the union of its lists, exact repeats once. What is said beside
+/// the lists is only checked here; [`terms`] reads it.
 ///
 /// # Errors
 ///
-/// A list that cannot be read, or a key below [`keys::PREFIX`] that this version does not act on.
-pub fn declared(annotations: &Map<String, Value>) -> Result<Declaration, ParseError> {
+/// A key that cannot be read, or one below [`keys::PREFIX`] that this version does not act on.
+pub fn declared(annotations: &Map<String, Value>) -> Result<Vec<Dependency>, ParseError> {
     // Only admission acts on it; that it can be read is asked of everybody.
     gate_position(annotations)?;
-    let mut declaration = Declaration {
-        terms: terms(annotations).all()?,
-        ..Declaration::default()
-    };
+    terms(annotations).all()?;
+    let mut lists = [Vec::new(), Vec::new()];
     for (key, value) in annotations {
         match key.as_str() {
-            keys::DEPENDS_ON => {
-                declaration.depends_on = Some(parse_depends_on(text(key, value)?)?);
-            }
-            keys::CONFIG_DEPENDS_ON => {
-                declaration.config_depends_on = Some(parse_config_depends_on(text(key, value)?)?);
-            }
+            keys::DEPENDS_ON => lists[0] = parse_depends_on(text(key, value)?)?,
+            keys::CONFIG_DEPENDS_ON => lists[1] = parse_config_depends_on(text(key, value)?)?,
             _ => check_key(key)?,
         }
     }
-    Ok(declaration)
+    let mut union: Vec<Dependency> = Vec::new();
+    for dependency in lists.into_iter().flatten() {
+        if !union.contains(&dependency) {
+            union.push(dependency);
+        }
+    }
+    Ok(union)
 }
 
 /// What [`keys::TERMS`] say, as far as it can be read.
@@ -148,31 +138,6 @@ impl ReadTerms {
     /// Whether this key is there and says nothing that can be read.
     pub fn is_unreadable(&self, key: &str) -> bool {
         self.unreadable.iter().any(|error| error.key == key)
-    }
-}
-
-impl Declaration {
-    /// This declaration, and for each key that it does not name, what `below` says: the pod or the pod template over
-    /// the workload.
-    #[must_use]
-    pub fn over(self, below: Self) -> Self {
-        Self {
-            depends_on: self.depends_on.or(below.depends_on),
-            config_depends_on: self.config_depends_on.or(below.config_depends_on),
-            terms: self.terms.over(below.terms),
-        }
-    }
-
-    /// The union of both lists, in the order of the texts, exact repeats once.
-    pub fn dependencies(self) -> Vec<Dependency> {
-        let mut union: Vec<Dependency> = Vec::new();
-        let lists = [self.depends_on, self.config_depends_on];
-        for dependency in lists.into_iter().flatten().flatten() {
-            if !union.contains(&dependency) {
-                union.push(dependency);
-            }
-        }
-        union
     }
 }
 

@@ -3,35 +3,23 @@
 //! The Pod says *that* it is gated, its owner says *on what*. The list is read from the owner each time a gate asks, so
 //! that editing it rolls no pod and frees the pod that waits.
 
+mod resolve;
 mod revision;
 
+pub(crate) use resolve::controller_of;
+pub use resolve::group_kind;
 pub use revision::carried;
 pub(crate) use revision::created;
-use revision::started;
 
 use crate::annotation::{self, ParseError, ReadTerms};
 use crate::dependency::{Dependency, Reference};
 use crate::keys;
-use crate::kinds::{self, Kind};
+use crate::kinds::Kind;
 use crate::plan;
-use crate::scope::{self, Part, Scope};
+use crate::scope::{Part, Scope};
 use crate::world::{Lookup, Unavailable, World};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-
-/// The built-in kinds that a controller reference is followed through: group and kind.
-const WORKLOADS: [(&str, &str); 7] = [
-    ("apps", "ReplicaSet"),
-    ("apps", "Deployment"),
-    ("apps", "StatefulSet"),
-    ("apps", "DaemonSet"),
-    ("", "ReplicationController"),
-    ("batch", "Job"),
-    ("batch", "CronJob"),
-];
-
-/// Deeper than any chain of workloads that Kubernetes makes (CronJob, Job, Pod), and a bound on forged ones.
-const MAX_OWNERS: usize = 4;
 
 /// A pod and the workload above it.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +32,8 @@ pub struct Dependent {
     pub uid: String,
     /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
     pub template_hash: Option<String>,
+    /// The `ControllerRevision` that such an owner keeps the template in; `Err` where sluice may not look at it.
+    pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
     /// When the pod was made.
@@ -77,6 +67,15 @@ pub struct Owner {
     pub written: Option<Timestamp>,
 }
 
+/// When an object was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// When it was last written, its status apart.
+    pub written: Option<Timestamp>,
+}
+
 /// Why nobody can say what a dependent waits for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
@@ -89,86 +88,6 @@ pub enum Unknown {
 }
 
 impl Dependent {
-    /// Follows the controller references of `pod` upwards.
-    ///
-    /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
-    /// owner has not been seen yet: watches of two kinds have no order between them.
-    pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
-        let namespace = text(pod, "/metadata/namespace");
-        let mut owners: Vec<Owner> = Vec::new();
-        let mut topmost = None;
-        let mut next = controller(pod, extra);
-        while let Some((kind, name)) = next {
-            if owners.len() == MAX_OWNERS {
-                break;
-            }
-            match world.object(&kind, Some(&namespace), &name) {
-                Lookup::Found(object) => {
-                    next = controller(&object, extra);
-                    owners.push(Owner {
-                        kind,
-                        name,
-                        uid: text(&object, "/metadata/uid"),
-                        annotations: annotations(&object),
-                        created: created(&object),
-                        written: scope::written(&object),
-                    });
-                    topmost = Some(object);
-                }
-                Lookup::NotFound => return Lookup::NotFound,
-                // A kind from elsewhere that sluice may not read is where the climb ends; the pod's own list counts.
-                Lookup::Unavailable(Unavailable::Forbidden | Unavailable::NotServed)
-                    if matches!(kind, Kind::Custom { .. }) =>
-                {
-                    break;
-                }
-                Lookup::Unavailable(why) => return Lookup::Unavailable(why),
-            }
-        }
-        let hash = pod.pointer("/metadata/labels/controller-revision-hash");
-        let (scope, called) = belonging(pod, topmost.as_ref());
-        Lookup::Found(Self {
-            scope,
-            called,
-            namespace,
-            pod: text(pod, "/metadata/name"),
-            uid: text(pod, "/metadata/uid"),
-            template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
-            pod_annotations: annotations(pod),
-            created: created(pod),
-            started: started(pod),
-            node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
-            owners,
-        })
-    }
-
-    /// The dependent that the pods of a workload will be, as far as the workload tells.
-    pub fn of_workload(kind: Kind, object: &Value, namespace: &str) -> Self {
-        let template = object.pointer("/spec/template").cloned();
-        let (scope, called) = belonging(&Value::Null, Some(object));
-        let owner = Owner {
-            kind,
-            name: text(object, "/metadata/name"),
-            uid: text(object, "/metadata/uid"),
-            annotations: annotations(object),
-            created: created(object),
-            written: scope::written(object),
-        };
-        Self {
-            namespace: namespace.to_owned(),
-            pod: String::new(),
-            uid: String::new(),
-            template_hash: None,
-            pod_annotations: template.map_or_else(Map::new, |template| annotations(&template)),
-            created: None,
-            started: None,
-            node: None,
-            owners: vec![owner],
-            scope,
-            called,
-        }
-    }
-
     /// `Deployment/api`: what the user wrote, which is the topmost owner or the pod itself.
     pub fn name(&self) -> String {
         match self.owners.last() {
@@ -192,7 +111,7 @@ impl Dependent {
         if !config_depends_on {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
-        let mut dependencies = annotation::declared(&annotations)?.dependencies();
+        let mut dependencies = annotation::declared(&annotations)?;
         let Some(scope) = &self.scope else {
             return Ok(dependencies);
         };
@@ -276,21 +195,6 @@ impl Dependent {
     }
 }
 
-/// What a pod's scope is, and what it is called there. A name by hand counts wherever it stands; what installers write,
-/// they write on the object that the user made.
-fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>) {
-    let object = topmost.unwrap_or(pod);
-    let by_hand = scope::said(pod, keys::SCOPE).and_then(|_| Scope::of(pod));
-    let scope = by_hand.or_else(|| Scope::of(object));
-    let charts = [scope::chart(object), scope::app(object)];
-    let charts = charts.into_iter().flatten();
-    let groups = scope::groups(pod).chain(scope::groups(object));
-    let called = charts
-        .map(|name| Part::SubChart(name.to_owned()))
-        .chain(groups.map(|name| Part::Group(name.to_owned())));
-    (scope, called.collect())
-}
-
 /// Whether the annotations of a pod say [`keys::SKIP`], for when nothing is known of what is above it.
 pub fn is_skipped(pod: &Value) -> bool {
     skips(&annotations(pod))
@@ -298,43 +202,6 @@ pub fn is_skipped(pod: &Value) -> bool {
 
 fn skips(annotations: &Map<String, Value>) -> bool {
     annotation::terms(annotations).terms.skip == Some(true)
-}
-
-/// The controller reference of an object, if it is one that we follow.
-fn controller(object: &Value, extra: &[(String, String)]) -> Option<(Kind, String)> {
-    let reference = controller_of(object)?;
-    let (group, kind) = group_kind(reference);
-    if WORKLOADS.contains(&(group, kind)) {
-        let builtin = kinds::builtin(group, kind)?;
-        return Some((
-            Kind::Builtin(builtin),
-            reference["name"].as_str()?.to_owned(),
-        ));
-    }
-    let followed = extra.iter().any(|(g, k)| g == group && k == kind);
-    followed.then(|| {
-        let kind = Kind::Custom {
-            group: group.to_owned(),
-            word: kind.to_owned(),
-        };
-        Some((kind, reference["name"].as_str()?.to_owned()))
-    })?
-}
-
-/// The reference to the object's controller.
-pub(crate) fn controller_of(object: &Value) -> Option<&Value> {
-    object
-        .pointer("/metadata/ownerReferences")?
-        .as_array()?
-        .iter()
-        .find(|reference| reference["controller"] == Value::Bool(true))
-}
-
-/// API group and kind of anything that carries `apiVersion` and `kind`.
-pub fn group_kind(object: &Value) -> (&str, &str) {
-    let version = object["apiVersion"].as_str().unwrap_or_default();
-    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-    (group, object["kind"].as_str().unwrap_or_default())
 }
 
 fn annotations(object: &Value) -> Map<String, Value> {

@@ -3,6 +3,7 @@
 //! All of it is read from metadata alone, as installers write it. A scope ends at its namespace: who may create objects
 //! elsewhere must not be able to hold back, or to look into, a release that is not theirs.
 
+use crate::annotation;
 use crate::keys;
 use crate::kinds::{self, Kind};
 use jiff::Timestamp;
@@ -187,7 +188,7 @@ pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
 /// The wave of an object; `None` where it does not say, and then it weighs 0. What cannot be read was refused at
 /// admission, or is older than sluice: it says nothing.
 pub fn weight(object: &Value) -> Option<i64> {
-    said(object, keys::WEIGHT)?.trim().parse().ok()
+    annotation::weight(said(object, keys::WEIGHT)?)
 }
 
 /// Whether waves look at an object: at workloads, and at what else says a weight. Helm runs its hooks one by one itself, so

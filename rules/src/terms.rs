@@ -1,13 +1,12 @@
-//! On which terms a dependent waits: everything that its annotations say beside its lists.
+//! On which terms a dependent waits: what its annotations say of the waiting itself.
 
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
-/// What the annotations of a dependent say; `None` where they do not name the key, and then the default counts.
+/// What the annotations of a dependent say of its waiting; `None` where they do not name the key, and then the default
+/// counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms {
-    /// [`crate::keys::REVISION`]: only dependencies of the same value count.
-    pub revision: Option<String>,
     /// [`crate::keys::TIMEOUT`], from the pod's start; for ever by default, never zero.
     pub timeout: Option<Duration>,
     /// [`crate::keys::ON_TIMEOUT`]
@@ -18,12 +17,6 @@ pub struct Terms {
     pub regate: Option<Regate>,
     /// [`crate::keys::SKIP`]; `false` by default.
     pub skip: Option<bool>,
-    /// [`crate::keys::WEIGHT`]; 0 by default.
-    pub weight: Option<i64>,
-    /// [`crate::keys::PARALLELISM`], at least 1; no cap by default.
-    pub parallelism: Option<usize>,
-    /// [`crate::keys::SCOPE`]; what the installer wrote, by default.
-    pub scope: Option<String>,
 }
 
 /// What happens when the timeout has passed.
@@ -63,21 +56,5 @@ impl Terms {
     pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
         let timeout = SignedDuration::try_from(self.timeout?).ok()?;
         started?.checked_add(timeout).ok()
-    }
-
-    /// These terms, and for each key that they do not name, what `below` says.
-    #[must_use]
-    pub fn over(self, below: Self) -> Self {
-        Self {
-            revision: self.revision.or(below.revision),
-            timeout: self.timeout.or(below.timeout),
-            on_timeout: self.on_timeout.or(below.on_timeout),
-            on_failure: self.on_failure.or(below.on_failure),
-            regate: self.regate.or(below.regate),
-            skip: self.skip.or(below.skip),
-            weight: self.weight.or(below.weight),
-            parallelism: self.parallelism.or(below.parallelism),
-            scope: self.scope.or(below.scope),
-        }
     }
 }

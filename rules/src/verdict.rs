@@ -27,6 +27,25 @@ use edge::Judge;
 use jiff::Timestamp;
 use std::cell::Cell;
 
+/// What the administrator has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// Which namespaces may depend on which without the target's consent.
+    pub cross_namespace: CrossNamespace,
+    /// Whether [`crate::keys::CONFIG_DEPENDS_ON`] counts.
+    pub config_depends_on: bool,
+}
+
+/// The defaults of the chart.
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            cross_namespace: CrossNamespace::default(),
+            config_depends_on: true,
+        }
+    }
+}
+
 /// What was found of one edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
@@ -65,13 +84,13 @@ pub struct Judgement {
 pub fn judge(
     dependent: &Dependent,
     dependencies: Vec<Dependency>,
-    allowed: &CrossNamespace,
+    policy: &Policy,
     world: &dyn World,
     now: Timestamp,
 ) -> Judgement {
     let judge = Judge {
         dependent,
-        allowed,
+        policy,
         world,
         now,
         again: Cell::new(None),

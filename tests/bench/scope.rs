@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::kinds::{Kind, by_word};
 use rules::scope;
-use rules::verdict::{self, CrossNamespace};
+use rules::verdict::{self, Policy};
 use rules::world::Lookup;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -84,9 +84,9 @@ impl Scope {
     fn judge(&self, dependent: &Dependent) -> Result<View> {
         let view = self.cache.view();
         let dependencies = dependent.dependencies(true, &view)?;
-        let allowed = CrossNamespace::default();
+        let policy = Policy::default();
         let now = Timestamp::now();
-        let judgement = verdict::judge(dependent, dependencies, &allowed, &view, now);
+        let judgement = verdict::judge(dependent, dependencies, &policy, &view, now);
         anyhow::ensure!(!judgement.edges.is_empty(), "nothing was judged");
         Ok(view)
     }

@@ -17,6 +17,8 @@ mod laws;
 mod lists;
 /// The pod half, beyond the goldens.
 mod pods;
+/// The workload half across versions.
+mod upgrade;
 /// The workload half, as users and their tools meet it.
 mod workloads;
 

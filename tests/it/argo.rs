@@ -1,5 +1,5 @@
 //! How often a gate opens too early or too late, measured against what Argo CD says of the same objects:
-//! `argo-health.jsonl` in the folder that `SLUICE_CORPUS` names, else beside the workspace.
+//! `argo-health.jsonl` of the corpus.
 //!
 //! An object is *falsely ready* where Argo CD says Progressing, Degraded or Missing and we are satisfied, and *falsely
 //! waiting* where it says Healthy and we are not. Suspended is told apart: whether what is paused on purpose is ready is
@@ -10,6 +10,7 @@
     reason = "a file of the wrong shape fails its test"
 )]
 
+use crate::corpus;
 use jiff::Timestamp;
 use rules::dependency::State;
 use rules::kinds::{self, Kind};
@@ -18,8 +19,6 @@ use rules::selector::Selector;
 use rules::verdict::Judged;
 use rules::world::{Lookup, World};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 /// Of what is not healthy, at most this part may open a gate.
 const MOST_FALSELY_READY: f64 = 0.10;
@@ -85,17 +84,9 @@ struct Score {
 
 #[test]
 fn few_gates_open_too_early_or_too_late() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    let folder = env::var_os("SLUICE_CORPUS").map_or_else(beside, PathBuf::from);
-    let file = folder.join("argo-health.jsonl");
-    let Ok(text) = fs::read_to_string(&file) else {
-        println!("skipped: there is no {}", file.display());
+    let Some(cases) = corpus::cases("argo-health.jsonl") else {
         return;
     };
-    let cases: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
     let with = measure(&cases, &Alone { with_library: true });
     let without = measure(
         &cases,

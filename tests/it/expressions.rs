@@ -1,18 +1,18 @@
-//! The public suites of HIP-0025 and of the JSONPath of Kubernetes as data: `expressions.jsonl` in the folder that
-//! `SLUICE_CORPUS` names, else beside the workspace.
+//! The public suites of HIP-0025 and of the JSONPath of Kubernetes as data: `expressions.jsonl` of the corpus.
 
 #![expect(
     clippy::unwrap_used,
     reason = "a file of the wrong shape fails its test"
 )]
 
+use crate::{corpus, settle};
 use rules::jsonpath::{self, Effort};
 use rules::readiness::{self, Expression, Outcome, Readiness};
 use rules::{annotation, keys};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::Path;
 
 const RANGE: &str =
     "a path of HIP-0025 ends at its first brace, so there is no room for range and end";
@@ -43,20 +43,13 @@ const DELTAS: [(&str, &str); 8] = [
 
 #[test]
 fn the_corpus_holds() {
-    let folder = env::var_os("SLUICE_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"),
-        PathBuf::from,
-    );
-    let file = folder.join("expressions.jsonl");
-    let Ok(text) = fs::read_to_string(&file) else {
-        println!("skipped: there is no {}", file.display());
+    let Some(corpus) = corpus::cases("expressions.jsonl") else {
         return;
     };
     let mut cases = 0;
     let mut skipped = BTreeMap::<String, usize>::new();
     let mut complaints = Vec::new();
-    for line in text.lines() {
-        let case: Value = serde_json::from_str(line).unwrap();
+    for case in corpus {
         let id = word(&case, "id");
         let complaint = match word(&case, "op") {
             "helm-eval" => check_evaluation(&case),
@@ -82,13 +75,7 @@ fn the_corpus_holds() {
     for (op, count) in skipped {
         println!("skipped: {count} cases of {op}: CEL is another language");
     }
-    assert!(cases > 0, "no case was found");
-    let found = complaints.len();
-    assert!(
-        complaints.is_empty(),
-        "{found} of {cases} cases:\n{}",
-        complaints.join("\n")
-    );
+    settle(cases, &complaints);
 }
 
 /// The annotations that the documentation shows can be read.

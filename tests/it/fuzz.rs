@@ -15,7 +15,7 @@ use rules::kinds::{self, Kind};
 use rules::kstatus;
 use rules::readiness::{self, Readiness};
 use rules::selector::Selector;
-use rules::verdict::{self, CrossNamespace};
+use rules::verdict::{self, Policy};
 use rules::world::{Lookup, World};
 use rules::{annotation, keys, profile};
 use serde_json::{Map, Value, json};
@@ -336,7 +336,7 @@ fn a_verdict_asks_as_often_as_the_list_is_long() {
         let edges = verdict::judge(
             &dependent,
             dependencies,
-            &CrossNamespace::default(),
+            &Policy::default(),
             &world,
             Timestamp::now(),
         );

@@ -12,6 +12,8 @@ mod chart;
 mod cli;
 /// What sluice does in a real cluster; ignored where none is asked for.
 mod cluster;
+/// The public suites, where they are at hand.
+mod corpus;
 /// The rules against the Go libraries that they follow, on generated manifests.
 mod differential;
 /// The documentation: what it shows is run, where it leads exists.
@@ -28,3 +30,11 @@ mod gitops;
 mod kstatus;
 /// Figures of a real cluster that take too long for every run.
 mod measured;
+
+/// Fails with the complaints, so that one run shows what is wrong; where there are very many, with the first of them.
+fn settle(cases: usize, complaints: &[String]) {
+    assert!(cases > 0, "no case was found");
+    let first: Vec<_> = complaints.iter().take(50).map(String::as_str).collect();
+    let (count, first) = (complaints.len(), first.join("\n"));
+    assert!(count == 0, "{count} of {cases} cases:\n{first}");
+}

@@ -8,6 +8,7 @@ mod scopes;
 mod store;
 mod trim;
 mod view;
+mod waiters;
 
 pub use store::{Condition, Details, Entry, Store};
 pub use trim::{Detail, detail, trim};
@@ -19,8 +20,9 @@ use crate::slots::Slots;
 use dashmap::DashMap;
 use rules::kinds::Kind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-use tokio::sync::mpsc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::{Notify, mpsc};
+use waiters::Waiters;
 
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
 /// has told that they are the same.
@@ -35,6 +37,8 @@ pub struct Cache {
     slots: Arc<Slots>,
     health_rules: Arc<HealthRules>,
     wanted: mpsc::UnboundedSender<Kind>,
+    /// Who looked at which kinds there are.
+    kinds: Mutex<Waiters<()>>,
     reads_secrets: AtomicBool,
     granted: OnceLock<Vec<Kind>>,
     next: AtomicU64,
@@ -52,6 +56,7 @@ impl Cache {
             slots: Arc::default(),
             health_rules: Arc::default(),
             wanted,
+            kinds: Mutex::default(),
             reads_secrets: AtomicBool::new(false),
             granted: OnceLock::new(),
             next: AtomicU64::new(0),
@@ -117,12 +122,15 @@ impl Cache {
         if let Some(store) = self.stores.get(kind) {
             return Arc::clone(&store);
         }
-        let entry = self.stores.entry(kind.clone()).or_insert_with(|| {
+        let store = Arc::clone(&self.stores.entry(kind.clone()).or_insert_with(|| {
             // The receiver lives as long as the process; without it (in a test) nothing is ever synced, which is true.
             let _ = self.wanted.send(kind.clone());
             Arc::new(Store::default())
-        });
-        Arc::clone(&entry)
+        }));
+        if matches!(kind, Kind::Custom { .. }) {
+            self.kinds().wake_all();
+        }
+        store
     }
 
     /// Lets `spelling` share the store of `canonical`: `true` if that store already had a watch of its own.
@@ -148,8 +156,13 @@ impl Cache {
         View::new(Arc::clone(self), self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The custom kinds that somebody depends on, each once.
-    pub fn custom_kinds(&self) -> Vec<Kind> {
+    fn kinds(&self) -> MutexGuard<'_, Waiters<()>> {
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The custom kinds that somebody depends on, each once; `waiter` is woken when there is another.
+    fn custom_kinds(&self, (id, notify): (u64, &Arc<Notify>)) -> Vec<Kind> {
+        self.kinds().add((), id, notify);
         let mut seen: Vec<Arc<Store>> = Vec::new();
         let mut kinds = Vec::new();
         for (kind, store) in self.stores() {
@@ -160,6 +173,11 @@ impl Cache {
             }
         }
         kinds
+    }
+
+    /// The waiter of [`Cache::custom_kinds`] is gone.
+    fn forget_kinds(&self, id: u64) {
+        self.kinds().remove(&(), id);
     }
 
     /// The kinds that are watched, and their stores, for metrics and logs.

@@ -8,6 +8,7 @@ pub mod cache;
 pub mod catalog;
 pub mod client;
 mod config_map;
+mod event;
 pub mod gate_policy;
 pub mod health_rules;
 pub mod inject;

@@ -1,11 +1,9 @@
 //! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
 
 use crate::cache::{Cache, View};
-use crate::config_map;
+use crate::event::{self, Note, Target};
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::events::v1::Event;
 use kube::Client;
-use kube::api::{Api, PostParams};
 use rules::plan::problem;
 use rules::scope::Scope;
 use rules::world::{Lookup, World};
@@ -13,7 +11,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tracing::{debug, warn};
+use tracing::warn;
 
 /// A release may still be installed; what is missing then is no news.
 const QUIET: SignedDuration = SignedDuration::from_secs(30);
@@ -63,20 +61,17 @@ async fn tell(client: &Client, plan: &Value, problem: &str, instance: &str) {
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (text("namespace"), text("name"));
     warn!(namespace, name, problem, "A plan cannot be followed");
-    let target = config_map::Target {
-        namespace: namespace.clone(),
+    let target = Target {
+        kind: "ConfigMap",
+        namespace,
         name,
         uid: metadata["uid"].as_str().map(ToOwned::to_owned),
     };
-    let event = config_map::warning(
-        target,
-        ("ReadPlan", "BadPlan"),
-        problem,
-        instance,
-        Timestamp::now(),
-    );
-    let events = Api::<Event>::namespaced(client.clone(), &namespace);
-    if let Err(error) = events.create(&PostParams::default(), &event).await {
-        debug!(%error, "Event not written");
-    }
+    let note = Note {
+        severity: "Warning",
+        action: "ReadPlan",
+        reason: "BadPlan",
+        text: problem.to_owned(),
+    };
+    event::write(client, target, note, instance).await;
 }

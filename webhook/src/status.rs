@@ -18,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use jiff::Timestamp;
-use rules::verdict::CrossNamespace;
+use rules::verdict::Policy;
 use rules::wire;
 use serde::Deserialize;
 use serde_json::json;
@@ -36,10 +36,8 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// What decides, beside the cluster's state.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Which namespaces may depend on which without the target's consent.
-    pub cross_namespace: CrossNamespace,
-    /// Whether `config.kubernetes.io/depends-on` counts.
-    pub honor_config_depends_on: bool,
+    /// What the administrator has chosen.
+    pub policy: Policy,
     /// Custom kinds that a controller reference is followed through, `(group, kind)`.
     pub workloads: Vec<(String, String)>,
 }

@@ -151,7 +151,7 @@ fn slot(object: &Object) -> Option<Wait> {
 }
 
 fn weight(object: &Object) -> Option<i64> {
-    object.said(keys::WEIGHT)?.trim().parse().ok()
+    annotation::weight(object.said(keys::WEIGHT)?)
 }
 
 /// The plans of the input, by their scopes.

@@ -1,6 +1,7 @@
 //! An object of the input, and the places in it where annotations stand.
 
 use super::place::Place;
+use rules::annotation;
 use rules::keys;
 use rules::kinds::Kind;
 use rules::scope::{self, Scope};
@@ -137,9 +138,8 @@ impl Object {
 
     /// How many of its wave may run at once, as it says itself.
     pub(crate) fn cap(&self) -> Option<usize> {
-        let cap: i64 = self.said(keys::PARALLELISM)?.trim().parse().ok()?;
-        let applies = self.is_dependent() && self.scope.is_some();
-        applies.then(|| usize::try_from(cap.max(1)).unwrap_or(usize::MAX))
+        let cap = annotation::parallelism(self.said(keys::PARALLELISM)?);
+        cap.filter(|_| self.is_dependent() && self.scope.is_some())
     }
 
     /// Kind and name of its controller.

@@ -15,7 +15,6 @@ const MAX_REVISION: usize = 253;
 /// Writes what the annotation `key`, one of [`keys::TERMS`], says into `terms`.
 pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw> {
     match key {
-        keys::REVISION => terms.revision = Some(revision(text)?),
         keys::TIMEOUT => terms.timeout = Some(duration::duration(text)?),
         keys::ON_TIMEOUT => {
             let on_timeout = match word(text, &["wait", "fail", "proceed"])? {
@@ -40,20 +39,28 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
             terms.regate = Some(regate);
         }
         keys::SKIP => terms.skip = Some(word(text, &["true", "false"])? == "true"),
-        keys::WEIGHT => terms.weight = Some(integer(text)?),
-        keys::PARALLELISM => {
-            let most = integer(text)?.max(1);
-            terms.parallelism = Some(usize::try_from(most).unwrap_or(usize::MAX));
-        }
+        // What follows is read where it counts, on dependencies too; here it is only checked.
+        keys::REVISION => revision(text)?,
+        keys::WEIGHT | keys::PARALLELISM => drop(integer(text)?),
         keys::GROUP => groups(text)?,
         keys::SCOPE => {
             let (at, name) = trimmed((0, text));
             names::check("scope", name, Rule::LabelPart).map_err(|flaw| flaw.after(at))?;
-            terms.scope = Some(name.to_owned());
         }
         _ => {}
     }
     Ok(())
+}
+
+/// The wave that [`keys::WEIGHT`] says; `None` for a text that admission refuses.
+pub fn weight(text: &str) -> Option<i64> {
+    integer(text).ok()
+}
+
+/// The cap that [`keys::PARALLELISM`] says, at least 1; `None` for a text that admission refuses.
+pub fn parallelism(text: &str) -> Option<usize> {
+    let most = integer(text).ok()?.max(1);
+    Some(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 fn integer(text: &str) -> Result<i64, Flaw> {
@@ -68,7 +75,6 @@ fn integer(text: &str) -> Result<i64, Flaw> {
     })
 }
 
-/// Groups are read from the object itself, whoever asks; here they are only checked.
 fn groups(text: &str) -> Result<(), Flaw> {
     for (at, group) in pieces(text, ',').map(trimmed) {
         if !group.is_empty() {
@@ -79,7 +85,7 @@ fn groups(text: &str) -> Result<(), Flaw> {
 }
 
 /// An opaque text; it is compared and never read.
-fn revision(text: &str) -> Result<String, Flaw> {
+fn revision(text: &str) -> Result<(), Flaw> {
     if text.trim().is_empty() {
         return Err(Flaw::at(0, Problem::Empty { what: "revision" }));
     }
@@ -91,7 +97,7 @@ fn revision(text: &str) -> Result<String, Flaw> {
         let text = text.to_owned();
         return Err(Flaw::at(0, Problem::LongText { text, length, most }));
     }
-    Ok(text.to_owned())
+    Ok(())
 }
 
 /// One of a few words, exactly.

@@ -1,8 +1,10 @@
 //! The dependent's revision: what it is called, and when it appeared.
 
-use super::{Dependent, Owner};
+use super::{Dependent, Owner, Times};
+use crate::annotation;
 use crate::keys;
 use crate::kinds::{self, Kind};
+use crate::scope::written;
 use crate::world::{Lookup, Unavailable, World};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -11,12 +13,16 @@ impl Dependent {
     /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
     /// `None` for a pod of its own, which is the only one of its revision.
     ///
-    /// A ReplicaSet that a rollback brings back has another name than before: what it depends on is rolled back as well.
+    /// One that a rollback brings back has another name than before: what it depends on is rolled back as well.
     pub fn revision(&self) -> Option<String> {
         let nearest = self.owners.first()?;
         match (nearest.kind.word(), &self.template_hash) {
             ("StatefulSet" | "DaemonSet", hash) => {
-                hash.as_ref().map(|hash| format!("{}.{hash}", nearest.uid))
+                let name = format!("{}.{}", nearest.uid, hash.as_ref()?);
+                Some(match self.returned() {
+                    Some(returned) => format!("{name}.{}", returned.as_second()),
+                    None => name,
+                })
             }
             // A ReplicationController changes its template in place and leaves no trace of it on its pods.
             ("ReplicationController", _) => None,
@@ -29,13 +35,12 @@ impl Dependent {
 
     /// Its wave; `None` where it says none, and then it weighs 0.
     pub fn weight(&self) -> Option<i64> {
-        self.said(keys::WEIGHT)?.trim().parse().ok()
+        annotation::weight(self.said(keys::WEIGHT)?)
     }
 
     /// How many objects of its wave may run at once; at least 1, and `None` without a cap.
     pub fn parallelism(&self) -> Option<usize> {
-        let most: i64 = self.said(keys::PARALLELISM)?.trim().parse().ok()?;
-        Some(usize::try_from(most.max(1)).unwrap_or(usize::MAX))
+        annotation::parallelism(self.said(keys::PARALLELISM)?)
     }
 
     /// What an annotation of ours says: on the pod, else on the topmost owner.
@@ -55,41 +60,68 @@ impl Dependent {
     /// When this version of the pod's template appeared: when its `ReplicaSet`, its `ControllerRevision` or its Job was
     /// made; of a pod of its own, when that was made.
     ///
-    /// A rollback brings an old `ReplicaSet` back, and with it the time at which that was first made.
+    /// A rollback brings an old one back, and with it the time at which that was first made.
     ///
     /// # Errors
     ///
-    /// Why nobody can say; a `ControllerRevision` that has not been seen yet is [`Unavailable::Syncing`].
-    pub fn revision_began(&self, world: &dyn World) -> Result<Timestamp, Unavailable> {
-        let Some(owner) = self.owners.first() else {
-            return self.created.ok_or(Unavailable::Syncing);
+    /// Why nobody can say.
+    pub fn revision_began(&self) -> Result<Timestamp, Unavailable> {
+        let created = match (&self.controller_revision, self.owners.first()) {
+            (Some(revision), _) => revision.map(|times| times.created)?,
+            (None, Some(owner)) => owner.created,
+            (None, None) => self.created,
         };
-        let Some((kind, name)) = self.controller_revision(owner) else {
-            return owner.created.ok_or(Unavailable::Syncing);
-        };
-        match world.object(&kind, Some(&self.namespace), &name) {
-            Lookup::Found(revision) => created(&revision).ok_or(Unavailable::Syncing),
-            Lookup::NotFound => Err(Unavailable::Syncing),
-            Lookup::Unavailable(why) => Err(why),
-        }
+        created.ok_or(Unavailable::Syncing)
     }
 
-    /// As [`Dependent::revision_began`], and for a `ReplicaSet` that a rollback has brought back the time of that: since
-    /// then its dependencies may be rolled back as well.
+    /// As [`Dependent::revision_began`], and for one that a rollback has brought back the time of that: since then its
+    /// dependencies may be rolled back as well.
     ///
     /// # Errors
     ///
     /// As there.
-    pub fn revision_returned(&self, world: &dyn World) -> Result<Timestamp, Unavailable> {
-        match self.owners.first().and_then(Owner::brought_back) {
-            Some(returned) => Ok(returned),
-            None => self.revision_began(world),
+    pub fn revision_returned(&self) -> Result<Timestamp, Unavailable> {
+        self.returned().map_or_else(|| self.revision_began(), Ok)
+    }
+
+    /// When a rollback brought the revision back, at the latest; `None` for one that is there for the first time.
+    fn returned(&self) -> Option<Timestamp> {
+        match self.controller_revision {
+            // Nothing else writes one once it is there: its controller then gives it the next number.
+            Some(revision) => {
+                let Times { created, written } = revision.ok()?;
+                written.filter(|written| Some(*written) > created)
+            }
+            None => self.owners.first()?.brought_back(),
+        }
+    }
+
+    /// What [`Dependent::controller_revision`] is to be. One that has not been seen is waited for: until then the revision
+    /// has no name, and what is known of another must not count for it.
+    pub(super) fn look_up_controller_revision(
+        &self,
+        world: &dyn World,
+    ) -> Lookup<Option<Result<Times, Unavailable>>> {
+        let Some((kind, name)) = self.controller_revision_name() else {
+            return Lookup::Found(None);
+        };
+        match world.object(&kind, Some(&self.namespace), &name) {
+            Lookup::Found(revision) => Lookup::Found(Some(Ok(Times {
+                created: created(&revision),
+                written: written(&revision),
+            }))),
+            Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed)) => {
+                Lookup::Found(Some(Err(why)))
+            }
+            Lookup::NotFound => Lookup::NotFound,
+            Lookup::Unavailable(why) => Lookup::Unavailable(why),
         }
     }
 
     /// Where the owner keeps its versions in objects of their own. A `StatefulSet` labels its pods with the name of
     /// such an object, a `DaemonSet` with the last part of it.
-    fn controller_revision(&self, owner: &Owner) -> Option<(Kind, String)> {
+    fn controller_revision_name(&self) -> Option<(Kind, String)> {
+        let owner = self.owners.first()?;
         let hash = self.template_hash.as_deref()?;
         let name = match (owner.kind.group(), owner.kind.word()) {
             ("apps", "StatefulSet") => hash.to_owned(),
@@ -173,6 +205,7 @@ mod tests {
             pod: "api-1-x".to_owned(),
             uid: String::new(),
             template_hash: None,
+            controller_revision: None,
             pod_annotations: serde_json::Map::new(),
             created: None,
             started: None,

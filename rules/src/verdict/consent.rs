@@ -1,6 +1,6 @@
 //! Whether a dependency in another namespace may be told of at all.
 
-use super::{Judged, Reason, unavailable, unmet};
+use super::{Judged, Policy, Reason, unavailable, unmet};
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
@@ -19,13 +19,8 @@ impl CrossNamespace {
 }
 
 /// `None` where namespace `to` lets objects of `from` depend on what is in it.
-pub(super) fn consent(
-    from: &str,
-    to: &str,
-    allowed: &CrossNamespace,
-    world: &dyn World,
-) -> Option<Judged> {
-    if allowed.allows(from, to) {
+pub(super) fn consent(from: &str, to: &str, policy: &Policy, world: &dyn World) -> Option<Judged> {
+    if policy.cross_namespace.allows(from, to) {
         return None;
     }
     let not_permitted = Some(unmet(Status::Unknown, Reason::NotPermitted, String::new()));

@@ -57,7 +57,12 @@ impl Judge<'_> {
             edges,
         }) = open.pop()
         {
-            let declared = || dependent.dependencies(true, self.world).unwrap_or_default();
+            let config = self.policy.config_depends_on;
+            let declared = || {
+                dependent
+                    .dependencies(config, self.world)
+                    .unwrap_or_default()
+            };
             let edges = edges.unwrap_or_else(declared);
             let judge = self.of(&dependent);
             for (kind, object) in edges.iter().flat_map(|edge| judge.links(edge)) {
@@ -83,7 +88,7 @@ impl Judge<'_> {
     fn of<'a>(&'a self, dependent: &'a Dependent) -> Judge<'a> {
         Judge {
             dependent,
-            allowed: self.allowed,
+            policy: self.policy,
             world: self.world,
             now: self.now,
             again: Cell::new(None),

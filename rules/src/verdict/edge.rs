@@ -1,9 +1,9 @@
 //! One edge: where its dependency is, whether it may be told of, and what is found there.
 
-use super::consent::{CrossNamespace, consent};
+use super::consent::consent;
 use super::revision::Mark;
 use super::several::{self, Part};
-use super::{Judged, Reason, not_found, unavailable, unmet};
+use super::{Judged, Policy, Reason, not_found, unavailable, unmet};
 use crate::annotation::Quoted;
 use crate::dependency::{Alternatives, Dependency, ObjectRef, Reference, Selection, State};
 use crate::dependent::Dependent;
@@ -20,7 +20,7 @@ use std::cell::Cell;
 /// What every edge of one dependent is judged by.
 pub(super) struct Judge<'a> {
     pub(super) dependent: &'a Dependent,
-    pub(super) allowed: &'a CrossNamespace,
+    pub(super) policy: &'a Policy,
     pub(super) world: &'a dyn World,
     pub(super) now: Timestamp,
     /// When time alone may change what was found, at the earliest.
@@ -72,9 +72,10 @@ impl Judge<'_> {
             Err(why) => return (false, unavailable(why, kind, dependency.optional)),
         };
         // Asked before anything is looked up, so that the answer cannot depend on whether the target exists.
-        let refusal = home.namespace.filter(|_| home.foreign).and_then(|target| {
-            consent(&self.dependent.namespace, target, self.allowed, self.world)
-        });
+        let refusal = home
+            .namespace
+            .filter(|_| home.foreign)
+            .and_then(|target| consent(&self.dependent.namespace, target, self.policy, self.world));
         (home.foreign, refusal.unwrap_or_else(|| judge(home)))
     }
 

@@ -24,7 +24,7 @@ impl Judge<'_> {
         };
         let refusal = home
             .foreign
-            .then(|| consent::consent(own, namespace, self.allowed, self.world));
+            .then(|| consent::consent(own, namespace, self.policy, self.world));
         if let Some(refusal) = refusal.flatten() {
             return (true, refusal);
         }

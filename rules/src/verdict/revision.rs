@@ -65,7 +65,7 @@ impl Judge<'_> {
     /// When the dependent's revision appeared, or was brought back; `None` where nobody will ever be able to say, and a
     /// rule that needs it would hold back for nothing.
     pub(super) fn returned(&self) -> Result<Option<Timestamp>, Judged> {
-        match self.dependent.revision_returned(self.world) {
+        match self.dependent.revision_returned() {
             Ok(returned) => Ok(Some(returned)),
             Err(Unavailable::Forbidden | Unavailable::NotServed) => Ok(None),
             Err(why) => Err(unknown(why)),
@@ -73,7 +73,7 @@ impl Judge<'_> {
     }
 
     fn stale(&self, mark: &Mark<'_>) -> Option<Judged> {
-        let began = match self.dependent.revision_began(self.world) {
+        let began = match self.dependent.revision_began() {
             Ok(began) => began,
             Err(why) => return Some(unknown(why)),
         };

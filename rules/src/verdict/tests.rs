@@ -144,7 +144,7 @@ fn rollouts() -> Vec<(String, String)> {
     vec![("argoproj.io".to_owned(), "Rollout".to_owned())]
 }
 
-fn edges_of(pod: &Value, cluster: &Cluster, allowed: &CrossNamespace) -> Vec<Edge> {
+fn edges_of(pod: &Value, cluster: &Cluster, policy: &Policy) -> Vec<Edge> {
     let Lookup::Found(dependent) = Dependent::resolve(pod, &rollouts(), cluster) else {
         panic!("resolved")
     };
@@ -152,7 +152,7 @@ fn edges_of(pod: &Value, cluster: &Cluster, allowed: &CrossNamespace) -> Vec<Edg
     judge(
         &dependent,
         dependencies,
-        allowed,
+        policy,
         cluster,
         Timestamp::UNIX_EPOCH,
     )
@@ -160,7 +160,7 @@ fn edges_of(pod: &Value, cluster: &Cluster, allowed: &CrossNamespace) -> Vec<Edg
 }
 
 fn reasons(pod: &Value, cluster: &Cluster) -> Vec<Reason> {
-    edges_of(pod, cluster, &CrossNamespace::default())
+    edges_of(pod, cluster, &Policy::default())
         .iter()
         .map(|edge| edge.judged.reason)
         .collect()
@@ -199,7 +199,7 @@ fn the_pod_template_wins_key_by_key() {
     let mut both = list("configmap/b");
     both["config.kubernetes.io/depends-on"] = json!("/namespaces/shop/ConfigMap/c");
     let cluster = Cluster::of(vec![owned("Job", "seed", None, both)]);
-    let edges = edges_of(&pod, &cluster, &CrossNamespace::default());
+    let edges = edges_of(&pod, &cluster, &Policy::default());
     let names: Vec<String> = edges.iter().map(|edge| edge.dependency.name()).collect();
     assert_eq!(names, ["a", "c"]);
 }
@@ -279,7 +279,7 @@ fn what_is_not_there_is_waited_for_unless_it_is_optional() {
         reasons(&optional, &cluster),
         [Reason::OptionalNotFound, Reason::NotFound]
     );
-    let answer = answer(&edges_of(&optional, &cluster, &CrossNamespace::default()));
+    let answer = answer(&edges_of(&optional, &cluster, &Policy::default()));
     assert_eq!(answer.verdict, wire::Decision::Wait);
     assert_eq!(answer.dependencies[1].status, "NotFound");
 }
@@ -325,7 +325,7 @@ fn another_namespace_is_told_nothing_before_it_consents() {
     let with = |annotations: Value, exists: bool| {
         let mut objects = vec![namespace(annotations)];
         objects.extend(exists.then(|| config_map("data", "a")));
-        edges_of(&foreign, &Cluster::of(objects), &CrossNamespace::default()).remove(0)
+        edges_of(&foreign, &Cluster::of(objects), &Policy::default()).remove(0)
     };
     let allow = |who: &str| json!({"sluice.dev/allow-dependents-from": who});
     let refused = with(json!({}), true);
@@ -352,9 +352,12 @@ fn another_namespace_is_told_nothing_before_it_consents() {
 #[test]
 fn the_administrator_may_consent_for_a_namespace() {
     let cluster = Cluster::of(vec![config_map("data", "a")]);
-    let allowed = |from: &str, to: &str| CrossNamespace(vec![(from.to_owned(), to.to_owned())]);
-    let reason = |allowed| {
-        edges_of(&pod("data/configmap/a"), &cluster, &allowed)[0]
+    let allowed = |from: &str, to: &str| Policy {
+        cross_namespace: CrossNamespace(vec![(from.to_owned(), to.to_owned())]),
+        ..Policy::default()
+    };
+    let reason = |policy| {
+        edges_of(&pod("data/configmap/a"), &cluster, &policy)[0]
             .judged
             .reason
     };
@@ -389,6 +392,6 @@ fn nobody_waits_for_himself() {
 #[test]
 fn no_list_opens() {
     let pod = owned("Pod", "p", None, json!({}));
-    let edges = edges_of(&pod, &Cluster::of(vec![]), &CrossNamespace::default());
+    let edges = edges_of(&pod, &Cluster::of(vec![]), &Policy::default());
     assert_eq!(answer(&edges).verdict, wire::Decision::Open);
 }

@@ -13,6 +13,7 @@
 
 use super::random::Random;
 use super::{library, run};
+use crate::settle;
 use rules::jsonpath::{self, Effort, ParseError, Path, Problem};
 use serde_json::{Map, Value, json};
 
@@ -294,13 +295,7 @@ fn paths_reach_what_they_reach_in_client_go() {
     eprintln!(
         "{printed} printed, {failed} errors; {narrower} narrower and {panics} panics of the library left out"
     );
-    let count = differences.len();
-    let first: Vec<_> = differences.iter().take(10).map(String::as_str).collect();
-    assert!(
-        count == 0,
-        "{count} differences, e.g.\n{}",
-        first.join("\n")
-    );
+    settle(cases, &differences);
     assert!(
         cases < 1_000 || printed * 4 > cases,
         "too few reach anything"

@@ -1,27 +1,22 @@
-//! The public suites as data: `kstatus.jsonl` in the folder that `SLUICE_CORPUS` names, else beside the workspace.
+//! The public suites as data: `kstatus.jsonl` of the corpus.
 
-use super::{judge, settle, some_time, workspace};
+use super::{judge, some_time};
+use crate::corpus;
+use crate::settle;
 use jiff::Timestamp;
 use rules::kstatus::{Status, aggregate, augment, with_pods};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::{env, fs};
 
 #[test]
 fn the_corpus_holds() {
-    let folder = env::var_os("SLUICE_CORPUS")
-        .map_or_else(|| workspace().join("../shared/corpus"), PathBuf::from);
-    let file = folder.join("kstatus.jsonl");
-    let Ok(text) = fs::read_to_string(&file) else {
-        println!("skipped: there is no {}", file.display());
+    let Some(corpus) = corpus::cases("kstatus.jsonl") else {
         return;
     };
     let mut cases = 0;
     let mut skipped = BTreeMap::<String, usize>::new();
     let mut complaints = Vec::new();
-    for line in text.lines() {
-        let case: Value = serde_json::from_str(line).unwrap();
+    for case in corpus {
         match check(&case) {
             Outcome::Holds => cases += 1,
             Outcome::Fails(complaint) => {

@@ -6,7 +6,8 @@
 //! # now: 2024-01-01T00:00:00Z
 //! ```
 
-use super::{judge, settle, some_time};
+use super::{judge, some_time};
+use crate::settle;
 use jiff::Timestamp;
 use rules::kstatus::Evaluation;
 use std::path::Path;

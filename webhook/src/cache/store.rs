@@ -5,12 +5,13 @@ mod snapshot;
 pub use snapshot::Entry;
 
 use super::scopes::{First, Members, Scopes};
+use super::waiters::Waiters;
 use jiff::Timestamp;
 use rules::scope::{Part, Position, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
 use snapshot::{Snapshot, key};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -64,7 +65,7 @@ struct Inner {
     condition: Condition,
     objects: BTreeMap<Key, Snapshot>,
     scopes: Scopes,
-    waiters: HashMap<Interest, HashMap<u64, Arc<Notify>>>,
+    waiters: Waiters<Interest>,
 }
 
 /// The objects of one kind. No guard leaves this module, so none can be held across an await.
@@ -194,22 +195,12 @@ impl Store {
 
     /// Notes that `notify` wants to hear of changes; `id` names the waiter.
     pub(super) fn register(&self, interest: Interest, id: u64, notify: &Arc<Notify>) {
-        self.lock()
-            .waiters
-            .entry(interest)
-            .or_default()
-            .insert(id, Arc::clone(notify));
+        self.lock().waiters.add(interest, id, notify);
     }
 
     /// The waiter is gone.
     pub(super) fn unregister(&self, interest: &Interest, id: u64) {
-        let mut inner = self.lock();
-        if let Some(waiters) = inner.waiters.get_mut(interest) {
-            waiters.remove(&id);
-            if waiters.is_empty() {
-                inner.waiters.remove(interest);
-            }
-        }
+        self.lock().waiters.remove(interest, id);
     }
 
     /// One object.
@@ -347,13 +338,7 @@ impl Inner {
         if self.waiters.is_empty() {
             return;
         }
-        let notify = |interest: Interest| {
-            self.waiters
-                .get(&interest)
-                .into_iter()
-                .flat_map(HashMap::values)
-                .for_each(|waiter| waiter.notify_one());
-        };
+        let notify = |interest: Interest| self.waiters.wake(&interest);
         notify(Interest::Object(key.clone()));
         for namespace in [None, Some(key.0.clone())] {
             notify(Interest::List {
@@ -373,10 +358,7 @@ impl Inner {
     }
 
     fn wake_all(&self) {
-        self.waiters
-            .values()
-            .flat_map(HashMap::values)
-            .for_each(|waiter| waiter.notify_one());
+        self.waiters.wake_all();
         self.scopes.wake_all();
     }
 }

@@ -137,7 +137,7 @@ impl World for View {
         for kind in self.cache.granted() {
             self.cache.store(kind);
         }
-        let custom = self.cache.custom_kinds();
+        let custom = self.cache.custom_kinds((self.id, &self.notify));
         scope::workloads().chain(custom).collect()
     }
 
@@ -253,6 +253,7 @@ impl World for View {
 
 impl Drop for View {
     fn drop(&mut self) {
+        self.cache.forget_kinds(self.id);
         for (store, interest) in self
             .reads
             .get_mut()

@@ -3,11 +3,10 @@
 use super::apply;
 use crate::cache::Cache;
 use crate::config_map;
+use crate::event::{self, Note, Target};
 use futures::TryStreamExt;
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
-use k8s_openapi::api::events::v1::Event;
-use kube::api::{Api, PostParams};
+use kube::api::Api;
 use kube::{Client, Error};
 use prometheus_client::metrics::gauge::Gauge;
 use rules::health::Problem;
@@ -117,32 +116,32 @@ impl Follower {
     }
 
     async fn record(&self, found: &ConfigMap, first: &Problem, count: usize) {
-        let event = event(found, first, count, &self.config, Timestamp::now());
-        let events = Api::<Event>::namespaced(self.client.clone(), &self.config.namespace);
-        if let Err(error) = events.create(&PostParams::default(), &event).await {
-            debug!(%error, "Event not written");
-        }
+        let Config {
+            namespace,
+            instance,
+            ..
+        } = &self.config;
+        let target = Target {
+            kind: "ConfigMap",
+            namespace: namespace.clone(),
+            name: found.metadata.name.clone().unwrap_or_default(),
+            uid: found.metadata.uid.clone(),
+        };
+        let note = Note {
+            severity: "Warning",
+            action: "ReadHealthRules",
+            reason: "BrokenHealthRule",
+            text: text(first, count),
+        };
+        event::write(&self.client, target, note, instance).await;
     }
 }
 
-fn event(
-    found: &ConfigMap,
-    first: &Problem,
-    count: usize,
-    config: &Config,
-    now: Timestamp,
-) -> Event {
-    let note = match count {
+fn text(first: &Problem, count: usize) -> String {
+    match count {
         1 => first.to_string(),
         more => format!("{first} (and {} more)", more - 1),
-    };
-    let target = config_map::Target {
-        namespace: config.namespace.clone(),
-        name: found.metadata.name.clone().unwrap_or_default(),
-        uid: found.metadata.uid.clone(),
-    };
-    let what = ("ReadHealthRules", "BrokenHealthRule");
-    config_map::warning(target, what, &note, &config.instance, now)
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::workload::template;
 use super::{Deny, Place, Request, Subject, annotations};
-use rules::annotation::{self, Declaration, GatePosition, ParseError};
+use rules::annotation::{self, GatePosition, ParseError};
 use rules::dependency::{Dependency, Reference};
 use rules::keys;
 use serde_json::{Map, Value};
@@ -105,12 +105,13 @@ impl<'a> Lists<'a> {
             (Place::Template, self.template, self.old_template),
         ];
         for (place, new, old) in places {
-            check(&news(keys, new, old)).map_err(|error| Deny::BadList { place, error })?;
+            annotation::declared(&news(keys, new, old))
+                .map_err(|error| Deny::BadList { place, error })?;
         }
         // The pod template wins where both name the same key.
         let mut effective = news(keys, self.object, None);
         effective.extend(news(keys, self.template, None));
-        Ok(check(&effective))
+        Ok(annotation::declared(&effective))
     }
 }
 
@@ -127,11 +128,6 @@ fn news(keys: Keys, new: Option<&Annotations>, old: Option<&Annotations>) -> Ann
         .filter(|(key, value)| keys.ours(key) && stored(key) != Some(value))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
-}
-
-/// Reads the lists among some annotations of ours.
-fn check(annotations: &Annotations) -> Result<Vec<Dependency>, ParseError> {
-    annotation::declared(annotations).map(Declaration::dependencies)
 }
 
 /// Whether one of the dependencies is the dependent itself. What names several objects passes the dependent over.

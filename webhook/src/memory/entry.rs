@@ -26,7 +26,8 @@ pub struct Passed {
     pub name: String,
 }
 
-/// `passed.UID` or `passed.UID.HASH`: within the characters and the length of a ConfigMap's key.
+/// `passed.` and the name of the revision, which begins with the owner's UID: within the characters and the length of a
+/// ConfigMap's key.
 pub(super) fn passed_key(revision: &str) -> String {
     format!("{PASSED}{revision}")
 }

@@ -71,7 +71,7 @@ fn waits(pod: &Value) -> bool {
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {
     let passed = has_passed(dependent, &dependent.terms(), view);
-    let Ok(mut dependencies) = dependent.dependencies(settings.honor_config_depends_on, view)
+    let Ok(mut dependencies) = dependent.dependencies(settings.policy.config_depends_on, view)
     else {
         return false;
     };
@@ -81,7 +81,6 @@ fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timest
         return false;
     }
     dependencies.retain(|it| !claims(it));
-    let allowed = &settings.cross_namespace;
-    let judgement = verdict::judge(dependent, dependencies, allowed, view, now);
+    let judgement = verdict::judge(dependent, dependencies, &settings.policy, view, now);
     judgement.edges.iter().all(|edge| edge.judged.satisfied)
 }

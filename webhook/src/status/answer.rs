@@ -116,14 +116,13 @@ fn decide(
     let passed = has_passed(&dependent, &terms, view);
     let deadline = terms.terms.deadline(dependent.started);
     let deadline = deadline.filter(|deadline| now < *deadline);
-    let listed = dependent.dependencies(settings.honor_config_depends_on, view);
+    let listed = dependent.dependencies(settings.policy.config_depends_on, view);
     let Judgement { edges, again } = match listed {
         Ok(mut dependencies) => {
             if passed {
                 dependencies.retain(|dependency| dependent.asks_again(dependency));
             }
-            let allowed = &settings.cross_namespace;
-            verdict::judge(&dependent, dependencies, allowed, view, now)
+            verdict::judge(&dependent, dependencies, &settings.policy, view, now)
         }
         Err(_) if passed => Judgement::default(),
         Err(Unknown::Plans(why)) => return unread("the plans", why),

@@ -5,13 +5,9 @@
 
 use super::Identity;
 use super::answer::Cut;
+use crate::event::{self, Note, Target};
 use dashmap::DashMap;
-use jiff::Timestamp;
-use k8s_openapi::api::core::v1::ObjectReference;
-use k8s_openapi::api::events::v1::Event;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::Client;
-use kube::api::{Api, ObjectMeta, PostParams};
 use rules::wire::{Answer, Decision};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -28,8 +24,6 @@ const NOT_FOUND_IS_NEWS: Duration = Duration::from_secs(10);
 const PACE: Duration = Duration::from_millis(50);
 /// Notes that wait to be written; one more is dropped, and the next poll of that gate tells it again.
 const BACKLOG: usize = 1_000;
-/// The API's limit for a note.
-const MAX_NOTE: usize = 1_024;
 
 /// The closed set of reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,13 +65,6 @@ impl Reason {
 }
 
 #[derive(Debug)]
-struct Note {
-    pod: Identity,
-    reason: Reason,
-    text: String,
-}
-
-#[derive(Debug)]
 struct Told {
     since: Instant,
     last: Instant,
@@ -89,7 +76,7 @@ struct Told {
 #[derive(Debug)]
 pub struct Recorder {
     told: DashMap<String, Told>,
-    notes: mpsc::Sender<Note>,
+    notes: mpsc::Sender<(Target, Note)>,
 }
 
 impl Recorder {
@@ -187,12 +174,19 @@ impl Recorder {
     }
 
     fn send(&self, pod: &Identity, reason: Reason, text: String) {
+        let pod = Target {
+            kind: "Pod",
+            namespace: pod.namespace.clone(),
+            name: pod.pod.clone(),
+            uid: Some(pod.uid.clone()),
+        };
         let note = Note {
-            pod: pod.clone(),
-            reason,
+            severity: reason.severity(),
+            action: "Gate",
+            reason: reason.word(),
             text,
         };
-        if self.notes.try_send(note).is_err() {
+        if self.notes.try_send((pod, note)).is_err() {
             debug!("Event dropped: too many are waiting to be written");
         }
     }
@@ -249,49 +243,9 @@ fn unmet(answer: &Answer) -> String {
     }
 }
 
-async fn write(client: Client, instance: String, mut backlog: mpsc::Receiver<Note>) {
-    while let Some(note) = backlog.recv().await {
-        let event = event(note, &instance, Timestamp::now());
-        let namespace = event.metadata.namespace.clone().unwrap_or_default();
-        let events = Api::<Event>::namespaced(client.clone(), &namespace);
-        if let Err(error) = events.create(&PostParams::default(), &event).await {
-            debug!(%error, "Event not written");
-        }
+async fn write(client: Client, instance: String, mut backlog: mpsc::Receiver<(Target, Note)>) {
+    while let Some((pod, note)) = backlog.recv().await {
+        event::write(&client, pod, note, &instance).await;
         tokio::time::sleep(PACE).await;
-    }
-}
-
-fn event(note: Note, instance: &str, now: Timestamp) -> Event {
-    let Note {
-        pod,
-        reason,
-        mut text,
-    } = note;
-    let end = text.floor_char_boundary(MAX_NOTE);
-    text.truncate(end);
-    let regarding = ObjectReference {
-        api_version: Some("v1".to_owned()),
-        kind: Some("Pod".to_owned()),
-        namespace: Some(pod.namespace.clone()),
-        name: Some(pod.pod.clone()),
-        uid: Some(pod.uid),
-        ..ObjectReference::default()
-    };
-    let metadata = ObjectMeta {
-        namespace: Some(pod.namespace),
-        name: Some(format!("{}.{:x}", pod.pod, now.as_microsecond())),
-        ..ObjectMeta::default()
-    };
-    Event {
-        metadata,
-        action: Some("Gate".to_owned()),
-        event_time: Some(MicroTime(now)),
-        note: Some(text),
-        reason: Some(reason.word().to_owned()),
-        regarding: Some(regarding),
-        reporting_controller: Some("sluice.dev/sluice".to_owned()),
-        reporting_instance: Some(instance.to_owned()),
-        type_: Some(reason.severity().to_owned()),
-        ..Event::default()
     }
 }

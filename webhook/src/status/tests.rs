@@ -102,6 +102,13 @@ impl Desk {
         self.events.lock().unwrap().clone()
     }
 
+    /// The text of the last Event, which is a Warning for this reason.
+    async fn warned(&self, reason: &str) -> String {
+        let last = self.told().await.pop().unwrap();
+        assert_eq!((last.0.as_str(), last.1.as_str()), ("Warning", reason));
+        last.2
+    }
+
     fn metrics(&self) -> String {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry).unwrap();
@@ -165,12 +172,7 @@ async fn a_held_request_is_refused_at_the_moment_of_the_timeout() {
     let note = answer.note.unwrap_or_default();
     assert!(note.starts_with(PASSED), "{note}");
     assert_eq!(answer.dependencies[0].reason, "NotFound");
-    let told = desk.told().await;
-    let (severity, reason, text) = told.last().unwrap();
-    assert_eq!(
-        (severity.as_str(), reason.as_str()),
-        ("Warning", "TimedOut")
-    );
+    let text = desk.warned("TimedOut").await;
     assert!(
         text.starts_with("refused while waiting for ConfigMap/go (NotFound"),
         "{text}"
@@ -199,12 +201,7 @@ async fn proceed_opens_at_the_moment_of_the_timeout_and_says_without_what() {
     let (after, answer) = desk.gate(100).await;
     assert_eq!((after, answer.verdict), (40, wire::Decision::Open));
     assert!(!answer.dependencies[0].satisfied);
-    let told = desk.told().await;
-    let (severity, reason, text) = told.last().unwrap();
-    assert_eq!(
-        (severity.as_str(), reason.as_str()),
-        ("Warning", "TimedOut")
-    );
+    let text = desk.warned("TimedOut").await;
     assert!(
         text.starts_with("opened without ConfigMap/go (NotFound"),
         "{text}"
@@ -254,12 +251,7 @@ async fn a_failure_refuses_a_held_request_where_that_is_asked_for() {
     let (refused, ()) = tokio::join!(desk.ask(&first.digest), fail);
     assert_eq!(refused.verdict, wire::Decision::Refuse);
     assert_eq!(desk.began.elapsed().as_secs(), 5);
-    let told = desk.told().await;
-    let (severity, reason, text) = told.last().unwrap();
-    assert_eq!(
-        (severity.as_str(), reason.as_str()),
-        ("Warning", "DependencyFailed")
-    );
+    let text = desk.warned("DependencyFailed").await;
     assert!(text.contains("Job/seed has failed for good"), "{text}");
 
     desk.pod_says(&says("wait"));
@@ -277,12 +269,7 @@ async fn skip_wakes_a_held_request() {
     let (open, ()) = tokio::join!(desk.ask(&first.digest), skip);
     assert_eq!(open.verdict, wire::Decision::Open);
     assert_eq!(desk.began.elapsed().as_secs(), 5);
-    let told = desk.told().await;
-    let (severity, reason, text) = told.last().unwrap();
-    assert_eq!(
-        (severity.as_str(), reason.as_str()),
-        ("Warning", "Released")
-    );
+    let text = desk.warned("Released").await;
     assert_eq!(
         text,
         "opened without asking: sluice.dev/skip is \"true\" on the pod"

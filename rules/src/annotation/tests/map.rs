@@ -1,11 +1,11 @@
-//! Maps of annotations: which keys are read, which are refused, and how two maps are laid over each other.
+//! Maps of annotations: which keys are read, which are refused, and what the lists add up to.
 
 use super::super::*;
 use super::shown;
 use insta::assert_snapshot;
 use serde_json::json;
 
-fn read(annotations: &Value) -> Result<Declaration, ParseError> {
+fn read(annotations: &Value) -> Result<Vec<Dependency>, ParseError> {
     declared(annotations.as_object().expect("a map"))
 }
 
@@ -15,7 +15,7 @@ fn refused(annotations: &Value) -> String {
 
 #[test]
 fn keys_of_others_and_our_own_records_are_no_declaration() {
-    let declaration = read(&json!({
+    let dependencies = read(&json!({
         "kubernetes.io/change-cause": "x",
         "helm.sh/hook": "post-install",
         "sluice.dev/gated": "true",
@@ -25,7 +25,7 @@ fn keys_of_others_and_our_own_records_are_no_declaration() {
         "sluice.dev/health.status.replicas": ">= 1",
         "notsluice.dev/weight": "1",
     }));
-    assert_eq!(declaration, Ok(Declaration::default()));
+    assert_eq!(dependencies, Ok(Vec::new()));
 }
 
 #[test]
@@ -34,32 +34,32 @@ fn weights_caps_groups_and_scopes_are_checked() {
     assert_snapshot!(refused(&json!({ "sluice.dev/parallelism": "99999999999999999999" })), @r#"sluice.dev/parallelism: line 1, column 1: "99999999999999999999" is beyond 64 bits; write a number nearer to 0"#);
     assert_snapshot!(refused(&json!({ "sluice.dev/group": "a, b c" })), @r#"sluice.dev/group: line 1, column 5: group "b c" has ' ' in it; letters, digits, "-", "_" and "." are allowed"#);
     assert_snapshot!(refused(&json!({ "sluice.dev/scope": "" })), @"sluice.dev/scope: line 1, column 1: scope is empty; write one");
-    let read = |key: &str, value: &str| read(&json!({ key: value })).expect("legal").terms;
-    assert_eq!(read("sluice.dev/weight", "-5").weight, Some(-5));
-    assert_eq!(read("sluice.dev/parallelism", "-5").parallelism, Some(1));
-    assert_eq!(
-        read("sluice.dev/scope", "shop").scope.as_deref(),
-        Some("shop")
-    );
+    for (key, text) in [
+        ("weight", "-5"),
+        ("parallelism", " -5\n"),
+        ("scope", " shop "),
+    ] {
+        let key = format!("{}{key}", keys::PREFIX);
+        assert_eq!(read(&json!({ key: text })), Ok(Vec::new()));
+    }
 }
 
 #[test]
-fn a_revision_is_read_beside_the_lists_and_the_pod_wins() {
-    let pod = read(&json!({ "sluice.dev/revision": "2" })).expect("legal");
-    let workload = read(&json!({ "sluice.dev/revision": "1", "sluice.dev/depends-on": "job/a" }))
-        .expect("legal");
+fn a_weight_is_an_integer_and_a_cap_is_at_least_1() {
+    assert_eq!([weight(" -5\n"), weight("1.5")], [Some(-5), None]);
+    let caps = ["-5", "0", "3", "x"].map(parallelism);
+    assert_eq!(caps, [Some(1), Some(1), Some(3), None]);
     assert_eq!(
-        pod.clone().over(workload.clone()).terms.revision.as_deref(),
-        Some("2")
+        parallelism(&i64::MAX.to_string()),
+        usize::try_from(i64::MAX).ok()
     );
-    assert_eq!(workload.over(pod).terms.revision.as_deref(), Some("1"));
 }
 
 #[test]
 fn terms_are_read_although_a_list_is_bad() {
-    let annotations = json!({ "sluice.dev/revision": "2", "sluice.dev/depends-on": "job/A" });
+    let annotations = json!({ "sluice.dev/skip": "true", "sluice.dev/depends-on": "job/A" });
     let read = terms(annotations.as_object().expect("a map")).all();
-    assert_eq!(read.map(|terms| terms.revision), Ok(Some("2".to_owned())));
+    assert_eq!(read.map(|terms| terms.skip), Ok(Some(true)));
     let bad = json!({ "sluice.dev/revision": 2 });
     assert_snapshot!(terms(bad.as_object().expect("a map")).all().expect_err("no text"),
         @"sluice.dev/revision: the value is not a text; put it in quotes");
@@ -106,36 +106,22 @@ fn a_bad_list_names_its_key() {
 }
 
 #[test]
-fn the_pod_wins_key_by_key_and_different_keys_add_up() {
-    let pod = json!({ "sluice.dev/depends-on": "svc/pod, job/both" });
-    let workload = json!({
-        "sluice.dev/depends-on": "svc/workload",
-        "config.kubernetes.io/depends-on": "batch/Job/both, batch/Job/other",
-    });
-    for (above, below, expected) in [
-        (&pod, &workload, "Service/pod Job/both Job/other"),
-        (&workload, &pod, "Service/workload Job/both Job/other"),
-        (&json!({}), &workload, "Service/workload Job/both Job/other"),
+fn different_keys_add_up_and_only_exact_repeats_are_one() {
+    for (annotations, expected) in [
+        (json!({}), ""),
         (
-            &json!({ "sluice.dev/depends-on": "" }),
-            &workload,
-            "Job/both Job/other",
+            json!({
+                "config.kubernetes.io/depends-on": "batch/Job/both, batch/Job/other",
+                "sluice.dev/depends-on": "svc/pod, job/both",
+            }),
+            "Service/pod Job/both Job/other",
         ),
-        (&json!({}), &json!({}), ""),
+        (
+            json!({ "sluice.dev/depends-on": "job/a, jobs/a, job/a:started, x/job/a" }),
+            "Job/a Job/a:started x/Job/a",
+        ),
     ] {
-        let declaration = read(above).and_then(|above| Ok(above.over(read(below)?)));
-        let dependencies = declaration.map(Declaration::dependencies);
-        assert_eq!(dependencies.map(|it| shown(&it)), Ok(expected.to_owned()));
+        let dependencies = read(&annotations).map(|it| shown(&it));
+        assert_eq!(dependencies, Ok(expected.to_owned()));
     }
-}
-
-#[test]
-fn only_exact_repeats_are_one() {
-    let declaration =
-        read(&json!({ "sluice.dev/depends-on": "job/a, jobs/a, job/a:started, x/job/a" }));
-    let dependencies = declaration.map(Declaration::dependencies);
-    assert_eq!(
-        dependencies.map(|it| shown(&it)),
-        Ok("Job/a Job/a:started x/Job/a".to_owned())
-    );
 }

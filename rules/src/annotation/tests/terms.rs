@@ -4,7 +4,6 @@ use super::super::*;
 use super::super::{placed, terms};
 use crate::terms::{OnFailure, OnTimeout, Regate};
 use insta::assert_snapshot;
-use std::time::Duration;
 
 fn read(key: &str, text: &str) -> Terms {
     let mut read = Terms::default();
@@ -33,27 +32,7 @@ fn every_word_is_read() {
     let skip = |text| read(keys::SKIP, text).skip;
     assert_eq!(skip("true"), Some(true));
     assert_eq!(skip("false"), Some(false));
-    let revision = |text| read(keys::REVISION, text).revision;
-    assert_eq!(revision(" 3 b").as_deref(), Some(" 3 b"));
-}
-
-#[test]
-fn what_is_not_said_comes_from_below() {
-    let above = Terms {
-        regate: Some(Regate::Always),
-        ..read(keys::TIMEOUT, "1s")
-    };
-    let below = Terms {
-        skip: Some(true),
-        ..read(keys::TIMEOUT, "2s")
-    };
-    let expected = Terms {
-        timeout: Some(Duration::from_secs(1)),
-        regate: Some(Regate::Always),
-        skip: Some(true),
-        ..Terms::default()
-    };
-    assert_eq!(above.over(below), expected);
+    assert_eq!(read(keys::REVISION, " 3 b"), Terms::default());
 }
 
 #[test]

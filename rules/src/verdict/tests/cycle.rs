@@ -12,7 +12,7 @@ fn deployment(name: &str, depends_on: &str) -> Value {
 
 fn told(dependent: &str, objects: Vec<Value>) -> Vec<String> {
     let pod = owned("Pod", "p", Some(("Deployment", dependent)), json!({}));
-    let edges = edges_of(&pod, &Cluster::of(objects), &CrossNamespace::default());
+    let edges = edges_of(&pod, &Cluster::of(objects), &Policy::default());
     let text = |edge: &Edge| format!("{}: {}", edge.judged.reason, edge.judged.message);
     edges.iter().map(text).collect()
 }
@@ -40,6 +40,24 @@ fn every_member_is_told_the_whole_way() {
         format!("Cycle: Deployment/b -> Deployment/c -> Deployment/a -> Deployment/b{way}")
     );
     assert!(of_b[1].starts_with("Satisfied"));
+}
+
+#[test]
+fn a_list_that_does_not_count_closes_no_cycle() {
+    let mut back = deployment("b", "");
+    back["metadata"]["annotations"] =
+        json!({"config.kubernetes.io/depends-on": "apps/namespaces/shop/Deployment/a"});
+    let cluster = Cluster::of(vec![deployment("a", "deployment/b"), back]);
+    let pod = owned("Pod", "p", Some(("Deployment", "a")), json!({}));
+    let reason = |config_depends_on: bool| {
+        let policy = Policy {
+            config_depends_on,
+            ..Policy::default()
+        };
+        edges_of(&pod, &cluster, &policy)[0].judged.reason
+    };
+    assert_eq!(reason(true), Reason::Cycle);
+    assert_eq!(reason(false), Reason::InProgress);
 }
 
 #[test]

@@ -64,8 +64,11 @@ fn the_revision_of_a_pod_template_counts_before_that_of_its_workload() {
 fn lockstep_stays_within_the_namespace() {
     let pod = of_revision(pod("data/job/y"), "2");
     let old = of_revision(job("data", "y", "x", true), "1");
-    let allowed = CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]);
-    let edges = edges_of(&pod, &Cluster::of(vec![old]), &allowed);
+    let policy = Policy {
+        cross_namespace: CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]),
+        ..Policy::default()
+    };
+    let edges = edges_of(&pod, &Cluster::of(vec![old]), &policy);
     assert_eq!(edges[0].judged.reason, Reason::Satisfied);
 }
 
@@ -135,11 +138,57 @@ fn only_a_job_made_since_the_revision_appeared_is_fresh() {
         assert_eq!(ask(BEGAN), Reason::Satisfied, "{owners:?}");
         assert_eq!(ask(LATE), Reason::Satisfied, "{owners:?}");
     }
-    assert_eq!(
-        freshness(&stateful, &db[..1], LATE),
-        Reason::Syncing,
-        "its revision has not been seen yet"
+}
+
+/// A StatefulSet's pod, and the StatefulSet.
+fn stateful() -> (Value, Value) {
+    let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), json!({}));
+    pod["metadata"]["labels"] = json!({"controller-revision-hash": "db-1"});
+    let mut set = owned("StatefulSet", "db", None, json!({}));
+    set["metadata"]["uid"] = json!("u");
+    (pod, set)
+}
+
+#[test]
+fn a_controller_revision_is_waited_for_unless_it_is_hidden() {
+    let (pod, set) = stateful();
+    let mut cluster = Cluster::of(vec![set]);
+    let resolved = |cluster: &Cluster| Dependent::resolve(&pod, &[], cluster);
+    assert_eq!(resolved(&cluster), Lookup::NotFound);
+    cluster.unavailable = vec![("ControllerRevision", Unavailable::Stale)];
+    let stale = Lookup::Unavailable(Unavailable::Stale);
+    assert_eq!(resolved(&cluster), stale);
+    cluster.unavailable = vec![("ControllerRevision", Unavailable::Forbidden)];
+    let Lookup::Found(dependent) = resolved(&cluster) else {
+        panic!("resolved")
+    };
+    assert_eq!(dependent.revision().as_deref(), Some("u.db-1"));
+    assert_eq!(dependent.revision_began(), Err(Unavailable::Forbidden));
+}
+
+#[test]
+fn a_controller_revision_that_is_brought_back_is_another_revision() {
+    let (pod, set) = stateful();
+    let told = |written: Option<&str>| {
+        let mut revision = made(owned("ControllerRevision", "db-1", None, json!({})), BEGAN);
+        revision["metadata"]["managedFields"] = json!([{ "time": written }]);
+        let cluster = Cluster::of(vec![set.clone(), revision]);
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
+            panic!("resolved")
+        };
+        let time = |at: Result<Timestamp, Unavailable>| at.unwrap().to_string();
+        let times = [dependent.revision_began(), dependent.revision_returned()].map(time);
+        (dependent.revision().unwrap(), times)
+    };
+    let first = ("u.db-1".to_owned(), [BEGAN, BEGAN].map(str::to_owned));
+    for written in [None, Some(EARLY), Some(BEGAN)] {
+        assert_eq!(told(written), first, "{written:?}");
+    }
+    let back = (
+        "u.db-1.1704240000".to_owned(),
+        [BEGAN, LATE].map(str::to_owned),
     );
+    assert_eq!(told(Some(LATE)), back);
 }
 
 #[test]

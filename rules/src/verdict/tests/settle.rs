@@ -18,7 +18,7 @@ fn told_at(now: i64, pod: &Value, job: Value) -> (Reason, Option<i64>) {
     let judgement = judge(
         &dependent,
         dependencies,
-        &CrossNamespace::default(),
+        &Policy::default(),
         &cluster,
         at(now),
     );
@@ -123,8 +123,8 @@ fn while_helm_is_at_work_an_old_object_is_waited_for_but_not_for_ever() {
             panic!("resolved")
         };
         let dependencies = dependent.dependencies(true, &world).unwrap();
-        let allowed = CrossNamespace::default();
-        judge(&dependent, dependencies, &allowed, &world, at(now)).edges[0]
+        let policy = Policy::default();
+        judge(&dependent, dependencies, &policy, &world, at(now)).edges[0]
             .judged
             .reason
     };

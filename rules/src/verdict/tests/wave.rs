@@ -105,13 +105,7 @@ fn a_wave_is_not_passed_because_it_is_empty_so_far() {
     let judged = |second: i64| {
         let dependencies = dependent.dependencies(true, &cluster).unwrap();
         let now = Timestamp::from_second(second).unwrap();
-        judge(
-            &dependent,
-            dependencies,
-            &CrossNamespace::default(),
-            &cluster,
-            now,
-        )
+        judge(&dependent, dependencies, &Policy::default(), &cluster, now)
     };
     let early = judged(0);
     assert_eq!(early.edges[0].judged.reason, Reason::Settling);
@@ -133,8 +127,10 @@ fn a_wave_is_not_passed_while_the_revision_is_not_known() {
     let set = of_release(owned("StatefulSet", "db", None, json!({})), Some("1"), -60);
     let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), json!({}));
     pod["metadata"]["labels"] = json!({"controller-revision-hash": "db-1"});
-    let unseen = Cluster::of(vec![set.clone()]);
-    assert_eq!(reasons(&pod, &unseen), [Reason::Syncing]);
+    let mut undated = owned("ControllerRevision", "db-1", None, json!({}));
+    undated["metadata"]["creationTimestamp"] = json!(null);
+    let unknown = Cluster::of(vec![set.clone(), undated]);
+    assert_eq!(reasons(&pod, &unknown), [Reason::Syncing]);
     let mut hidden = Cluster::of(vec![set]);
     hidden.unavailable = vec![("ControllerRevision", Unavailable::Forbidden)];
     assert_eq!(reasons(&pod, &hidden), [Reason::Satisfied]);

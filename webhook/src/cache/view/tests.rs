@@ -40,6 +40,20 @@ fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
     assert!(view.changed().now_or_never().is_some());
 }
 
+#[test]
+fn who_looks_at_the_kinds_is_woken_by_another_custom_one() {
+    let (cache, _requests) = Cache::new();
+    let view = cache.view();
+    let before = view.kinds().len();
+    cache.store(&rules::kinds::by_word("secret").map(Kind::Builtin).unwrap());
+    assert!(view.changed().now_or_never().is_none(), "no wave reads it");
+    cache.store(&widget());
+    assert!(view.changed().now_or_never().is_some());
+    assert_eq!(view.kinds().len(), before + 1);
+    cache.store(&widget());
+    assert!(view.changed().now_or_never().is_none(), "nothing new");
+}
+
 fn labelled(name: &str, labels: &Value) -> Value {
     json!({"metadata": {"namespace": "a", "name": name, "labels": labels}})
 }

@@ -1,0 +1,163 @@
+//! From a pod, or from a workload alone, to the dependent.
+
+use super::revision::{created, started};
+use super::{Dependent, Owner, annotations, text};
+use crate::keys;
+use crate::kinds::{self, Kind};
+use crate::scope::{self, Part, Scope};
+use crate::world::{Lookup, Unavailable, World};
+use serde_json::{Map, Value};
+
+/// The built-in kinds that a controller reference is followed through: group and kind.
+const WORKLOADS: [(&str, &str); 7] = [
+    ("apps", "ReplicaSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("", "ReplicationController"),
+    ("batch", "Job"),
+    ("batch", "CronJob"),
+];
+
+/// Deeper than any chain of workloads that Kubernetes makes (CronJob, Job, Pod), and a bound on forged ones.
+const MAX_OWNERS: usize = 4;
+
+impl Dependent {
+    /// Follows the controller references of `pod` upwards.
+    ///
+    /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
+    /// owner, or its `ControllerRevision`, has not been seen yet: watches of two kinds have no order between them.
+    pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
+        let namespace = text(pod, "/metadata/namespace");
+        let mut owners: Vec<Owner> = Vec::new();
+        let mut topmost = None;
+        let mut next = controller(pod, extra);
+        while let Some((kind, name)) = next {
+            if owners.len() == MAX_OWNERS {
+                break;
+            }
+            match world.object(&kind, Some(&namespace), &name) {
+                Lookup::Found(object) => {
+                    next = controller(&object, extra);
+                    owners.push(Owner::of(kind, &object));
+                    topmost = Some(object);
+                }
+                Lookup::NotFound => return Lookup::NotFound,
+                // A kind from elsewhere that sluice may not read is where the climb ends; the pod's own list counts.
+                Lookup::Unavailable(Unavailable::Forbidden | Unavailable::NotServed)
+                    if matches!(kind, Kind::Custom { .. }) =>
+                {
+                    break;
+                }
+                Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+            }
+        }
+        let hash = pod.pointer("/metadata/labels/controller-revision-hash");
+        let (scope, called) = belonging(pod, topmost.as_ref());
+        let mut dependent = Self {
+            scope,
+            called,
+            namespace,
+            pod: text(pod, "/metadata/name"),
+            uid: text(pod, "/metadata/uid"),
+            template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
+            controller_revision: None,
+            pod_annotations: annotations(pod),
+            created: created(pod),
+            started: started(pod),
+            node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
+            owners,
+        };
+        match dependent.look_up_controller_revision(world) {
+            Lookup::Found(found) => dependent.controller_revision = found,
+            Lookup::NotFound => return Lookup::NotFound,
+            Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+        }
+        Lookup::Found(dependent)
+    }
+
+    /// The dependent that the pods of a workload will be, as far as the workload tells.
+    pub fn of_workload(kind: Kind, object: &Value, namespace: &str) -> Self {
+        let template = object.pointer("/spec/template").cloned();
+        let (scope, called) = belonging(&Value::Null, Some(object));
+        Self {
+            namespace: namespace.to_owned(),
+            pod: String::new(),
+            uid: String::new(),
+            template_hash: None,
+            controller_revision: None,
+            pod_annotations: template.map_or_else(Map::new, |template| annotations(&template)),
+            created: None,
+            started: None,
+            node: None,
+            owners: vec![Owner::of(kind, object)],
+            scope,
+            called,
+        }
+    }
+}
+
+impl Owner {
+    fn of(kind: Kind, object: &Value) -> Self {
+        Self {
+            kind,
+            name: text(object, "/metadata/name"),
+            uid: text(object, "/metadata/uid"),
+            annotations: annotations(object),
+            created: created(object),
+            written: scope::written(object),
+        }
+    }
+}
+
+/// What a pod's scope is, and what it is called there. A name by hand counts wherever it stands; what installers write,
+/// they write on the object that the user made.
+fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>) {
+    let object = topmost.unwrap_or(pod);
+    let by_hand = scope::said(pod, keys::SCOPE).and_then(|_| Scope::of(pod));
+    let scope = by_hand.or_else(|| Scope::of(object));
+    let charts = [scope::chart(object), scope::app(object)];
+    let charts = charts.into_iter().flatten();
+    let groups = scope::groups(pod).chain(scope::groups(object));
+    let called = charts
+        .map(|name| Part::SubChart(name.to_owned()))
+        .chain(groups.map(|name| Part::Group(name.to_owned())));
+    (scope, called.collect())
+}
+
+/// The controller reference of an object, if it is one that we follow.
+fn controller(object: &Value, extra: &[(String, String)]) -> Option<(Kind, String)> {
+    let reference = controller_of(object)?;
+    let (group, kind) = group_kind(reference);
+    if WORKLOADS.contains(&(group, kind)) {
+        let builtin = kinds::builtin(group, kind)?;
+        return Some((
+            Kind::Builtin(builtin),
+            reference["name"].as_str()?.to_owned(),
+        ));
+    }
+    let followed = extra.iter().any(|(g, k)| g == group && k == kind);
+    followed.then(|| {
+        let kind = Kind::Custom {
+            group: group.to_owned(),
+            word: kind.to_owned(),
+        };
+        Some((kind, reference["name"].as_str()?.to_owned()))
+    })?
+}
+
+/// The reference to the object's controller.
+pub(crate) fn controller_of(object: &Value) -> Option<&Value> {
+    object
+        .pointer("/metadata/ownerReferences")?
+        .as_array()?
+        .iter()
+        .find(|reference| reference["controller"] == Value::Bool(true))
+}
+
+/// API group and kind of anything that carries `apiVersion` and `kind`.
+pub fn group_kind(object: &Value) -> (&str, &str) {
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    (group, object["kind"].as_str().unwrap_or_default())
+}

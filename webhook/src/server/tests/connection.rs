@@ -1,0 +1,135 @@
+//! One connection: how slow, how idle and how old it may be, and how many one client may have.
+
+use super::*;
+use std::time::Duration;
+use tokio::io::{DuplexStream, duplex};
+use tokio::time::{Instant, sleep};
+
+/// A connection in memory, so that the clock may be paused.
+fn in_memory(server: &Server) -> (DuplexStream, JoinHandle<()>) {
+    let (client, stream) = duplex(1024);
+    let server = server.clone();
+    let peer = "10.0.0.1:4711".parse().unwrap();
+    (
+        client,
+        tokio::spawn(async move { server.http(stream, peer, router()).await }),
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_trickles_in_is_cut() {
+    let (server, registry) = server(Limits::admission());
+    let (mut client, connection) = in_memory(&server);
+    let start = Instant::now();
+    for byte in GET {
+        if client.write_all(&[*byte]).await.is_err() {
+            break;
+        }
+        sleep(Duration::from_millis(999)).await;
+    }
+    connection.await.unwrap();
+    assert_eq!(read_answer(&mut client).await, "");
+    assert!(
+        (5..7).contains(&start.elapsed().as_secs()),
+        "{:?}",
+        start.elapsed()
+    );
+    assert!(count(
+        &registry,
+        r#"turned_away_total{port="admission",reason="slow-head"} 1"#
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_between_requests_is_longer_than_a_head_may_take() {
+    let (server, _) = server(Limits {
+        age: Duration::from_secs(3600),
+        ..Limits::admission()
+    });
+    let (mut client, connection) = in_memory(&server);
+    for _ in 0..3 {
+        sleep(Duration::from_secs(100)).await;
+        let answer = ask(&mut client, GET).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("hello 10.0.0.1"),
+            "{answer}"
+        );
+    }
+    let start = Instant::now();
+    connection.await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 120, "the idle limit");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_trickles_in_is_answered_503() {
+    let (server, registry) = server(Limits::admission());
+    let (mut client, _connection) = in_memory(&server);
+    let start = Instant::now();
+    let head = b"POST /body HTTP/1.1\r\nHost: sluice\r\nContent-Length: 10\r\n\r\nabc";
+    let answer = ask(&mut client, head).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 503") && answer.contains("connection: close"),
+        "{answer}"
+    );
+    assert_eq!(start.elapsed().as_secs(), 10);
+    assert!(count(
+        &registry,
+        r#"turned_away_total{port="admission",reason="slow-request"} 1"#
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_costs_one_request_its_answer() {
+    let (server, registry) = server(Limits::admission());
+    let (mut client, _connection) = in_memory(&server);
+    let answer = ask(&mut client, b"GET /panic HTTP/1.1\r\nHost: sluice\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
+    assert!(ask(&mut client, GET).await.starts_with("HTTP/1.1 200"));
+    assert!(count(&registry, r#"panics_total{port="admission"} 1"#));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_connection_is_closed_with_an_answer() {
+    let (server, _) = server(Limits::admission());
+    let (mut client, connection) = in_memory(&server);
+    sleep(Duration::from_secs(59)).await;
+    assert!(!ask(&mut client, GET).await.contains("connection: close"));
+    sleep(Duration::from_secs(62)).await;
+    assert!(!connection.is_finished(), "nothing is closed in a pause");
+    assert!(ask(&mut client, GET).await.contains("connection: close"));
+    connection.await.unwrap();
+}
+
+#[test]
+fn ages_are_spread_over_the_second_half() {
+    let most = Duration::from_secs(120);
+    let ages: Vec<Duration> = (0..200).map(|_| draw_age(most)).collect();
+    assert!(
+        ages.iter().all(|age| (most / 2..=most).contains(age)),
+        "{ages:?}"
+    );
+    let old = ages.iter().filter(|age| **age > most * 3 / 4).count();
+    assert!((50..150).contains(&old), "{old} of 200 in the last quarter");
+}
+
+#[tokio::test]
+async fn a_crowd_from_one_address_is_turned_away() {
+    let (server, registry) = server(Limits {
+        per_client: 2,
+        ..Limits::admission()
+    });
+    let Running { address, .. } = start(server, router()).await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        assert!(ask(&mut stream, GET).await.starts_with("HTTP/1.1 200"));
+        held.push(stream);
+    }
+    let mut third = TcpStream::connect(address).await.unwrap();
+    assert_eq!(third.read(&mut [0; 16]).await.unwrap_or(0), 0);
+    assert!(count(
+        &registry,
+        r#"turned_away_total{port="admission",reason="crowded"} 1"#
+    ));
+    assert!(ask(&mut held[0], GET).await.starts_with("HTTP/1.1 200"));
+}
