@@ -20,7 +20,7 @@ use dashmap::DashMap;
 use rules::kinds::Kind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
 /// has told that they are the same.
@@ -29,6 +29,9 @@ pub struct Cache {
     stores: DashMap<Kind, Arc<Store>>,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
+    /// The pods that have no node yet, of all that there are.
+    unscheduled: Arc<Store>,
+    unscheduled_wanted: Notify,
     /// The plans, with what they say; of other ConfigMaps only the metadata is read.
     plans: Arc<Store>,
     memory: Arc<Memory>,
@@ -46,6 +49,8 @@ impl Cache {
         let cache = Self {
             stores: DashMap::new(),
             gated: Arc::default(),
+            unscheduled: Arc::default(),
+            unscheduled_wanted: Notify::new(),
             plans: Arc::default(),
             memory: Arc::default(),
             slots: Arc::default(),
@@ -60,6 +65,16 @@ impl Cache {
     /// The store of the gated pods.
     pub fn gated(&self) -> &Arc<Store> {
         &self.gated
+    }
+
+    /// The store of the pods that have no node yet.
+    pub fn unscheduled(&self) -> &Arc<Store> {
+        &self.unscheduled
+    }
+
+    /// Returns when somebody has looked for them: when something that is waited for is not ready.
+    pub async fn unscheduled_wanted(&self) {
+        self.unscheduled_wanted.notified().await;
     }
 
     /// Lets views look at the metadata of Secrets by themselves, not only where a list names one: the administrator has

@@ -159,3 +159,18 @@ fn helm_is_at_work_as_long_as_its_record_says_so() {
     assert!(view.changed().now_or_never().is_some());
     assert!(!cache.view().is_pending(&scope));
 }
+
+#[test]
+fn a_glance_at_unscheduled_pods_asks_for_them_and_wakes_nobody() {
+    let (cache, _requests) = Cache::new();
+    cache.unscheduled().replace(&[]);
+    let view = cache.view();
+    let all = Selector::default();
+    assert!(cache.unscheduled_wanted().now_or_never().is_none());
+    assert!(view.unscheduled("a", &all).is_empty());
+    assert!(cache.unscheduled_wanted().now_or_never().is_some());
+    cache.unscheduled().apply(&labelled("x", &json!({})));
+    assert!(view.changed().now_or_never().is_none());
+    assert_eq!(view.unscheduled("a", &all).len(), 1);
+    assert!(view.unscheduled("b", &all).is_empty());
+}
