@@ -10,6 +10,7 @@ use kube::{Client, Error};
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::selector::Selector;
+use rules::slots::{Entry, Holder, Wave};
 use rules::world::{Lookup, Unavailable, World};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -17,6 +18,9 @@ use std::collections::HashMap;
 
 /// More rounds than the longest chain of questions (pod, owners, kind, object, slices, class) can need.
 const MAX_ROUNDS: usize = 12;
+
+/// The ConfigMap in sluice's own namespace that says who may run where there is a cap.
+pub(crate) const SLOTS: &str = "sluice-slots";
 
 /// One question to the API server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -45,6 +49,8 @@ pub(crate) struct Reader {
     client: Client,
     known: HashMap<Question, Lookup<Reply>>,
     open: RefCell<Vec<Question>>,
+    /// The namespace of sluice, where somebody knows it.
+    installed_in: Option<String>,
 }
 
 impl Reader {
@@ -53,7 +59,13 @@ impl Reader {
             client,
             known: HashMap::new(),
             open: RefCell::default(),
+            installed_in: None,
         }
+    }
+
+    /// Says where sluice is installed, so that its slots can be looked at.
+    pub(crate) fn installed_in(&mut self, namespace: Option<String>) {
+        self.installed_in = namespace;
     }
 
     /// The rules' answer, asked again until nothing is left that they want to know.
@@ -221,6 +233,25 @@ impl Reader {
         Ok(format!("{root}/{version}{namespace}/{plural}"))
     }
 
+    /// Some pods of a namespace; none where the caller may not list them.
+    fn pods(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Vec<Value> {
+        let Some(kind) = kinds::builtin("", "Pod").map(Kind::Builtin) else {
+            return Vec::new();
+        };
+        match World::list(self, &kind, Some(namespace), selector) {
+            Lookup::Found(mut pods) => {
+                pods.retain(wanted);
+                pods
+            }
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
+    }
+
     fn look(&self, question: Question) -> Lookup<Reply> {
         if let Question::Object(kind @ Kind::Custom { .. }, ..)
         | Question::List(kind @ Kind::Custom { .. }, ..) = &question
@@ -282,6 +313,28 @@ impl World for Reader {
         World::list(self, &kind, Some(namespace), &plans)
     }
 
+    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
+        let config_maps = kinds::builtin("", "ConfigMap").map(Kind::Builtin);
+        let (Some(kind), Some(namespace)) = (config_maps, &self.installed_in) else {
+            return Lookup::Unavailable(Unavailable::Forbidden);
+        };
+        match World::object(self, &kind, Some(namespace), SLOTS) {
+            Lookup::Found(stored) => Lookup::Found(holders(&stored, wave)),
+            Lookup::NotFound => Lookup::NotFound,
+            Lookup::Unavailable(why) => Lookup::Unavailable(why),
+        }
+    }
+
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
+        let homeless = |pod: &Value| pod["spec"]["nodeName"].is_null();
+        self.pods(namespace, selector, homeless)
+    }
+
+    fn gated(&self, namespace: &str) -> Vec<Value> {
+        let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
+        self.pods(namespace, &gated, |_| true)
+    }
+
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
         match kind {
             Kind::Builtin(builtin) => Lookup::Found(builtin.namespaced),
@@ -309,4 +362,12 @@ fn pick<T>(reply: Lookup<Reply>, take: impl Fn(Reply) -> Option<T>) -> Lookup<T>
         Lookup::NotFound => Lookup::NotFound,
         Lookup::Unavailable(why) => Lookup::Unavailable(why),
     }
+}
+
+/// Who runs in a wave, as the ConfigMap says.
+fn holders(stored: &Value, wave: &Wave) -> Vec<Holder> {
+    let texts = stored["data"].as_object().into_iter().flatten();
+    let entries = texts.filter_map(|(_, text)| serde_json::from_str::<Entry>(text.as_str()?).ok());
+    let mut ours = entries.filter(|entry| entry.wave == *wave);
+    ours.next().map(|entry| entry.holders).unwrap_or_default()
 }

@@ -1,15 +1,16 @@
 //! `status POD`: the verdict on one pod, by the rules of the status service.
 
 use crate::args::Output;
-use crate::reader::Reader;
+use crate::reader::{Reader, SLOTS};
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use kube::Client;
 use rules::dependent::Dependent;
 use rules::keys;
 use rules::kinds::{self, Kind};
-use rules::verdict::{self, Policy};
-use rules::wire::{Answer, Decision, Report};
+use rules::kstatus::Status;
+use rules::verdict::{self, Policy, Reason};
+use rules::wire::{Answer, Decision, Report, env};
 use rules::world::{Lookup, World};
 use serde_json::Value;
 use std::fmt::Write;
@@ -30,8 +31,15 @@ pub(crate) async fn run(
     output: Output,
 ) -> Result<ExitCode> {
     let mut reader = Reader::new(client);
+    let found = reader.settle(|world| dependent(world, namespace, name));
+    let (pod, _) = found.await?;
+    let home = home(&pod);
+    reader.installed_in(home.clone());
     let judged = reader.settle(|world| judge(world, namespace, name, Timestamp::now()));
-    let (pod, answer) = judged.await?;
+    let (pod, mut answer) = judged.await?;
+    if let Some(home) = home {
+        name_missing_right(&mut answer, &home);
+    }
     print(&pod, &answer, output)?;
     Ok(match answer.verdict {
         Decision::Open => ExitCode::SUCCESS,
@@ -58,6 +66,29 @@ fn judge(
         answer = verdict::rule(&terms, dependent.started, &edges, now).over(answer);
     }
     Ok((pod, answer))
+}
+
+/// The namespace of sluice, as the address says that the pod's gate asks at: `sluice.sluice-system.svc`.
+fn home(pod: &Value) -> Option<String> {
+    let by_name = |list: &Value, name: &str| {
+        let found = list.as_array()?.iter().find(|it| it["name"] == name);
+        found.cloned()
+    };
+    let gate = by_name(&pod["spec"]["initContainers"], keys::GATE_CONTAINER)?;
+    let address = by_name(&gate["env"], env::SERVER_NAME)?;
+    let mut labels = address["value"].as_str()?.split('.');
+    labels.nth(1).map(ToOwned::to_owned)
+}
+
+/// Says what to ask for where the slots could not be read.
+fn name_missing_right(answer: &mut Answer, home: &str) {
+    let unread = |it: &&mut Report| {
+        it.reason == Reason::NoSlot.label() && it.status == Status::Unknown.word()
+    };
+    for report in answer.dependencies.iter_mut().filter(unread) {
+        let hint = format!("; that takes the right to get ConfigMap {SLOTS} in namespace {home}");
+        report.message.get_or_insert_default().push_str(&hint);
+    }
 }
 
 /// A pod, and the workload above it.

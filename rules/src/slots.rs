@@ -49,6 +49,16 @@ pub struct Holder {
     pub most: usize,
 }
 
+/// What is written down of a wave: a value of the ConfigMap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Which.
+    #[serde(flatten)]
+    pub wave: Wave,
+    /// Who runs in it.
+    pub holders: Vec<Holder>,
+}
+
 /// What a dependent asks for: a slot, in its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {

@@ -7,6 +7,7 @@ mod node;
 mod part;
 mod reason;
 mod revision;
+mod room;
 mod ruling;
 mod settle;
 mod several;
@@ -109,7 +110,9 @@ pub fn judge(
     };
     let mut edges: Vec<Edge> = dependencies.into_iter().map(judge_one).collect();
     edges.retain(|edge| !judge.is_idle_wave(edge));
-    judge.name_cycles(&mut edges);
+    for edge in edges.iter_mut().filter(|edge| !edge.judged.satisfied) {
+        judge.look_behind(edge);
+    }
     Judgement {
         edges,
         again: judge.again.get(),

@@ -136,6 +136,17 @@ pub trait World {
         Lookup::Unavailable(Unavailable::Forbidden)
     }
 
+    /// The pods of a namespace that have no node yet and that the selector selects, as far as anybody here knows. They only
+    /// say why something takes so long, so their changes need to wake nobody.
+    fn unscheduled(&self, _namespace: &str, _selector: &Selector) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// The gated pods of a namespace, on the same terms.
+    fn gated(&self, _namespace: &str) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// Whether objects of this kind live in a namespace.
     fn namespaced(&self, kind: &Kind) -> Lookup<bool>;
 

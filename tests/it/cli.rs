@@ -8,6 +8,7 @@
 mod graph;
 mod lint;
 mod server;
+mod slots;
 
 use harness::process::{binary, json_lines, pipe};
 use serde_json::{Value, json};

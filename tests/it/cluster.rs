@@ -20,6 +20,7 @@ mod pods; // pods whose namespace or own settings are narrow
 mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
 mod rolled_back; // what a rollback brings back
+mod room; // what fits on no node
 mod selected; // entries that mean several objects
 mod services; // when a Service has somebody behind it
 pub(crate) mod slots; // caps: how many of a wave may run at once

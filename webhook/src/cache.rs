@@ -31,6 +31,9 @@ pub struct Cache {
     stores: DashMap<Kind, Arc<Store>>,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
+    /// The pods that have no node yet, of all that there are.
+    unscheduled: Arc<Store>,
+    unscheduled_wanted: Notify,
     /// The plans, with what they say; of other ConfigMaps only the metadata is read.
     plans: Arc<Store>,
     memory: Arc<Memory>,
@@ -51,6 +54,8 @@ impl Cache {
         let cache = Self {
             stores: DashMap::new(),
             gated: Arc::default(),
+            unscheduled: Arc::default(),
+            unscheduled_wanted: Notify::new(),
             plans: Arc::default(),
             memory: Arc::default(),
             slots: Arc::default(),
@@ -67,6 +72,16 @@ impl Cache {
     /// The store of the gated pods.
     pub fn gated(&self) -> &Arc<Store> {
         &self.gated
+    }
+
+    /// The store of the pods that have no node yet.
+    pub fn unscheduled(&self) -> &Arc<Store> {
+        &self.unscheduled
+    }
+
+    /// Returns when somebody has looked for them: when something that is waited for is not ready.
+    pub async fn unscheduled_wanted(&self) {
+        self.unscheduled_wanted.notified().await;
     }
 
     /// Lets views look at the metadata of Secrets by themselves, not only where a list names one: the administrator has

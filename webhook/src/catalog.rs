@@ -47,6 +47,8 @@ impl Catalog {
     pub async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
         let gated = self.clone().follow_gated();
         tokio::spawn(gated.instrument(info_span!("watch", kind = "gated pods")));
+        let unscheduled = self.clone().follow_unscheduled();
+        tokio::spawn(unscheduled.instrument(info_span!("watch", kind = "unscheduled pods")));
         let plans = self.clone().follow_plans();
         tokio::spawn(plans.instrument(info_span!("watch", kind = "plans")));
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
@@ -62,24 +64,39 @@ impl Catalog {
     async fn follow_gated(self) {
         let label = format!("{}={}", keys::GATED, keys::GATED_VALUE);
         let store = Arc::clone(self.cache.gated());
-        self.follow_labelled("Pod", label, &store).await;
+        self.follow_some("Pod", Some(label), None, &store).await;
+    }
+
+    /// Only pods without a node, so there are few, whatever the size of the cluster.
+    async fn follow_unscheduled(self) {
+        self.cache.unscheduled_wanted().await;
+        let store = Arc::clone(self.cache.unscheduled());
+        let fields = Some("spec.nodeName=,status.phase=Pending");
+        self.follow_some("Pod", None, fields, &store).await;
     }
 
     async fn follow_plans(self) {
         let store = Arc::clone(self.cache.plans());
-        self.follow_labelled("ConfigMap", format!("{}=true", keys::PLAN), &store)
-            .await;
+        let label = Some(format!("{}=true", keys::PLAN));
+        self.follow_some("ConfigMap", label, None, &store).await;
     }
 
-    /// The objects of a core kind with a label of ours, apart from the others of that kind: these are few.
-    async fn follow_labelled(&self, kind: &str, label: String, store: &Store) {
+    /// Some objects of a core kind, apart from the others of that kind: these are few.
+    async fn follow_some(
+        &self,
+        kind: &str,
+        selector: Option<String>,
+        fields: Option<&'static str>,
+        store: &Store,
+    ) {
         let Some(builtin) = kinds::builtin("", kind) else {
             return;
         };
         let target = Target {
             kind: Kind::Builtin(builtin),
             resource: resource(builtin),
-            selector: Some(label),
+            selector,
+            fields,
             detail: Detail::Object,
             observer: None,
         };
@@ -95,6 +112,7 @@ impl Catalog {
                     kind: kind.clone(),
                     resource: resource(builtin),
                     selector: None,
+                    fields: None,
                     detail: detail(&kind),
                     observer: self.observer(builtin),
                 };
@@ -144,6 +162,7 @@ impl Catalog {
                 kind: canonical,
                 resource: found.resource,
                 selector: None,
+                fields: None,
                 detail: Detail::Object,
                 observer: None,
             };

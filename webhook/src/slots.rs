@@ -10,8 +10,7 @@ mod keeper;
 pub use keeper::{Config, keep};
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use rules::slots::{Holder, Wave};
-use serde::{Deserialize, Serialize};
+use rules::slots::{Entry, Holder, Wave};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,14 +29,6 @@ struct Known {
     version: Option<String>,
     waves: BTreeMap<Wave, Vec<Holder>>,
     waiters: HashMap<Wave, HashMap<u64, Arc<Notify>>>,
-}
-
-/// One entry of the ConfigMap.
-#[derive(Debug, Serialize, Deserialize)]
-struct Entry {
-    #[serde(flatten)]
-    wave: Wave,
-    holders: Vec<Holder>,
 }
 
 impl Slots {

@@ -42,6 +42,8 @@ pub struct Target {
     pub resource: ApiResource,
     /// A label selector, where not every object is wanted.
     pub selector: Option<String>,
+    /// The same by fields.
+    pub fields: Option<&'static str>,
     /// How much of each object is asked for.
     pub detail: Detail,
     /// Who is shown each object as it arrives, beside the store.
@@ -136,6 +138,7 @@ async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), 
     let request = Request::new(path(&target.resource));
     let mut params = ListParams {
         label_selector: target.selector.clone(),
+        field_selector: target.fields.map(ToOwned::to_owned),
         ..ListParams::default()
     }
     .limit(PAGE);
@@ -190,6 +193,7 @@ async fn watch_once(
 ) -> Result<Ended, Error> {
     let params = WatchParams {
         label_selector: target.selector.clone(),
+        field_selector: target.fields.map(ToOwned::to_owned),
         ..WatchParams::default()
     }
     .timeout(WATCH_FOR);

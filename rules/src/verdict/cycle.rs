@@ -18,66 +18,69 @@ use std::collections::BTreeSet;
 /// So many objects are looked at, at most: who waits for more than that is not told of a cycle among them.
 const MOST: usize = 64;
 
-/// A workload on the way, the names up to it, and the edges that lead on; `None` for all that it declares.
+/// A workload, with its kind.
+pub(super) type Found = (Kind, Value);
+
+/// A workload on the way, the names up to it, and those that it leads on to; `None` for all that it declares.
 struct Step {
     dependent: Dependent,
     path: Vec<String>,
-    edges: Option<Vec<Dependency>>,
+    links: Option<Vec<Found>>,
 }
 
 impl Judge<'_> {
-    /// Says of each edge that leads back to the dependent that it does, and on which way.
-    pub(super) fn name_cycles(&self, edges: &mut [Edge]) {
-        let held = edges.iter_mut().filter(|edge| !edge.judged.satisfied);
-        for edge in held {
-            let known = matches!(edge.judged.reason, Reason::Syncing | Reason::SelfReference);
-            if known || edge.foreign {
-                continue;
-            }
-            if let Some(path) = self.way_back(&edge.dependency) {
-                edge.judged.reason = Reason::Cycle;
-                edge.judged.message =
-                    format!("{}; take one of these entries out", path.join(" -> "));
-            }
+    /// Says of an edge that holds the dependent back what no object says of itself: that it leads back to the dependent, and on
+    /// which way, or that what is behind it has no room. A path through another namespace would tell what is there.
+    pub(super) fn look_behind(&self, edge: &mut Edge) {
+        let known = matches!(edge.judged.reason, Reason::Syncing | Reason::SelfReference);
+        if known || edge.foreign {
+            return;
+        }
+        let links = self.links(&edge.dependency);
+        let lack = self.lack_of_room(edge.judged.reason, &links);
+        let judged = &mut edge.judged;
+        if let Some(path) = self.way(self.dependent, Some(links), &self.dependent.name()) {
+            judged.reason = Reason::Cycle;
+            judged.message = format!("{}; take one of these entries out", path.join(" -> "));
+        } else if let Some(lack) = lack {
+            judged.reason = Reason::Unschedulable;
+            judged.message = format!("{}; {lack}", judged.message);
         }
     }
 
-    /// The names from the dependent over this edge back to it.
-    fn way_back(&self, dependency: &Dependency) -> Option<Vec<String>> {
-        let start = self.dependent.name();
+    /// The names from a dependent over these workloads, or over all that it waits for, to another one.
+    pub(super) fn way(
+        &self,
+        from: &Dependent,
+        links: Option<Vec<Found>>,
+        goal: &str,
+    ) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut open = vec![Step {
-            dependent: self.dependent.clone(),
-            path: vec![start.clone()],
-            edges: Some(vec![dependency.clone()]),
+            dependent: from.clone(),
+            path: vec![from.name()],
+            links,
         }];
         while let Some(Step {
             dependent,
             path,
-            edges,
+            links,
         }) = open.pop()
         {
-            let config = self.policy.config_depends_on;
-            let declared = || {
-                dependent
-                    .dependencies(config, self.world)
-                    .unwrap_or_default()
-            };
-            let edges = edges.unwrap_or_else(declared);
-            let judge = self.of(&dependent);
-            for (kind, object) in edges.iter().flat_map(|edge| judge.links(edge)) {
+            let links = links.unwrap_or_else(|| self.of(&dependent).declared_links());
+            for (kind, object) in links {
                 let next = Dependent::of_workload(kind, &object, &dependent.namespace);
                 let name = next.name();
                 let mut path = path.clone();
                 path.push(name.clone());
-                if name == start {
+                if name == goal {
                     return Some(path);
                 }
                 if seen.len() < MOST && seen.insert(name) {
                     open.push(Step {
                         dependent: next,
                         path,
-                        edges: None,
+                        links: None,
                     });
                 }
             }
@@ -96,8 +99,19 @@ impl Judge<'_> {
         }
     }
 
+    fn declared_links(&self) -> Vec<Found> {
+        let config = self.policy.config_depends_on;
+        let declared = self.dependent.dependencies(config, self.world);
+        let links = |edge| self.links(edge);
+        declared
+            .unwrap_or_default()
+            .iter()
+            .flat_map(links)
+            .collect()
+    }
+
     /// The workloads whose pods an edge of the dependent needs.
-    fn links(&self, dependency: &Dependency) -> Vec<(Kind, Value)> {
+    fn links(&self, dependency: &Dependency) -> Vec<Found> {
         if dependency.optional {
             return Vec::new();
         }
@@ -132,12 +146,12 @@ impl Judge<'_> {
             }
             _ => Vec::new(),
         };
-        let makes_pods = |(_, object): &(Kind, Value)| object["spec"].is_object();
+        let makes_pods = |(_, object): &Found| object["spec"].is_object();
         found.into_iter().filter(makes_pods).collect()
     }
 
     /// The workloads whose pods a Service selects, as far as their own selectors tell.
-    fn behind(&self, service: &Value) -> Vec<(Kind, Value)> {
+    fn behind(&self, service: &Value) -> Vec<Found> {
         let selector = Selector::labels(&service["spec"]["selector"]);
         if selector.0.is_empty() {
             return Vec::new();

@@ -55,6 +55,8 @@ pub enum Reason {
     LowerWeight,
     /// As many objects of the dependent's wave run as may run at once.
     NoSlot,
+    /// A pod of it fits on no node.
+    Unschedulable,
     /// The dependent waits for what waits for it.
     Cycle,
     /// The dependent waits for itself.
@@ -73,7 +75,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -99,6 +101,7 @@ impl Reason {
         Self::Settling,
         Self::LowerWeight,
         Self::NoSlot,
+        Self::Unschedulable,
         Self::Cycle,
         Self::SelfReference,
         Self::Syncing,
@@ -136,6 +139,7 @@ impl Reason {
             Self::Settling => "Settling",
             Self::LowerWeight => "LowerWeight",
             Self::NoSlot => "NoSlot",
+            Self::Unschedulable => "Unschedulable",
             Self::Cycle => "Cycle",
             Self::SelfReference => "SelfReference",
             Self::Syncing => "Syncing",
@@ -195,6 +199,9 @@ impl Reason {
             Self::LowerWeight => "an object of its scope with a lower weight is not ready yet",
             Self::NoSlot => {
                 "as many objects of its weight run as sluice.dev/parallelism allows; its turn comes when one is done"
+            }
+            Self::Unschedulable => {
+                "a pod of it fits on no node; give the cluster room, lower requests, or delete a pod that waits for it"
             }
             Self::Cycle => {
                 "it waits for the dependent, by whatever way round; take one of the entries out of its list"

@@ -3,7 +3,7 @@
 use super::edge::Judge;
 use super::{Judged, Reason, unmet};
 use crate::kstatus::Status;
-use crate::slots::{Claim, Holder};
+use crate::slots::Claim;
 use crate::world::{Lookup, Unavailable};
 
 /// So many holders are named; a gate's line is one line.
@@ -33,7 +33,8 @@ impl Judge<'_> {
                 held(format!("holds one of {most} slots"))
             }
             Lookup::Found(holders) => {
-                let (running, names) = (holders.len(), named(&holders));
+                let names: Vec<String> = holders.iter().map(ToString::to_string).collect();
+                let (running, names) = (holders.len(), listed(&names));
                 let message = if running == 0 {
                     format!("0 of {most} run; its turn comes in a moment")
                 } else {
@@ -45,13 +46,14 @@ impl Judge<'_> {
     }
 }
 
-fn named(holders: &[Holder]) -> String {
-    let names = holders.iter().take(NAMED).map(ToString::to_string);
-    let mut text = names.collect::<Vec<_>>().join(", ");
-    if let Some(more) = holders.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        text = format!("{text} and {more} more");
+/// The first few names, and how many more there are.
+pub(super) fn listed(names: &[String]) -> String {
+    let shown = &names[..names.len().min(NAMED)];
+    let text = shown.join(", ");
+    match names.len() - shown.len() {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
-    text
 }
 
 fn held(message: String) -> Judged {

@@ -6,6 +6,7 @@ mod health;
 mod node;
 mod part;
 mod revision;
+mod room;
 mod ruling;
 mod selection;
 mod settle;
@@ -28,6 +29,12 @@ impl Cluster {
             objects,
             unavailable: Vec::new(),
         }
+    }
+
+    fn pods_of(&self, namespace: &str) -> impl Iterator<Item = &Value> {
+        let is_one =
+            move |it: &&Value| it["kind"] == "Pod" && it["metadata"]["namespace"] == namespace;
+        self.objects.iter().filter(is_one)
     }
 
     fn usable(&self, kind: &Kind) -> Result<(), Unavailable> {
@@ -88,6 +95,16 @@ impl World for Cluster {
             revision: Some("1".to_owned()),
         };
         ((namespace, name) == ("shop", "gone")).then_some(known)
+    }
+
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
+        let homeless = |pod: &&Value| pod["spec"]["nodeName"].is_null() && selector.selects(pod);
+        self.pods_of(namespace).filter(homeless).cloned().collect()
+    }
+
+    fn gated(&self, namespace: &str) -> Vec<Value> {
+        let is_gated = |pod: &&Value| pod["metadata"]["labels"]["sluice.dev/gated"] == "true";
+        self.pods_of(namespace).filter(is_gated).cloned().collect()
     }
 
     fn declares_status(&self, _: &Kind) -> Option<bool> {

@@ -1,8 +1,9 @@
 //! Caps: `sluice.dev/parallelism`.
 
 use harness::cluster::{
-    Manifest, Namespace, Pod, Runs, config_map, deployment, items, job, with_namespace,
+    Manifest, Namespace, Pod, Program, Runs, config_map, deployment, items, job, with_namespace,
 };
+use harness::process::binary;
 use serde_json::json;
 
 const PARALLELISM: &str = "sluice.dev/parallelism";
@@ -126,6 +127,11 @@ async fn a_suspended_job_keeps_its_slot() {
         })
         .await;
         let second = waits(ns, capped(job("second"), 1)).await;
+        let status = Program::new(binary("kubectl-sluice"))
+            .args(["status", &second.name, "--namespace", &ns.name])
+            .run()
+            .await;
+        assert!(status.stdout.contains("1 of 1 run: Job/first"), "{status}");
 
         ns.patch("job/first", &suspend(false)).await;
         ns.next_pod_of("first", &first).await.starts().await;

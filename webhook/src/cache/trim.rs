@@ -1,5 +1,7 @@
 //! What is kept of an object: what the rules read, and nothing that is large or secret.
 
+mod requests;
+
 use rules::annotation::ORDER;
 use rules::kept::{METADATA_ONLY, POD_SPEC, POD_STATUS};
 use rules::keys;
@@ -77,7 +79,9 @@ pub fn trim(kind: &Kind, object: &mut Value) {
     let Kind::Builtin(builtin) = kind else { return };
     match (builtin.group, builtin.kind) {
         ("", "Pod") => {
+            let requests = requests::of(object);
             keep(object, "spec", &POD_SPEC);
+            requests::put(object, requests);
             keep(object, "status", &POD_STATUS);
         }
         ("discovery.k8s.io", "EndpointSlice") => trim_endpoints(object),

@@ -214,6 +214,15 @@ impl World for View {
         known.map_or(Lookup::Unavailable(Unavailable::Syncing), Lookup::Found)
     }
 
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
+        self.cache.unscheduled_wanted.notify_one();
+        glance(self.cache.unscheduled(), namespace, selector)
+    }
+
+    fn gated(&self, namespace: &str) -> Vec<Value> {
+        glance(self.cache.gated(), namespace, &Selector::default())
+    }
+
     fn active(&self, scope: &Scope) -> Option<Timestamp> {
         let stores = self.cache.stores();
         stores
@@ -270,6 +279,15 @@ impl Drop for View {
         for wave in slots.drain(..) {
             self.cache.slots().forget(&wave, self.id);
         }
+    }
+}
+
+/// The objects of a namespace, without a note that they were read: nobody is to be woken by them. A gate asks again before
+/// long, and then they are looked at anew.
+fn glance(store: &Store, namespace: &str, selector: &Selector) -> Vec<Value> {
+    match usable(store) {
+        Ok(()) => store.list(Some(namespace), selector),
+        Err(_) => Vec::new(),
     }
 }
 

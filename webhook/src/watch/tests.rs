@@ -101,6 +101,7 @@ async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed
         kind,
         resource,
         selector: None,
+        fields: None,
         observer: None,
     };
     let metrics = Metrics::default();

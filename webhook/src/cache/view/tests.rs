@@ -186,3 +186,18 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
     assert!(cache.view().kinds().contains(&certificates));
     assert_eq!(requests.try_recv(), Ok(certificates));
 }
+
+#[test]
+fn a_glance_at_unscheduled_pods_asks_for_them_and_wakes_nobody() {
+    let (cache, _requests) = Cache::new();
+    cache.unscheduled().replace(&[]);
+    let view = cache.view();
+    let all = Selector::default();
+    assert!(cache.unscheduled_wanted().now_or_never().is_none());
+    assert!(view.unscheduled("a", &all).is_empty());
+    assert!(cache.unscheduled_wanted().now_or_never().is_some());
+    cache.unscheduled().apply(&labelled("x", &json!({})));
+    assert!(view.changed().now_or_never().is_none());
+    assert_eq!(view.unscheduled("a", &all).len(), 1);
+    assert!(view.unscheduled("b", &all).is_empty());
+}

@@ -1,0 +1,59 @@
+//! Who runs while a pod waits for its turn.
+
+use super::server::Server;
+use serde_json::{Value, json};
+
+/// A pod of `Job/seed-2` at its gate, with the Job above it.
+fn waiting() -> [(&'static str, Value); 2] {
+    let address = json!([{"name": "SLUICE_SERVER_NAME", "value": "sluice.elsewhere.svc"}]);
+    let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed-2", "uid": "u2", "controller": true});
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {
+            "namespace": "shop", "name": "seed-2-x", "labels": {"sluice.dev/gated": "true"}, "ownerReferences": [owner],
+        },
+        "spec": {"initContainers": [{"name": "sluice-gate", "env": address}]},
+    });
+    let job = json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {
+            "namespace": "shop", "name": "seed-2", "uid": "u2",
+            "annotations": {"sluice.dev/parallelism": "1", "sluice.dev/scope": "r"},
+        },
+    });
+    [
+        ("/api/v1/namespaces/shop/pods/seed-2-x", pod),
+        ("/apis/batch/v1/namespaces/shop/jobs/seed-2", job),
+    ]
+}
+
+fn told(objects: &[(&str, Value)]) -> String {
+    let server = Server::start(objects);
+    let ran = server.run(&["status", "seed-2-x", "--namespace", "shop"]);
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.error);
+    ran.out
+}
+
+#[test]
+fn who_holds_the_slots_is_named() {
+    let entry = |scope: &str, name: &str| {
+        let holder = json!({"group": "batch", "kind": "Job", "name": name, "uid": "u", "revision": "u", "pods_of": "u", "most": 1});
+        let scope = json!({"namespace": "shop", "name": scope});
+        json!({"scope": scope, "weight": 0, "holders": [holder]}).to_string()
+    };
+    let slots = json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "elsewhere", "name": "sluice-slots"},
+        "data": {"shop.1": entry("another", "no"), "shop.2": entry("r", "seed-1"), "shop.3": "broken"},
+    });
+    let path = "/api/v1/namespaces/elsewhere/configmaps/sluice-slots";
+    let told = told(&[waiting().as_slice(), &[(path, slots)]].concat());
+    assert!(told.contains("NoSlot: 1 of 1 run: Job/seed-1\n"), "{told}");
+}
+
+#[test]
+fn where_the_slots_cannot_be_read_the_right_to_is_named() {
+    let told = told(&waiting());
+    let hint = "NoSlot: who holds the 1 slots cannot be seen from here; that takes the right to get ConfigMap \
+                sluice-slots in namespace elsewhere\n";
+    assert!(told.contains(hint), "{told}");
+}

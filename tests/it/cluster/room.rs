@@ -1,0 +1,63 @@
+//! Room on the nodes: a pod at its gate holds what it requests, and what it waits for may need just that.
+
+use harness::cluster::{LIMIT, Manifest, Namespace, deployment, finally, text, with_namespace};
+use serde_json::{Value, json};
+
+/// Something that one node has so much of, and that nobody else in the cluster asks for.
+struct Room {
+    node: String,
+    resource: String,
+}
+
+impl Room {
+    async fn on_a_node(ns: &Namespace) -> Self {
+        let nodes = ns.look.list("node", "").await;
+        Self {
+            node: text(&nodes[0], "/metadata/name").to_owned(),
+            resource: format!("example.com/{}", ns.name),
+        }
+    }
+
+    /// Gives the node so much of it, or takes it away. A kubelet leaves alone what it does not know.
+    async fn is(&self, ns: &Namespace, amount: Value) {
+        let amount = json!({self.resource.as_str(): amount});
+        let status = json!({"capacity": amount, "allocatable": amount});
+        ns.set_status(&format!("node/{}", self.node), &status).await;
+    }
+
+    /// Lets each pod of a workload have one of it.
+    fn taken_by(&self, manifest: Manifest) -> Manifest {
+        manifest.in_app("/resources/limits", json!({self.resource.as_str(): "1"}))
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn waiting_pods_that_hold_what_their_dependency_lacks_are_named() {
+    with_namespace("room", async |ns| {
+        let room = Room::on_a_node(ns).await;
+        let test = async || {
+            room.is(ns, json!("1")).await;
+            let api = deployment("api").depends_on("deployment/db");
+            ns.apply([room.taken_by(api)]).await.ok();
+            let api = ns.pod_of("api").await;
+            api.waits_for("Deployment/db", "NotFound").await;
+
+            ns.apply([room.taken_by(deployment("db"))]).await.ok();
+            let line = api.waits_for("Deployment/db", "Unschedulable").await;
+            let Room { resource, .. } = &room;
+            let held = format!(
+                "1 of {resource} is held by pods that wait for it: {}",
+                api.name
+            );
+            assert!(line.contains(&held), "{line}");
+            api.has_event("Waiting", &held, LIMIT).await;
+
+            room.is(ns, json!("2")).await;
+            ns.pod_of("db").await.starts().await;
+            api.starts().await;
+        };
+        finally(test, async |_| room.is(ns, Value::Null).await).await;
+    })
+    .await;
+}

@@ -1,0 +1,91 @@
+//! What a gated pod requests of its node: the one thing that is kept of its containers.
+
+use super::part_of;
+use rules::keys;
+use serde_json::{Map, Value, json};
+
+/// Where requests stand in a pod's `spec`.
+const PLACES: [&str; 3] = ["containers", "initContainers", "resources"];
+
+/// The requests of a gated pod, as they stand in its `spec`.
+pub(super) fn of(pod: &Value) -> Map<String, Value> {
+    if pod["metadata"]["labels"][keys::GATED] != keys::GATED_VALUE {
+        return Map::new();
+    }
+    let kept = |place: &str| match &pod["spec"][place] {
+        Value::Array(containers) => containers.iter().filter_map(of_container).collect(),
+        resources => requested(resources).unwrap_or_default(),
+    };
+    let kept = PLACES.map(|place| (place.to_owned(), kept(place)));
+    let some = |value: &Value| value.as_array().is_none_or(|list| !list.is_empty());
+    let kept = kept.into_iter();
+    kept.filter(|(_, it)| some(it) && !it.is_null()).collect()
+}
+
+pub(super) fn put(pod: &mut Value, requests: Map<String, Value>) {
+    if let Some(spec) = part_of(pod, "spec") {
+        spec.extend(requests);
+    }
+}
+
+/// Whether it goes on running tells with which others it counts together.
+fn of_container(container: &Value) -> Option<Value> {
+    let mut kept = json!({"resources": requested(&container["resources"])?});
+    if let Some(policy) = container.get("restartPolicy") {
+        kept["restartPolicy"] = policy.clone();
+    }
+    Some(kept)
+}
+
+fn requested(resources: &Value) -> Option<Value> {
+    let requests = resources.get("requests")?;
+    Some(json!({"requests": requests}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trim;
+    use super::*;
+    use rules::kinds::{self, Kind};
+
+    fn trimmed(mut pod: Value) -> Value {
+        let kind = kinds::builtin("", "Pod").map(Kind::Builtin);
+        trim(&kind.expect("built in"), &mut pod);
+        pod
+    }
+
+    #[test]
+    fn of_the_containers_of_a_gated_pod_their_requests_stay() {
+        let of = |cpu: &str| json!({"requests": {"cpu": cpu}});
+        let pod = |labels: Value| {
+            json!({
+                "metadata": {"labels": labels},
+                "spec": {
+                    "nodeName": "one",
+                    "containers": [
+                        {"name": "app", "image": "i", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}},
+                        {"name": "none"},
+                    ],
+                    "initContainers": [{"name": "log", "restartPolicy": "Always", "resources": of("5m")}],
+                    "resources": of("3"),
+                    "volumes": [],
+                },
+            })
+        };
+        let gated = json!({"sluice.dev/gated": "true"});
+        assert_eq!(
+            trimmed(pod(gated.clone())),
+            json!({
+                "metadata": {"labels": gated},
+                "spec": {
+                    "nodeName": "one",
+                    "containers": [{"resources": of("1")}],
+                    "initContainers": [{"restartPolicy": "Always", "resources": of("5m")}],
+                    "resources": of("3"),
+                },
+            })
+        );
+        let plain = trimmed(pod(json!({})));
+        assert_eq!(plain["spec"], json!({"nodeName": "one"}));
+    }
+}
