@@ -97,6 +97,7 @@ impl Dependent {
         let namespace = text(pod, "/metadata/namespace");
         let mut owners: Vec<Owner> = Vec::new();
         let mut topmost = None;
+        let mut unread = None;
         let mut next = controller(pod, extra);
         while let Some((kind, name)) = next {
             if owners.len() == MAX_OWNERS {
@@ -116,10 +117,11 @@ impl Dependent {
                     topmost = Some(object);
                 }
                 Lookup::NotFound => return Lookup::NotFound,
-                // A kind from elsewhere that sluice may not read is where the climb ends; the pod's own list counts.
-                Lookup::Unavailable(Unavailable::Forbidden | Unavailable::NotServed)
+                // A kind from elsewhere that sluice cannot read is where the climb ends.
+                Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed))
                     if matches!(kind, Kind::Custom { .. }) =>
                 {
+                    unread = Some(why);
                     break;
                 }
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
@@ -127,7 +129,7 @@ impl Dependent {
         }
         let hash = pod.pointer("/metadata/labels/controller-revision-hash");
         let (scope, called) = belonging(pod, topmost.as_ref());
-        Lookup::Found(Self {
+        let dependent = Self {
             scope,
             called,
             namespace,
@@ -139,7 +141,20 @@ impl Dependent {
             started: started(pod),
             node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
             owners,
-        })
+        };
+        match unread {
+            // The list may be on what cannot be read.
+            Some(why) if !dependent.has_list() => Lookup::Unavailable(why),
+            _ => Lookup::Found(dependent),
+        }
+    }
+
+    /// Whether a list stands on the pod or on the topmost owner that is known.
+    fn has_list(&self) -> bool {
+        let annotations = self.annotations();
+        [keys::DEPENDS_ON, keys::CONFIG_DEPENDS_ON]
+            .iter()
+            .any(|key| annotations.contains_key(*key))
     }
 
     /// The dependent that the pods of a workload will be, as far as the workload tells.
