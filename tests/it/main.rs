@@ -28,3 +28,5 @@ mod gitops;
 mod kstatus;
 /// Figures of a real cluster that take too long for every run.
 mod measured;
+/// What a power cycle of the cluster's node leaves; ignored where none is asked for.
+mod node;
