@@ -16,7 +16,9 @@ mod await_until;
 mod chart;
 mod custom;
 mod manifest;
+mod mutator;
 mod namespace;
+mod node;
 mod object;
 mod pod;
 mod program;
@@ -31,7 +33,9 @@ pub use manifest::{
     Manifest, config_map, cron_job, daemon_set, deployment, job, other, pod, replica_set,
     replication_controller, rollout, service, stateful_set, yaml,
 };
+pub use mutator::Mutator;
 pub use namespace::Namespace;
+pub use node::Node;
 pub use object::{Look, items, text};
 pub use pod::{Line, Pod};
 pub use program::{Outcome, Program};

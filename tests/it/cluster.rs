@@ -8,6 +8,7 @@ mod custom; // kinds that are not built in, and those that come later
 mod edits; // a list that is changed while pods wait
 mod helm; // the examples by `helm install --wait` and `helm upgrade`
 mod hooks; // a migration that Helm runs as a hook
+mod installers; // Helm over a release that waits
 mod jobs; // when a Job is done
 mod kinds; // every kind of workload
 mod memory; // what outlives the objects that it was seen on
@@ -17,8 +18,10 @@ mod order; // chains and diamonds
 mod parts; // sub-charts, groups and releases
 mod plans; // plans, and circles
 mod pods; // pods whose namespace or own settings are narrow
+mod port; // what is sent to the port of admission that is no review
 mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
+mod reinvoked; // another webhook beside ours
 mod rolled_back; // what a rollback brings back
 mod room; // what fits on no node
 mod selected; // entries that mean several objects
@@ -26,10 +29,12 @@ mod services; // when a Service has somebody behind it
 pub(crate) mod slots; // caps: how many of a wave may run at once
 mod stale; // what is left to be seen of an older state
 mod states; // the word behind the colon
+mod strategies; // pods that are replaced late, or run by the kubelet alone
 mod terms; // timeouts, failures, what is asked again, and skipping
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
 mod waves; // weights
 mod when; // how long after its dependency an application starts; each test runs alone
 mod without_others; // each runs alone: what is one for the whole cluster
-mod without_sluice; // last, because each runs alone: sluice removed, rolled, stopped
+mod without_sluice;
+mod writers; // kubectl, other than by a plain apply // last, because each runs alone: sluice removed, rolled, stopped

@@ -30,6 +30,8 @@ mod gitops;
 mod kstatus;
 /// Figures of a real cluster that take too long for every run.
 mod measured;
+/// What a power cycle of the cluster's node leaves; ignored where none is asked for.
+mod node;
 
 /// Fails with the complaints, so that one run shows what is wrong; where there are very many, with the first of them.
 fn settle(cases: usize, complaints: &[String]) {

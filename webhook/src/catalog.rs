@@ -42,6 +42,14 @@ struct Found {
     details: Details,
 }
 
+/// What is known of a custom kind.
+enum Sought {
+    Served(Found),
+    NotServed,
+    /// The definitions have not arrived yet.
+    Syncing,
+}
+
 impl Catalog {
     /// Serves requests for kinds as long as the process runs.
     pub async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
@@ -141,13 +149,17 @@ impl Catalog {
         let mut pause = SOON;
         loop {
             let view = self.cache.view();
-            let Some(found) = self.find(&view, group, word).await else {
-                if store.condition() != Condition::NotServed {
-                    info!("Not served; waiting for its definition");
-                    store.clear(Condition::NotServed);
+            let found = match self.find(&view, group, word).await {
+                Sought::Served(found) => found,
+                sought => {
+                    let unserved = matches!(sought, Sought::NotServed);
+                    if unserved && store.condition() != Condition::NotServed {
+                        info!("Not served; waiting for its definition");
+                        store.clear(Condition::NotServed);
+                    }
+                    let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
+                    continue;
                 }
-                let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
-                continue;
             };
             let canonical = Kind::Custom {
                 group: group.to_owned(),
@@ -178,23 +190,26 @@ impl Catalog {
         }
     }
 
-    async fn find(&self, view: &View, group: &str, word: &str) -> Option<Found> {
-        let definitions = kinds::builtin("apiextensions.k8s.io", "CustomResourceDefinition")?;
-        match view.list(&Kind::Builtin(definitions), None, &Selector::default()) {
+    async fn find(&self, view: &View, group: &str, word: &str) -> Sought {
+        let sought = |found: Option<Found>| found.map_or(Sought::NotServed, Sought::Served);
+        let Some(kind) = kinds::builtin("apiextensions.k8s.io", "CustomResourceDefinition") else {
+            return Sought::NotServed;
+        };
+        match view.list(&Kind::Builtin(kind), None, &Selector::default()) {
             Lookup::Found(definitions) => {
                 let mut of_group = definitions
                     .iter()
                     .filter(|definition| definition["spec"]["group"] == group)
                     .peekable();
                 if of_group.peek().is_some() {
-                    return of_group.find_map(|definition| defined(definition, word));
+                    return sought(of_group.find_map(|definition| defined(definition, word)));
                 }
             }
             // The definitions arrive in a moment and are the better source; only a ban on them leaves discovery alone.
-            Lookup::Unavailable(rules::world::Unavailable::Syncing) => return None,
+            Lookup::Unavailable(rules::world::Unavailable::Syncing) => return Sought::Syncing,
             Lookup::NotFound | Lookup::Unavailable(_) => {}
         }
-        self.discover(group, word).await
+        sought(self.discover(group, word).await)
     }
 
     async fn discover(&self, group: &str, word: &str) -> Option<Found> {
@@ -278,7 +293,47 @@ fn defined(definition: &Value, word: &str) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::body::Body as Answer;
+    use axum::http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
+    use std::convert::Infallible;
+    use tower::service_fn;
+
+    /// What is known of a custom kind a second after it was asked for, where the API server knows nothing of anything, or
+    /// has not said anything yet.
+    async fn known(answers: bool) -> Condition {
+        let api_server = service_fn(move |_: Request<Body>| async move {
+            if !answers {
+                std::future::pending::<()>().await;
+            }
+            let nothing = json!({"kind": "Status", "status": "Failure", "message": "no", "reason": "no", "code": 404});
+            let answer = Response::builder()
+                .status(404)
+                .body(Answer::from(nothing.to_string()));
+            Ok::<_, Infallible>(answer.unwrap())
+        });
+        let (cache, requests) = Cache::new();
+        let catalog = Catalog {
+            client: Client::new(api_server, "default"),
+            cache: Arc::clone(&cache),
+            metrics: Arc::default(),
+        };
+        let running = tokio::spawn(catalog.run(requests));
+        let store = cache.store(&Kind::Custom {
+            group: "example.com".into(),
+            word: "Widget".into(),
+        });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        running.abort();
+        store.condition()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_kind_is_not_called_unknown_before_the_definitions_have_arrived() {
+        assert_eq!(known(false).await, Condition::Syncing);
+        assert_eq!(known(true).await, Condition::NotServed);
+    }
 
     fn definition() -> Value {
         json!({

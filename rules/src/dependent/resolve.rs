@@ -31,6 +31,7 @@ impl Dependent {
         let namespace = text(pod, "/metadata/namespace");
         let mut owners: Vec<Owner> = Vec::new();
         let mut topmost = None;
+        let mut unread = None;
         let mut next = controller(pod, extra);
         while let Some((kind, name)) = next {
             if owners.len() == MAX_OWNERS {
@@ -43,10 +44,11 @@ impl Dependent {
                     topmost = Some(object);
                 }
                 Lookup::NotFound => return Lookup::NotFound,
-                // A kind from elsewhere that sluice may not read is where the climb ends; the pod's own list counts.
-                Lookup::Unavailable(Unavailable::Forbidden | Unavailable::NotServed)
+                // A kind from elsewhere that sluice cannot read is where the climb ends.
+                Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed))
                     if matches!(kind, Kind::Custom { .. }) =>
                 {
+                    unread = Some(why);
                     break;
                 }
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
@@ -68,12 +70,24 @@ impl Dependent {
             node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
             owners,
         };
+        // The list may be on what cannot be read.
+        if let Some(why) = unread.filter(|_| !dependent.has_list()) {
+            return Lookup::Unavailable(why);
+        }
         match dependent.look_up_controller_revision(world) {
             Lookup::Found(found) => dependent.controller_revision = found,
             Lookup::NotFound => return Lookup::NotFound,
             Lookup::Unavailable(why) => return Lookup::Unavailable(why),
         }
         Lookup::Found(dependent)
+    }
+
+    /// Whether a list stands on the pod or on the topmost owner that is known.
+    fn has_list(&self) -> bool {
+        let annotations = self.annotations();
+        [keys::DEPENDS_ON, keys::CONFIG_DEPENDS_ON]
+            .iter()
+            .any(|key| annotations.contains_key(*key))
     }
 
     /// The dependent that the pods of a workload will be, as far as the workload tells.

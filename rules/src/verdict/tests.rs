@@ -277,6 +277,26 @@ fn an_owner_that_is_not_seen_yet_is_waited_for_and_a_foreign_one_ends_the_climb(
     );
 }
 
+/// Nothing is known of a list that stands on what cannot be read, and what is not known opens nothing.
+#[test]
+fn an_owner_that_cannot_be_read_is_waited_for_where_no_other_list_is_known() {
+    let pod = owned("Pod", "w", Some(("ReplicaSet", "web-1")), json!({}));
+    let set = owned("ReplicaSet", "web-1", Some(("Rollout", "web")), json!({}));
+    let mut cluster = Cluster::of(vec![set]);
+    for why in [Unavailable::Forbidden, Unavailable::NotServed] {
+        cluster.unavailable = vec![("Rollout", why)];
+        let resolved = Dependent::resolve(&pod, &rollouts(), &cluster);
+        assert_eq!(resolved, Lookup::Unavailable(why));
+        let listed = owned(
+            "Pod",
+            "w",
+            Some(("ReplicaSet", "web-1")),
+            list("configmap/a"),
+        );
+        assert_eq!(reasons(&listed, &cluster), [Reason::NotFound]);
+    }
+}
+
 #[test]
 fn owners_that_go_in_a_circle_end_somewhere() {
     let a = owned("ReplicaSet", "a", Some(("ReplicaSet", "b")), json!({}));

@@ -62,6 +62,12 @@ impl Chart {
         ns.program(self.helm).args(release).args(args).run().await
     }
 
+    /// `helm uninstall`, waiting until everything is gone.
+    pub async fn uninstall(&self, ns: &Namespace) -> Outcome {
+        let release = ["uninstall", self.release, "--wait", "--timeout", "2m"];
+        ns.program(self.helm).args(release).run().await
+    }
+
     /// `helm template`, applied by kubectl: what knows nothing of a release but the labels that the chart writes.
     pub async fn apply(&self, ns: &Namespace) -> Outcome {
         let chart = self.folder.path().to_string_lossy();

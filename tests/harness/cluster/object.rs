@@ -102,6 +102,20 @@ impl Look {
         assert!(changed.is_some(), "there is no {reference} to change");
     }
 
+    /// Sends a body through the API server to a port of a pod, over TLS: the status and the text of the answer.
+    pub async fn post(&self, pod: &str, port: u16, path: &str, body: Vec<u8>) -> (u16, String) {
+        let pods = format!("/api/v1/namespaces/{}/pods", self.namespace);
+        let request = axum::http::Request::post(format!("{pods}/https:{pod}:{port}/proxy{path}"))
+            .header("content-type", "application/json")
+            .body(body.into())
+            .expect("the path is one");
+        let answer = self.client.send(request).await.expect("it is answered");
+        let status = answer.status().as_u16();
+        let text = answer.into_body().collect_bytes().await;
+        let text = text.expect("the answer has an end");
+        (status, String::from_utf8_lossy(&text).into_owned())
+    }
+
     /// The log of a container, with the time of each line in front; empty while there is none.
     pub async fn log(&self, pod: &str, container: &str) -> String {
         let parameters = kube::api::LogParams {

@@ -3,6 +3,7 @@
 use super::object::{Look, text};
 use super::program::{Outcome, Program};
 use super::{LIMIT, await_until, finally};
+use serde_json::Value;
 
 /// Where it is installed, under the release name that is also the name of its Deployment and Service.
 pub const NAMESPACE: &str = "sluice-system";
@@ -136,8 +137,17 @@ fn helm<const N: usize>(args: [&str; N]) -> Program {
         .args(args)
 }
 
+/// The names of the replicas that stay, and how often each has been started again.
+pub async fn replicas() -> Vec<(String, Value)> {
+    let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
+    let restarts = |pod: &Value| pod["status"]["containerStatuses"][0]["restartCount"].clone();
+    let stays = |pod: &&Value| text(pod, "/metadata/deletionTimestamp").is_empty();
+    let replica = |pod: &Value| (text(pod, "/metadata/name").to_owned(), restarts(pod));
+    pods.iter().filter(stays).map(replica).collect()
+}
+
 /// What the replicas have logged lately.
-pub(super) async fn log() -> String {
+pub async fn log() -> String {
     let args = ["logs", "--namespace", NAMESPACE, "--selector", PODS];
     let options = ["--tail=2000", "--prefix", "--max-log-requests=10"];
     Program::new("kubectl")

@@ -147,6 +147,43 @@ async fn the_gate_stands_where_the_template_says() {
     .await;
 }
 
+/// Fields of pods that are younger than the API that sluice is built with.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn fields_that_this_build_has_never_heard_of_are_kept() {
+    with_namespace("young-fields", async |ns| {
+        let rule = json!({"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}});
+        let young = |name: &str| {
+            pod(name)
+                .in_pod("/spec/hostnameOverride", "elsewhere")
+                .in_app("/restartPolicy", "Never")
+                .in_app("/restartPolicyRules", json!([rule]))
+        };
+        let fields = |pod: &Value| {
+            let app = &pod["spec"]["containers"][0]["restartPolicyRules"];
+            (pod["spec"]["hostnameOverride"].clone(), app.clone())
+        };
+        let plain = ns.apply([young("plain")]).await;
+        let kept = if plain.code == Some(0) {
+            fields(&ns.look.get("pod/plain").await)
+        } else {
+            Default::default()
+        };
+        if kept != (json!("elsewhere"), json!([rule])) {
+            eprintln!("skipped: this Kubernetes does not know them either: {plain}");
+            return;
+        }
+        ns.apply([config_map("go"), young("api").depends_on(LIST)])
+            .await
+            .ok();
+        let api = ns.pod_of("api").await;
+        api.is_gated().await;
+        assert_eq!(fields(&api.now().await), kept);
+        api.starts().await;
+    })
+    .await;
+}
+
 async fn same_job(job: &Pod, ns: &harness::cluster::Namespace, uid: &Value) {
     assert_eq!(ns.look.get("job/seed").await["metadata"]["uid"], *uid);
     job.now().await;

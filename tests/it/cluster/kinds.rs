@@ -89,19 +89,38 @@ async fn the_pod_template_of_each_kind_is_marked_and_those_of_controllers_are_le
     .await;
 }
 
+/// Only the definition is there: what its controller would make is made by hand.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
-async fn the_pod_template_of_an_argo_rollout_is_marked() {
+async fn the_pods_of_an_argo_rollout_wait_for_its_list() {
     with_namespace("rollout", async |ns| {
         let rollouts = Defined::new("argoproj.io", "v1alpha1", "Rollout");
         if ns.kubectl(["get", &rollouts.definition()]).await.code != Some(0) {
             rollouts.define(ns).await;
         }
 
-        ns.apply([rollout("api").depends_on(LIST)]).await.ok();
+        let paused = rollout("api").with("/spec/paused", true);
+        ns.apply([paused.depends_on(LIST)]).await.ok();
         let api = ns.look.get("rollout/api").await;
-        let marks = &api["spec"]["template"]["metadata"]["annotations"];
+        let template = &api["spec"]["template"];
+        let marks = &template["metadata"]["annotations"];
         assert_eq!(marks["sluice.dev/gated"], "true", "{api:#}");
+
+        let owner = json!({
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "name": "api", "controller": true,
+            "uid": api["metadata"]["uid"],
+        });
+        let replicas = replica_set("api-1")
+            .with("/metadata/ownerReferences", json!([owner]))
+            .with("/spec/selector/matchLabels", json!({"app": "api"}))
+            .with("/spec/template", template.clone());
+        ns.apply([replicas]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("ConfigMap/go", "NotFound").await;
+        ns.now_depends_on("rollout/api", "configmap/other").await;
+        api.waits_for("ConfigMap/other", "NotFound").await;
+        ns.apply([config_map("other")]).await.ok();
+        api.starts().await;
     })
     .await;
 }

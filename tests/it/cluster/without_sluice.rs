@@ -1,8 +1,10 @@
 mod emergency; // the webhook configuration deleted by hand
+mod fifty; // installed and removed while annotated workloads run
 mod remembered; // what no replica has seen since it started
 mod removed; // helm uninstall, and installed again
 mod rolled; // one replica after another is replaced
 mod stopped; // no replica answers
+mod uncalled; // what no webhook is called for
 mod upgraded; // another version of the gate
 
 use harness::cluster::{Namespace, Pod, deployment};

@@ -53,7 +53,7 @@ const WAY_OUT: &str = ": give the cluster room, lower requests, or delete a pod 
 fn told(depends_on: &str, pods: &[Value], more: Vec<Value>) -> String {
     let objects = [deployment("api", depends_on), deployment("db", "")].concat();
     let cluster = Cluster::of([objects, pods.to_vec(), more].concat());
-    let edges = edges_of(&pod_of("api"), &cluster, &CrossNamespace::default());
+    let edges = edges_of(&pod_of("api"), &cluster, &Policy::default());
     let Judged {
         status,
         reason,
@@ -135,7 +135,10 @@ fn a_service_leads_to_the_pods_that_lack_room() {
 
 #[test]
 fn of_another_namespace_nothing_is_told() {
-    let allowed = CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]);
+    let allowed = Policy {
+        cross_namespace: CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]),
+        ..Policy::default()
+    };
     let abroad = |mut it: Value| {
         it["metadata"]["namespace"] = json!("data");
         it

@@ -1,22 +1,24 @@
 use super::waiting_pods;
 use harness::cluster::{
-    Namespace, alone, config_map, cron_job, daemon_set, deployment, job, pod, service, sluice,
-    stateful_set,
+    Manifest, Namespace, alone, config_map, cron_job, daemon_set, deployment, job, other, pod,
+    service, sluice, stateful_set,
 };
+use serde_json::{Value, json};
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_not_annotated_does_not_notice_and_the_rest_recovers() {
     alone("stopped", async |ns| {
         let waiting = waiting_pods(ns).await;
-        let [grows, goes] = ["grows", "goes"].map(deployment);
-        ns.apply([grows, goes].map(|it| it.depends_on("configmap/never")))
+        let annotated = ["grows", "stretches", "goes"].map(deployment);
+        ns.apply(annotated.map(|it| it.depends_on("configmap/never")))
             .await
             .ok();
         ns.pod_of("grows").await;
 
         sluice::restarted_after(async || {
             sluice::stop().await;
+            ns.apply([autoscaler("stretches")]).await.ok();
             nobody_else_notices(ns).await;
             an_annotated_object_is_refused_by_name(ns).await;
             an_annotated_workload_scales_and_goes(ns).await;
@@ -31,8 +33,10 @@ async fn what_is_not_annotated_does_not_notice_and_the_rest_recovers() {
             pod.starts().await;
             assert_eq!(pod.gate().await["restartCount"], 0);
         }
-        for pod in ns.pods_of("grows", 2).await {
-            pod.waits_for("ConfigMap/never", "NotFound").await;
+        for name in ["grows", "stretches"] {
+            for pod in ns.pods_of(name, 2).await {
+                pod.waits_for("ConfigMap/never", "NotFound").await;
+            }
         }
     })
     .await;
@@ -82,23 +86,46 @@ async fn an_annotated_object_is_refused_by_name(ns: &Namespace) {
     }
 }
 
+/// By hand and by the controllers of Kubernetes.
 async fn an_annotated_workload_scales_and_goes(ns: &Namespace) {
-    for finalizers in ["[\"example.com/hold\"]", "null"] {
-        let patch = format!("{{\"metadata\": {{\"finalizers\": {finalizers}}}}}");
-        ns.kubectl([
-            "patch",
-            "deployment/goes",
-            "--type=merge",
-            "--patch",
-            &patch,
-        ])
-        .await
-        .ok();
-    }
     ns.kubectl(["scale", "deployment/grows", "--replicas=2"])
         .await
         .ok();
-    ns.kubectl(["delete", "deployment/goes", "--timeout=60s"])
+    ns.until("deployment/stretches", "has been scaled", |it| {
+        it["spec"]["replicas"] == 2
+    })
+    .await;
+    ns.kubectl(["annotate", "deployment/grows", &format!("{REVISION}-")])
         .await
         .ok();
+    ns.until("deployment/grows", "has its revision again", |it| {
+        it["metadata"]["annotations"][REVISION] == "1"
+    })
+    .await;
+
+    ns.patch("deployment/goes", &finalizers(&json!(["example.com/hold"])))
+        .await;
+    ns.kubectl(["delete", "deployment/goes", "--wait=false"])
+        .await
+        .ok();
+    ns.patch("deployment/goes", &finalizers(&Value::Null)).await;
+    ns.kubectl(["wait", "--for=delete", "deployment/goes", "--timeout=60s"])
+        .await
+        .ok();
+}
+
+/// What the deployment controller writes on a Deployment.
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+fn finalizers(list: &Value) -> Value {
+    json!({"metadata": {"finalizers": list}})
+}
+
+/// To two replicas at least, for which nobody has to measure anything.
+fn autoscaler(deployment: &str) -> Manifest {
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment});
+    other(json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": deployment},
+        "spec": {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 3},
+    }))
 }
