@@ -66,11 +66,6 @@ impl Rules {
         }
     }
 
-    /// Why some rules could not be read at all, where that is so.
-    pub fn why_unreadable(&self) -> Option<&str> {
-        self.unreadable.as_deref()
-    }
-
     /// How many rules there are.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -222,13 +222,39 @@ fn every_link_within_the_repository_leads_somewhere() {
             .skip(1)
             .filter_map(|rest| rest.split(')').next())
         {
-            let path = target.split('#').next().unwrap_or_default();
-            if path.is_empty() || target.contains("://") {
+            if target.contains("://") {
                 continue;
             }
-            let file = page.parent().expect("a page is in a folder").join(path);
-            assert!(file.exists(), "{}: {target} leads nowhere", page.display());
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let folder = page.parent().expect("a page is in a folder");
+            let file = if path.is_empty() {
+                page.clone()
+            } else {
+                folder.join(path)
+            };
+            let found =
+                file.exists() && (heading.is_empty() || headings(&read(&file)).contains(heading));
+            assert!(found, "{}: {target} leads nowhere", page.display());
         }
+    }
+}
+
+/// What a link behind `#` may be called: the headings as GitHub writes them.
+fn headings(page: &str) -> BTreeSet<String> {
+    let titles = page.lines().filter(|line| line.starts_with('#'));
+    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    titles
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase())
+        .map(|title| title.chars().filter(kept).collect::<String>())
+        .map(|title| title.replace(' ', "-"))
+        .collect()
+}
+
+#[test]
+fn every_reason_is_explained() {
+    let page = read(&root().join("docs/troubleshooting.md"));
+    for reason in rules::verdict::Reason::ALL {
+        assert!(page.contains(&format!("`{reason}`")), "{reason}");
     }
 }
 

@@ -114,7 +114,7 @@ fn trim_bookkeeping(object: &mut Value) -> Option<&mut Map<String, Value>> {
     metadata.remove("resourceVersion");
     metadata.remove("selfLink");
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-        annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+        annotations.remove(LAST_APPLIED);
     }
     Some(metadata)
 }
@@ -130,9 +130,7 @@ fn trim_metadata(kind: &Kind, object: &mut Value) {
         // A health rule may read any annotation of a custom resource.
         let custom = matches!(kind, Kind::Custom { .. });
         annotations.retain(|key, _| {
-            (custom && key != LAST_APPLIED)
-                || key.starts_with(keys::PREFIX)
-                || FOREIGN_ANNOTATIONS.contains(&key.as_str())
+            custom || key.starts_with(keys::PREFIX) || FOREIGN_ANNOTATIONS.contains(&key.as_str())
         });
         if annotations.is_empty() {
             metadata.remove("annotations");
