@@ -80,6 +80,8 @@ admission.timeoutSeconds=3                      | ValidatingAdmissionPolicy | /s
 backstop.action=Warn                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Warn", "Audit"]
 backstop.action=Deny                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Deny", "Audit"]
 backstop.action=Deny                            | ValidatingAdmissionPolicy | /spec/failurePolicy | "Fail"
+windows.mode=refuse                             | ValidatingAdmissionPolicy | /spec/matchConditions/1/name | "asks"
+windows.mode=skip                               | ValidatingAdmissionPolicy | /spec/matchConditions/1/name | "not-windows"
 workloads.custom=null                           | MutatingWebhookConfiguration | /webhooks/0/rules/3 | null
 "#;
 
@@ -118,6 +120,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
+        "windows.mode=skip",
         "shutdownDelaySeconds=0"
     );
     let deployment = manifest.only("Deployment");
@@ -140,6 +143,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --gate-requests=cpu=5m,memory=8Mi
     --gate-limits=cpu=50m,memory=64Mi
     --honor-config-depends-on=false
+    --windows=skip
     --allow-cross-namespace=web->data,web->jobs
     --workloads=argoproj.io/Rollout
     --log-format=text
@@ -172,6 +176,7 @@ fn refuses_values_that_nobody_reads() {
         "gate.resources.limits.gpu=1",
         "injection.backend=magic",
         "backstop.action=Audit",
+        "windows.mode=ignore",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
         "workloads.custom[0].group=g,workloads.custom[0].resource=*",

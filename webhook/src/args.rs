@@ -21,7 +21,7 @@ use crate::telemetry::{self, LogFormat};
 use anyhow::{Context, Result};
 use axum::Router;
 use certs::Resolver;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use jiff::Timestamp;
 use kube::Client;
 use prometheus_client::registry::Registry;
@@ -115,6 +115,9 @@ pub struct Args {
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
+    /// What becomes of a pod on Windows, for which there is no gate.
+    #[arg(long, env = "SLUICE_WINDOWS", value_enum, default_value = "refuse")]
+    windows: Windows,
     /// FROM->TO: namespaces that may depend on another without its consent; * stands for any.
     #[arg(long, env = "SLUICE_ALLOW_CROSS_NAMESPACE", value_delimiter = ',', value_parser = pair("->"))]
     allow_cross_namespace: Vec<(String, String)>,
@@ -130,6 +133,15 @@ pub struct Args {
     /// Seconds between SIGTERM and the end of accepting connections.
     #[arg(long, env = "SLUICE_SHUTDOWN_DELAY", default_value = "10", value_parser = seconds)]
     shutdown_delay: Duration,
+}
+
+/// What becomes of a pod that asks for a gate and runs on Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Windows {
+    /// It is refused.
+    Refuse,
+    /// It starts without a gate, with a warning.
+    Skip,
 }
 
 /// What the process is assembled from, once the flags are read.
@@ -233,6 +245,7 @@ impl Args {
         let keys = Keys {
             config_depends_on: self.honor_config_depends_on,
             every_pod: false,
+            skip_windows: self.windows == Windows::Skip,
         };
         let metrics = admission::Metrics::register(&mut parts.registry);
         let known = Arc::new(Cached(Arc::clone(cache)));
