@@ -232,7 +232,9 @@ fn with_the_policy_the_webhook_only_advises() {
         assert_eq!(webhook["failurePolicy"], policy);
     }
     for policy in manifest.all("MutatingAdmissionPolicy") {
-        assert_eq!(policy["spec"]["failurePolicy"], "Fail");
+        let pods = policy["metadata"]["name"] == "sluice-pods";
+        let failure = if pods { "Ignore" } else { "Fail" };
+        assert_eq!(policy["spec"]["failurePolicy"], failure);
         assert_eq!(policy["spec"]["reinvocationPolicy"], "IfNeeded");
     }
     let injection = |object: &&Value| object["metadata"]["name"] == "sluice-injection";
@@ -248,6 +250,33 @@ fn with_the_policy_the_webhook_only_advises() {
         (rule.0.as_str(), strings(&rule.1["verbs"])),
         ("Role", vec!["get", "patch"])
     );
+}
+
+/// Where it cannot find what it puts into gates, the API server would refuse every pod, asked for or not; so a policy of its
+/// own, which needs nothing, refuses who asked and got none.
+#[test]
+fn the_policy_refuses_only_pods_that_ask() {
+    let flags = ["injection.backend=policy"];
+    let manifest = render!(flags[0]);
+    let pods = |kind: &str, manifest: &Manifest| {
+        let named = |it: &Value| it["metadata"]["name"] == "sluice-pods";
+        manifest.all(kind).into_iter().find(named)
+    };
+    let made = pods("MutatingAdmissionPolicy", &manifest).expect("pods");
+    let bound = pods("MutatingAdmissionPolicyBinding", &manifest).expect("pods");
+    assert_eq!(
+        bound["spec"]["paramRef"]["parameterNotFoundAction"],
+        "Allow"
+    );
+    let refused = pods("ValidatingAdmissionPolicy", &manifest).expect("pods");
+    assert_eq!(refused["spec"]["validations"][0]["reason"], "Forbidden");
+    assert!(refused["spec"]["paramKind"].is_null());
+    assert_eq!(
+        refused["spec"]["matchConditions"],
+        made["spec"]["matchConditions"]
+    );
+    let ignored = render!(flags[0], "admission.failurePolicy=Ignore");
+    assert_eq!(pods("ValidatingAdmissionPolicy", &ignored), None);
 }
 
 #[test]
