@@ -1,6 +1,6 @@
 use harness::cluster::{
-    Defined, config_map, cron_job, daemon_set, deployment, job, pod, replica_set,
-    replication_controller, rollout, stateful_set, with_namespace,
+    Defined, LIMIT, await_until, config_map, cron_job, daemon_set, deployment, job, pod,
+    replica_set, replication_controller, rollout, stateful_set, with_namespace,
 };
 use serde_json::json;
 
@@ -98,7 +98,16 @@ async fn the_pod_template_of_an_argo_rollout_is_marked() {
             rollouts.define(ns).await;
         }
 
-        ns.apply([rollout("api").depends_on(LIST)]).await.ok();
+        // Where the API server injects it refuses a kind that was defined less than five seconds before.
+        await_until("a Rollout is made", LIMIT, async || {
+            let made = ns.apply([rollout("api").depends_on(LIST)]).await;
+            match made.code {
+                Some(0) => Ok(()),
+                _ if made.stderr.contains("(ServiceUnavailable)") => Err(made.stderr),
+                _ => panic!("{made}"),
+            }
+        })
+        .await;
         let api = ns.look.get("rollout/api").await;
         let marks = &api["spec"]["template"]["metadata"]["annotations"];
         assert_eq!(marks["sluice.dev/gated"], "true", "{api:#}");

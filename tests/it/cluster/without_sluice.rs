@@ -1,3 +1,4 @@
+mod backend; // who injects changes: the webhook, the API server, the webhook
 mod emergency; // the webhook configuration deleted by hand
 mod remembered; // what no replica has seen since it started
 mod removed; // helm uninstall, and installed again
