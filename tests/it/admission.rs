@@ -65,9 +65,14 @@ fn starting(limits: Limits) -> Arc<Admission> {
 }
 
 fn running() -> Arc<Admission> {
-    let admission = starting(Limits::default());
+    running_with(Keys::default())
+}
+
+fn running_with(keys: Keys) -> Arc<Admission> {
+    let metrics = Metrics::register(&mut Registry::default());
+    let admission = Admission::new(keys, Limits::default(), metrics);
     admission.set_policy(policy());
-    admission
+    Arc::new(admission)
 }
 
 async fn post(

@@ -80,6 +80,8 @@ admission.timeoutSeconds=3                      | ValidatingAdmissionPolicy | /s
 backstop.action=Warn                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Warn", "Audit"]
 backstop.action=Deny                            | ValidatingAdmissionPolicyBinding | /spec/validationActions | ["Deny", "Audit"]
 backstop.action=Deny                            | ValidatingAdmissionPolicy | /spec/failurePolicy | "Fail"
+windows.mode=refuse                             | ValidatingAdmissionPolicy | /spec/matchConditions/1/name | "asks"
+windows.mode=skip                               | ValidatingAdmissionPolicy | /spec/matchConditions/1/name | "not-windows"
 workloads.custom=null                           | MutatingWebhookConfiguration | /webhooks/0/rules/3 | null
 "#;
 
@@ -119,6 +121,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "rbac.kinds[0].group=cert-manager.io,rbac.kinds[0].resources={certificates,issuers}",
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
+        "windows.mode=skip",
         "shutdownDelaySeconds=0"
     );
     let deployment = manifest.only("Deployment");
@@ -141,6 +144,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --gate-requests=cpu=5m,memory=8Mi
     --gate-limits=cpu=50m,memory=64Mi
     --honor-config-depends-on=false
+    --windows=skip
     --allow-cross-namespace=web->data,web->jobs
     --workloads=argoproj.io/Rollout
     --custom-kinds=cert-manager.io/certificates,cert-manager.io/issuers
@@ -174,6 +178,7 @@ fn refuses_values_that_nobody_reads() {
         "gate.resources.limits.gpu=1",
         "injection.backend=magic",
         "backstop.action=Audit",
+        "windows.mode=ignore",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
         "workloads.custom[0].group=g,workloads.custom[0].resource=*",
@@ -229,7 +234,9 @@ fn with_the_policy_the_webhook_only_advises() {
         assert_eq!(webhook["failurePolicy"], policy);
     }
     for policy in manifest.all("MutatingAdmissionPolicy") {
-        assert_eq!(policy["spec"]["failurePolicy"], "Fail");
+        let pods = policy["metadata"]["name"] == "sluice-pods";
+        let failure = if pods { "Ignore" } else { "Fail" };
+        assert_eq!(policy["spec"]["failurePolicy"], failure);
         assert_eq!(policy["spec"]["reinvocationPolicy"], "IfNeeded");
     }
     let injection = |object: &&Value| object["metadata"]["name"] == "sluice-injection";
@@ -245,6 +252,33 @@ fn with_the_policy_the_webhook_only_advises() {
         (rule.0.as_str(), strings(&rule.1["verbs"])),
         ("Role", vec!["get", "patch"])
     );
+}
+
+/// Where it cannot find what it puts into gates, the API server would refuse every pod, asked for or not; so a policy of its
+/// own, which needs nothing, refuses who asked and got none.
+#[test]
+fn the_policy_refuses_only_pods_that_ask() {
+    let flags = ["injection.backend=policy"];
+    let manifest = render!(flags[0]);
+    let pods = |kind: &str, manifest: &Manifest| {
+        let named = |it: &Value| it["metadata"]["name"] == "sluice-pods";
+        manifest.all(kind).into_iter().find(named)
+    };
+    let made = pods("MutatingAdmissionPolicy", &manifest).expect("pods");
+    let bound = pods("MutatingAdmissionPolicyBinding", &manifest).expect("pods");
+    assert_eq!(
+        bound["spec"]["paramRef"]["parameterNotFoundAction"],
+        "Allow"
+    );
+    let refused = pods("ValidatingAdmissionPolicy", &manifest).expect("pods");
+    assert_eq!(refused["spec"]["validations"][0]["reason"], "Forbidden");
+    assert!(refused["spec"]["paramKind"].is_null());
+    assert_eq!(
+        refused["spec"]["matchConditions"],
+        made["spec"]["matchConditions"]
+    );
+    let ignored = render!(flags[0], "admission.failurePolicy=Ignore");
+    assert_eq!(pods("ValidatingAdmissionPolicy", &ignored), None);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod admitted; // what admission makes of pods and workloads that are out of the 
 mod annotations; // which annotations count, and where they stand
 mod custom; // kinds that are not built in, and those that come later
 mod edits; // a list that is changed while pods wait
+mod entries; // webhooks of the configuration that come and go with the chart
 mod helm; // the examples by `helm install --wait` and `helm upgrade`
 mod hooks; // a migration that Helm runs as a hook
 mod installers; // Helm over a release that waits

@@ -5,7 +5,7 @@ mod assemble;
 use crate::gate_policy::Fixed;
 use crate::inject::{Amounts, Resources};
 use crate::telemetry::LogFormat;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use std::time::Duration;
 
 /// Orders the start of pods: admission webhook and status service.
@@ -87,6 +87,9 @@ pub struct Args {
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
+    /// What becomes of a pod on Windows, for which there is no gate.
+    #[arg(long, env = "SLUICE_WINDOWS", value_enum, default_value = "refuse")]
+    windows: Windows,
     /// FROM->TO: namespaces that may depend on another without its consent; * stands for any.
     #[arg(long, env = "SLUICE_ALLOW_CROSS_NAMESPACE", value_delimiter = ',', value_parser = pair("->"))]
     allow_cross_namespace: Vec<(String, String)>,
@@ -105,6 +108,15 @@ pub struct Args {
     /// Seconds between SIGTERM and the end of accepting connections.
     #[arg(long, env = "SLUICE_SHUTDOWN_DELAY", default_value = "10", value_parser = seconds)]
     shutdown_delay: Duration,
+}
+
+/// What becomes of a pod that asks for a gate and runs on Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Windows {
+    /// It is refused.
+    Refuse,
+    /// It starts without a gate, with a warning.
+    Skip,
 }
 
 impl Args {

@@ -46,7 +46,7 @@ use crate::{
     shutdown::Shutdown,
 };
 
-/// Who owns `caBundle`, in server-side apply's books.
+/// Who writes, in the books of the API server.
 const FIELD_MANAGER: &str = "sluice";
 
 /// How often things are looked at while all is well; whatever somebody broke is mended this much later at the latest.
@@ -213,15 +213,17 @@ impl Authority {
             return Ok(());
         };
         let name = &self.config.webhook_configuration;
-        // By force: if somebody else has written a caBundle, it is wrong. Nothing else is in the patch.
-        let params = PatchParams::apply(FIELD_MANAGER).force();
-        let applied = self
+        let params = PatchParams {
+            field_manager: Some(FIELD_MANAGER.to_owned()),
+            ..PatchParams::default()
+        };
+        let written = self
             .configurations
-            .patch(name, &params, &Patch::Apply(&correction))
+            .patch(name, &params, &Patch::Strategic(&correction))
             .await;
-        let doing = || format!("apply the caBundle of the MutatingWebhookConfiguration {name:?}");
-        self.observed = Some(applied.map_err(|error| failed(doing(), &error))?);
-        info!(webhook_configuration = name, "Applied the caBundle");
+        let doing = || format!("write the caBundle of the MutatingWebhookConfiguration {name:?}");
+        self.observed = Some(written.map_err(|error| failed(doing(), &error))?);
+        info!(webhook_configuration = name, "Wrote the caBundle");
         Ok(())
     }
 

@@ -66,6 +66,14 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
   expression: "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)"
 {{- end }}
 
+{{- define "sluice.match.not-windows" -}}
+- name: not-windows
+  expression: >-
+    !(has(object.spec.os) && object.spec.os.name == 'windows')
+    && !(has(object.spec.nodeSelector) && ['kubernetes.io/os', 'beta.kubernetes.io/os'].exists(k,
+    k in object.spec.nodeSelector && object.spec.nodeSelector[k] == 'windows'))
+{{- end }}
+
 {{- define "sluice.match.pod" -}}
 {{ include "sluice.match.not-mirror" . }}
 - name: relevant

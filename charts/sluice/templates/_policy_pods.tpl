@@ -4,30 +4,29 @@ c.name == 'sluice-gate' && has(c.env) && c.env.exists(e, e.name == 'SLUICE_ADDRE
 && has(c.volumeMounts) && c.volumeMounts.exists(m, m.name == 'sluice-token')
 {{- end }}
 
+{{/* Which pods get a gate. Left alone is what the webhook refuses: Windows, and a container or a volume that has a name of ours. */}}
+{{- define "sluice.policy.asks" -}}
+{{ include "sluice.match.pod" . }}
+- name: asks
+  expression: >-
+    (has(object.metadata.annotations) && {{ include "sluice.match.asks" . }}.exists(k, k in object.metadata.annotations))
+    || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, {{ include "sluice.policy.gate" . | replace "\n" " " }}))
+{{ include "sluice.match.not-windows" . }}
+- name: names-free
+  expression: >-
+    (has(object.spec.initContainers) && object.spec.initContainers.exists(c, {{ include "sluice.policy.gate" . | replace "\n" " " }}))
+    || (object.spec.containers.all(c, c.name != 'sluice-gate')
+    && (!has(object.spec.initContainers) || object.spec.initContainers.all(c, c.name != 'sluice-gate'))
+    && (!has(object.spec.volumes) || object.spec.volumes.all(v, !(v.name in ['sluice-token', 'sluice-state']))))
+{{- end }}
+
 {{/*
 The pod half as a policy: what webhook/src/inject makes of the same pod, in CEL. A test in a cluster compares both on every
 fixture of pods.
-
-Left alone is what the webhook refuses: Windows, and a container or a volume that has a name of ours.
 */}}
 {{- define "sluice.policy.pods" -}}
 matchConditions:
-  {{- include "sluice.match.pod" . | nindent 2 }}
-  - name: asks
-    expression: >-
-      (has(object.metadata.annotations) && {{ include "sluice.match.asks" . }}.exists(k, k in object.metadata.annotations))
-      || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, {{ include "sluice.policy.gate" . | replace "\n" " " }}))
-  - name: not-windows
-    expression: >-
-      !(has(object.spec.os) && object.spec.os.name == 'windows')
-      && !(has(object.spec.nodeSelector) && ['kubernetes.io/os', 'beta.kubernetes.io/os'].exists(k,
-      k in object.spec.nodeSelector && object.spec.nodeSelector[k] == 'windows'))
-  - name: names-free
-    expression: >-
-      (has(object.spec.initContainers) && object.spec.initContainers.exists(c, {{ include "sluice.policy.gate" . | replace "\n" " " }}))
-      || (object.spec.containers.all(c, c.name != 'sluice-gate')
-      && (!has(object.spec.initContainers) || object.spec.initContainers.all(c, c.name != 'sluice-gate'))
-      && (!has(object.spec.volumes) || object.spec.volumes.all(v, !(v.name in ['sluice-token', 'sluice-state']))))
+  {{- include "sluice.policy.asks" . | nindent 2 }}
 variables:
   - name: init
     expression: "has(object.spec.initContainers) ? object.spec.initContainers.map(c, c.name) : []"
@@ -39,6 +38,11 @@ variables:
     expression: object.spec.containers.map(c, c.name)
   - name: gated
     expression: "'sluice-gate' in variables.init"
+  # Nothing is done to a pod while the controller has not written its part.
+  - name: ready
+    expression: >-
+      variables.gated || (has(params.data)
+      && ['addresses', 'serverName', 'caBundle'].all(k, k in params.data && params.data[k] != ''))
   - name: wanted
     expression: >-
       has(object.metadata.annotations) && 'sluice.dev/gate-position' in object.metadata.annotations
@@ -87,17 +91,10 @@ variables:
       && quantity(c.resources.limits[r]).isGreaterThan(quantity('0'))
       && quantity(c.resources.limits[r]).compareTo(quantity(c.resources.requests[r])) == 0))
 mutations:
-  # Fails while the controller has not written its part. What the API server then says quotes the expression, comment and all.
-  - patchType: JSONPatch
-    jsonPatch:
-      expression: |
-        // sluice is starting and cannot gate this pod yet; try again in a few seconds
-        variables.gated || ['addresses', 'serverName', 'caBundle'].all(k, params.data[k] != '')
-        ? [] : [JSONPatch{op: 'test', path: '/kind', value: 'none'}]
   - patchType: JSONPatch
     jsonPatch:
       expression: >-
-        (variables.mesh == '' || '9764' in variables.ports ? []
+        !variables.ready ? [] : (variables.mesh == '' || '9764' in variables.ports ? []
         : (has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])
         + [JSONPatch{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey(variables.mesh),
         value: (variables.ports + ['9764']).join(',')}])
@@ -106,7 +103,7 @@ mutations:
   - patchType: JSONPatch
     jsonPatch:
       expression: >-
-        variables.gated || !has(params.data) || !['addresses', 'serverName', 'caBundle'].all(k, k in params.data) ? []
+        variables.gated || !variables.ready ? []
         : (has(object.spec.volumes) ? [] : [JSONPatch{op: 'add', path: '/spec/volumes', value: []}])
         + [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
         name: 'sluice-token', projected: Object.spec.volumes.projected{sources: [Object.spec.volumes.projected.sources{

@@ -1,4 +1,7 @@
-use super::{answer, answer_at, applied, operations, policy, review, running, starting};
+use super::{
+    annotated, answer, answer_at, applied, operations, policy, review, running, running_with,
+    starting, workload,
+};
 use serde_json::{Value, json};
 use webhook::admission::Limits;
 use webhook::inject::{Keys, Operation, Request, Resources, Skip, Subject, pod};
@@ -233,4 +236,29 @@ async fn a_namespace_may_ask_for_a_gate_in_every_pod() {
     let again = review("CREATE", &gated, &Value::Null);
     let response = answer_at(&admission, "/admit/every-pod", &again).await;
     assert!(response.get("patch").is_none(), "once is enough");
+}
+
+/// There is no gate for Windows, and the administrator may prefer such pods ungated to refused.
+#[tokio::test]
+async fn a_windows_pod_may_start_without_a_gate() {
+    let mut windows = pod();
+    windows["metadata"]["annotations"] = json!({"sluice.dev/depends-on": "svc/db"});
+    windows["spec"]["nodeSelector"] = json!({"kubernetes.io/os": "windows"});
+    let keys = Keys {
+        skip_windows: true,
+        ..Keys::default()
+    };
+    let admission = running_with(keys);
+    let response = answer(&admission, &review("CREATE", &windows, &Value::Null)).await;
+    assert_eq!(response["auditAnnotations"]["outcome"], "skipped-windows");
+    let told =
+        "shop/Pod/p runs on Windows, for which sluice has no gate: it starts without waiting";
+    assert_eq!(response["warnings"], json!([told]));
+
+    let mut workload = workload("apps/v1", "Deployment");
+    workload["spec"]["template"]["spec"]["os"] = json!({"name": "windows"});
+    let workload = annotated(workload, "sluice.dev/depends-on", "svc/db");
+    let response = answer(&admission, &review("CREATE", &workload, &Value::Null)).await;
+    let told = response["warnings"].to_string();
+    assert!(told.contains("runs on Windows"), "{told}");
 }

@@ -7,6 +7,9 @@
 use serde_json::{Value, json};
 use webhook::inject::{Action, Keys, Operation, Request, Subject, pod, workload};
 
+mod starting;
+mod workloads;
+
 use super::cluster::{kubectl, object, pod_template};
 use super::helm::{Render, helm};
 use crate::admission::{pod_fixtures, policy};
@@ -18,14 +21,22 @@ const ELSEWHERE: &str = "kube-system";
 
 const POLICIES: [&str; 3] = ["pods", "workloads", "cronjobs"];
 
+/// The bindings before what they bind.
+const KINDS_OF_POLICIES: [&str; 4] = [
+    "MutatingAdmissionPolicyBinding",
+    "MutatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "ValidatingAdmissionPolicy",
+];
+
 struct Cleanup;
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        for kind in ["mutatingadmissionpolicybinding", "mutatingadmissionpolicy"] {
+        for kind in KINDS_OF_POLICIES.map(str::to_lowercase) {
             for half in POLICIES {
                 let name = format!("{NAMESPACE}-{half}");
-                let delete = ["delete", "--ignore-not-found", "--wait=false", kind, &name];
+                let delete = ["delete", "--ignore-not-found", "--wait=false", &kind, &name];
                 let _ = kubectl(&delete, &Value::Null);
             }
         }
@@ -34,37 +45,38 @@ impl Drop for Cleanup {
     }
 }
 
-/// The chart's policies for [`NAMESPACE`] alone, and the parameters that `policy()` stands for.
-fn policies() -> Option<Vec<Value>> {
-    let manifest = Render::new(&helm()?)
-        .flags(&["injection.backend=policy"])
-        .manifest();
-    let policy = policy();
-    let mut objects = vec![json!({
+/// The parameters that `policy()` stands for.
+fn parameters() -> Value {
+    json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "sluice-injection", "namespace": NAMESPACE},
-        "data": policy.parameters(),
-    })];
-    for mut object in manifest.all("MutatingAdmissionPolicy") {
-        rename(&mut object, "/metadata/name");
-        object["spec"]["matchConstraints"]["namespaceSelector"] =
-            json!({"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}});
-        objects.push(object);
-    }
-    for mut object in manifest.all("MutatingAdmissionPolicyBinding") {
-        rename(&mut object, "/metadata/name");
-        rename(&mut object, "/spec/policyName");
-        if let Some(namespace) = object.pointer_mut("/spec/paramRef/namespace") {
-            *namespace = json!(NAMESPACE);
-        }
-        objects.push(object);
-    }
-    Some(objects)
+        "data": policy().parameters(),
+    })
 }
 
-fn rename(object: &mut Value, pointer: &str) {
-    let name = object.pointer_mut(pointer).expect("a name");
-    *name = json!(name.as_str().expect("a text").replace("sluice", NAMESPACE));
+/// The chart's policies for [`NAMESPACE`] alone.
+fn policies() -> Option<Vec<Value>> {
+    let manifest = Render::new(&helm()?)
+        .flags(&["injection.backend=policy", "backstop.enabled=false"])
+        .manifest();
+    let objects = KINDS_OF_POLICIES.iter().flat_map(|kind| manifest.all(kind));
+    Some(objects.map(moved).collect())
+}
+
+/// Under another name, and where it concerns nobody else.
+fn moved(mut object: Value) -> Value {
+    for pointer in ["/metadata/name", "/spec/policyName"] {
+        if let Some(name) = object.pointer_mut(pointer) {
+            *name = json!(name.as_str().expect("a text").replace("sluice", NAMESPACE));
+        }
+    }
+    if let Some(namespace) = object.pointer_mut("/spec/paramRef/namespace") {
+        *namespace = json!(NAMESPACE);
+    }
+    if let Some(selector) = object.pointer_mut("/spec/matchConstraints/namespaceSelector") {
+        *selector = json!({"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}});
+    }
+    object
 }
 
 /// What the API server would store.
@@ -107,21 +119,22 @@ fn wait_until_in_force(kind: &str) {
     } else {
         probe
     };
-    let mut last = Ok(Value::Null);
-    let in_force = (0..100).any(|_| {
-        last = dry_run("create", &probe);
-        let made = last
-            .as_ref()
-            .is_ok_and(|made| made.to_string().contains("sluice.dev/gated"));
-        if !made {
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        made
+    until(&format!("the policy for {kind} is in force"), || {
+        let made = dry_run("create", &probe)?.to_string();
+        made.contains("sluice.dev/gated").then_some(()).ok_or(made)
     });
-    assert!(
-        in_force,
-        "the policy for {kind} never came into force: {last:#?}"
-    );
+}
+
+/// Asks up to a hundred times; fails with what was last in the way.
+fn until(what: &str, mut holds: impl FnMut() -> Result<(), String>) {
+    let mut last = holds();
+    for _ in 0..100 {
+        if last.is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            last = holds();
+        }
+    }
+    assert_eq!(last, Ok(()), "never: {what}");
 }
 
 /// An installed webhook would have a say in what the policies are to make alone.
@@ -132,6 +145,19 @@ fn is_alone() -> bool {
         eprintln!("skipped: sluice is installed here");
     }
     alone
+}
+
+/// The API server reads this one with a delay too. It refuses a pod that has no gate, whoever was to give it one.
+fn wait_until_refused() {
+    let asks = json!({"sluice.dev/depends-on": "job/x"});
+    let probe = complete(in_namespace(
+        NAMESPACE,
+        object("Pod", "probe", &asks, &json!({})),
+    ));
+    until("a pod without a gate is refused", || {
+        let complaint = dry_run("create", &probe).err();
+        complaint.map(drop).ok_or_else(|| "it is made".to_owned())
+    });
 }
 
 /// One test, because both halves share a namespace.
@@ -145,21 +171,19 @@ fn a_policy_makes_of_an_object_what_the_webhook_makes() {
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
     kubectl(&["apply", "-f", "-"], &namespace).expect("a namespace");
     let _cleanup = Cleanup;
-    for (_, kind) in KINDS {
-        for (name, annotations, template) in stored() {
-            let object = object(kind, name, &annotations, &pod_template(&template));
-            kubectl(&["create", "-f", "-"], &in_namespace(NAMESPACE, object))
-                .expect("no policy yet");
-        }
-    }
+    workloads::store();
     for object in policies {
         kubectl(&["apply", "-f", "-"], &object).expect("the API server accepts the policy");
     }
-    ["Pod", "Deployment", "CronJob"]
+    wait_until_refused();
+    ["Deployment", "CronJob"]
         .into_iter()
         .for_each(wait_until_in_force);
+    starting::only_who_asks_for_a_gate_is_refused(&parameters());
+    kubectl(&["apply", "-f", "-"], &parameters()).expect("a ConfigMap");
+    wait_until_in_force("Pod");
     compare_pods();
-    compare_workloads();
+    workloads::compare();
 }
 
 fn in_namespace(namespace: &str, mut object: Value) -> Value {
@@ -243,95 +267,4 @@ fn compare_pods() {
         compared += 1;
     }
     assert!(compared > 15, "only {compared} pods were compared");
-}
-
-const KINDS: [(&str, &str); 3] = [
-    ("apps", "Deployment"),
-    ("batch", "Job"),
-    ("batch", "CronJob"),
-];
-
-fn template_of(object: &mut Value) -> &mut Value {
-    let cron = object["kind"] == "CronJob";
-    let spec = if cron {
-        &mut object["spec"]["jobTemplate"]["spec"]
-    } else {
-        &mut object["spec"]
-    };
-    &mut spec["template"]
-}
-
-/// Eight updates of one object: with and without a list, a marker, and a change of the template.
-fn updates(stored: &Value) -> Vec<Value> {
-    let mut updates = Vec::new();
-    for case in 0..8 {
-        let mut new = stored.clone();
-        let list = (case & 1 != 0).then_some("job/x");
-        set(&mut new["metadata"], "sluice.dev/depends-on", list);
-        let template = template_of(&mut new);
-        set(
-            &mut template["metadata"],
-            "sluice.dev/gated",
-            (case & 2 != 0).then_some("true"),
-        );
-        if case & 4 != 0 {
-            set(&mut template["metadata"], "example.com/rolled", Some("yes"));
-        }
-        updates.push(new);
-    }
-    updates
-}
-
-fn set(metadata: &mut Value, key: &str, value: Option<&str>) {
-    if metadata["annotations"].is_null() {
-        metadata["annotations"] = json!({});
-    }
-    let annotations = metadata["annotations"].as_object_mut().expect("a mapping");
-    match value {
-        Some(value) => annotations.insert(key.to_owned(), json!(value)),
-        None => annotations.remove(key),
-    };
-}
-
-/// What is there before the policies are: name, annotations, annotations of the pod template.
-fn stored() -> [(&'static str, Value, Value); 4] {
-    let list = || json!({"sluice.dev/depends-on": "job/x"});
-    let marker = || json!({"sluice.dev/gated": "true"});
-    [
-        ("plain", json!({}), json!({})),
-        ("listed", list(), json!({})),
-        ("gated", list(), marker()),
-        ("left", json!({}), marker()),
-    ]
-}
-
-fn compare_workloads() {
-    for (group, kind) in KINDS {
-        for (name, ..) in stored() {
-            let reference = format!("{}/{name}", kind.to_lowercase());
-            let get = ["-n", NAMESPACE, "get", "-o", "json", &reference];
-            let old = kubectl(&get, &Value::Null).expect(name);
-            let old: Value = serde_json::from_str(&old).expect("kubectl prints JSON");
-            for new in updates(&old) {
-                let expected = applied(&new, &decided((group, kind), &new, &old));
-                match dry_run("replace", &new) {
-                    Ok(made) => {
-                        assert_eq!(marker(made), marker(expected), "{kind} {name}: {new:#}");
-                    }
-                    // The template of a Job cannot change, with or without us.
-                    Err(complaint) => {
-                        let rolled = new.to_string().contains("example.com/rolled");
-                        assert!(
-                            kind == "Job" && rolled,
-                            "{kind} {name}: {complaint}\n{new:#}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn marker(mut object: Value) -> Value {
-    template_of(&mut object)["metadata"]["annotations"]["sluice.dev/gated"].take()
 }

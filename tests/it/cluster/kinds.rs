@@ -1,6 +1,6 @@
 use harness::cluster::{
-    Defined, config_map, cron_job, daemon_set, deployment, job, pod, replica_set,
-    replication_controller, rollout, stateful_set, with_namespace,
+    Defined, LIMIT, await_until, config_map, cron_job, daemon_set, deployment, job, pod,
+    replica_set, replication_controller, rollout, stateful_set, with_namespace,
 };
 use serde_json::json;
 
@@ -99,8 +99,18 @@ async fn the_pods_of_an_argo_rollout_wait_for_its_list() {
             rollouts.define(ns).await;
         }
 
+        // Where the API server injects it refuses a kind that was defined less than five seconds before.
         let paused = rollout("api").with("/spec/paused", true);
-        ns.apply([paused.depends_on(LIST)]).await.ok();
+        let paused = paused.depends_on(LIST);
+        await_until("a Rollout is made", LIMIT, async || {
+            let made = ns.apply([paused.clone()]).await;
+            match made.code {
+                Some(0) => Ok(()),
+                _ if made.stderr.contains("(ServiceUnavailable)") => Err(made.stderr),
+                _ => panic!("{made}"),
+            }
+        })
+        .await;
         let api = ns.look.get("rollout/api").await;
         let template = &api["spec"]["template"];
         let marks = &template["metadata"]["annotations"];

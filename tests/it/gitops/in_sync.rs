@@ -1,4 +1,5 @@
 use super::site::Site;
+use super::source::Source;
 use super::way::Says;
 use super::{CLUSTER, each, everywhere, soak};
 use harness::cluster::{
@@ -31,8 +32,8 @@ fn ordered() -> Vec<Manifest> {
 }
 
 /// The same with an annotation more on every object, which is no reason to roll or to run anything again.
-fn annotated() -> Vec<Manifest> {
-    let annotate = |it: Manifest| it.annotated("sluice.dev/timeout", "1h");
+fn annotated(timeout: &str) -> Vec<Manifest> {
+    let annotate = |it: Manifest| it.annotated("sluice.dev/timeout", timeout);
     ordered().into_iter().map(annotate).collect()
 }
 
@@ -44,21 +45,37 @@ async fn an_ordered_application_stays_in_sync_through_an_upgrade_of_sluice() {
             site.comes_to(&Says::Settled).await;
             order_was_kept(site).await;
             site.note().await;
-            stays_in_sync(site, soak() / 2).await;
+            stays_in_sync(site, soak() / 3).await;
         })
         .await;
         upgraded(async || {
-            each(sites, async |site| stays_in_sync(site, soak() / 2).await).await;
+            each(sites, async |site| stays_in_sync(site, soak() / 3).await).await;
             each(sites, next_pods_have_the_next_gate).await;
             each(sites, Site::note).await;
-            source.publish_again("1.1.0", &annotated()).await;
-            each(sites, a_change_of_annotations_rolls_nothing).await;
+            source.publish_again("1.1.0", &annotated("1h")).await;
+            each(sites, async |site| roll_nothing(site, "1h").await).await;
+            the_api_server_may_inject(source, sites).await;
             each(sites, what_is_changed_by_hand_is_put_back).await;
         })
         .await;
         each(sites, Site::remove).await;
     })
     .await;
+}
+
+/// In place of the webhook, and back: that is no difference either.
+async fn the_api_server_may_inject(source: &Source, sites: &[Site]) {
+    each(sites, Site::note).await;
+    let policy = ["--set", "injection.backend=policy"];
+    sluice::with_values(&policy, async || {
+        each(sites, async |site| stays_in_sync(site, soak() / 3).await).await;
+        source.publish_again("1.2.0", &annotated("2h")).await;
+        each(sites, async |site| roll_nothing(site, "2h").await).await;
+        each(sites, Site::note).await;
+    })
+    .await;
+    let once = Duration::ZERO;
+    each(sites, async |site| stays_in_sync(site, once).await).await;
 }
 
 async fn order_was_kept(site: &Site) {
@@ -132,13 +149,14 @@ async fn next_pods_have_the_next_gate(site: &Site) {
     site.comes_to(&Says::Settled).await;
 }
 
-async fn a_change_of_annotations_rolls_nothing(site: &Site) {
+/// The annotations that were published last.
+async fn roll_nothing(site: &Site, timeout: &str) {
     let what = format!("what is published is in {}", site.ns.name);
     await_until(&what, LIMIT, async || {
         site.refresh().await;
         let api = site.ns.look.get("deployment/api").await;
         let migrate = site.ns.look.get("job/migrate").await;
-        let there = |it: &Value| text(it, "/metadata/annotations/sluice.dev~1timeout") == "1h";
+        let there = |it: &Value| text(it, "/metadata/annotations/sluice.dev~1timeout") == timeout;
         if there(&api) && there(&migrate) {
             Ok(())
         } else {

@@ -5,9 +5,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// Where Applications are.
 const ARGO_CD: &str = "argocd";
+
+/// For how long nobody writes when everybody is done.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Every object that sluice or an engine could have written without need. The pods and ReplicaSets show a rollout.
 const KINDS: [&str; 7] = [
@@ -170,9 +175,20 @@ impl Site {
         }
     }
 
-    /// Remembers how everything is now.
+    /// Remembers how everything is once the cluster has done with what was last written.
     pub(super) async fn note(&self) {
-        let trace = self.trace().await;
+        let mut trace = self.trace().await;
+        let what = format!("nobody writes in {}", self.ns.name);
+        await_until(&what, LIMIT, async || {
+            sleep(QUIET).await;
+            let last = std::mem::replace(&mut trace, self.trace().await);
+            if last == trace {
+                Ok(())
+            } else {
+                Err(format!("{last:?} has become {trace:?}"))
+            }
+        })
+        .await;
         *self.noted.lock().expect("nothing panics with it") = Some(trace);
     }
 

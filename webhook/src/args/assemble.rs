@@ -1,6 +1,6 @@
 //! What the flags assemble: the watches, the routers and the servers of the process.
 
-use super::Args;
+use super::{Args, Windows};
 use crate::admin;
 use crate::admission::{self, Admission, Cached};
 use crate::authority::{self, Authority};
@@ -137,6 +137,7 @@ impl Args {
         let keys = Keys {
             config_depends_on: self.honor_config_depends_on,
             every_pod: false,
+            skip_windows: self.windows == Windows::Skip,
         };
         let metrics = admission::Metrics::register(&mut parts.registry);
         let known = Arc::new(Cached(Arc::clone(cache)));

@@ -12,11 +12,14 @@ use super::secret::holds;
 const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const KIND: &str = "MutatingWebhookConfiguration";
 
-/// The server-side apply that puts `bundle` into every webhook of `observed`; `None` when it is there already.
+/// The strategic merge patch that puts `bundle` into every webhook of `observed`; `None` when it is there already.
 ///
-/// Only names and `caBundle` are in it. The API server merges webhooks by name and validates the result, so the chart
-/// keeps the rest. The uid and the resourceVersion keep it from making anything: a webhook that the chart has just
-/// removed would come back as a stump, a deleted configuration as a new one.
+/// Only names and `caBundle` are in it. The API server merges webhooks by name, so the chart keeps the rest. The uid and the
+/// resourceVersion keep it from making anything: a webhook that the chart has just removed would come back as a stump.
+///
+/// Not server-side apply. That would make us an owner of each webhook as a whole, so a chart that no longer has one could not
+/// take it away: it would stay, with nothing in it but what is ours, and be refused. By a patch we own the field alone, and
+/// it goes with its webhook.
 pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) -> Option<Value> {
     let wanted = ByteString(bundle.as_bytes().to_vec());
     let webhooks = observed.webhooks.as_deref().unwrap_or_default();

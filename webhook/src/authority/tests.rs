@@ -77,7 +77,7 @@ async fn the_first_round_makes_everything() {
     replica.round(day(0)).await.unwrap();
     assert_eq!(replica.missing(), Vec::<String>::new());
     let objects = fake.objects();
-    assert_eq!(objects.writes, ["create", "apply"]);
+    assert_eq!(objects.writes, ["create", "patch"]);
     assert_eq!(objects.bundles(), [replica.bundle(), replica.bundle()]);
     assert_eq!(objects.certificate(), replica.bundle());
     let owner = &objects.secret.as_ref().unwrap()["metadata"]["ownerReferences"][0];
@@ -118,7 +118,7 @@ async fn replicas_that_start_together_end_with_one_ca() {
                 assert!(
                     error
                         .to_string()
-                        .starts_with("failed to apply the caBundle"),
+                        .starts_with("failed to write the caBundle"),
                     "{error}"
                 );
                 replica.round(day(0)).await.unwrap();
@@ -126,7 +126,7 @@ async fn replicas_that_start_together_end_with_one_ca() {
             assert_eq!(replica.missing(), Vec::<String>::new());
         }
         assert_eq!(a.bundle(), b.bundle());
-        assert_eq!(fake.objects().writes, [write, "apply"]);
+        assert_eq!(fake.objects().writes, [write, "patch"]);
         assert_eq!(fake.objects().bundles(), [a.bundle(), a.bundle()]);
     }
 }
@@ -296,7 +296,7 @@ async fn a_leaf_that_nobody_trusts_is_not_ready() {
     let error = replica.round(day(0)).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        r#"failed to apply the caBundle of the MutatingWebhookConfiguration "sluice": not yours (403)"#
+        r#"failed to write the caBundle of the MutatingWebhookConfiguration "sluice": not yours (403)"#
     );
     assert_eq!(replica.missing(), ["caBundle"]);
     fake.objects().forbidden = false;
@@ -320,7 +320,7 @@ async fn it_looks_again_every_ten_seconds_until_the_process_leaves() {
     }
     fake.objects().secret = None;
     sleep(Duration::from_secs(11)).await;
-    assert_eq!(fake.objects().writes, ["create", "apply", "create"]);
+    assert_eq!(fake.objects().writes, ["create", "patch", "create"]);
     shutdown.leave();
     running.await.unwrap();
     fake.objects().secret = None;

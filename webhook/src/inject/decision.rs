@@ -107,6 +107,8 @@ pub enum Skip {
     MirrorPod,
     /// The gate is there.
     AlreadyInjected,
+    /// There is no gate for Windows, and the administrator lets such pods start without one.
+    Windows,
 }
 
 impl Skip {
@@ -122,6 +124,7 @@ impl Skip {
             Self::NotRolled => "skipped-not-rolled",
             Self::MirrorPod => "skipped-mirror-pod",
             Self::AlreadyInjected => "skipped-already-injected",
+            Self::Windows => "skipped-windows",
         }
     }
 }

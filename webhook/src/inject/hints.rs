@@ -4,6 +4,7 @@
 //! nothing is asked for. So a warning may be missing, and the patch never depends on any of this.
 
 use super::lists::Lists;
+use super::pod::windows;
 use super::workload::{controller_owned, template};
 use super::{Keys, Operation, Removal, Request, Warning, annotations};
 use rules::dependency::{Dependency, ObjectRef, Reference};
@@ -75,6 +76,9 @@ pub fn hints(request: &Request<'_>, keys: Keys, known: &dyn Known) -> Vec<Warnin
         template,
         known,
     };
+    if keys.skip_windows && windows(template) {
+        return vec![Warning::Windows];
+    }
     let of_dependencies = dependencies.iter().flat_map(|it| dependent.on(it));
     of_dependencies
         .chain(time_limits(object, template))

@@ -9,13 +9,15 @@ use serde_json::{Map, Value};
 
 type Annotations = Map<String, Value>;
 
-/// Which annotation keys count as a list.
+/// What counts as asking for a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keys {
     /// Whether `config.kubernetes.io/depends-on` is honoured; a chart value turns it off.
     pub config_depends_on: bool,
     /// Whether a pod needs no key of its own, because its namespace asks for all of them.
     pub every_pod: bool,
+    /// Whether a pod on Windows, for which there is no gate, is let through without one; else it is refused.
+    pub skip_windows: bool,
 }
 
 impl Default for Keys {
@@ -23,6 +25,7 @@ impl Default for Keys {
         Self {
             config_depends_on: true,
             every_pod: false,
+            skip_windows: false,
         }
     }
 }

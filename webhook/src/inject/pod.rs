@@ -44,6 +44,9 @@ pub fn decide(request: &Request<'_>, keys: Keys, policy: Option<&Policy>) -> Dec
     if !asked && gate.is_none() {
         return Skip::NotAsked.into();
     }
+    if keys.skip_windows && windows(pod) {
+        return Skip::Windows.into();
+    }
     let position = gate_position(own);
     let missing = position::missing(pod, position.as_ref()).filter(|_| gate.is_none());
     let warnings = [
@@ -135,7 +138,8 @@ fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
         .map(|name| ("volume", name))
 }
 
-fn windows(pod: &Value) -> bool {
+/// Whether a pod, or a pod template, is for Windows.
+pub(super) fn windows(pod: &Value) -> bool {
     let spec = &pod["spec"];
     let selected = |key: &str| spec["nodeSelector"][key] == "windows";
     spec["os"]["name"] == "windows"

@@ -17,6 +17,8 @@ pub enum Warning {
     StoredBadList(ParseError),
     /// The gate is to stand after an init container that is not there.
     NoSuchInitContainer(String),
+    /// Its pods run on Windows, and start without a gate.
+    Windows,
     /// The gate's position is written where no pod carries it.
     PositionOnWorkload,
     /// The wait counts against the `progressDeadlineSeconds` of this many seconds.
@@ -84,6 +86,9 @@ impl Warning {
                 "{subject} has no init container \"{name}\", so unless something adds it first the gate stands where it \
                  would without {}; correct the name",
                 keys::GATE_POSITION
+            ),
+            Self::Windows => format!(
+                "{subject} runs on Windows, for which sluice has no gate: it starts without waiting"
             ),
             Self::PositionOnWorkload => format!(
                 "{subject}: {} has no effect here; move it to the annotations of the pod template",

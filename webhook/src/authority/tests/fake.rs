@@ -38,7 +38,7 @@ pub(super) struct Objects {
     pub(super) writes: Vec<&'static str>,
     /// Reads fail.
     pub(super) down: bool,
-    /// Applies are refused.
+    /// Patches are refused.
     pub(super) forbidden: bool,
 }
 
@@ -123,7 +123,7 @@ impl Fake {
             )
             .route(
                 &format!("{CONFIGURATIONS}/{{name}}"),
-                get(read_configuration).patch(apply_configuration),
+                get(read_configuration).patch(patch_configuration),
             )
             .with_state(self.clone());
         Client::new(router, "sluice-system")
@@ -183,26 +183,26 @@ async fn read_configuration(State(fake): State<Fake>) -> Response {
     )
 }
 
-/// Server-side apply as the real one answers to this patch: the uid and the version guard it, webhooks merge by name,
-/// and one that is not there would be incomplete.
-async fn apply_configuration(
+/// What the real one answers to this patch: the uid and the version guard it, webhooks merge by name, and one that is not
+/// there would be incomplete.
+async fn patch_configuration(
     State(fake): State<Fake>,
     Query(query): Query<HashMap<String, String>>,
     headers: HeaderMap,
     body: String,
 ) -> Response {
-    assert_eq!(headers[CONTENT_TYPE], "application/apply-patch+yaml");
     assert_eq!(
-        (query["fieldManager"].as_str(), query["force"].as_str()),
-        ("sluice", "true")
+        headers[CONTENT_TYPE],
+        "application/strategic-merge-patch+json"
     );
+    assert_eq!(query["fieldManager"], "sluice");
     let patch: Value = serde_json::from_str(&body).unwrap();
     let mut objects = fake.objects();
     if objects.forbidden {
         return refuse(StatusCode::FORBIDDEN, "not yours");
     }
     let Some(mut merged) = objects.configuration.clone() else {
-        return refuse(StatusCode::CONFLICT, "Conflict");
+        return refuse(StatusCode::NOT_FOUND, "NotFound");
     };
     for guard in ["uid", "resourceVersion"] {
         if merged["metadata"][guard] != patch["metadata"][guard] {
@@ -221,7 +221,7 @@ async fn apply_configuration(
         };
         live["clientConfig"]["caBundle"] = webhook["clientConfig"]["caBundle"].clone();
     }
-    let applied = objects.versioned(merged, "apply");
-    objects.configuration = Some(applied.clone());
-    Json(applied).into_response()
+    let patched = objects.versioned(merged, "patch");
+    objects.configuration = Some(patched.clone());
+    Json(patched).into_response()
 }

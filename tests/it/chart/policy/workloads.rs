@@ -1,0 +1,108 @@
+//! The workload half: the marker after each update of each kind.
+
+use serde_json::{Value, json};
+
+use super::super::cluster::{kubectl, object, pod_template};
+use super::{NAMESPACE, applied, decided, dry_run, in_namespace};
+
+const KINDS: [(&str, &str); 3] = [
+    ("apps", "Deployment"),
+    ("batch", "Job"),
+    ("batch", "CronJob"),
+];
+
+fn template_of(object: &mut Value) -> &mut Value {
+    let cron = object["kind"] == "CronJob";
+    let spec = if cron {
+        &mut object["spec"]["jobTemplate"]["spec"]
+    } else {
+        &mut object["spec"]
+    };
+    &mut spec["template"]
+}
+
+/// Eight updates of one object: with and without a list, a marker, and a change of the template.
+fn updates(stored: &Value) -> Vec<Value> {
+    let mut updates = Vec::new();
+    for case in 0..8 {
+        let mut new = stored.clone();
+        let list = (case & 1 != 0).then_some("job/x");
+        set(&mut new["metadata"], "sluice.dev/depends-on", list);
+        let template = template_of(&mut new);
+        set(
+            &mut template["metadata"],
+            "sluice.dev/gated",
+            (case & 2 != 0).then_some("true"),
+        );
+        if case & 4 != 0 {
+            set(&mut template["metadata"], "example.com/rolled", Some("yes"));
+        }
+        updates.push(new);
+    }
+    updates
+}
+
+fn set(metadata: &mut Value, key: &str, value: Option<&str>) {
+    if metadata["annotations"].is_null() {
+        metadata["annotations"] = json!({});
+    }
+    let annotations = metadata["annotations"].as_object_mut().expect("a mapping");
+    match value {
+        Some(value) => annotations.insert(key.to_owned(), json!(value)),
+        None => annotations.remove(key),
+    };
+}
+
+/// What is there before the policies are: name, annotations, annotations of the pod template.
+fn stored() -> [(&'static str, Value, Value); 4] {
+    let list = || json!({"sluice.dev/depends-on": "job/x"});
+    let marker = || json!({"sluice.dev/gated": "true"});
+    [
+        ("plain", json!({}), json!({})),
+        ("listed", list(), json!({})),
+        ("gated", list(), marker()),
+        ("left", json!({}), marker()),
+    ]
+}
+
+/// Makes what is there before the policies are.
+pub(super) fn store() {
+    for (_, kind) in KINDS {
+        for (name, annotations, template) in stored() {
+            let object = object(kind, name, &annotations, &pod_template(&template));
+            kubectl(&["create", "-f", "-"], &in_namespace(NAMESPACE, object))
+                .expect("no policy yet");
+        }
+    }
+}
+
+pub(super) fn compare() {
+    for (group, kind) in KINDS {
+        for (name, ..) in stored() {
+            let reference = format!("{}/{name}", kind.to_lowercase());
+            let get = ["-n", NAMESPACE, "get", "-o", "json", &reference];
+            let old = kubectl(&get, &Value::Null).expect(name);
+            let old: Value = serde_json::from_str(&old).expect("kubectl prints JSON");
+            for new in updates(&old) {
+                let expected = applied(&new, &decided((group, kind), &new, &old));
+                match dry_run("replace", &new) {
+                    Ok(made) => {
+                        assert_eq!(marker(made), marker(expected), "{kind} {name}: {new:#}");
+                    }
+                    // The template of a Job cannot change, with or without us.
+                    Err(complaint) => {
+                        let rolled = new.to_string().contains("example.com/rolled");
+                        assert!(
+                            kind == "Job" && rolled,
+                            "{kind} {name}: {complaint}\n{new:#}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn marker(mut object: Value) -> Value {
+    template_of(&mut object)["metadata"]["annotations"]["sluice.dev/gated"].take()
+}

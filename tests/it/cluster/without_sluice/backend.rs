@@ -1,0 +1,133 @@
+use harness::cluster::{
+    Namespace, Pod, Program, alone, config_map, cron_job, daemon_set, deployment, job, pod, sluice,
+    stateful_set,
+};
+use serde_json::Value;
+use std::env;
+
+const KINDS: [&str; 6] = [
+    "deployment",
+    "statefulset",
+    "daemonset",
+    "job",
+    "cronjob",
+    "replicaset",
+];
+
+/// Whether the API server can inject by itself.
+async fn is_served() -> bool {
+    let resources = ["get", "--raw", "/apis/admissionregistration.k8s.io/v1"];
+    let served = Program::new("kubectl").args(resources).run().await.ok();
+    let served = served.contains("mutatingadmissionpolicies");
+    if !served {
+        eprintln!("skipped: this Kubernetes serves no MutatingAdmissionPolicy");
+    }
+    served
+}
+
+/// What somebody who rolls, makes anew or edits a workload changes. The status of a workload is no part of it.
+async fn revisions(ns: &Namespace) -> Vec<[String; 3]> {
+    let mut revisions = vec![];
+    for kind in KINDS {
+        for object in ns.look.list(kind, "").await {
+            let field = |field: &str| object["metadata"][field].to_string();
+            revisions.push(["name", "uid", "generation"].map(field));
+        }
+    }
+    revisions
+}
+
+async fn gate_of(pod: &Pod) -> Value {
+    pod.is_gated().await;
+    pod.now().await["spec"]["initContainers"][0].take()
+}
+
+/// Who injects may change while pods wait and workloads run, there and back.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn who_injects_may_change() {
+    if !is_served().await {
+        return;
+    }
+    alone("backend", async |ns| {
+        let manifests = [
+            deployment("web"),
+            stateful_set("db"),
+            daemon_set("agent"),
+            job("seed"),
+            cron_job("nightly"),
+        ]
+        .map(|manifest| manifest.depends_on("configmap/go"));
+        ns.apply(manifests.clone()).await.ok();
+        let mut waiting = vec![];
+        for name in ["web", "db", "agent", "seed"] {
+            let pod = ns.pod_of(name).await;
+            pod.waits_for("ConfigMap/go", "NotFound").await;
+            waiting.push(pod);
+        }
+        let before = revisions(ns).await;
+        let unchanged = async || {
+            let said = ns.apply(manifests.clone()).await.ok();
+            let changed = |line: &&str| !line.ends_with(" unchanged");
+            assert_eq!(said.lines().find(changed), None);
+            for args in [&[][..], &["--server-side", "--force-conflicts"]] {
+                let diff = ns.pipe("diff", &manifests, args).await;
+                assert_eq!(diff.code, Some(0), "{diff}");
+            }
+            assert_eq!(revisions(ns).await, before);
+        };
+
+        sluice::with_values(&["--set", "injection.backend=policy"], async || {
+            unchanged().await;
+            nobody_waits_for_the_webhook(ns, &waiting[0]).await;
+        })
+        .await;
+
+        unchanged().await;
+        ns.apply([config_map("go")]).await.ok();
+        for pod in &waiting {
+            pod.starts().await;
+            assert_eq!(pod.gate().await["restartCount"], 0);
+        }
+    })
+    .await;
+}
+
+/// While no replica runs, the API server makes the same gate.
+async fn nobody_waits_for_the_webhook(ns: &Namespace, waiting: &Pod) {
+    let late = deployment("late").depends_on("configmap/go");
+    sluice::restarted_after(async || {
+        sluice::stop().await;
+        if parameters_are_read(ns).await {
+            ns.apply([late]).await.ok();
+            let late = ns.pod_of("late").await;
+            late.is_shut().await;
+            assert_eq!(gate_of(&late).await, gate_of(waiting).await);
+        }
+    })
+    .await;
+    if ns.look.find("deployment/late").await.is_some() {
+        let late = ns.pod_of("late").await;
+        late.waits_for("ConfigMap/go", "NotFound").await;
+        let delete = ["delete", "deployment/late", "--cascade=foreground"];
+        ns.kubectl(delete).await.ok();
+    }
+}
+
+/// Whether the API server finds what it puts into gates. Where it was running when the last policy with parameters went, it
+/// does not before it is restarted; `make test` sees to it that none is the last.
+async fn parameters_are_read(ns: &Namespace) -> bool {
+    let probe = [pod("probe").depends_on("configmap/go")];
+    let made = ns.pipe("create", &probe, &["--dry-run=server"]).await;
+    if made.code == Some(0) {
+        return true;
+    }
+    let refusal = made.refused();
+    assert!(
+        refusal.contains("sluice cannot gate this pod yet"),
+        "{refusal}"
+    );
+    assert!(env::var_os("SLUICE_TEST_POLICY").is_none(), "{refusal}");
+    eprintln!("skipped: this API server has stopped to read parameters of policies");
+    false
+}
