@@ -54,7 +54,7 @@ async fn waiting_pods_that_hold_what_their_dependency_lacks_are_named() {
             api.has_event("Waiting", &held, LIMIT).await;
 
             room.is(ns, json!("2")).await;
-            ns.pod_of("db").await.starts().await;
+            ns.pod_of("db").await.says("started").await;
             api.starts().await;
         };
         finally(test, async |_| room.is(ns, Value::Null).await).await;
