@@ -114,6 +114,20 @@ impl Namespace {
             .await
     }
 
+    /// `kubectl replace -f -`, which reads an object and writes it under the version that it had: tried again, as the API
+    /// server asks, where a controller has written between the two. Returns what it printed.
+    pub async fn replace(&self, documents: &str) -> String {
+        let replaced = async || {
+            let replace = self.program("kubectl").args(["replace", "-f", "-"]);
+            let outcome = replace.input(documents.to_owned()).run().await;
+            if outcome.code != Some(0) && outcome.stderr.contains("(Conflict)") {
+                return Err(outcome.stderr);
+            }
+            Ok(outcome.ok())
+        };
+        await_until("nobody writes in between", LIMIT, replaced).await
+    }
+
     /// Writes an annotation over: `kubectl annotate --overwrite`.
     pub async fn annotate(&self, reference: &str, key: &str, value: &str) {
         let annotation = format!("{key}={value}");

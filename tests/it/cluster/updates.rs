@@ -1,4 +1,4 @@
-use harness::cluster::{Namespace, deployment, job, with_namespace};
+use harness::cluster::{Namespace, deployment, job, with_namespace, yaml};
 use serde_json::Value;
 
 const LIST: &str = "configmap/never";
@@ -44,7 +44,7 @@ async fn a_put_without_the_marker_rolls_nothing() {
         let api = ns.pod_of("api").await;
         let seed = ns.pod_of("seed").await;
 
-        ns.pipe("replace", &manifests[..1], &[]).await.ok();
+        ns.replace(&yaml(&manifests[..1])).await;
         is_marked(ns).await;
         assert_eq!(rolled(ns).await.1, 1);
         api.now().await;
@@ -58,8 +58,7 @@ async fn a_put_without_the_marker_rolls_nothing() {
             "sluice.dev/gated",
         );
         remove(&mut stored, "/metadata", "resourceVersion");
-        let put = ns.program("kubectl").args(["replace", "-f", "-"]);
-        put.input(stored.to_string()).run().await.ok();
+        ns.replace(&stored.to_string()).await;
         seed.now().await;
     })
     .await;

@@ -1,6 +1,6 @@
 //! `kubectl`, in the ways in which it writes that are not a plain apply.
 
-use harness::cluster::{deployment, items, job, pod, stateful_set, text, with_namespace};
+use harness::cluster::{deployment, items, job, pod, stateful_set, text, with_namespace, yaml};
 use serde_json::Value;
 
 const LIST: &str = "configmap/never";
@@ -97,7 +97,7 @@ async fn what_is_replaced_by_force_waits_again() {
             let new = ns.next_pod_of(name, old).await;
             new.waits_for("ConfigMap/never", "NotFound").await;
         }
-        let again = ns.pipe("replace", &all[..1], &[]).await.ok();
+        let again = ns.replace(&yaml(&all[..1])).await;
         assert_eq!(again, "deployment.apps/api replaced\n");
         assert_eq!(ns.look.list("replicaset", "").await.len(), 1);
     })
