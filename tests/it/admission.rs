@@ -20,7 +20,7 @@ mod pods;
 /// The workload half across versions.
 mod upgrade;
 /// The workload half, as users and their tools meet it.
-mod workloads;
+pub(crate) mod workloads;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};

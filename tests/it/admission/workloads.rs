@@ -15,7 +15,7 @@ fn template(object: &Value) -> &Value {
         .unwrap_or(&object["spec"]["template"])
 }
 
-fn template_mut(object: &mut Value) -> &mut Value {
+pub(crate) fn template_mut(object: &mut Value) -> &mut Value {
     let cron = object["kind"] == "CronJob";
     let spec = if cron {
         &mut object["spec"]["jobTemplate"]["spec"]

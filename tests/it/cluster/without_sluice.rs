@@ -8,7 +8,21 @@ mod stopped; // no replica answers
 mod uncalled; // what no webhook is called for
 mod upgraded; // another version of the gate
 
-use harness::cluster::{Namespace, Pod, deployment};
+use harness::cluster::{
+    Manifest, Namespace, Pod, cron_job, daemon_set, deployment, job, stateful_set,
+};
+
+/// Workloads `web`, `db`, `agent`, `seed` and `nightly`, each of another kind, with this list.
+fn one_of_each(list: &str) -> [Manifest; 5] {
+    [
+        deployment("web"),
+        stateful_set("db"),
+        daemon_set("agent"),
+        job("seed"),
+        cron_job("nightly"),
+    ]
+    .map(|manifest| manifest.depends_on(list))
+}
 
 /// Three pods whose gates wait for ConfigMap/go.
 async fn waiting_pods(ns: &Namespace) -> Vec<Pod> {

@@ -4,22 +4,13 @@ use serde_json::{Value, json};
 
 use super::super::cluster::{kubectl, object, pod_template};
 use super::{NAMESPACE, applied, decided, dry_run, in_namespace};
+use crate::admission::workloads::template_mut;
 
 const KINDS: [(&str, &str); 3] = [
     ("apps", "Deployment"),
     ("batch", "Job"),
     ("batch", "CronJob"),
 ];
-
-fn template_of(object: &mut Value) -> &mut Value {
-    let cron = object["kind"] == "CronJob";
-    let spec = if cron {
-        &mut object["spec"]["jobTemplate"]["spec"]
-    } else {
-        &mut object["spec"]
-    };
-    &mut spec["template"]
-}
 
 /// Eight updates of one object: with and without a list, a marker, and a change of the template.
 fn updates(stored: &Value) -> Vec<Value> {
@@ -28,7 +19,7 @@ fn updates(stored: &Value) -> Vec<Value> {
         let mut new = stored.clone();
         let list = (case & 1 != 0).then_some("job/x");
         set(&mut new["metadata"], "sluice.dev/depends-on", list);
-        let template = template_of(&mut new);
+        let template = template_mut(&mut new);
         set(
             &mut template["metadata"],
             "sluice.dev/gated",
@@ -104,5 +95,5 @@ pub(super) fn compare() {
 }
 
 fn marker(mut object: Value) -> Value {
-    template_of(&mut object)["metadata"]["annotations"]["sluice.dev/gated"].take()
+    template_mut(&mut object)["metadata"]["annotations"]["sluice.dev/gated"].take()
 }

@@ -1,7 +1,5 @@
-use harness::cluster::{
-    Namespace, Pod, Program, alone, config_map, cron_job, daemon_set, deployment, job, pod, sluice,
-    stateful_set,
-};
+use super::one_of_each;
+use harness::cluster::{Namespace, Pod, Program, alone, config_map, deployment, pod, sluice};
 use serde_json::Value;
 use std::env;
 
@@ -50,14 +48,7 @@ async fn who_injects_may_change() {
         return;
     }
     alone("backend", async |ns| {
-        let manifests = [
-            deployment("web"),
-            stateful_set("db"),
-            daemon_set("agent"),
-            job("seed"),
-            cron_job("nightly"),
-        ]
-        .map(|manifest| manifest.depends_on("configmap/go"));
+        let manifests = one_of_each("configmap/go");
         ns.apply(manifests.clone()).await.ok();
         let mut waiting = vec![];
         for name in ["web", "db", "agent", "seed"] {

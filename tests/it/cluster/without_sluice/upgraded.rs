@@ -1,6 +1,5 @@
-use harness::cluster::{
-    Program, alone, cron_job, daemon_set, deployment, job, sluice, stateful_set,
-};
+use super::one_of_each;
+use harness::cluster::{Program, alone, sluice};
 
 const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../charts/sluice");
 
@@ -9,14 +8,7 @@ const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../charts/sluice");
 #[ignore = "needs a cluster with sluice: make test"]
 async fn another_image_of_the_gate_changes_no_workload() {
     alone("gate-image", async |ns| {
-        let manifests = [
-            deployment("web"),
-            stateful_set("db"),
-            daemon_set("agent"),
-            job("seed"),
-            cron_job("nightly"),
-        ]
-        .map(|manifest| manifest.depends_on("configmap/never"));
+        let manifests = one_of_each("configmap/never");
         ns.apply(manifests.clone()).await.ok();
         let kinds = [
             "deployment/web",
