@@ -14,7 +14,7 @@ use rules::world::Lookup;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use webhook::cache::{Cache, View};
+use webhook::known::{Cache, View};
 
 /// Objects in the scope, and as many gates that wait for all of them.
 const SIZES: [usize; 3] = [10, 100, 500];

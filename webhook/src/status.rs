@@ -7,10 +7,9 @@ mod identity;
 pub use events::Recorder;
 pub use identity::{Authenticator, Identity, Refusal};
 
-use crate::cache::Cache;
+use crate::known::{Cache, Settings};
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
-pub(crate) use answer::has_passed;
 use answer::{Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -18,7 +17,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use jiff::Timestamp;
-use rules::verdict::Policy;
 use rules::wire;
 use serde::Deserialize;
 use serde_json::json;
@@ -32,15 +30,6 @@ use tracing::{debug, info};
 const LONGEST_HOLD: Duration = Duration::from_secs(30);
 /// A wait that is over sooner than this is worth neither an Event nor a line that says "still reading".
 const SETTLE: Duration = Duration::from_secs(2);
-
-/// What decides, beside the cluster's state.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// What the administrator has chosen.
-    pub policy: Policy,
-    /// Custom kinds that a controller reference is followed through, `(group, kind)`.
-    pub workloads: Vec<(String, String)>,
-}
 
 /// What the handlers share.
 pub struct Service {

@@ -1,8 +1,8 @@
 //! What the watches have brought, looked at from the side: nothing is asked for, so a kind that no gate has needed yet is
 //! unknown, whatever a list says.
 
-use crate::cache::{Cache, Condition, Store};
 use crate::inject::Known;
+use crate::known::{Cache, Condition, Store};
 use rules::kinds::{self, Kind};
 use rules::selector::Selector;
 use serde_json::Value;

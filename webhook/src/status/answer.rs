@@ -1,12 +1,10 @@
 //! The decision: from the pod that asks to the answer that its gate gets. Reads the cluster through a view, does no I/O.
 
-use super::{Identity, Settings};
-use crate::cache::View;
+use super::Identity;
+use crate::known::{Settings, View};
 use jiff::Timestamp;
-use rules::annotation::ReadTerms;
 use rules::dependent::{self, Dependent, Unknown};
 use rules::keys;
-use rules::terms::Regate;
 use rules::verdict::{self, Edge, Judgement, Reason, Ruling};
 use rules::wire::{Answer, Decision};
 use rules::world::{Lookup, Unavailable};
@@ -113,7 +111,7 @@ fn decide(
     patient: bool,
 ) -> Outcome {
     let terms = dependent.terms();
-    let passed = has_passed(&dependent, &terms, view);
+    let passed = view.has_passed(&dependent, &terms);
     let deadline = terms.terms.deadline(dependent.started);
     let deadline = deadline.filter(|deadline| now < *deadline);
     let listed = dependent.dependencies(settings.policy.config_depends_on, view);
@@ -151,14 +149,6 @@ fn decide(
     };
     let again = [deadline, again].into_iter().flatten().min();
     ruled(&ruling, answer, provisional, again)
-}
-
-/// Whether another pod of the revision has passed before, and that counts. Where nobody can read whether it does, it
-/// does not.
-pub(crate) fn has_passed(dependent: &Dependent, terms: &ReadTerms, view: &View) -> bool {
-    let always = terms.terms.regate == Some(Regate::Always) || terms.is_unreadable(keys::REGATE);
-    let before = |revision: String| view.memory().has_passed(&revision);
-    !always && dependent.revision().is_some_and(before)
 }
 
 /// The outcome of a ruling on a wait.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::cache::{Cache, Condition};
+use crate::known::{Cache, Condition};
 use rules::kinds::{Kind, by_word};
 use serde_json::{Value, json};
 use std::sync::Arc;

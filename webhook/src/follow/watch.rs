@@ -2,7 +2,7 @@
 //!
 //! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
 
-use crate::cache::{Condition, Detail, Entry, Store, trim};
+use crate::known::{Condition, Detail, Entry, Store, trim};
 use crate::metrics::Metrics;
 use futures::TryStreamExt;
 use kube::api::{ListParams, WatchEvent, WatchParams};
@@ -35,7 +35,7 @@ const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
 
 /// What is followed.
 #[derive(Clone)]
-pub struct Target {
+pub(super) struct Target {
     /// How the rules name the kind; decides what is kept.
     pub kind: Kind,
     /// How the API server names it.
@@ -51,12 +51,12 @@ pub struct Target {
 }
 
 /// Is shown an object that was listed, added or changed.
-pub type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
+pub(super) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
 
 /// The API server does not serve the resource (any more).
 #[derive(Debug, ThisError)]
 #[error("the API server does not serve it")]
-pub struct NotServed;
+pub(super) struct NotServed;
 
 /// The objects stay text until each is trimmed: together, as trees, they take many times the room of what is kept.
 #[derive(Deserialize)]
@@ -83,7 +83,7 @@ enum Ended {
 }
 
 /// Keeps `store` like the API server's objects. Returns only when the resource is not served.
-pub async fn follow(
+pub(super) async fn follow(
     client: &Client,
     target: &Target,
     store: &Store,

@@ -1,15 +1,20 @@
-//! Reads the ConfigMap, follows it, and tells what is wrong with it.
+//! The administrator's health rules: read from a ConfigMap of our own namespace, followed, and swapped as a whole.
+//!
+//! What is wrong with them is told in the log, in a metric and in an Event on the ConfigMap. It never opens a gate: a
+//! broken rule holds its kind back, and while the rules cannot be had at all, every custom resource waits that no
+//! readable rule is for.
 
-use super::apply;
-use crate::cache::Cache;
-use crate::config_map;
+use super::config_map;
 use crate::event::{self, Note, Target};
+use crate::known::Cache;
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::Api;
 use kube::{Client, Error};
 use prometheus_client::metrics::gauge::Gauge;
-use rules::health::Problem;
+use prometheus_client::registry::Registry;
+use rules::health::{Problem, Rules};
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,10 +38,21 @@ pub struct Config {
     pub instance: String,
 }
 
+/// The gauge of what is wrong with the rules.
+pub fn register(registry: &mut Registry) -> Gauge {
+    let errors = Gauge::default();
+    registry.register(
+        "health_rule_errors",
+        "What is wrong with the administrator's health rules",
+        errors.clone(),
+    );
+    errors
+}
+
 /// Sets the rules that need no reading, and begins to follow those that do.
 pub fn start(client: &Client, config: Config, cache: &Arc<Cache>, errors: Gauge) {
     let Some(name) = config.name.clone().filter(|name| !name.is_empty()) else {
-        let rules = Some(rules::health::Rules::default());
+        let rules = Some(Rules::default());
         return cache.health_rules().set(rules, config.builtin);
     };
     cache.health_rules().set(None, config.builtin);
@@ -135,6 +151,37 @@ impl Follower {
         };
         event::write(&self.client, target, note, instance).await;
     }
+}
+
+/// Takes over the texts of the ConfigMap, or its absence, and wakes everybody who waits. What is wrong is handed back.
+fn apply(cache: &Cache, texts: Option<&BTreeMap<String, String>>, config: &Config) -> Vec<Problem> {
+    let (rules, problems) = match texts {
+        Some(texts) => Rules::read(
+            texts
+                .iter()
+                .map(|(name, text)| (name.as_str(), text.as_str())),
+        ),
+        None => absent(config),
+    };
+    cache.health_rules().set(Some(rules), config.builtin);
+    cache.wake_all();
+    problems
+}
+
+fn absent(config: &Config) -> (Rules, Vec<Problem>) {
+    let text = format!(
+        "ConfigMap {}/{}",
+        config.namespace,
+        config.name.as_deref().unwrap_or_default()
+    );
+    let message = "does not exist; create it, or empty the chart's value healthRules.configMap";
+    let rules = Rules::unreadable(format!("{text} {message}"));
+    let problem = Problem {
+        text,
+        rule: None,
+        message: message.to_owned(),
+    };
+    (rules, vec![problem])
 }
 
 fn text(first: &Problem, count: usize) -> String {

@@ -7,10 +7,8 @@
 //! waits for no write: an entry that is lost costs a pod one more question, never its order.
 
 mod entry;
-mod keeper;
 
-pub use entry::Passed;
-pub use keeper::{Config, keep};
+pub use entry::{Passed, owner_uid};
 
 use entry::{job_key, passed_key};
 use jiff::Timestamp;
@@ -26,13 +24,13 @@ use tokio::sync::Notify;
 const MOST: usize = 2_500;
 
 /// Keys to write, or to remove.
-type Changes = BTreeMap<String, Option<String>>;
+pub(crate) type Changes = BTreeMap<String, Option<String>>;
 
 /// What is remembered, as this replica knows it.
 #[derive(Debug, Default)]
 pub struct Memory {
     known: RwLock<Known>,
-    changed: Notify,
+    pub(crate) changed: Notify,
     loaded: AtomicBool,
 }
 
@@ -136,19 +134,19 @@ impl Memory {
         self.loaded.store(true, Ordering::Release);
     }
 
-    fn unwritten(&self) -> Changes {
+    pub(crate) fn unwritten(&self) -> Changes {
         self.read().unwritten.clone()
     }
 
     /// `changes` are in the ConfigMap now.
-    fn written(&self, changes: &Changes) {
+    pub(crate) fn written(&self, changes: &Changes) {
         self.lock()
             .unwritten
             .retain(|key, value| changes.get(key) != Some(value));
     }
 
     /// Removes the revisions whose owner `is_gone`, and the oldest entries of a sort that has too many.
-    fn prune(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
+    pub(crate) fn prune(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
         let entries = self.read().entries.clone();
         let (passed, jobs): (Vec<_>, Vec<_>) =
             entries.iter().partition(|(key, _)| entry::is_passed(key));

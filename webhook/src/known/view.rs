@@ -1,14 +1,18 @@
 //! A reader of the cache that notes what it read.
 
 use super::Cache;
+use super::memory::Memory;
 use super::scopes::Members;
 use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
-use crate::memory::Memory;
 use jiff::Timestamp;
+use rules::annotation::ReadTerms;
+use rules::dependent::Dependent;
+use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::scope::{self, Part, Scope};
 use rules::selector::{Requirement, Selector, Test};
 use rules::slots::{Holder, Wave};
+use rules::terms::Regate;
 use rules::verdict::Judged;
 use rules::world::{CompletedJob, Lookup, Unavailable, World};
 use serde_json::Value;
@@ -84,6 +88,15 @@ impl View {
     /// What is remembered of objects that are gone.
     pub fn memory(&self) -> &Memory {
         self.cache.memory()
+    }
+
+    /// Whether another pod of the revision has passed before, and that counts. Where nobody can read whether it does, it
+    /// does not.
+    pub fn has_passed(&self, dependent: &Dependent, terms: &ReadTerms) -> bool {
+        let always =
+            terms.terms.regate == Some(Regate::Always) || terms.is_unreadable(keys::REGATE);
+        let before = |revision: String| self.memory().has_passed(&revision);
+        !always && dependent.revision().is_some_and(before)
     }
 
     fn read(&self, store: &Arc<Store>, interest: Interest) {

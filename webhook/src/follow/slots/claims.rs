@@ -1,7 +1,6 @@
 //! The decision: from the gated pods to who claims a slot of a wave.
 
-use crate::cache::View;
-use crate::status::{Settings, has_passed};
+use crate::known::{Settings, View};
 use jiff::Timestamp;
 use rules::dependency::Reference;
 use rules::dependent::Dependent;
@@ -70,7 +69,7 @@ fn waits(pod: &Value) -> bool {
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {
-    let passed = has_passed(dependent, &dependent.terms(), view);
+    let passed = view.has_passed(dependent, &dependent.terms());
     let Ok(mut dependencies) = dependent.dependencies(settings.policy.config_depends_on, view)
     else {
         return false;

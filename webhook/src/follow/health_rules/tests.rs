@@ -1,3 +1,5 @@
+mod reading;
+
 use super::*;
 use axum::http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;

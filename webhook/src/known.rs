@@ -4,21 +4,26 @@
 //! the first time asks for its watch through [`Cache::new`]'s channel. The view then waits for a change of exactly what
 //! was read, so one changed object wakes only the gates whose verdict it can alter.
 
+pub mod health_rules;
+pub mod memory;
 mod scopes;
+mod settings;
+pub mod slots;
 mod store;
 mod trim;
 mod view;
 mod waiters;
 
+pub use settings::Settings;
 pub use store::{Condition, Details, Entry, Store};
 pub use trim::{Detail, detail, trim};
 pub use view::View;
 
-use crate::health_rules::HealthRules;
-use crate::memory::Memory;
-use crate::slots::Slots;
 use dashmap::DashMap;
+use health_rules::HealthRules;
+use memory::Memory;
 use rules::kinds::Kind;
+use slots::Slots;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, mpsc};

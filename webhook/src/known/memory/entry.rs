@@ -42,7 +42,7 @@ pub(super) fn is_passed(key: &str) -> bool {
 }
 
 /// The owner's UID in a key of [`passed_key`].
-pub(super) fn owner_uid(key: &str) -> &str {
+pub fn owner_uid(key: &str) -> &str {
     let revision = key.strip_prefix(PASSED).unwrap_or_default();
     revision.split('.').next().unwrap_or_default()
 }

@@ -1,11 +1,12 @@
 //! The effect: follows the ConfigMap, looks at holders in the API server, and gives slots away.
 
-use super::claims::claims;
-use super::{key, value};
-use crate::cache::{Cache, View};
-use crate::catalog::resource;
-use crate::config_map;
-use crate::status::Settings;
+mod claims;
+
+use super::catalog::resource;
+use super::config_map;
+use crate::known::slots::{key, value};
+use crate::known::{Cache, Settings, View};
+use claims::claims;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};

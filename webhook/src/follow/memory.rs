@@ -1,9 +1,8 @@
 //! Reads the ConfigMap, follows it, and writes what changes here.
 
-use super::Memory;
-use super::entry::{Passed, owner_uid};
-use crate::cache::Cache;
-use crate::config_map;
+use super::config_map;
+use crate::known::Cache;
+use crate::known::memory::{Memory, Passed, owner_uid};
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, Patch, PatchParams};

@@ -1,6 +1,6 @@
 //! A scope of Jobs.
 
-use crate::cache::Cache;
+use crate::known::Cache;
 use futures::FutureExt;
 use rules::kinds::{Kind, by_word};
 use rules::scope::{Part, Scope};

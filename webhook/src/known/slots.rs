@@ -4,11 +4,6 @@
 //! [`rules::slots`] says why that is enough. A wave that nobody waits in costs next to nothing: its holders are struck out
 //! when the next object asks for a slot, or when the watch begins again.
 
-mod claims;
-mod keeper;
-
-pub use keeper::{Config, keep};
-
 use k8s_openapi::api::core::v1::ConfigMap;
 use rules::slots::{Entry, Holder, Wave};
 use sha2::{Digest, Sha256};
@@ -20,7 +15,7 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub struct Slots {
     known: Mutex<Known>,
-    wanted: Notify,
+    pub(crate) wanted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -59,13 +54,13 @@ impl Slots {
     }
 
     /// Begins to follow the ConfigMap, whatever was known before.
-    fn begin(&self, stored: &ConfigMap) {
+    pub(crate) fn begin(&self, stored: &ConfigMap) {
         self.lock().take_over(stored);
     }
 
     /// Takes over what the ConfigMap holds, unless something newer is known: the watch tells of a write later than the
     /// answer to it does, and of those before it too.
-    fn learn(&self, stored: &ConfigMap) {
+    pub(crate) fn learn(&self, stored: &ConfigMap) {
         let mut known = self.lock();
         if !is_older(
             stored.metadata.resource_version.as_deref(),
@@ -76,7 +71,7 @@ impl Slots {
     }
 
     /// The waves with their holders, and the version that this is: those that somebody waits in, or all of them.
-    fn waves(&self, all: bool) -> Option<(String, BTreeMap<Wave, Vec<Holder>>)> {
+    pub(crate) fn waves(&self, all: bool) -> Option<(String, BTreeMap<Wave, Vec<Holder>>)> {
         let known = self.lock();
         let mut waves = BTreeMap::new();
         if all {
@@ -128,7 +123,7 @@ fn is_older(version: Option<&str>, than: Option<&str>) -> bool {
 }
 
 /// A key of a ConfigMap for a wave: short, and made of the letters that one may have, whatever a scope is called.
-fn key(wave: &Wave) -> String {
+pub fn key(wave: &Wave) -> String {
     let text = serde_json::to_vec(wave).unwrap_or_default();
     let digest = Sha256::digest(text);
     let half = digest.iter().take(16);
@@ -137,7 +132,7 @@ fn key(wave: &Wave) -> String {
 }
 
 /// The value for a wave's key; `None` takes the key away.
-fn value(wave: &Wave, holders: &[Holder]) -> Option<String> {
+pub fn value(wave: &Wave, holders: &[Holder]) -> Option<String> {
     let entry = Entry {
         wave: wave.clone(),
         holders: holders.to_vec(),

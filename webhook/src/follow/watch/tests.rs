@@ -97,7 +97,7 @@ async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed
         plural: "widgets".into(),
     };
     let target = Target {
-        detail: crate::cache::detail(&kind),
+        detail: crate::known::detail(&kind),
         kind,
         resource,
         selector: None,

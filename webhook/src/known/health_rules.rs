@@ -1,27 +1,15 @@
-//! The administrator's health rules: read from a ConfigMap of our own namespace, followed, and swapped as a whole.
-//!
-//! What is wrong with them is told in the log, in a metric and in an Event on the ConfigMap. It never opens a gate: a
-//! broken rule holds its kind back, and while the rules cannot be had at all, every custom resource waits that no
-//! readable rule is for.
+//! The health rules that count at the moment: the administrator's and the library's.
 //!
 //! Verdicts are judged where a gate's request is answered, on a thread of the async runtime. An evaluation is bounded
 //! (see [`rules::health`]) but may take milliseconds, so the runtime is told to move its other work elsewhere for as
 //! long. Remembering results instead would save nothing: an object is judged when it has changed.
 
-mod follow;
-
-pub use follow::{Config, start};
-
-use crate::cache::Cache;
 use arc_swap::ArcSwap;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
-use rules::health::{self, Problem, Rules};
+use rules::health::{self, Rules};
 use rules::kinds;
 use rules::kstatus::Status;
 use rules::verdict::{Judged, Reason};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -46,17 +34,6 @@ impl Default for HealthRules {
     }
 }
 
-/// The gauge of what is wrong with the rules.
-pub fn register(registry: &mut Registry) -> Gauge {
-    let errors = Gauge::default();
-    registry.register(
-        "health_rule_errors",
-        "What is wrong with the administrator's health rules",
-        errors.clone(),
-    );
-    errors
-}
-
 impl HealthRules {
     /// What the rule for the object's kind says: the administrator's, else the library's.
     pub fn judge(&self, object: &Value) -> Option<Judged> {
@@ -73,43 +50,13 @@ impl HealthRules {
         None
     }
 
-    fn set(&self, administrator: Option<Rules>, builtin: bool) {
+    /// Puts other rules in their place; `None` while the administrator's have not been read.
+    pub fn set(&self, administrator: Option<Rules>, builtin: bool) {
         self.0.store(Arc::new(Layers {
             administrator,
             builtin,
         }));
     }
-}
-
-/// Takes over the texts of the ConfigMap, or its absence, and wakes everybody who waits. What is wrong is handed back.
-fn apply(cache: &Cache, texts: Option<&BTreeMap<String, String>>, config: &Config) -> Vec<Problem> {
-    let (rules, problems) = match texts {
-        Some(texts) => Rules::read(
-            texts
-                .iter()
-                .map(|(name, text)| (name.as_str(), text.as_str())),
-        ),
-        None => absent(config),
-    };
-    cache.health_rules().set(Some(rules), config.builtin);
-    cache.wake_all();
-    problems
-}
-
-fn absent(config: &Config) -> (Rules, Vec<Problem>) {
-    let text = format!(
-        "ConfigMap {}/{}",
-        config.namespace,
-        config.name.as_deref().unwrap_or_default()
-    );
-    let message = "does not exist; create it, or empty the chart's value healthRules.configMap";
-    let rules = Rules::unreadable(format!("{text} {message}"));
-    let problem = Problem {
-        text,
-        rule: None,
-        message: message.to_owned(),
-    };
-    (rules, vec![problem])
 }
 
 fn is_custom(object: &Value) -> bool {

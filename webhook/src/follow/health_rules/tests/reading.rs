@@ -1,3 +1,5 @@
+//! What a text of rules makes of the verdicts.
+
 use super::*;
 use futures::FutureExt;
 use rules::kinds::Kind;
@@ -76,18 +78,6 @@ fn what_cannot_be_read_holds_back_and_is_told() {
 }
 
 #[test]
-fn before_the_first_reading_custom_resources_wait() {
-    let (cache, _requests) = Cache::new();
-    cache.health_rules().set(None, true);
-    let widget = thing("example.com", "Widget", &json!({"ok": true}));
-    assert_eq!(reason(&cache, &widget), Some(Reason::Syncing));
-    assert_eq!(
-        reason(&cache, &json!({"apiVersion": "v1", "kind": "Pod"})),
-        None
-    );
-}
-
-#[test]
 fn changed_rules_wake_who_waits() {
     let (cache, _requests) = Cache::new();
     let kind = Kind::Custom {
@@ -100,16 +90,4 @@ fn changed_rules_wake_who_waits() {
     assert!(view.changed().now_or_never().is_none());
     let _ = apply(&cache, Some(&BTreeMap::new()), &config("rules"));
     assert!(view.changed().now_or_never().is_some());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_runtime_of_many_threads_may_judge() {
-    let (cache, _requests) = Cache::new();
-    let judged = tokio::spawn(async move {
-        reason(
-            &cache,
-            &thing("cert-manager.io", "Issuer", &json!({"ok": true})),
-        )
-    });
-    assert_eq!(judged.await.unwrap(), Some(Reason::InProgress));
 }

@@ -4,9 +4,9 @@
 //! kind: so a definition that comes later is seen the moment it is established, and costs nobody a poll. A group
 //! without definitions may be an aggregated API, for which discovery is asked.
 
-use crate::cache::{Cache, Condition, Detail, Details, Store, View, detail};
+use super::watch::{Observer, Target, follow};
+use crate::known::{Cache, Condition, Detail, Details, Store, View, detail};
 use crate::metrics::Metrics;
-use crate::watch::{Observer, Target, follow};
 use kube::Client;
 use kube::discovery::{self, ApiResource, Scope};
 use rules::keys;

@@ -1,7 +1,7 @@
 //! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
 
-use crate::cache::{Cache, View};
 use crate::event::{self, Note, Target};
+use crate::known::{Cache, View};
 use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use rules::plan::problem;
