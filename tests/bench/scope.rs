@@ -14,7 +14,7 @@ use rules::world::Lookup;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use webhook::known::{Cache, View};
+use webhook::known::{Known, View};
 
 /// Objects in the scope, and as many gates that wait for all of them.
 const SIZES: [usize; 3] = [10, 100, 500];
@@ -51,22 +51,22 @@ fn row(table: &mut Table, size: usize, what: &str, woken: usize, time: Duration)
 }
 
 struct Scope {
-    cache: Arc<Cache>,
+    known: Arc<Known>,
     jobs: Kind,
     dependents: Vec<Dependent>,
 }
 
 impl Scope {
     fn new(size: usize) -> Result<Self> {
-        let (cache, _requests) = Cache::new();
+        let (known, _requests) = Known::new();
         for kind in scope::workloads() {
-            cache.store(&kind).replace::<&Value>([]);
+            known.store(&kind).replace::<&Value>([]);
         }
-        cache.plans().replace::<&Value>([]);
+        known.plans().replace::<&Value>([]);
         let jobs = Kind::Builtin(by_word("job").context("built in")?);
         let objects: Vec<Value> = (0..size).map(|index| job(index, 0)).collect();
-        cache.store(&jobs).replace(&objects);
-        let view = cache.view();
+        known.store(&jobs).replace(&objects);
+        let view = known.view();
         let dependents = (0..size).map(|index| {
             let pod = pod(index);
             match Dependent::resolve(&pod, &[], &view) {
@@ -76,13 +76,13 @@ impl Scope {
         });
         Ok(Self {
             dependents: dependents.collect::<Result<_>>()?,
-            cache,
+            known,
             jobs,
         })
     }
 
     fn judge(&self, dependent: &Dependent) -> Result<View> {
-        let view = self.cache.view();
+        let view = self.known.view();
         let dependencies = dependent.dependencies(true, &view)?;
         let policy = Policy::default();
         let now = Timestamp::now();
@@ -97,7 +97,7 @@ impl Scope {
         let views: Vec<View> = judged.collect::<Result<_>>()?;
         let begun = Instant::now();
         let changed = job(index, round + 1);
-        self.cache.store(&self.jobs).apply(&changed);
+        self.known.store(&self.jobs).apply(&changed);
         let mut again = Vec::new();
         for (view, dependent) in views.iter().zip(&self.dependents) {
             if view.changed().now_or_never().is_some() {

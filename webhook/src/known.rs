@@ -1,7 +1,7 @@
 //! What sluice knows of the cluster: one trimmed store for each kind that somebody depends on, read from memory.
 //!
 //! Nothing here talks to the API server. A [`View`] answers the rules and notes what they looked at; reading a kind for
-//! the first time asks for its watch through [`Cache::new`]'s channel. The view then waits for a change of exactly what
+//! the first time asks for its watch through [`Known::new`]'s channel. The view then waits for a change of exactly what
 //! was read, so one changed object wakes only the gates whose verdict it can alter.
 
 pub mod health_rules;
@@ -32,7 +32,7 @@ use waiters::Waiters;
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
 /// has told that they are the same.
 #[derive(Debug)]
-pub struct Cache {
+pub struct Known {
     stores: DashMap<Kind, Arc<Store>>,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
@@ -52,11 +52,11 @@ pub struct Cache {
     next: AtomicU64,
 }
 
-impl Cache {
-    /// An empty cache, and the kinds that somebody asked for first, for whoever starts the watches.
+impl Known {
+    /// Nothing is known yet, and the kinds that somebody asked for first, for whoever starts the watches.
     pub fn new() -> (Arc<Self>, mpsc::UnboundedReceiver<Kind>) {
         let (wanted, requests) = mpsc::unbounded_channel();
-        let cache = Self {
+        let known = Self {
             stores: DashMap::new(),
             gated: Arc::default(),
             unscheduled: Arc::default(),
@@ -71,7 +71,7 @@ impl Cache {
             granted: OnceLock::new(),
             next: AtomicU64::new(0),
         };
-        (Arc::new(cache), requests)
+        (Arc::new(known), requests)
     }
 
     /// The store of the gated pods.
@@ -95,7 +95,7 @@ impl Cache {
         self.reads_secrets.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Cache::read_secrets`] was called.
+    /// Whether [`Known::read_secrets`] was called.
     pub fn reads_secrets(&self) -> bool {
         self.reads_secrets.load(Ordering::Relaxed)
     }
@@ -195,7 +195,7 @@ impl Cache {
         kinds
     }
 
-    /// The waiter of [`Cache::custom_kinds`] is gone.
+    /// The waiter of [`Known::custom_kinds`] is gone.
     fn forget_kinds(&self, id: u64) {
         self.kinds().remove(&(), id);
     }

@@ -1,4 +1,11 @@
 //! The controller process: admission webhook and status service.
+//!
+//! Floors, top to bottom; a module imports only from floors below its own:
+//! * args
+//! * gate_policy
+//! * admission, status, follow, authority, server, admin
+//! * inject, known, shutdown, event, metrics
+//! * readiness, client, telemetry
 
 pub mod admin;
 pub mod admission;

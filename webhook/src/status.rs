@@ -7,7 +7,7 @@ mod identity;
 pub use events::Recorder;
 pub use identity::{Authenticator, Identity, Refusal};
 
-use crate::known::{Cache, Settings};
+use crate::known::{Known, Settings};
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 use answer::{Cut, Opened, Outcome, Waiting, answer};
@@ -34,7 +34,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// What the handlers share.
 pub struct Service {
     /// What is known of the cluster.
-    pub cache: Arc<Cache>,
+    pub known: Arc<Known>,
     /// Who asks.
     pub authenticator: Authenticator,
     /// What decides.
@@ -83,7 +83,7 @@ async fn verdict(
     let began = Instant::now();
     let mut deadline = began + Duration::from_secs(ask.wait).min(LONGEST_HOLD);
     loop {
-        let view = service.cache.view();
+        let view = service.known.view();
         let now = (service.clock)();
         let settled = began.elapsed() >= SETTLE;
         let waiting = match answer(&identity, &service.settings, &view, now, !settled) {
@@ -129,7 +129,7 @@ impl Service {
                 self.recorder.released(pod, &answer);
                 // A marker without a list says nothing about the revision: a list may yet be added to its owner.
                 if !answer.dependencies.is_empty() {
-                    self.cache.memory().pass(dependent, (self.clock)());
+                    self.known.memory().pass(dependent, (self.clock)());
                 }
             }
             Opened::Passed => self.recorder.released(pod, &answer),

@@ -2,18 +2,18 @@
 //! unknown, whatever a list says.
 
 use crate::inject::Known;
-use crate::known::{Cache, Condition, Store};
+use crate::known::{self, Condition, Store};
 use rules::kinds::{self, Kind};
 use rules::selector::Selector;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The cache of the status service.
+/// What the status service knows.
 #[derive(Debug)]
-pub struct Cached(pub Arc<Cache>);
+pub struct Cached(pub Arc<known::Known>);
 
 impl Cached {
-    /// The store of a kind that is watched. Not [`Cache::store`], which would begin to watch it.
+    /// The store of a kind that is watched. Not [`known::Known::store`], which would begin to watch it.
     fn watched(&self, kind: &Kind) -> Option<Arc<Store>> {
         let mut stores = self.0.stores().into_iter();
         stores.find_map(|(it, store)| (it == *kind).then_some(store))
@@ -60,47 +60,43 @@ mod tests {
 
     #[test]
     fn what_nobody_watches_is_unknown_and_stays_unwatched() {
-        let (cache, mut requests) = Cache::new();
-        let known = Cached(cache);
+        let (known, mut requests) = known::Known::new();
+        let seen = Cached(known);
         let job = builtin("batch", "Job");
-        assert_eq!(known.object(&job, "shop", "migrate"), None);
-        assert_eq!(known.has_endpoints("shop", "redis"), None);
-        assert!(!known.is_forbidden(&job));
+        assert_eq!(seen.object(&job, "shop", "migrate"), None);
+        assert_eq!(seen.has_endpoints("shop", "redis"), None);
+        assert!(!seen.is_forbidden(&job));
         assert!(requests.try_recv().is_err(), "no watch was asked for");
     }
 
     #[test]
     fn what_is_watched_is_known_while_the_watch_is_connected() {
-        let (cache, _requests) = Cache::new();
+        let (known, _requests) = known::Known::new();
         let job = builtin("batch", "Job");
         let migrate = json!({"metadata": {"namespace": "shop", "name": "migrate"}});
-        let store = cache.store(&job);
-        let known = Cached(cache);
-        assert_eq!(
-            known.object(&job, "shop", "migrate"),
-            None,
-            "not listed yet"
-        );
+        let store = known.store(&job);
+        let seen = Cached(known);
+        assert_eq!(seen.object(&job, "shop", "migrate"), None, "not listed yet");
         store.replace(std::slice::from_ref(&migrate));
-        assert_eq!(known.object(&job, "shop", "migrate"), Some(migrate));
+        assert_eq!(seen.object(&job, "shop", "migrate"), Some(migrate));
         store.set_condition(Condition::Forbidden);
-        assert_eq!(known.object(&job, "shop", "migrate"), None);
-        assert!(known.is_forbidden(&job));
+        assert_eq!(seen.object(&job, "shop", "migrate"), None);
+        assert!(seen.is_forbidden(&job));
     }
 
     #[test]
     fn endpoints_are_those_of_the_service() {
-        let (cache, _requests) = Cache::new();
+        let (known, _requests) = known::Known::new();
         let slice = |service: &str, endpoints: Value| {
             let labels = json!({"kubernetes.io/service-name": service});
             let metadata = json!({"namespace": "shop", "name": service, "labels": labels});
             json!({"metadata": metadata, "endpoints": endpoints})
         };
-        let store = cache.store(&builtin("discovery.k8s.io", "EndpointSlice"));
+        let store = known.store(&builtin("discovery.k8s.io", "EndpointSlice"));
         store.replace(&[slice("empty", json!([])), slice("full", json!([{}]))]);
-        let known = Cached(cache);
-        assert_eq!(known.has_endpoints("shop", "full"), Some(true));
-        assert_eq!(known.has_endpoints("shop", "empty"), Some(false));
-        assert_eq!(known.has_endpoints("shop", "absent"), Some(false));
+        let seen = Cached(known);
+        assert_eq!(seen.has_endpoints("shop", "full"), Some(true));
+        assert_eq!(seen.has_endpoints("shop", "empty"), Some(false));
+        assert_eq!(seen.has_endpoints("shop", "absent"), Some(false));
     }
 }

@@ -9,7 +9,7 @@ use crate::follow::catalog::Catalog;
 use crate::follow::{health_rules, memory, plans, slots};
 use crate::gate_policy;
 use crate::inject::Keys;
-use crate::known::{Cache, Settings};
+use crate::known::{Known, Settings};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::server::{self, Limits, Port, Server};
@@ -76,14 +76,14 @@ impl Args {
     }
 
     async fn assemble(self, mut parts: Parts) -> Result<JoinSet<()>> {
-        let (cache, requests) = Cache::new();
+        let (known, requests) = Known::new();
         if self.follow_helm_releases {
-            cache.read_secrets();
+            known.read_secrets();
         }
         let granted = self.workloads.iter().chain(&self.custom_kinds);
-        cache.grant(granted.cloned().map(custom).collect());
-        let admission = self.admission(&mut parts, &cache);
-        let status = self.status(&mut parts, cache, requests);
+        known.grant(granted.cloned().map(custom).collect());
+        let admission = self.admission(&mut parts, &known);
+        let status = self.status(&mut parts, known, requests);
         let metrics = server::Metrics::register(&mut parts.registry);
         let tls = parts
             .resolver
@@ -129,7 +129,7 @@ impl Args {
     }
 
     /// Admission, the certificates that it needs, and the policy that it writes.
-    fn admission(&self, parts: &mut Parts, cache: &Arc<Cache>) -> Router {
+    fn admission(&self, parts: &mut Parts, known: &Arc<Known>) -> Router {
         let fixed = self.fixed();
         let keys = Keys {
             config_depends_on: self.honor_config_depends_on,
@@ -137,9 +137,9 @@ impl Args {
             skip_windows: self.windows == Windows::Skip,
         };
         let metrics = admission::Metrics::register(&mut parts.registry);
-        let known = Arc::new(Cached(Arc::clone(cache)));
+        let cached = Arc::new(Cached(Arc::clone(known)));
         let admission = Admission::new(keys, admission::Limits::default(), metrics);
-        let admission = Arc::new(admission.knowing(known));
+        let admission = Arc::new(admission.knowing(cached));
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
@@ -161,7 +161,7 @@ impl Args {
         );
         let keep = authority.run(Timestamp::now, parts.shutdown.clone());
         tokio::spawn(keep.instrument(info_span!("authority")));
-        let known = parts
+        let found = parts
             .readiness
             .condition("gate", "the address of our own Service is not known yet");
         let keep = gate_policy::maintain(
@@ -169,7 +169,7 @@ impl Args {
             fixed,
             bundle,
             Arc::clone(&admission),
-            known,
+            found,
         );
         tokio::spawn(keep.instrument(info_span!("gate policy")));
         admission.router()
@@ -179,14 +179,14 @@ impl Args {
     fn status(
         &self,
         parts: &mut Parts,
-        cache: Arc<Cache>,
+        known: Arc<Known>,
         requests: UnboundedReceiver<Kind>,
     ) -> Router {
         let client = &parts.client;
         let metrics = Arc::new(Metrics::register(&mut parts.registry));
         let catalog = Catalog {
             client: client.clone(),
-            cache: Arc::clone(&cache),
+            known: Arc::clone(&known),
             metrics: Arc::clone(&metrics),
         };
         tokio::spawn(catalog.run(requests));
@@ -194,7 +194,7 @@ impl Args {
             namespace: self.service_namespace.clone(),
             name: self.memory_config_map.clone(),
         };
-        let keep = memory::keep(client.clone(), config, Arc::clone(&cache));
+        let keep = memory::keep(client.clone(), config, Arc::clone(&known));
         tokio::spawn(keep.instrument(info_span!("memory")));
         let settings = Arc::new(Settings {
             policy: Policy {
@@ -210,7 +210,7 @@ impl Args {
         let keep = slots::keep(
             client.clone(),
             config,
-            Arc::clone(&cache),
+            Arc::clone(&known),
             Arc::clone(&settings),
         );
         tokio::spawn(keep.instrument(info_span!("slots")));
@@ -221,8 +221,8 @@ impl Args {
             instance: self.instance.clone(),
         };
         let errors = health_rules::register(&mut parts.registry);
-        health_rules::start(client, config, &cache, errors);
-        let plans = plans::follow(client.clone(), Arc::clone(&cache), self.instance.clone());
+        health_rules::start(client, config, &known, errors);
+        let plans = plans::follow(client.clone(), Arc::clone(&known), self.instance.clone());
         tokio::spawn(plans.instrument(info_span!("plans")));
         let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
         tokio::spawn(writer.instrument(info_span!("events")));
@@ -230,14 +230,14 @@ impl Args {
             .readiness
             .condition("watches", "the gated pods have not been listed yet");
         tokio::spawn({
-            let gated = Arc::clone(cache.gated());
+            let gated = Arc::clone(known.gated());
             async move {
                 gated.synced().await;
                 synced.met();
             }
         });
         status::router(Arc::new(Service {
-            cache,
+            known,
             authenticator: Authenticator::new(client.clone()),
             settings,
             recorder,

@@ -5,7 +5,7 @@
 //! without definitions may be an aggregated API, for which discovery is asked.
 
 use super::watch::{Observer, Target, follow};
-use crate::known::{Cache, Condition, Detail, Details, Store, View, detail};
+use crate::known::{Condition, Detail, Details, Known, Store, View, detail};
 use crate::metrics::Metrics;
 use kube::Client;
 use kube::discovery::{self, ApiResource, Scope};
@@ -30,7 +30,7 @@ pub struct Catalog {
     /// The connection to the API server.
     pub client: Client,
     /// What is filled.
-    pub cache: Arc<Cache>,
+    pub known: Arc<Known>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
 }
@@ -61,7 +61,7 @@ impl Catalog {
         tokio::spawn(plans.instrument(info_span!("watch", kind = "plans")));
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         if let Some(jobs) = kinds::builtin("batch", "Job") {
-            self.cache.store(&Kind::Builtin(jobs));
+            self.known.store(&Kind::Builtin(jobs));
         }
         while let Some(kind) = requests.recv().await {
             let span = info_span!("watch", %kind);
@@ -71,20 +71,20 @@ impl Catalog {
 
     async fn follow_gated(self) {
         let label = format!("{}={}", keys::GATED, keys::GATED_VALUE);
-        let store = Arc::clone(self.cache.gated());
+        let store = Arc::clone(self.known.gated());
         self.follow_some("Pod", Some(label), None, &store).await;
     }
 
     /// Only pods without a node, so there are few, whatever the size of the cluster.
     async fn follow_unscheduled(self) {
-        self.cache.unscheduled_wanted().await;
-        let store = Arc::clone(self.cache.unscheduled());
+        self.known.unscheduled_wanted().await;
+        let store = Arc::clone(self.known.unscheduled());
         let fields = Some("spec.nodeName=,status.phase=Pending");
         self.follow_some("Pod", None, fields, &store).await;
     }
 
     async fn follow_plans(self) {
-        let store = Arc::clone(self.cache.plans());
+        let store = Arc::clone(self.known.plans());
         let label = Some(format!("{}=true", keys::PLAN));
         self.follow_some("ConfigMap", label, None, &store).await;
     }
@@ -113,7 +113,7 @@ impl Catalog {
 
     async fn serve(self, kind: Kind) {
         info!("Watch asked for");
-        let store = self.cache.store(&kind);
+        let store = self.known.store(&kind);
         match &kind {
             Kind::Builtin(builtin) => {
                 let target = Target {
@@ -132,7 +132,7 @@ impl Catalog {
 
     /// Completed Jobs are remembered beyond their removal.
     fn observer(&self, builtin: &Builtin) -> Option<Observer> {
-        let memory = Arc::clone(self.cache.memory());
+        let memory = Arc::clone(self.known.memory());
         (builtin.kind == "Job")
             .then(|| Arc::new(move |job: &Value| memory.saw_job(job)) as Observer)
     }
@@ -148,7 +148,7 @@ impl Catalog {
     async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
         let mut pause = SOON;
         loop {
-            let view = self.cache.view();
+            let view = self.known.view();
             let found = match self.find(&view, group, word).await {
                 Sought::Served(found) => found,
                 sought => {
@@ -165,7 +165,7 @@ impl Catalog {
                 group: group.to_owned(),
                 word: found.resource.kind.clone(),
             };
-            if canonical != *kind && self.cache.alias(kind, &canonical) {
+            if canonical != *kind && self.known.alias(kind, &canonical) {
                 debug!(%canonical, "Another spelling is watched already");
                 return;
             }
@@ -313,14 +313,14 @@ mod tests {
                 .body(Answer::from(nothing.to_string()));
             Ok::<_, Infallible>(answer.unwrap())
         });
-        let (cache, requests) = Cache::new();
+        let (known, requests) = Known::new();
         let catalog = Catalog {
             client: Client::new(api_server, "default"),
-            cache: Arc::clone(&cache),
+            known: Arc::clone(&known),
             metrics: Arc::default(),
         };
         let running = tokio::spawn(catalog.run(requests));
-        let store = cache.store(&Kind::Custom {
+        let store = known.store(&Kind::Custom {
             group: "example.com".into(),
             word: "Widget".into(),
         });

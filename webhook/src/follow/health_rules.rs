@@ -6,7 +6,7 @@
 
 use super::config_map;
 use crate::event::{self, Note, Target};
-use crate::known::Cache;
+use crate::known::Known;
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::Api;
@@ -50,17 +50,17 @@ pub fn register(registry: &mut Registry) -> Gauge {
 }
 
 /// Sets the rules that need no reading, and begins to follow those that do.
-pub fn start(client: &Client, config: Config, cache: &Arc<Cache>, errors: Gauge) {
+pub fn start(client: &Client, config: Config, known: &Arc<Known>, errors: Gauge) {
     let Some(name) = config.name.clone().filter(|name| !name.is_empty()) else {
         let rules = Some(Rules::default());
-        return cache.health_rules().set(rules, config.builtin);
+        return known.health_rules().set(rules, config.builtin);
     };
-    cache.health_rules().set(None, config.builtin);
+    known.health_rules().set(None, config.builtin);
     let follower = Follower {
         client: client.clone(),
         name,
         config,
-        cache: Arc::clone(cache),
+        known: Arc::clone(known),
         errors,
         told: Vec::new(),
     };
@@ -71,7 +71,7 @@ struct Follower {
     client: Client,
     name: String,
     config: Config,
-    cache: Arc<Cache>,
+    known: Arc<Known>,
     errors: Gauge,
     /// What was told last, so that a list that is read again tells nothing again.
     told: Vec<Problem>,
@@ -113,7 +113,7 @@ impl Follower {
 
     async fn take(&mut self, found: Option<&ConfigMap>) {
         let texts = found.map(|found| found.data.clone().unwrap_or_default());
-        let problems = apply(&self.cache, texts.as_ref(), &self.config);
+        let problems = apply(&self.known, texts.as_ref(), &self.config);
         self.errors
             .set(i64::try_from(problems.len()).unwrap_or(i64::MAX));
         if problems == self.told {
@@ -154,7 +154,7 @@ impl Follower {
 }
 
 /// Takes over the texts of the ConfigMap, or its absence, and wakes everybody who waits. What is wrong is handed back.
-fn apply(cache: &Cache, texts: Option<&BTreeMap<String, String>>, config: &Config) -> Vec<Problem> {
+fn apply(known: &Known, texts: Option<&BTreeMap<String, String>>, config: &Config) -> Vec<Problem> {
     let (rules, problems) = match texts {
         Some(texts) => Rules::read(
             texts
@@ -163,8 +163,8 @@ fn apply(cache: &Cache, texts: Option<&BTreeMap<String, String>>, config: &Confi
         ),
         None => absent(config),
     };
-    cache.health_rules().set(Some(rules), config.builtin);
-    cache.wake_all();
+    known.health_rules().set(Some(rules), config.builtin);
+    known.wake_all();
     problems
 }
 

@@ -1,7 +1,7 @@
 //! Reads the ConfigMap, follows it, and writes what changes here.
 
 use super::config_map;
-use crate::known::Cache;
+use crate::known::Known;
 use crate::known::memory::{Memory, Passed, owner_uid};
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -32,8 +32,8 @@ pub struct Config {
 }
 
 /// Keeps memory and ConfigMap alike for as long as the process runs.
-pub async fn keep(client: Client, config: Config, cache: Arc<Cache>) {
-    let memory = cache.memory();
+pub async fn keep(client: Client, config: Config, known: Arc<Known>) {
+    let memory = known.memory();
     let api = Api::<ConfigMap>::namespaced(client, &config.namespace);
     let mut prune = tokio::time::interval(PRUNE);
     prune.tick().await;
@@ -58,7 +58,7 @@ pub async fn keep(client: Client, config: Config, cache: Arc<Cache>) {
                     break;
                 }
                 () = memory.changed.notified() => write(&api, &config.name, memory).await,
-                _ = prune.tick() => memory.prune(|key, passed| is_gone(&cache, key, passed)),
+                _ = prune.tick() => memory.prune(|key, passed| is_gone(&known, key, passed)),
             }
         }
     }
@@ -103,7 +103,7 @@ async fn write(api: &Api<ConfigMap>, name: &str, memory: &Memory) {
 }
 
 /// Whether the owner of a revision no longer exists. In doubt it does.
-fn is_gone(cache: &Arc<Cache>, key: &str, passed: &Passed) -> bool {
+fn is_gone(known: &Arc<Known>, key: &str, passed: &Passed) -> bool {
     let kind = match kinds::builtin(&passed.group, &passed.kind) {
         Some(builtin) => Kind::Builtin(builtin),
         None => Kind::Custom {
@@ -111,7 +111,7 @@ fn is_gone(cache: &Arc<Cache>, key: &str, passed: &Passed) -> bool {
             word: passed.kind.clone(),
         },
     };
-    match cache
+    match known
         .view()
         .object(&kind, Some(&passed.namespace), &passed.name)
     {

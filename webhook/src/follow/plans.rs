@@ -1,7 +1,7 @@
 //! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
 
 use crate::event::{self, Note, Target};
-use crate::known::{Cache, View};
+use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use rules::plan::problem;
@@ -21,11 +21,11 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 const GATHER: Duration = Duration::from_secs(1);
 
 /// Looks at every plan for as long as the process runs; `instance` is the name of our own pod.
-pub async fn follow(client: Client, cache: Arc<Cache>, instance: String) {
+pub async fn follow(client: Client, known: Arc<Known>, instance: String) {
     let mut told = HashMap::new();
-    cache.plans().synced().await;
+    known.plans().synced().await;
     loop {
-        let view = cache.view();
+        let view = known.view();
         let problems = problems(&view, Timestamp::now());
         for (plan, problem) in &problems {
             if told.get(&key(plan)) != Some(problem) {

@@ -5,7 +5,7 @@ mod claims;
 use super::catalog::resource;
 use super::config_map;
 use crate::known::slots::{key, value};
-use crate::known::{Cache, Settings, View};
+use crate::known::{Known, Settings, View};
 use claims::claims;
 use futures::TryStreamExt;
 use jiff::Timestamp;
@@ -40,15 +40,15 @@ pub struct Config {
 }
 
 /// Gives slots away for as long as the process runs; until the first is asked for, nothing is read.
-pub async fn keep(client: Client, config: Config, cache: Arc<Cache>, settings: Arc<Settings>) {
+pub async fn keep(client: Client, config: Config, known: Arc<Known>, settings: Arc<Settings>) {
     let keeper = Keeper {
         api: Api::namespaced(client.clone(), &config.namespace),
         client,
         name: config.name,
-        cache,
+        known,
         settings,
     };
-    keeper.cache.slots().wanted.notified().await;
+    keeper.known.slots().wanted.notified().await;
     loop {
         if let Err(error) = keeper.run().await {
             warn!(%error, name = keeper.name, "Cannot read or write who may run");
@@ -61,7 +61,7 @@ struct Keeper {
     client: Client,
     api: Api<ConfigMap>,
     name: String,
-    cache: Arc<Cache>,
+    known: Arc<Known>,
     settings: Arc<Settings>,
 }
 
@@ -71,7 +71,7 @@ type Changes = BTreeMap<String, Option<String>>;
 impl Keeper {
     /// Until the watch ends.
     async fn run(&self) -> Result<(), Error> {
-        let slots = self.cache.slots();
+        let slots = self.known.slots();
         let stored = self.api.get(&self.name).await?;
         slots.begin(&stored);
         let version = stored.metadata.resource_version.unwrap_or_default();
@@ -79,7 +79,7 @@ impl Keeper {
         // Waves that nobody comes back to are looked through once for each watch, or the ConfigMap would grow for ever.
         let mut all = true;
         loop {
-            let view = self.cache.view();
+            let view = self.known.view();
             self.round(&view, all).await?;
             all = false;
             tokio::select! {
@@ -96,7 +96,7 @@ impl Keeper {
         let changes = config_map::follow(&self.api, &self.name, version).await?;
         let mut changes = pin!(changes);
         while let Some(stored) = changes.try_next().await? {
-            self.cache.slots().learn(&stored);
+            self.known.slots().learn(&stored);
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl Keeper {
     /// Looks at every wave in which somebody waits, or at all of them, and writes what changes; on a conflict looks again at
     /// what the other replica has written.
     async fn round(&self, view: &View, all: bool) -> Result<(), Error> {
-        let slots = self.cache.slots();
+        let slots = self.known.slots();
         loop {
             let Some((version, waves)) = slots.waves(all) else {
                 return Ok(());
@@ -212,7 +212,7 @@ impl Keeper {
     }
 }
 
-/// Whether it is worth asking the API server: a cache that has not seen everything may be wrong.
+/// Whether it is worth asking the API server: what is known may lag behind.
 fn looks_finished(wave: &Wave, holder: &Holder, view: &View) -> bool {
     let kind = holder.object_kind();
     match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {

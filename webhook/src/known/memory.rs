@@ -29,13 +29,13 @@ pub(crate) type Changes = BTreeMap<String, Option<String>>;
 /// What is remembered, as this replica knows it.
 #[derive(Debug, Default)]
 pub struct Memory {
-    known: RwLock<Known>,
+    known: RwLock<Entries>,
     pub(crate) changed: Notify,
     loaded: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct Entries {
     entries: BTreeMap<String, String>,
     /// What the ConfigMap does not hold yet.
     unwritten: Changes,
@@ -102,11 +102,11 @@ impl Memory {
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
+    fn read(&self) -> RwLockReadGuard<'_, Entries> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> RwLockWriteGuard<'_, Known> {
+    fn lock(&self) -> RwLockWriteGuard<'_, Entries> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -172,7 +172,7 @@ impl Memory {
     }
 }
 
-impl Known {
+impl Entries {
     fn set(&mut self, key: String, value: Option<String>) {
         match value {
             Some(value) => self.entries.insert(key, value),

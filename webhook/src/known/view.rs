@@ -1,6 +1,6 @@
-//! A reader of the cache that notes what it read.
+//! A reader of what is known that notes what it read.
 
-use super::Cache;
+use super::Known;
 use super::memory::Memory;
 use super::scopes::Members;
 use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 /// It registers before it reads, so a change between the reading and the waiting is not lost.
 #[derive(Debug)]
 pub struct View {
-    cache: Arc<Cache>,
+    known: Arc<Known>,
     id: u64,
     notify: Arc<Notify>,
     reads: Mutex<Vec<(Arc<Store>, Interest)>>,
@@ -33,9 +33,9 @@ pub struct View {
 }
 
 impl View {
-    pub(super) fn new(cache: Arc<Cache>, id: u64) -> Self {
+    pub(super) fn new(known: Arc<Known>, id: u64) -> Self {
         Self {
-            cache,
+            known,
             id,
             notify: Arc::default(),
             reads: Mutex::default(),
@@ -51,19 +51,19 @@ impl View {
 
     /// One of the gated pods.
     pub fn gated_pod(&self, namespace: &str, name: &str) -> Lookup<Value> {
-        let store = Arc::clone(self.cache.gated());
+        let store = Arc::clone(self.known.gated());
         self.object_of(&store, namespace, name)
     }
 
     /// The gated pods of a namespace.
     pub fn gated_pods(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        let store = Arc::clone(self.cache.gated());
+        let store = Arc::clone(self.known.gated());
         self.list_of(&store, Some(namespace), &Selector::default())
     }
 
     /// The plans of every namespace.
     pub fn all_plans(&self) -> Lookup<Vec<Value>> {
-        let store = Arc::clone(self.cache.plans());
+        let store = Arc::clone(self.known.plans());
         self.list_of(&store, None, &Selector::default())
     }
 
@@ -87,7 +87,7 @@ impl View {
 
     /// What is remembered of objects that are gone.
     pub fn memory(&self) -> &Memory {
-        self.cache.memory()
+        self.known.memory()
     }
 
     /// Whether another pod of the revision has passed before, and that counts. Where nobody can read whether it does, it
@@ -118,7 +118,7 @@ impl View {
     }
 
     fn details(&self, kind: &Kind) -> (Arc<Store>, Details) {
-        let store = self.cache.store(kind);
+        let store = self.known.store(kind);
         // Any interest hears of changed details; this one hears of little else.
         self.read(&store, Interest::Object(("".into(), "".into())));
         let details = store.details();
@@ -128,7 +128,7 @@ impl View {
 
 impl World for View {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
-        self.object_of(&self.cache.store(kind), namespace.unwrap_or_default(), name)
+        self.object_of(&self.known.store(kind), namespace.unwrap_or_default(), name)
     }
 
     fn list(
@@ -137,20 +137,20 @@ impl World for View {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        self.list_of(&self.cache.store(kind), namespace, selector)
+        self.list_of(&self.known.store(kind), namespace, selector)
     }
 
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        let store = Arc::clone(self.cache.plans());
+        let store = Arc::clone(self.known.plans());
         self.list_of(&store, Some(namespace), &Selector::default())
     }
 
     /// Beside the workloads every custom kind that somebody depends on, or that the administrator lets be watched.
     fn kinds(&self) -> Vec<Kind> {
-        for kind in self.cache.granted() {
-            self.cache.store(kind);
+        for kind in self.known.granted() {
+            self.known.store(kind);
         }
-        let custom = self.cache.custom_kinds((self.id, &self.notify));
+        let custom = self.known.custom_kinds((self.id, &self.notify));
         scope::workloads().chain(custom).collect()
     }
 
@@ -161,7 +161,7 @@ impl World for View {
         scope: Option<&str>,
         part: &Part,
     ) -> Lookup<Vec<Value>> {
-        let store = self.cache.store(kind);
+        let store = self.known.store(kind);
         let members = Members {
             namespace: namespace.into(),
             scope: scope.map(Into::into),
@@ -181,7 +181,7 @@ impl World for View {
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
     ) -> Lookup<Option<Value>> {
-        let store = self.cache.store(kind);
+        let store = self.known.store(kind);
         let lasting = !scope::rests_on_others(kind);
         let waiter = (self.id, &self.notify);
         let first = store.first_unready(scope, below, is_ready, lasting, waiter);
@@ -199,7 +199,7 @@ impl World for View {
         let Some(secrets) = kinds::builtin("", "Secret").map(Kind::Builtin) else {
             return false;
         };
-        if !self.cache.reads_secrets() {
+        if !self.known.reads_secrets() {
             return false;
         }
         let test = |key: &str, values: &[&str]| Requirement {
@@ -223,21 +223,21 @@ impl World for View {
     fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
         let asked = &mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         asked.push(wave.clone());
-        let known = self.cache.slots().ask(wave, (self.id, &self.notify));
+        let known = self.known.slots().ask(wave, (self.id, &self.notify));
         known.map_or(Lookup::Unavailable(Unavailable::Syncing), Lookup::Found)
     }
 
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
-        self.cache.unscheduled_wanted.notify_one();
-        glance(self.cache.unscheduled(), namespace, selector)
+        self.known.unscheduled_wanted.notify_one();
+        glance(self.known.unscheduled(), namespace, selector)
     }
 
     fn gated(&self, namespace: &str) -> Vec<Value> {
-        glance(self.cache.gated(), namespace, &Selector::default())
+        glance(self.known.gated(), namespace, &Selector::default())
     }
 
     fn active(&self, scope: &Scope) -> Option<Timestamp> {
-        let stores = self.cache.stores();
+        let stores = self.known.stores();
         stores
             .iter()
             .filter_map(|(_, store)| store.active(scope))
@@ -257,7 +257,7 @@ impl World for View {
     }
 
     fn completed_job(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
-        self.cache.memory().completed(namespace, name)
+        self.known.memory().completed(namespace, name)
     }
 
     fn declares_status(&self, kind: &Kind) -> Option<bool> {
@@ -269,13 +269,13 @@ impl World for View {
 
     /// Changed rules wake every view, so this is no read to note.
     fn health(&self, object: &Value) -> Option<Judged> {
-        self.cache.health_rules().judge(object)
+        self.known.health_rules().judge(object)
     }
 }
 
 impl Drop for View {
     fn drop(&mut self) {
-        self.cache.forget_kinds(self.id);
+        self.known.forget_kinds(self.id);
         for (store, interest) in self
             .reads
             .get_mut()
@@ -290,7 +290,7 @@ impl Drop for View {
         }
         let slots = self.slots.get_mut().unwrap_or_else(PoisonError::into_inner);
         for wave in slots.drain(..) {
-            self.cache.slots().forget(&wave, self.id);
+            self.known.slots().forget(&wave, self.id);
         }
     }
 }

@@ -28,12 +28,12 @@ impl Desk {
     /// A pod `api-1` that was made at 0 and carries these annotations, in a cluster without ConfigMaps and Jobs.
     fn new(annotations: &Value) -> Self {
         let events = Events::default();
-        let (cache, _requests) = Cache::new();
+        let (known, _requests) = Known::new();
         for word in ["configmap", "job"] {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
-            cache.store(&kind).replace::<&Value>([]);
+            known.store(&kind).replace::<&Value>([]);
         }
-        cache.memory().learn(std::collections::BTreeMap::new());
+        known.memory().learn(std::collections::BTreeMap::new());
         let client = api_server(Arc::clone(&events));
         let (recorder, writer) = Recorder::new(client.clone(), "sluice-0".to_owned());
         tokio::spawn(writer);
@@ -45,7 +45,7 @@ impl Desk {
                 .unwrap()
         };
         let service = Service {
-            cache,
+            known,
             authenticator: Authenticator::new(client),
             settings: Arc::default(),
             recorder,
@@ -65,7 +65,7 @@ impl Desk {
 
     /// Writes the annotations of the pod.
     fn pod_says(&self, annotations: &Value) {
-        self.service.cache.gated().replace(&[json!({"metadata": {
+        self.service.known.gated().replace(&[json!({"metadata": {
             "namespace": "shop", "name": "api-1", "uid": "u1", "annotations": annotations,
             "creationTimestamp": "1970-01-01T00:00:00Z",
         }})]);
@@ -73,7 +73,7 @@ impl Desk {
 
     fn put(&self, word: &str, object: &Value) {
         let kind = by_word(word).map(Kind::Builtin).unwrap();
-        self.service.cache.store(&kind).apply(object);
+        self.service.known.store(&kind).apply(object);
     }
 
     /// What the gate is told that has seen this answer, and waits.

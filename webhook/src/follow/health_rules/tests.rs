@@ -76,21 +76,21 @@ fn typed(version: &str, rules: &str) -> ConfigMap {
 }
 
 fn follower(script: &Arc<Script>) -> Follower {
-    let (cache, _requests) = Cache::new();
-    cache.health_rules().set(None, true);
+    let (known, _requests) = Known::new();
+    known.health_rules().set(None, true);
     Follower {
         client: script.client(),
         name: "rules".to_owned(),
         config: config(),
-        cache,
+        known,
         errors: Gauge::default(),
         told: Vec::new(),
     }
 }
 
-fn reason(cache: &Cache) -> Option<Reason> {
+fn reason(known: &Known) -> Option<Reason> {
     let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "status": {"ok": true}});
-    cache.health_rules().judge(&widget).map(|it| it.reason)
+    known.health_rules().judge(&widget).map(|it| it.reason)
 }
 
 fn config() -> Config {
@@ -108,7 +108,7 @@ async fn a_broken_rule_is_told_once_in_an_event_and_counted_until_it_is_mended()
     let mut follower = follower(&script);
     follower.take(Some(&typed("1", BROKEN))).await;
     assert_eq!(follower.errors.get(), 1);
-    assert_eq!(reason(&follower.cache), Some(Reason::RuleError));
+    assert_eq!(reason(&follower.known), Some(Reason::RuleError));
     // The same again, as when a watch begins anew.
     follower.take(Some(&typed("1", BROKEN))).await;
     let lacks = "a.yaml: rule 1: lacks current, the expression of a healthy object";
@@ -125,7 +125,7 @@ async fn a_broken_rule_is_told_once_in_an_event_and_counted_until_it_is_mended()
 
     follower.take(Some(&typed("2", GOOD))).await;
     assert_eq!(follower.errors.get(), 0);
-    assert_eq!(reason(&follower.cache), Some(Reason::Satisfied));
+    assert_eq!(reason(&follower.known), Some(Reason::Satisfied));
     follower.take(Some(&typed("3", BROKEN))).await;
     assert_eq!(script.notes().len(), 2, "it is news again");
 }
@@ -136,7 +136,7 @@ async fn an_absent_config_map_is_counted_and_has_no_event_to_carry() {
     let mut follower = follower(&script);
     follower.take(None).await;
     assert_eq!(follower.errors.get(), 1);
-    assert_eq!(reason(&follower.cache), Some(Reason::RuleError));
+    assert_eq!(reason(&follower.known), Some(Reason::RuleError));
     assert_eq!(script.notes(), Vec::<String>::new());
 }
 
@@ -158,11 +158,11 @@ async fn the_config_map_is_followed_from_before_it_exists_to_after_it_is_gone() 
         read("4", GOOD),
     ]);
     let follower = follower(&script);
-    let (cache, errors) = (Arc::clone(&follower.cache), follower.errors.clone());
+    let (known, errors) = (Arc::clone(&follower.known), follower.errors.clone());
     // The clock is paused: the waits between reads take no time, and the end of the script stands for ever.
     let run = tokio::time::timeout(Duration::from_secs(60), follower.run());
     assert!(run.await.is_err(), "it follows for ever");
-    assert_eq!(reason(&cache), Some(Reason::Satisfied));
+    assert_eq!(reason(&known), Some(Reason::Satisfied));
     assert_eq!(errors.get(), 0);
     assert_eq!(script.notes().len(), 1, "{:?}", script.notes());
     let path = "GET /api/v1/namespaces/sluice-system/configmaps";

@@ -1,6 +1,6 @@
 //! A scope of Jobs.
 
-use crate::known::Cache;
+use crate::known::Known;
 use futures::FutureExt;
 use rules::kinds::{Kind, by_word};
 use rules::scope::{Part, Scope};
@@ -35,8 +35,8 @@ fn job(name: &str, weight: &str, complete: bool) -> Value {
 
 #[test]
 fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
-    let (cache, _requests) = Cache::new();
-    let store = cache.store(&jobs());
+    let (known, _requests) = Known::new();
+    let store = known.store(&jobs());
     store.replace(&[
         job("a", "0", true),
         job("b", "0", false),
@@ -48,7 +48,7 @@ fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
         object["status"]["complete"] == true
     };
     let ask = || {
-        let view = cache.view();
+        let view = known.view();
         let found = view.first_unready(&jobs(), &scope(), 1, &is_ready);
         let Lookup::Found(first) = found else {
             panic!("live")
@@ -77,7 +77,7 @@ fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
         "it weighs less now"
     );
     store.delete(&job("e", "0", false));
-    cache.wake_all();
+    known.wake_all();
     let before = judged.get();
     ask();
     assert_eq!(judged.get(), before + 3, "the rules may have changed");
@@ -85,8 +85,8 @@ fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
 
 #[test]
 fn members_are_found_and_waited_for_by_their_part() {
-    let (cache, _requests) = Cache::new();
-    let store = cache.store(&jobs());
+    let (known, _requests) = Known::new();
+    let store = known.store(&jobs());
     store.replace(&[job("a", "0", true)]);
     for (part, scope, found) in [
         (Part::SubChart("seeds".into()), Some("r"), true),
@@ -95,7 +95,7 @@ fn members_are_found_and_waited_for_by_their_part() {
         (Part::Release("r".into()), Some("r"), true),
         (Part::Group("seeds".into()), None, false),
     ] {
-        let view = cache.view();
+        let view = known.view();
         let Lookup::Found(members) = view.members(&jobs(), "shop", scope, &part) else {
             panic!("live")
         };
@@ -112,14 +112,14 @@ fn members_are_found_and_waited_for_by_their_part() {
 
 #[test]
 fn a_view_that_asks_for_two_weights_hears_of_both() {
-    let (cache, _requests) = Cache::new();
-    let store = cache.store(&jobs());
+    let (known, _requests) = Known::new();
+    let store = known.store(&jobs());
     store.replace(&[job("a", "0", false), job("b", "1", false)]);
     let complete = |object: &Value| object["status"]["complete"] == true;
     // From 2 downwards everything but `a` is ready, so the answer rests on `b`.
     let but_a = |object: &Value| object["metadata"]["name"] == "a" || complete(object);
     for weights in [[2, 0], [0, 2]] {
-        let view = cache.view();
+        let view = known.view();
         for below in weights {
             let _ = view.first_unready(&jobs(), &scope(), below, &but_a);
         }
@@ -132,14 +132,14 @@ fn a_view_that_asks_for_two_weights_hears_of_both() {
 /// The endpoints of a Service come and go without a change of the Service.
 #[test]
 fn what_rests_on_others_is_judged_each_time() {
-    let (cache, _requests) = Cache::new();
+    let (known, _requests) = Known::new();
     let services = by_word("svc").map(Kind::Builtin).expect("built in");
     let service = |name: &str| {
         let mut object = job(name, "0", false);
         object["kind"] = json!("Service");
         object
     };
-    cache
+    known
         .store(&services)
         .replace(&[service("a"), service("b")]);
     let served = Cell::new("");
@@ -148,7 +148,7 @@ fn what_rests_on_others_is_judged_each_time() {
             let name = object["metadata"]["name"].as_str();
             name.is_some_and(|name| served.get().contains(name))
         };
-        match cache
+        match known
             .view()
             .first_unready(&services, &scope(), 1, &is_ready)
         {

@@ -15,8 +15,8 @@ fn widget() -> Kind {
 
 #[test]
 fn the_first_read_of_a_kind_asks_for_its_watch_once() {
-    let (cache, mut requests) = Cache::new();
-    let view = cache.view();
+    let (known, mut requests) = Known::new();
+    let view = known.view();
     assert_eq!(
         view.object(&widget(), Some("a"), "x"),
         Lookup::Unavailable(Unavailable::Syncing)
@@ -28,10 +28,10 @@ fn the_first_read_of_a_kind_asks_for_its_watch_once() {
 
 #[test]
 fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
-    let (cache, _requests) = Cache::new();
-    let store = cache.store(&widget());
+    let (known, _requests) = Known::new();
+    let store = known.store(&widget());
     store.replace(&[]);
-    let view = cache.view();
+    let view = known.view();
     assert_eq!(view.object(&widget(), Some("a"), "x"), Lookup::NotFound);
     assert!(view.changed().now_or_never().is_none());
     store.apply(&json!({"metadata": {"namespace": "a", "name": "other"}}));
@@ -42,15 +42,15 @@ fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
 
 #[test]
 fn who_looks_at_the_kinds_is_woken_by_another_custom_one() {
-    let (cache, _requests) = Cache::new();
-    let view = cache.view();
+    let (known, _requests) = Known::new();
+    let view = known.view();
     let before = view.kinds().len();
-    cache.store(&rules::kinds::by_word("secret").map(Kind::Builtin).unwrap());
+    known.store(&rules::kinds::by_word("secret").map(Kind::Builtin).unwrap());
     assert!(view.changed().now_or_never().is_none(), "no wave reads it");
-    cache.store(&widget());
+    known.store(&widget());
     assert!(view.changed().now_or_never().is_some());
     assert_eq!(view.kinds().len(), before + 1);
-    cache.store(&widget());
+    known.store(&widget());
     assert!(view.changed().now_or_never().is_none(), "nothing new");
 }
 
@@ -69,8 +69,8 @@ fn required(text: &str) -> Selector {
 
 #[test]
 fn a_selector_is_woken_by_what_can_alter_it() {
-    let (cache, _requests) = Cache::new();
-    let store = cache.store(&widget());
+    let (known, _requests) = Known::new();
+    let store = known.store(&widget());
     store.replace(&[]);
     for (selector, by_x, by_db, by_web, by_leaving) in [
         ("app=web,tier!=canary", false, false, true, true),
@@ -80,7 +80,7 @@ fn a_selector_is_woken_by_what_can_alter_it() {
     ] {
         let selector = required(selector);
         let woken_by = |labels: &Value| {
-            let view = cache.view();
+            let view = known.view();
             let _ = view.list(&widget(), Some("a"), &selector);
             store.apply(&labelled("x", labels));
             view.changed().now_or_never().is_some()
@@ -98,14 +98,14 @@ fn a_selector_is_woken_by_what_can_alter_it() {
 
 #[test]
 fn a_selector_reads_what_it_selects() {
-    let (cache, _requests) = Cache::new();
-    cache.store(&widget()).replace(&[
+    let (known, _requests) = Known::new();
+    known.store(&widget()).replace(&[
         labelled("x", &json!({"app": "web", "tier": "canary"})),
         labelled("y", &json!({"app": "web"})),
         labelled("z", &json!({"app": "db"})),
     ]);
     let names = |selector: &str| -> Vec<String> {
-        let Lookup::Found(found) = cache.view().list(&widget(), Some("a"), &required(selector))
+        let Lookup::Found(found) = known.view().list(&widget(), Some("a"), &required(selector))
         else {
             panic!("live")
         };
@@ -119,10 +119,10 @@ fn a_selector_reads_what_it_selects() {
 
 #[test]
 fn what_was_known_is_used_for_half_a_minute_and_no_longer() {
-    let (cache, _requests) = Cache::new();
-    let store = cache.store(&widget());
+    let (known, _requests) = Known::new();
+    let store = known.store(&widget());
     store.replace(&[json!({"metadata": {"namespace": "a", "name": "x"}})]);
-    let ask = || cache.view().object(&widget(), Some("a"), "x");
+    let ask = || known.view().object(&widget(), Some("a"), "x");
     let now = Instant::now();
     store.set_condition(Condition::Disconnected(now));
     assert!(matches!(ask(), Lookup::Found(_)));
@@ -135,22 +135,22 @@ fn what_was_known_is_used_for_half_a_minute_and_no_longer() {
 
 #[test]
 fn two_spellings_share_one_store() {
-    let (cache, _requests) = Cache::new();
+    let (known, _requests) = Known::new();
     let plural = Kind::Custom {
         group: "example.com".into(),
         word: "widgets".into(),
     };
-    let view = cache.view();
+    let view = known.view();
     let _ = view.object(&plural, Some("a"), "x");
-    let _ = cache.store(&widget());
-    assert!(cache.alias(&plural, &widget()));
+    let _ = known.store(&widget());
+    assert!(known.alias(&plural, &widget()));
     assert!(view.changed().now_or_never().is_some());
-    assert!(Arc::ptr_eq(&cache.store(&plural), &cache.store(&widget())));
+    assert!(Arc::ptr_eq(&known.store(&plural), &known.store(&widget())));
 }
 
 #[test]
 fn helm_is_at_work_as_long_as_its_record_says_so() {
-    let (cache, _requests) = Cache::new();
+    let (known, _requests) = Known::new();
     let secrets = rules::kinds::by_word("secret").map(Kind::Builtin).unwrap();
     let scope = Scope {
         namespace: "a".to_owned(),
@@ -163,40 +163,40 @@ fn helm_is_at_work_as_long_as_its_record_says_so() {
             &json!({"owner": "helm", "name": "shop", "status": status}),
         )
     };
-    let store = cache.store(&secrets);
+    let store = known.store(&secrets);
     store.replace(&[record("v1", "deployed"), record("v2", "pending-upgrade")]);
-    assert!(!cache.view().is_pending(&scope), "nobody may look");
-    cache.read_secrets();
-    let view = cache.view();
+    assert!(!known.view().is_pending(&scope), "nobody may look");
+    known.read_secrets();
+    let view = known.view();
     assert!(view.is_pending(&scope));
     store.apply(&record("v2", "deployed"));
     assert!(view.changed().now_or_never().is_some());
-    assert!(!cache.view().is_pending(&scope));
+    assert!(!known.view().is_pending(&scope));
 }
 
 #[test]
 fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
-    let (cache, mut requests) = Cache::new();
+    let (known, mut requests) = Known::new();
     let certificates = Kind::Custom {
         group: "cert-manager.io".to_owned(),
         word: "certificates".to_owned(),
     };
-    cache.grant(vec![certificates.clone()]);
+    known.grant(vec![certificates.clone()]);
     assert!(requests.try_recv().is_err(), "nobody has asked");
-    assert!(cache.view().kinds().contains(&certificates));
+    assert!(known.view().kinds().contains(&certificates));
     assert_eq!(requests.try_recv(), Ok(certificates));
 }
 
 #[test]
 fn a_glance_at_unscheduled_pods_asks_for_them_and_wakes_nobody() {
-    let (cache, _requests) = Cache::new();
-    cache.unscheduled().replace(&[]);
-    let view = cache.view();
+    let (known, _requests) = Known::new();
+    known.unscheduled().replace(&[]);
+    let view = known.view();
     let all = Selector::default();
-    assert!(cache.unscheduled_wanted().now_or_never().is_none());
+    assert!(known.unscheduled_wanted().now_or_never().is_none());
     assert!(view.unscheduled("a", &all).is_empty());
-    assert!(cache.unscheduled_wanted().now_or_never().is_some());
-    cache.unscheduled().apply(&labelled("x", &json!({})));
+    assert!(known.unscheduled_wanted().now_or_never().is_some());
+    known.unscheduled().apply(&labelled("x", &json!({})));
     assert!(view.changed().now_or_never().is_none());
     assert_eq!(view.unscheduled("a", &all).len(), 1);
     assert!(view.unscheduled("b", &all).is_empty());

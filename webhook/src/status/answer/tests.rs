@@ -1,5 +1,5 @@
 use super::*;
-use crate::known::{Cache, Condition};
+use crate::known::{Condition, Known};
 use rules::kinds::{Kind, by_word};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -29,9 +29,9 @@ impl Case {
         }
     }
 
-    /// A cache with the pod and the Job, and none of these kinds synced but `synced`.
-    fn cache(&self, synced: &[&str]) -> Arc<Cache> {
-        let (cache, _requests) = Cache::new();
+    /// What is known: the pod and the Job, and none of these kinds synced but `synced`.
+    fn known(&self, synced: &[&str]) -> Arc<Known> {
+        let (known, _requests) = Known::new();
         let owner =
             json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true});
         let metadata = |name: &str, annotations: &Value| {
@@ -43,21 +43,21 @@ impl Case {
         let mut pod = json!({"metadata": metadata("p", &self.pod)});
         pod["metadata"]["ownerReferences"] = json!([owner]);
         let job = json!({"metadata": metadata("seed", &self.job)});
-        cache.gated().replace(&[pod.clone()]);
-        cache.store(&kind("job")).replace(&[job]);
+        known.gated().replace(&[pod.clone()]);
+        known.store(&kind("job")).replace(&[job]);
         for word in synced {
-            cache.store(&kind(word)).replace::<&Value>([]);
+            known.store(&kind(word)).replace::<&Value>([]);
         }
         if self.passed {
-            let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cache.view()) else {
+            let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &known.view()) else {
                 panic!("resolved")
             };
-            cache.memory().pass(&dependent, Timestamp::UNIX_EPOCH);
+            known.memory().pass(&dependent, Timestamp::UNIX_EPOCH);
         }
-        cache
+        known
     }
 
-    fn asked_of(&self, cache: &Arc<Cache>) -> Outcome {
+    fn asked_of(&self, known: &Arc<Known>) -> Outcome {
         let identity = Identity {
             namespace: "shop".to_owned(),
             pod: "p".to_owned(),
@@ -65,11 +65,11 @@ impl Case {
         };
         let now = Timestamp::from_second(self.after).unwrap();
         let settings = Settings::default();
-        answer(&identity, &settings, &cache.view(), now, self.patient)
+        answer(&identity, &settings, &known.view(), now, self.patient)
     }
 
     fn asked(&self) -> Outcome {
-        self.asked_of(&self.cache(&["daemonset", "configmap"]))
+        self.asked_of(&self.known(&["daemonset", "configmap"]))
     }
 }
 
@@ -176,9 +176,9 @@ fn skip_opens_beside_whatever_cannot_be_known() {
         );
     }
     let on_pod = Case::new(json!({}), skip());
-    let cache = on_pod.cache(&[]);
-    cache.store(&kind("job")).clear(Condition::Syncing);
-    assert_eq!(word(&on_pod.asked_of(&cache)), "skip: open", "no owner yet");
+    let known = on_pod.known(&[]);
+    known.store(&kind("job")).clear(Condition::Syncing);
+    assert_eq!(word(&on_pod.asked_of(&known)), "skip: open", "no owner yet");
     let bad = Case::new(json!({"sluice.dev/skip": "yes"}), json!({}));
     assert!(note(bad.asked()).contains("sluice.dev/skip: line 1"));
 }
@@ -234,11 +234,11 @@ fn what_is_still_being_read_gets_its_time_before_a_timeout_ends_the_wait() {
             patient,
             ..timed_out("cm/a", "fail")
         };
-        let cache = case.cache(synced);
+        let known = case.known(synced);
         if loaded {
-            cache.memory().learn(std::collections::BTreeMap::new());
+            known.memory().learn(std::collections::BTreeMap::new());
         }
-        word(&case.asked_of(&cache))
+        word(&case.asked_of(&known))
     };
     assert_eq!(asked(&["configmap"], true, true), "timeout: refuse");
     assert_eq!(asked(&[], true, true), "provisional");

@@ -23,8 +23,8 @@ fn thing(group: &str, kind: &str, status: &Value) -> Value {
     json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"namespace": "a", "name": "x"}, "status": status})
 }
 
-fn reason(cache: &Cache, object: &Value) -> Option<Reason> {
-    cache
+fn reason(known: &Known, object: &Value) -> Option<Reason> {
+    known
         .health_rules()
         .judge(object)
         .map(|judged| judged.reason)
@@ -32,15 +32,15 @@ fn reason(cache: &Cache, object: &Value) -> Option<Reason> {
 
 #[test]
 fn the_administrator_comes_before_the_library() {
-    let (cache, _requests) = Cache::new();
+    let (known, _requests) = Known::new();
     let certificate = thing("cert-manager.io", "Certificate", &json!({"ok": true}));
-    assert_eq!(reason(&cache, &certificate), Some(Reason::InProgress));
+    assert_eq!(reason(&known, &certificate), Some(Reason::InProgress));
     let rule = "- {apiVersion: cert-manager.io/v1, kind: Certificate, current: status.ok}";
-    assert_eq!(apply(&cache, Some(&texts(rule)), &config("rules")), []);
-    assert_eq!(reason(&cache, &certificate), Some(Reason::Satisfied));
+    assert_eq!(apply(&known, Some(&texts(rule)), &config("rules")), []);
+    assert_eq!(reason(&known, &certificate), Some(Reason::Satisfied));
     let issuer = thing("cert-manager.io", "Issuer", &json!({"ok": true}));
     assert_eq!(
-        reason(&cache, &issuer),
+        reason(&known, &issuer),
         Some(Reason::InProgress),
         "still the library's"
     );
@@ -48,46 +48,46 @@ fn the_administrator_comes_before_the_library() {
         builtin: false,
         ..config("rules")
     };
-    assert_eq!(apply(&cache, Some(&texts(rule)), &off), []);
-    assert_eq!(reason(&cache, &issuer), None);
+    assert_eq!(apply(&known, Some(&texts(rule)), &off), []);
+    assert_eq!(reason(&known, &issuer), None);
 }
 
 #[test]
 fn what_cannot_be_read_holds_back_and_is_told() {
-    let (cache, _requests) = Cache::new();
+    let (known, _requests) = Known::new();
     let widget = thing("example.com", "Widget", &json!({"ok": true}));
-    assert_eq!(reason(&cache, &widget), None);
+    assert_eq!(reason(&known, &widget), None);
     let broken = "- {apiVersion: example.com/v1, current: 'status.('}";
-    let problems = apply(&cache, Some(&texts(broken)), &config("rules"));
+    let problems = apply(&known, Some(&texts(broken)), &config("rules"));
     assert!(
         problems[0]
             .to_string()
             .starts_with("rules.yaml: rule 1: current: failed to parse")
     );
-    assert_eq!(reason(&cache, &widget), Some(Reason::RuleError));
-    let problems = apply(&cache, None, &config("rules"));
+    assert_eq!(reason(&known, &widget), Some(Reason::RuleError));
+    let problems = apply(&known, None, &config("rules"));
     assert_eq!(
         problems[0].to_string(),
         "ConfigMap sluice-system/rules: does not exist; create it, or empty the chart's value healthRules.configMap"
     );
-    assert_eq!(reason(&cache, &widget), Some(Reason::RuleError));
+    assert_eq!(reason(&known, &widget), Some(Reason::RuleError));
     let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment"});
-    assert_eq!(reason(&cache, &deployment), None);
-    assert_eq!(apply(&cache, Some(&BTreeMap::new()), &config("rules")), []);
-    assert_eq!(reason(&cache, &widget), None);
+    assert_eq!(reason(&known, &deployment), None);
+    assert_eq!(apply(&known, Some(&BTreeMap::new()), &config("rules")), []);
+    assert_eq!(reason(&known, &widget), None);
 }
 
 #[test]
 fn changed_rules_wake_who_waits() {
-    let (cache, _requests) = Cache::new();
+    let (known, _requests) = Known::new();
     let kind = Kind::Custom {
         group: "example.com".into(),
         word: "Widget".into(),
     };
-    cache.store(&kind).replace(&[]);
-    let view = cache.view();
+    known.store(&kind).replace(&[]);
+    let view = known.view();
     let _ = view.object(&kind, Some("a"), "x");
     assert!(view.changed().now_or_never().is_none());
-    let _ = apply(&cache, Some(&BTreeMap::new()), &config("rules"));
+    let _ = apply(&known, Some(&BTreeMap::new()), &config("rules"));
     assert!(view.changed().now_or_never().is_some());
 }
