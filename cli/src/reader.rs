@@ -7,11 +7,14 @@ use anyhow::{Context, Result, bail};
 use kube::core::request::Request;
 use kube::discovery::{self, ApiResource, Scope};
 use kube::{Client, Error};
+use rules::holder::{Holder, Wave};
+use rules::judged::Judged;
 use rules::keys;
 use rules::kinds::{self, Kind};
+use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
-use rules::slots::{Entry, Holder, Wave};
-use rules::world::{Lookup, Unavailable, World};
+use rules::slots::Entry;
+use rules::world::World;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -353,6 +356,10 @@ impl World for Reader {
             Some(Lookup::Found(Reply::Kind(served))) => served.declares_status,
             _ => None,
         }
+    }
+
+    fn health(&self, object: &Value) -> Option<Judged> {
+        rules::health::builtin(object)
     }
 }
 

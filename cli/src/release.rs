@@ -127,7 +127,8 @@ fn done(target: &Target, owner: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rules::world::{Lookup, World};
+    use rules::lookup::Lookup;
+    use rules::world::World;
 
     fn pod() -> Value {
         json!({
@@ -160,6 +161,10 @@ mod tests {
         }
 
         fn declares_status(&self, _: &Kind) -> Option<bool> {
+            None
+        }
+
+        fn health(&self, _: &Value) -> Option<rules::judged::Judged> {
             None
         }
     }

@@ -28,10 +28,9 @@ mod yaml;
 pub use duration::DurationFault;
 pub use health::health;
 pub use names::Fault;
-pub use order::{KEY as ORDER, order};
+pub use order::order;
 pub use position::{GatePosition, gate_position};
 pub use problem::Problem;
-pub(crate) use problem::Quoted;
 pub use terms::{parallelism, weight};
 
 use crate::dependency::Dependency;

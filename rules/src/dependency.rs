@@ -2,7 +2,6 @@
 
 use crate::expression::Expression;
 use crate::kinds::Kind;
-use crate::scope::Part;
 use crate::selector::Selector;
 use std::fmt;
 
@@ -78,6 +77,17 @@ pub struct Parts {
     pub min: Option<Min>,
 }
 
+/// A part of a scope, as a reference names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The objects that say that they are in this group.
+    Group(String),
+    /// The objects of this sub-chart.
+    SubChart(String),
+    /// Everything.
+    Release(String),
+}
+
 /// Dependencies of which some are enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alternatives {
@@ -85,6 +95,22 @@ pub struct Alternatives {
     pub of: Vec<Dependency>,
     /// How many of them must be satisfied; `None` for one.
     pub min: Option<Min>,
+}
+
+/// What comes before what, in one scope.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// In the order of the text; no part twice, and no way round.
+    pub steps: Vec<Step>,
+}
+
+/// One part of a release, and what comes before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// A sub-chart or a group.
+    pub part: Part,
+    /// Those that it waits for.
+    pub after: Vec<Part>,
 }
 
 /// How many are enough.
@@ -163,6 +189,23 @@ impl Dependency {
     }
 }
 
+impl Part {
+    /// The word that stands in the place of a kind.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Group(_) => "group",
+            Self::SubChart(_) => "subchart",
+            Self::Release(_) => "release",
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        let (Self::Group(name) | Self::SubChart(name) | Self::Release(name)) = self;
+        name
+    }
+}
+
 impl Min {
     /// How many of `total`.
     pub fn of(self, total: usize) -> usize {
@@ -219,6 +262,13 @@ impl fmt::Display for Selection {
             write!(out, "{namespace}/")?;
         }
         write!(out, "{}[{}]", self.kind, self.selector)
+    }
+}
+
+/// `subchart/postgresql`
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.word(), self.name())
     }
 }
 

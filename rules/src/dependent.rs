@@ -6,18 +6,15 @@
 mod resolve;
 mod revision;
 
-pub(crate) use resolve::controller_of;
-pub use resolve::group_kind;
-pub use revision::carried;
-pub(crate) use revision::created;
-
 use crate::annotation::{self, ParseError, ReadTerms};
-use crate::dependency::{Dependency, Reference};
+use crate::dependency::{Dependency, Part, Reference};
 use crate::keys;
 use crate::kinds::Kind;
+use crate::lookup::{Lookup, Unavailable};
+use crate::object::{controller_of, group_kind};
 use crate::plan;
-use crate::scope::{Part, Scope};
-use crate::world::{Lookup, Unavailable, World};
+use crate::scope::Scope;
+use crate::world::World;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 

@@ -26,8 +26,8 @@ pub use library::{builtin, is_builtin};
 pub use read::{MOST_RULES, Problem};
 pub use rule::Rule;
 
+use crate::judged::{Judged, Reason};
 use crate::kstatus;
-use crate::verdict::{Judged, Reason};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -131,7 +131,7 @@ impl Rules {
 }
 
 fn broken(message: String) -> Judged {
-    crate::verdict::unmet(kstatus::Status::Unknown, Reason::RuleError, message)
+    crate::judged::unmet(kstatus::Status::Unknown, Reason::RuleError, message)
 }
 
 #[cfg(test)]

@@ -81,6 +81,9 @@ pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 /// A label on a ConfigMap that holds a plan ([`crate::plan`]).
 pub const PLAN: &str = "sluice.dev/plan";
 
+/// The key of such a ConfigMap under which the plan's text stands.
+pub const ORDER: &str = "order";
+
 /// A label on a Namespace whose pods are all gated, for plans. Its only value is [`INJECT_VALUE`].
 pub const INJECT: &str = "sluice.dev/inject";
 

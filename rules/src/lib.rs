@@ -11,14 +11,27 @@
 //! * a **state** is what an edge asks for: `present started ready available complete addressed`;
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
 //!
+//! Floors, top to bottom; a module imports only from floors below its own:
+//! * verdict
+//! * slots
+//! * dependent, health
+//! * plan, profile
+//! * world
+//! * holder
+//! * readiness, scope
+//! * annotation
+//! * dependency, judged, kept
+//! * expression, jsonpath, kinds, object
+//! * comparison, keys, kstatus, lookup, selector, suggest, terms, text, wire
+//!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
 //! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
 //! when it is healthy ([`expression`]; [`readiness`] on [`jsonpath`]), or of the administrator's rule for its kind
 //! (`health`, with the feature `cel`); [`verdict`] puts the edges of one dependent
-//! together; [`wire`] is the JSON in which a gate hears it.
+//! together, out of what was found of each ([`judged`]); [`wire`] is the JSON in which a gate hears it.
 //!
 //! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
-//! [`world::World`] trait. Nothing here opens a file or a socket, and nothing here waits.
+//! [`world::World`] trait, which answers with a [`lookup::Lookup`]. Nothing here opens a file or a socket, and nothing here waits.
 
 pub mod annotation;
 pub mod comparison;
@@ -27,11 +40,15 @@ pub mod dependent;
 pub mod expression;
 #[cfg(feature = "cel")]
 pub mod health;
+pub mod holder;
 pub mod jsonpath;
+pub mod judged;
 pub mod kept;
 pub mod keys;
 pub mod kinds;
 pub mod kstatus;
+pub mod lookup;
+pub mod object;
 pub mod plan;
 pub mod profile;
 pub mod readiness;
@@ -40,6 +57,7 @@ pub mod selector;
 pub mod slots;
 mod suggest;
 pub mod terms;
+mod text;
 pub mod verdict;
 pub mod wire;
 pub mod world;

@@ -1,29 +1,14 @@
 //! Plans: order for charts that nobody can edit, written down beside them.
 
-use crate::annotation::{self, ORDER, ParseError};
-use crate::dependency::{Dependency, Parts, Reference};
-use crate::keys;
+use crate::annotation::{self, ParseError};
+use crate::dependency::{Dependency, Part, Parts, Reference};
+use crate::keys::{self, ORDER};
 use crate::kinds::{self, Kind};
-use crate::scope::{Part, Scope};
-use crate::world::{Lookup, Unavailable, World};
+use crate::lookup::{Lookup, Unavailable};
+use crate::scope::Scope;
+use crate::world::World;
 use serde_json::Value;
 use std::collections::BTreeSet;
-
-/// What comes before what, in one scope.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Plan {
-    /// In the order of the text; no part twice, and no way round.
-    pub steps: Vec<Step>,
-}
-
-/// One part of a release, and what comes before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// A sub-chart or a group.
-    pub part: Part,
-    /// Those that it waits for.
-    pub after: Vec<Part>,
-}
 
 /// What the plans of a namespace say of one dependent: of its scope, and under the names that it has there.
 ///

@@ -22,9 +22,9 @@ pub use health::is_custom;
 
 use crate::dependency::State;
 use crate::expression::Expression;
+use crate::judged::{Judged, Reason};
 use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
-use crate::verdict::{Judged, Reason};
 use crate::world::World;
 use jiff::Timestamp;
 use judged::{failed, from_kstatus, satisfied, waiting};

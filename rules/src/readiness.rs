@@ -16,9 +16,9 @@ mod parse;
 
 pub use parse::{Problem, lint, template};
 
-use crate::annotation::Quoted;
 use crate::comparison::Operator;
 use crate::jsonpath::{self, Effort, Error, LONGEST, Path};
+use crate::text::Quoted;
 use serde_json::Value;
 
 /// One expression: `{.phase} == "Running"`.

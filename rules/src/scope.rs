@@ -4,12 +4,13 @@
 //! elsewhere must not be able to hold back, or to look into, a release that is not theirs.
 
 use crate::annotation;
+use crate::dependency::Part;
 use crate::keys;
 use crate::kinds::{self, Kind};
+use crate::object::{controller_of, created, group_kind, said};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
 
 /// The kinds whose objects make waves, since pods are what a gate can hold back: group and kind.
 const WORKLOADS: [(&str, &str); 6] = [
@@ -57,17 +58,6 @@ pub struct Scope {
     pub kept_in: Option<String>,
 }
 
-/// A part of a scope, as a reference names it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// The objects that say that they are in this group.
-    Group(String),
-    /// The objects of this sub-chart.
-    SubChart(String),
-    /// Everything.
-    Release(String),
-}
-
 /// Where an object stands among those of its scope: the lighter first, then the older, then by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
@@ -86,7 +76,7 @@ impl Position {
     pub fn of(object: &Value) -> Option<Self> {
         is_in_wave(object).then(|| Self {
             weight: weight(object).unwrap_or_default(),
-            created: crate::dependent::created(object),
+            created: created(object),
             kind: text(&object["kind"]),
             name: text(&object["metadata"]["name"]),
         })
@@ -95,18 +85,6 @@ impl Position {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// When an object was created or last written, its status apart, as the API server noted in `metadata.managedFields`;
-/// in whole seconds.
-pub fn written(object: &Value) -> Option<Timestamp> {
-    let writers = object["metadata"]["managedFields"].as_array();
-    let spec = writers
-        .into_iter()
-        .flatten()
-        .filter(|writer| writer["subresource"].as_str().is_none_or(str::is_empty));
-    let times = spec.filter_map(|writer| writer["time"].as_str()?.parse().ok());
-    times.chain(crate::dependent::created(object)).max()
 }
 
 /// Where installers write a name, and beside it a namespace: annotations or labels of `metadata`.
@@ -178,13 +156,6 @@ impl Scope {
     }
 }
 
-/// What an annotation of ours says of an object: on its pod template, else on itself.
-pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
-    let annotation = |pointer: &str| object.pointer(pointer)?.get(key)?.as_str();
-    annotation("/spec/template/metadata/annotations")
-        .or_else(|| annotation("/metadata/annotations"))
-}
-
 /// The wave of an object; `None` where it does not say, and then it weighs 0. What cannot be read was refused at
 /// admission, or is older than sluice: it says nothing.
 pub fn weight(object: &Value) -> Option<i64> {
@@ -195,12 +166,12 @@ pub fn weight(object: &Value) -> Option<i64> {
 /// they count only where their author says a weight; its tests never do. What a controller made is spoken for by the object
 /// above it.
 pub fn is_in_wave(object: &Value) -> bool {
-    if crate::dependent::controller_of(object).is_some() {
+    if controller_of(object).is_some() {
         return false;
     }
     let weighs = weight(object).is_some();
     match hook(object) {
-        None => weighs || WORKLOADS.contains(&crate::dependent::group_kind(object)),
+        None => weighs || WORKLOADS.contains(&group_kind(object)),
         Some(hook) => weighs && !is_test(hook),
     }
 }
@@ -271,28 +242,6 @@ impl Part {
         {
             objects.retain(|(_, object)| chart(object) == Some(name));
         }
-    }
-
-    /// The word that stands in the place of a kind.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Group(_) => "group",
-            Self::SubChart(_) => "subchart",
-            Self::Release(_) => "release",
-        }
-    }
-
-    /// What it is called.
-    pub fn name(&self) -> &str {
-        let (Self::Group(name) | Self::SubChart(name) | Self::Release(name)) = self;
-        name
-    }
-}
-
-/// `subchart/postgresql`
-impl fmt::Display for Part {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}/{}", self.word(), self.name())
     }
 }
 

@@ -10,44 +10,14 @@
 
 use crate::dependency::State;
 use crate::dependent::Dependent;
-use crate::kinds::{self, Kind};
+use crate::holder::{Holder, Wave};
 use crate::kstatus::Conditions;
 use crate::profile;
-use crate::scope::{Position, Scope};
+use crate::scope::Position;
 use crate::world::World;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
-
-/// The objects of one weight in a scope.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Wave {
-    /// Where they are.
-    pub scope: Scope,
-    /// What they weigh.
-    pub weight: i64,
-}
-
-/// An object that may run: the topmost owner of the pods that it lets start.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Holder {
-    /// API group, empty for the core group.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub group: String,
-    /// `Job`
-    pub kind: String,
-    /// `metadata.name`
-    pub name: String,
-    /// `metadata.uid`
-    pub uid: String,
-    /// [`Dependent::revision`]: another revision of the same object needs a slot of its own.
-    pub revision: String,
-    /// `metadata.uid` of the nearest owner of its pods.
-    pub pods_of: String,
-    /// How many may run at once, as it says itself.
-    pub most: usize,
-}
 
 /// What is written down of a wave: a value of the ConfigMap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,32 +108,6 @@ pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestam
     }
     let judged = profile::judge(&holder.object_kind(), object, State::Ready, world, now);
     judged.satisfied
-}
-
-impl Holder {
-    /// Whether the same revision of the same object is one of them.
-    pub fn is_among(&self, holders: &[Self]) -> bool {
-        let same = |it: &Self| it.uid == self.uid && it.revision == self.revision;
-        holders.iter().any(same)
-    }
-
-    /// The kind as references name it.
-    pub fn object_kind(&self) -> Kind {
-        match kinds::builtin(&self.group, &self.kind) {
-            Some(builtin) => Kind::Builtin(builtin),
-            None => Kind::Custom {
-                group: self.group.clone(),
-                word: self.kind.clone(),
-            },
-        }
-    }
-}
-
-/// `Job/seed-1`
-impl fmt::Display for Holder {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}/{}", self.kind, self.name)
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ mod cycle;
 mod edge;
 mod node;
 mod part;
-mod reason;
 mod revision;
 mod room;
 mod ruling;
@@ -15,15 +14,13 @@ mod slot;
 mod wave;
 
 pub use consent::CrossNamespace;
-pub use reason::Reason;
 pub use ruling::{Ruling, rule};
 
 use crate::dependency::Dependency;
 use crate::dependent::Dependent;
-use crate::kinds::Kind;
-use crate::kstatus::Status;
+use crate::judged::Judged;
 use crate::wire::{self, Answer};
-use crate::world::{Unavailable, World};
+use crate::world::World;
 use edge::Judge;
 use jiff::Timestamp;
 use std::cell::Cell;
@@ -45,20 +42,6 @@ impl Default for Policy {
             config_depends_on: true,
         }
     }
-}
-
-/// What was found of one edge.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged {
-    /// Whether the edge holds nobody back.
-    pub satisfied: bool,
-    /// The word of kstatus for it, by the rules of the state that was asked for: a running Job is `InProgress` to
-    /// `ready` and `Current` to `started`. Except under `present`, `Current` says the same as `satisfied`.
-    pub status: Status,
-    /// Why.
-    pub reason: Reason,
-    /// One line for people; may quote the object, so it stays within the object's namespace.
-    pub message: String,
 }
 
 /// One edge and what was found of it.
@@ -144,59 +127,6 @@ fn report(edge: &Edge) -> wire::Report {
         satisfied: edge.judged.satisfied,
         status: edge.judged.status.word().to_owned(),
         reason: edge.judged.reason.label().to_owned(),
-        message,
-    }
-}
-
-/// What an edge is when nothing can be known of its object.
-pub(crate) fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
-    let (status, reason, message) = match why {
-        Unavailable::NotServed if optional => return not_found(true, ""),
-        Unavailable::NotServed => {
-            let message = format!(
-                "the API server serves no kind {kind} yet; its CustomResourceDefinition is missing"
-            );
-            (Status::NotFound, Reason::KindNotServed, message)
-        }
-        Unavailable::Forbidden => {
-            let message =
-                format!("sluice may not watch {kind}; add it to the chart's value rbac.kinds");
-            (Status::Unknown, Reason::KindForbidden, message)
-        }
-        Unavailable::Syncing => (
-            Status::Unknown,
-            Reason::Syncing,
-            format!("sluice is reading {kind} objects"),
-        ),
-        Unavailable::Stale => {
-            let message =
-                "sluice has lost its connection to the API server; what it knows may be stale"
-                    .to_owned();
-            (Status::Unknown, Reason::Stale, message)
-        }
-    };
-    unmet(status, reason, message)
-}
-
-/// Nothing of it is there; `what` says so of an edge that is not content with that.
-fn not_found(optional: bool, what: &str) -> Judged {
-    if !optional {
-        return unmet(Status::NotFound, Reason::NotFound, what.to_owned());
-    }
-    Judged {
-        satisfied: true,
-        status: Status::NotFound,
-        reason: Reason::OptionalNotFound,
-        message: "not found, and optional".to_owned(),
-    }
-}
-
-/// An edge that holds its dependent back.
-pub(crate) fn unmet(status: Status, reason: Reason, message: String) -> Judged {
-    Judged {
-        satisfied: false,
-        status,
-        reason,
         message,
     }
 }

@@ -1,51 +1,14 @@
 //! How the rules look at the cluster: a trait, so that they stay pure.
 
+use crate::dependency::Part;
+use crate::holder::{Holder, Wave};
+use crate::judged::Judged;
 use crate::kinds::Kind;
-use crate::scope::{self, Part, Position, Scope};
+use crate::lookup::{CompletedJob, Lookup, Unavailable};
+use crate::scope::{self, Position, Scope};
 use crate::selector::Selector;
-use crate::slots::{Holder, Wave};
-use crate::verdict::Judged;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-/// What is known of something in the cluster.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Lookup<T> {
-    /// It is there.
-    Found(T),
-    /// It is not there, and we would know.
-    NotFound,
-    /// Nobody can say, and why.
-    Unavailable(Unavailable),
-}
-
-/// What is remembered of a Job that completed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CompletedJob {
-    /// `metadata.uid`
-    pub uid: String,
-    /// `metadata.creationTimestamp`, in seconds since 1970.
-    pub created: i64,
-    /// `status.completionTime`, in seconds since 1970.
-    pub completed: i64,
-    /// The value of `sluice.dev/revision`, for dependents in lockstep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revision: Option<String>,
-}
-
-/// Why nothing is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unavailable {
-    /// The first list has not arrived yet.
-    Syncing,
-    /// The API server does not serve this kind; its CustomResourceDefinition may come later.
-    NotServed,
-    /// The API server forbids sluice to list or watch this kind.
-    Forbidden,
-    /// The watch has been disconnected for longer than the bound; what it said last may no longer hold.
-    Stale,
-}
 
 /// What the rules may look at. Every call is answered from memory; an implementation may note what was asked, so that
 /// it knows which change can alter the verdict.
@@ -159,14 +122,5 @@ pub trait World {
     fn declares_status(&self, kind: &Kind) -> Option<bool>;
 
     /// What the health rule for the object's kind says, where there is one: the administrator's, else the library's.
-    /// Unless an implementation knows better it is the library's, where that is built in (feature `cel`).
-    fn health(&self, object: &Value) -> Option<Judged> {
-        #[cfg(feature = "cel")]
-        return crate::health::builtin(object);
-        #[cfg(not(feature = "cel"))]
-        {
-            let _ = object;
-            None
-        }
-    }
+    fn health(&self, object: &Value) -> Option<Judged>;
 }

@@ -13,11 +13,12 @@
 use crate::corpus;
 use jiff::Timestamp;
 use rules::dependency::State;
+use rules::judged::Judged;
 use rules::kinds::{self, Kind};
+use rules::lookup::Lookup;
 use rules::profile;
 use rules::selector::Selector;
-use rules::verdict::Judged;
-use rules::world::{Lookup, World};
+use rules::world::World;
 use serde_json::{Value, json};
 
 /// Of what is not healthy, at most this part may open a gate.

@@ -253,7 +253,7 @@ fn headings(page: &str) -> BTreeSet<String> {
 #[test]
 fn every_reason_is_explained() {
     let page = read(&root().join("docs/troubleshooting.md"));
-    for reason in rules::verdict::Reason::ALL {
+    for reason in rules::judged::Reason::ALL {
         assert!(page.contains(&format!("`{reason}`")), "{reason}");
     }
 }

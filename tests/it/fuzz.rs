@@ -7,16 +7,19 @@ use crate::differential::random::Random;
 use crate::differential::run;
 use jiff::Timestamp;
 use rules::dependency::State;
-use rules::dependent::{Dependent, group_kind};
+use rules::dependent::Dependent;
 use rules::expression::Expression;
 use rules::health::Rules;
 use rules::jsonpath::{self, Effort};
+use rules::judged::Judged;
 use rules::kinds::{self, Kind};
 use rules::kstatus;
+use rules::lookup::Lookup;
+use rules::object::group_kind;
 use rules::readiness::{self, Readiness};
 use rules::selector::Selector;
 use rules::verdict::{self, Policy};
-use rules::world::{Lookup, World};
+use rules::world::World;
 use rules::{annotation, keys, profile};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
@@ -177,6 +180,10 @@ impl World for Empty {
 
     fn declares_status(&self, _: &Kind) -> Option<bool> {
         Some(true)
+    }
+
+    fn health(&self, object: &Value) -> Option<Judged> {
+        rules::health::builtin(object)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a check found.
 
-use rules::world::Unavailable;
+use rules::lookup::Unavailable;
 use serde::Serialize;
 use std::fmt;
 

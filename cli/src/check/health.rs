@@ -4,7 +4,7 @@ use super::Finding;
 use super::installation::{argument, text};
 use crate::health_rules;
 use rules::health::Rules;
-use rules::world::Lookup;
+use rules::lookup::Lookup;
 use serde_json::Value;
 
 const CHECK: &str = "health rules";

@@ -1,7 +1,7 @@
 //! The controller's Deployment.
 
 use super::Finding;
-use rules::world::Lookup;
+use rules::lookup::Lookup;
 use serde_json::Value;
 
 const CHECK: &str = "controller";

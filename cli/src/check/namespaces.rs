@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::installation::text;
-use rules::world::Lookup;
+use rules::lookup::Lookup;
 use serde_json::Value;
 
 const CHECK: &str = "namespaces";

@@ -3,7 +3,7 @@
 use super::{Finding, NAME};
 use rules::health::Rules;
 use rules::kinds;
-use rules::world::Lookup;
+use rules::lookup::Lookup;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use kube::api::{GetParams, ListParams};
 use kube::core::request::Request;
 use kube::{Client, Error};
-use rules::world::{Lookup, Unavailable};
+use rules::lookup::{Lookup, Unavailable};
 use serde_json::Value;
 
 const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";

@@ -1,5 +1,5 @@
 use super::*;
-use rules::world::{Lookup, Unavailable};
+use rules::lookup::{Lookup, Unavailable};
 use serde_json::{Value, json};
 
 fn deployment() -> Value {

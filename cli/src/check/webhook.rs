@@ -2,7 +2,7 @@
 
 use super::installation::text;
 use super::{Finding, NAME};
-use rules::world::Lookup;
+use rules::lookup::Lookup;
 use serde_json::Value;
 
 const CHECK: &str = "webhook";

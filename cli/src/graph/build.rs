@@ -4,7 +4,7 @@ use super::model::{Circle, Edge, Health, Model, Node};
 use super::order;
 use crate::objects::{self, Graph, Object, Source};
 use rules::dependency::{Dependency, Reference};
-use rules::verdict::Judged;
+use rules::judged::Judged;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,13 +3,14 @@
 use crate::objects::{Graph, Object, place};
 use jiff::Timestamp;
 use rules::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
+use rules::judged::Judged;
 use rules::keys;
 use rules::kinds::{self, Kind};
+use rules::lookup::{Lookup, Unavailable};
 use rules::profile;
 use rules::scope;
 use rules::selector::Selector;
-use rules::verdict::Judged;
-use rules::world::{Lookup, Unavailable, World};
+use rules::world::World;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! The graph as it is told: what there is, who waits for whom, in which order.
 
-use rules::verdict::Judged;
+use rules::judged::Judged;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -2,10 +2,9 @@
 
 use super::finding::{Finding, Level};
 use crate::objects::{Graph, Object, Source};
-use rules::dependency::{Dependency, ObjectRef, Parts, Reference, State};
+use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, State};
 use rules::keys;
 use rules::kinds::Kind;
-use rules::scope::Part;
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -2,10 +2,11 @@
 
 use super::finding::{Finding, Level};
 use crate::objects::Object;
-use rules::annotation::{self, ORDER};
+use rules::annotation::{self};
+use rules::dependency::{Part, Plan};
 use rules::keys;
-use rules::plan::Plan;
-use rules::scope::{Part, Scope};
+use rules::keys::ORDER;
+use rules::scope::Scope;
 use std::collections::BTreeSet;
 
 /// Where a plan stands in its ConfigMap.

@@ -2,10 +2,10 @@
 
 use super::links::Wait;
 use super::object::Object;
-use rules::dependency::{ObjectRef, Parts, Selection};
+use rules::dependency::{ObjectRef, Part, Parts, Selection};
 use rules::keys;
 use rules::kinds::Kind;
-use rules::scope::{self, Part, Scope};
+use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

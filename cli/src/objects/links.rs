@@ -3,10 +3,9 @@
 use super::graph::Graph;
 use super::object::Object;
 use rules::annotation::{self, ParseError};
-use rules::dependency::{Dependency, Parts, Reference, State};
+use rules::dependency::{Dependency, Part, Parts, Plan, Reference, State};
 use rules::keys;
-use rules::plan::Plan;
-use rules::scope::{self, Part, Scope};
+use rules::scope::{self, Scope};
 
 /// One thing that an object waits for.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +156,7 @@ fn weight(object: &Object) -> Option<i64> {
 /// The plans of the input, by their scopes.
 fn plans(objects: &[Object]) -> Vec<(&Scope, Plan)> {
     let plan = |object: &'_ Object| {
-        let text = object.value["data"][annotation::ORDER].as_str()?;
+        let text = object.value["data"][keys::ORDER].as_str()?;
         annotation::order(text).ok()
     };
     let plans = objects.iter().filter(|object| object.is_plan());

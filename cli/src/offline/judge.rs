@@ -3,10 +3,10 @@
 use crate::manifest::Entry;
 use jiff::Timestamp;
 use rules::dependency::State;
+use rules::judged::{Judged, Reason};
 use rules::kinds::{self, Kind};
 use rules::kstatus::{self, Evaluation, Status};
 use rules::profile;
-use rules::verdict::{Judged, Reason};
 use rules::world::World;
 use serde::Serialize;
 use serde_json::Value;

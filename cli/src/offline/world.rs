@@ -2,10 +2,11 @@
 
 use super::judge::kind_of;
 use rules::health::{self, Rules};
+use rules::judged::Judged;
 use rules::kinds::{self, Kind};
+use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
-use rules::verdict::Judged;
-use rules::world::{Lookup, Unavailable, World};
+use rules::world::World;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 

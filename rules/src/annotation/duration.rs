@@ -1,6 +1,7 @@
 //! Durations as Go's `time.ParseDuration` reads them: `90s`, `1h30m`, `1.5h`; not negative, and not zero.
 
-use super::problem::{Flaw, Problem, Quoted};
+use super::problem::{Flaw, Problem};
+use crate::text::Quoted;
 use std::time::Duration;
 
 /// The units and their length in nanoseconds, with both spellings of micro.

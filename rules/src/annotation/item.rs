@@ -1,7 +1,7 @@
 //! One mapping of the long form.
 
 use super::long::{self, Count};
-use super::problem::{Flaw, Problem, Quoted};
+use super::problem::{Flaw, Problem};
 use super::reference::PARTS;
 use super::yaml::{Node, Text, Value};
 use super::{health, reference, selector};
@@ -11,6 +11,7 @@ use crate::dependency::{
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
 use crate::suggest;
+use crate::text::Quoted;
 
 /// What an item may say, in the order in which the documentation lists it.
 pub(super) const KEYS: [&str; 16] = [

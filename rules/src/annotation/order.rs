@@ -4,19 +4,16 @@ use super::names::{self, Rule};
 use super::problem::{Flaw, Problem};
 use super::yaml::{self, Node, Text, Value};
 use super::{MAX_ENTRIES, ParseError, parse};
-use crate::plan::{Plan, Step};
-use crate::scope::Part;
+use crate::dependency::{Part, Plan, Step};
+use crate::keys::ORDER;
 
-/// The key of a plan's ConfigMap.
-pub const KEY: &str = "order";
-
-/// Reads the value of [`KEY`].
+/// Reads the value of [`ORDER`].
 ///
 /// # Errors
 ///
 /// A text that is no such mapping, or in which a step waits for itself, by whatever way round.
 pub fn order(text: &str) -> Result<Plan, ParseError> {
-    parse(KEY, text, |text| {
+    parse(ORDER, text, |text| {
         let root = yaml::document(text)?;
         let Value::Mapping(pairs) = &root.value else {
             return Err(Flaw::at(root.at, Problem::NotAnOrder));

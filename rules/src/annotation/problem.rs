@@ -6,6 +6,7 @@ use super::names::Fault;
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
 use crate::dependency::State;
 use crate::expression;
+use crate::text::Quoted;
 use std::fmt;
 
 /// A problem, and the byte of the text at which it is.
@@ -269,22 +270,6 @@ pub enum Problem {
     Fields { entry: String, fields: usize },
     #[error("the second of five fields is \"namespaces\", not {}; write group/namespaces/namespace/Kind/name", Quoted(.0))]
     NotNamespaces(String),
-}
-
-/// A text of somebody else's, fit to stand in one line of a log: in quotes, escaped, never longer than 60 characters.
-pub(crate) struct Quoted<'t>(pub(crate) &'t str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 60;
-        let Self(text) = self;
-        if text.chars().nth(LONGEST).is_none() {
-            write!(out, "{text:?}")
-        } else {
-            let head: String = text.chars().take(LONGEST - 1).collect();
-            write!(out, "{:?}", head + "…")
-        }
-    }
 }
 
 /// A quoted word that is unknown. A letter outside ASCII is named, because it may look like the right one.

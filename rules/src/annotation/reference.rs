@@ -2,9 +2,8 @@
 
 use super::names::{self, Rule};
 use super::problem::{Flaw, Problem};
-use crate::dependency::{Min, ObjectRef, Parts, Reference, State};
+use crate::dependency::{Min, ObjectRef, Part, Parts, Reference, State};
 use crate::kinds::{self, Builtin, Kind};
-use crate::scope::Part;
 use crate::suggest;
 
 /// The words that stand in the place of a kind, or as a key of an item, and name more than one object.

@@ -1,8 +1,9 @@
 //! The grammar of label selectors, as `k8s.io/apimachinery/pkg/labels` reads it, without its comparisons of numbers.
 
 use super::names::{self, Rule};
-use super::problem::{Flaw, Problem, Quoted};
+use super::problem::{Flaw, Problem};
 use crate::selector::{Requirement, Selector, Test};
+use crate::text::Quoted;
 
 const OPERATOR: &str = "=, ==, !=, in, notin, a comma or the end";
 

@@ -1,11 +1,14 @@
 //! From a pod, or from a workload alone, to the dependent.
 
-use super::revision::{created, started};
+use super::revision::started;
 use super::{Dependent, Owner, annotations, text};
+use crate::dependency::Part;
 use crate::keys;
 use crate::kinds::{self, Kind};
-use crate::scope::{self, Part, Scope};
-use crate::world::{Lookup, Unavailable, World};
+use crate::lookup::{Lookup, Unavailable};
+use crate::object::{self, controller_of, created, group_kind};
+use crate::scope::{self, Scope};
+use crate::world::World;
 use serde_json::{Map, Value};
 
 /// The built-in kinds that a controller reference is followed through: group and kind.
@@ -119,7 +122,7 @@ impl Owner {
             uid: text(object, "/metadata/uid"),
             annotations: annotations(object),
             created: created(object),
-            written: scope::written(object),
+            written: object::written(object),
         }
     }
 }
@@ -128,7 +131,7 @@ impl Owner {
 /// they write on the object that the user made.
 fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>) {
     let object = topmost.unwrap_or(pod);
-    let by_hand = scope::said(pod, keys::SCOPE).and_then(|_| Scope::of(pod));
+    let by_hand = object::said(pod, keys::SCOPE).and_then(|_| Scope::of(pod));
     let scope = by_hand.or_else(|| Scope::of(object));
     let charts = [scope::chart(object), scope::app(object)];
     let charts = charts.into_iter().flatten();
@@ -158,20 +161,4 @@ fn controller(object: &Value, extra: &[(String, String)]) -> Option<(Kind, Strin
         };
         Some((kind, reference["name"].as_str()?.to_owned()))
     })?
-}
-
-/// The reference to the object's controller.
-pub(crate) fn controller_of(object: &Value) -> Option<&Value> {
-    object
-        .pointer("/metadata/ownerReferences")?
-        .as_array()?
-        .iter()
-        .find(|reference| reference["controller"] == Value::Bool(true))
-}
-
-/// API group and kind of anything that carries `apiVersion` and `kind`.
-pub fn group_kind(object: &Value) -> (&str, &str) {
-    let version = object["apiVersion"].as_str().unwrap_or_default();
-    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-    (group, object["kind"].as_str().unwrap_or_default())
 }

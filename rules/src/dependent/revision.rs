@@ -4,8 +4,9 @@ use super::{Dependent, Owner, Times};
 use crate::annotation;
 use crate::keys;
 use crate::kinds::{self, Kind};
-use crate::scope::written;
-use crate::world::{Lookup, Unavailable, World};
+use crate::lookup::{Lookup, Unavailable};
+use crate::object::{created, time, written};
+use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -151,18 +152,6 @@ impl Owner {
     }
 }
 
-/// The value of [`keys::REVISION`] that an object carries: its pod template's, else its own.
-pub fn carried(object: &Value) -> Option<&str> {
-    let annotation = |pointer: &str| object.pointer(pointer)?.get(keys::REVISION)?.as_str();
-    annotation("/spec/template/metadata/annotations")
-        .or_else(|| annotation("/metadata/annotations"))
-}
-
-/// `metadata.creationTimestamp`
-pub(crate) fn created(object: &Value) -> Option<Timestamp> {
-    time(object, "/metadata/creationTimestamp")
-}
-
 /// When a pod began to be run. A gate may ask before the kubelet's word of the start has arrived; the pod may have waited
 /// for a node until then, which is no part of its start.
 pub(super) fn started(pod: &Value) -> Option<Timestamp> {
@@ -174,11 +163,6 @@ pub(super) fn started(pod: &Value) -> Option<Timestamp> {
     time(pod, "/status/startTime")
         .or_else(scheduled)
         .or_else(|| created(pod))
-}
-
-/// A point in time, as Kubernetes writes them (RFC 3339).
-fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
-    object.pointer(pointer)?.as_str()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::Expression;
 use super::literal::Literal;
 use super::path::Segment;
-use crate::annotation::Quoted;
 use crate::comparison;
 use crate::suggest;
+use crate::text::Quoted;
 use serde_json::{Map, Value};
 
 /// Where an expression misses, told while the calls return: which elements of its lists were looked at.

@@ -1,7 +1,7 @@
 //! Every sentence that refuses an expression.
 
 use super::MAX_SEGMENTS;
-use crate::annotation::Quoted;
+use crate::text::Quoted;
 
 /// What is wrong with an expression, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

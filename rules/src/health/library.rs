@@ -2,9 +2,9 @@
 
 use super::read;
 use super::{Entry, Rule, Rules};
+use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 use crate::profile;
-use crate::verdict::{Judged, Reason, unmet};
 use serde_json::Value;
 use std::sync::LazyLock;
 

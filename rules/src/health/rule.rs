@@ -2,8 +2,8 @@
 
 use super::broken;
 use super::expression::{Broken, Expression};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, get};
-use crate::verdict::{Judged, Reason};
 use serde_json::Value;
 use std::sync::OnceLock;
 

@@ -4,8 +4,8 @@
 //! can hold another of its own.
 
 use super::{End, Filter, Operand, Slice, Step};
-use crate::annotation::Quoted;
 use crate::comparison::Operator;
+use crate::text::Quoted;
 use serde_json::{Number, Value};
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! State `addressed`: somebody outside can reach it.
 
 use super::{Subject, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::{get, group_and_kind, text};
-use crate::verdict::{Judged, Reason};
 use serde_json::Value;
 
 /// An entry in `status.loadBalancer.ingress` (Service, Ingress) or in `status.addresses` (Gateway).

@@ -1,8 +1,8 @@
 //! Argo CD's Application: kstatus takes it for current at once, as it has no condition `Ready`.
 
 use super::{Subject, failed, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::text;
-use crate::verdict::{Judged, Reason};
 
 /// Healthy, synced, and no operation running.
 pub(super) fn ready(subject: &Subject<'_>) -> Judged {

@@ -2,11 +2,12 @@
 
 use super::judged::unavailable;
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kinds::{Kind, builtin};
 use crate::kstatus::{Status, get, text};
+use crate::lookup::{Lookup, Unavailable};
 use crate::selector::Selector;
-use crate::verdict::{Judged, Reason};
-use crate::world::{Lookup, Unavailable, World};
+use crate::world::World;
 use serde_json::Value;
 
 const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";

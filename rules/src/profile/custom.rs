@@ -23,8 +23,8 @@ mod counts;
 mod words;
 
 use super::{Subject, failed, from_kstatus, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, get, instant};
-use crate::verdict::{Judged, Reason};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::Value;

@@ -1,12 +1,13 @@
 //! Custom health: what the annotations of the object itself say of it, in the place of its kind's rule.
 
 use super::judged::{failed, satisfied, waiting};
-use crate::annotation::{self, Quoted};
+use crate::annotation::{self};
 use crate::expression::{Expression, Outcome};
+use crate::judged::{Judged, Reason};
 use crate::keys;
 use crate::kstatus::{Status, get};
 use crate::readiness::{self, Readiness, Side};
-use crate::verdict::{Judged, Reason};
+use crate::text::Quoted;
 use serde_json::{Map, Value};
 
 /// What the annotations say.

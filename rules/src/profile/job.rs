@@ -1,8 +1,8 @@
 //! Job: only its terminal conditions count, never its counters.
 
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, flag, text};
-use crate::verdict::{Judged, Reason};
 
 /// Running, or complete. A suspended Job is neither, even while its controller has not put its pods away yet; and one
 /// that failed has failed for good here, too.

@@ -1,9 +1,9 @@
 //! The few shapes that a rule's answer has.
 
+use crate::judged::{Judged, Reason};
 use crate::kinds::Kind;
 use crate::kstatus::{Evaluation, NOT_OBSERVED, Status};
-use crate::verdict::{Judged, Reason};
-use crate::world::Unavailable;
+use crate::lookup::Unavailable;
 
 pub(super) fn satisfied(message: impl Into<String>) -> Judged {
     Judged {

@@ -1,8 +1,8 @@
 //! Pod.
 
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::{get, text};
-use crate::verdict::{Judged, Reason};
 use serde_json::Value;
 
 /// What a container waits for when nothing is wrong with it.

@@ -2,11 +2,11 @@
 
 use super::judged::unavailable;
 use super::{Subject, from_kstatus, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kinds::{Kind, builtin};
 use crate::kstatus::{Status, get, text};
+use crate::lookup::Lookup;
 use crate::selector::Selector;
-use crate::verdict::{Judged, Reason};
-use crate::world::Lookup;
 use serde_json::Value;
 
 /// The label by which the slices of a Service are found.

@@ -1,8 +1,8 @@
 //! Namespace, `CustomResourceDefinition`, `APIService`.
 
 use super::{Subject, from_kstatus, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, text};
-use crate::verdict::{Judged, Reason};
 
 pub(super) fn namespace(subject: &Subject<'_>) -> Judged {
     match text(subject.object, &["status", "phase"], "") {

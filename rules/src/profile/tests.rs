@@ -19,8 +19,8 @@ mod workload;
 use super::*;
 use crate::kinds::{Builtin, builtin};
 use crate::kstatus::arbitrary::{json as any_json, manifest};
+use crate::lookup::{Lookup, Unavailable};
 use crate::selector::Selector;
-use crate::world::{Lookup, Unavailable};
 use proptest::prelude::*;
 use serde_json::json;
 

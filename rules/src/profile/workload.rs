@@ -1,8 +1,8 @@
 //! Deployment, `StatefulSet`, `DaemonSet`, `ReplicationController`. (`ReplicaSet` is as kstatus says.)
 
 use super::{Subject, from_kstatus, satisfied, waiting};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::{Evaluation, Status, flag, get, int, text};
-use crate::verdict::{Judged, Reason};
 use serde_json::Value;
 
 fn status(object: &Value, field: &str) -> i64 {

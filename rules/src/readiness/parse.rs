@@ -1,9 +1,10 @@
 //! The text of HIP-0025's expressions.
 
 use super::Expression;
-use crate::annotation::{MAX_BYTES, MAX_ENTRIES, Quoted};
+use crate::annotation::{MAX_BYTES, MAX_ENTRIES};
 use crate::comparison::Operator;
 use crate::jsonpath::{self, Path};
+use crate::text::Quoted;
 
 /// What is wrong with one of the two annotations, as a sentence that quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,6 +4,7 @@
 //! The walk over all states is of two objects and one slot; random walks look at more of both.
 
 use super::*;
+use crate::scope::Scope;
 use proptest::prelude::*;
 use std::collections::{HashSet, VecDeque};
 

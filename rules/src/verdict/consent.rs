@@ -1,10 +1,12 @@
 //! Whether a dependency in another namespace may be told of at all.
 
-use super::{Judged, Policy, Reason, unavailable, unmet};
+use super::Policy;
+use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
-use crate::world::{Lookup, World};
+use crate::lookup::Lookup;
+use crate::world::World;
 use serde_json::Value;
 
 /// What the administrator allows beyond the consent of the target namespaces: `(from, to)`, `*` for any.

@@ -4,13 +4,14 @@
 //! namespace: a path through another would tell what is there. Alternatives and optional edges are no links, since they
 //! may yet be satisfied otherwise.
 
+use super::Edge;
 use super::edge::Judge;
-use super::{Edge, Reason};
 use crate::dependency::{Dependency, Reference};
 use crate::dependent::Dependent;
+use crate::judged::Reason;
 use crate::kinds::{self, Kind};
+use crate::lookup::Lookup;
 use crate::selector::Selector;
-use crate::world::Lookup;
 use serde_json::Value;
 use std::cell::Cell;
 use std::collections::BTreeSet;

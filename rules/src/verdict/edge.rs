@@ -1,18 +1,20 @@
 //! One edge: where its dependency is, whether it may be told of, and what is found there.
 
+use super::Policy;
 use super::consent::consent;
 use super::revision::Mark;
 use super::several::{self, Part};
-use super::{Judged, Policy, Reason, not_found, unavailable, unmet};
-use crate::annotation::Quoted;
 use crate::dependency::{Alternatives, Dependency, ObjectRef, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::expression::Expression;
+use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
 use crate::kept;
 use crate::kinds::Kind;
 use crate::kstatus::Status;
+use crate::lookup::{Lookup, Unavailable};
 use crate::profile;
-use crate::world::{Lookup, Unavailable, World};
+use crate::text::Quoted;
+use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::cell::Cell;

@@ -2,14 +2,14 @@
 
 use super::edge::{Home, Judge};
 use super::several::{self, Part};
-use super::{Judged, Reason, not_found, unavailable, unmet};
 use crate::dependency::Dependency;
-use crate::dependent::{controller_of, group_kind};
+use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
+use crate::lookup::Lookup;
+use crate::object::{controller_of, group_kind};
 use crate::profile;
 use crate::selector::Selector;
-use crate::world::Lookup;
 use serde_json::Value;
 
 impl Judge<'_> {

@@ -1,13 +1,14 @@
 //! Groups, sub-charts and releases.
 
+use super::consent;
 use super::edge::{Home, Judge};
 use super::several::{self, Part as Member};
-use super::{Judged, Reason, consent, not_found, unavailable, unmet};
-use crate::dependency::{Dependency, Parts};
+use crate::dependency::{Dependency, Part, Parts};
+use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
-use crate::scope::{Part, Scope};
-use crate::world::{Lookup, Unavailable};
+use crate::lookup::{Lookup, Unavailable};
+use crate::scope::Scope;
 use serde_json::Value;
 
 /// One object of a part, with its kind.
@@ -68,7 +69,7 @@ impl Judge<'_> {
             }
         }
         found.retain(|(kind, object)| {
-            crate::dependent::controller_of(object).is_none()
+            crate::object::controller_of(object).is_none()
                 && !crate::scope::is_hook(object)
                 && !self.dependent.includes(kind, object)
         });

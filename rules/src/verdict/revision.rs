@@ -1,13 +1,13 @@
 //! Whether an object belongs to the dependent's revision: lockstep, and what is fresh.
 
 use super::edge::{Home, Judge};
-use super::{Judged, Reason, unavailable, unmet};
 use crate::dependency::{Dependency, Revision};
-use crate::dependent::{carried, created};
+use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
-use crate::scope::{Scope, written};
-use crate::world::{CompletedJob, Unavailable};
+use crate::lookup::{CompletedJob, Unavailable};
+use crate::object::{carried, created, written};
+use crate::scope::Scope;
 use jiff::Timestamp;
 use serde_json::Value;
 

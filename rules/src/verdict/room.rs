@@ -6,16 +6,17 @@
 
 mod amount;
 
-use super::Reason;
 use super::cycle::Found;
 use super::edge::Judge;
 use super::slot::listed;
-use crate::dependent::{Dependent, controller_of, group_kind};
+use crate::dependent::Dependent;
+use crate::judged::Reason;
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Conditions;
+use crate::lookup::Lookup;
+use crate::object::{controller_of, group_kind};
 use crate::selector::Selector;
-use crate::world::Lookup;
 use amount::{Amount, requested};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! What the terms of a dependent make of a wait: whether its time is up, and whether a failure ends it.
 
-use super::{Edge, Reason};
+use super::Edge;
+use crate::judged::Reason;
 use crate::keys;
 use crate::terms::{OnFailure, OnTimeout, Terms};
 use crate::wire::{Answer, Decision};

@@ -7,8 +7,8 @@
 
 use super::edge::{Home, Judge};
 use super::revision::Mark;
-use super::{Judged, Reason, unmet};
 use crate::dependency::{Dependency, Revision};
+use crate::judged::{Judged, Reason, unmet};
 use crate::scope::Scope;
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,7 +1,7 @@
 //! What is said of several objects together.
 
-use super::{Judged, Reason, unmet};
 use crate::dependency::{Dependency, State};
+use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 
 /// One of several, and what was found of it.

@@ -1,10 +1,10 @@
 //! Caps: a slot of the dependent's wave.
 
 use super::edge::Judge;
-use super::{Judged, Reason, unmet};
+use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
+use crate::lookup::{Lookup, Unavailable};
 use crate::slots::Claim;
-use crate::world::{Lookup, Unavailable};
 
 /// So many holders are named; a gate's line is one line.
 const NAMED: usize = 5;

@@ -13,8 +13,10 @@ mod settle;
 mod wave;
 
 use super::*;
+use crate::judged::Reason;
+use crate::kinds::Kind;
+use crate::lookup::{CompletedJob, Lookup, Unavailable};
 use crate::selector::Selector;
-use crate::world::{CompletedJob, Lookup};
 use serde_json::{Value, json};
 
 /// The objects, and what can be said of the kinds that have none.
@@ -108,6 +110,10 @@ impl World for Cluster {
     }
 
     fn declares_status(&self, _: &Kind) -> Option<bool> {
+        None
+    }
+
+    fn health(&self, _: &Value) -> Option<Judged> {
         None
     }
 }

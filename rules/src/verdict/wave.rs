@@ -1,13 +1,14 @@
 //! Weights: everything in the dependent's scope that weighs less comes first.
 
+use super::Edge;
 use super::edge::Judge;
-use super::{Edge, Judged, Reason, unavailable, unmet};
 use crate::dependency::{Reference, State};
+use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
+use crate::lookup::{Lookup, Unavailable};
 use crate::profile;
 use crate::scope::{self, Position, Scope};
-use crate::world::{Lookup, Unavailable};
 use serde_json::Value;
 
 impl Judge<'_> {

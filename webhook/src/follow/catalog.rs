@@ -11,8 +11,9 @@ use kube::Client;
 use kube::discovery::{self, ApiResource, Scope};
 use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
+use rules::lookup::Lookup;
 use rules::selector::Selector;
-use rules::world::{Lookup, World};
+use rules::world::World;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -206,7 +207,7 @@ impl Catalog {
                 }
             }
             // The definitions arrive in a moment and are the better source; only a ban on them leaves discovery alone.
-            Lookup::Unavailable(rules::world::Unavailable::Syncing) => return Sought::Syncing,
+            Lookup::Unavailable(rules::lookup::Unavailable::Syncing) => return Sought::Syncing,
             Lookup::NotFound | Lookup::Unavailable(_) => {}
         }
         sought(self.discover(group, word).await)

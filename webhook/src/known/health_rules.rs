@@ -6,9 +6,9 @@
 
 use arc_swap::ArcSwap;
 use rules::health::{self, Rules};
+use rules::judged::{Judged, Reason};
 use rules::kinds;
 use rules::kstatus::Status;
-use rules::verdict::{Judged, Reason};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};

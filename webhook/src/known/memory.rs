@@ -13,7 +13,7 @@ pub use entry::{Passed, owner_uid};
 use entry::{job_key, passed_key};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
-use rules::world::CompletedJob;
+use rules::lookup::CompletedJob;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

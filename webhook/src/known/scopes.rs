@@ -7,7 +7,9 @@
 
 use super::store::Key;
 use jiff::Timestamp;
-use rules::scope::{self, Part, Position, Scope};
+use rules::dependency::Part;
+use rules::object::written;
+use rules::scope::{self, Position, Scope};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -108,7 +110,7 @@ impl Place {
         let grouped = parts.iter().any(|part| matches!(part, Part::Group(_)));
         (scope.is_some() || grouped).then(|| Self {
             position: scope.as_ref().and_then(|_| Position::of(object)),
-            written: scope::written(object),
+            written: written(object),
             scope,
             parts,
         })

@@ -5,7 +5,8 @@
 //! when the next object asks for a slot, or when the watch begins again.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use rules::slots::{Entry, Holder, Wave};
+use rules::holder::{Holder, Wave};
+use rules::slots::Entry;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

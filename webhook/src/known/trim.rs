@@ -2,10 +2,10 @@
 
 mod requests;
 
-use rules::annotation::ORDER;
 use rules::kept::{METADATA_ONLY, POD_SPEC, POD_STATUS};
-use rules::keys;
+use rules::keys::{self, ORDER};
 use rules::kinds::Kind;
+use rules::object::written;
 use rules::profile;
 use rules::scope;
 use serde_json::{Map, Value, json};
@@ -100,15 +100,15 @@ pub fn trim(kind: &Kind, object: &mut Value) {
 }
 
 fn trim_bookkeeping(object: &mut Value) -> Option<&mut Map<String, Value>> {
-    let written = scope::written(object);
+    let last = written(object);
     let metadata = object.get_mut("metadata")?.as_object_mut()?;
     if metadata.remove("managedFields").is_some()
-        && let Some(written) = written
+        && let Some(last) = last
     {
         // Of who wrote what, only when is read.
         metadata.insert(
             "managedFields".to_owned(),
-            json!([{"time": written.to_string()}]),
+            json!([{"time": last.to_string()}]),
         );
     }
     metadata.remove("resourceVersion");

@@ -4,10 +4,11 @@ use super::Identity;
 use crate::known::{Settings, View};
 use jiff::Timestamp;
 use rules::dependent::{self, Dependent, Unknown};
+use rules::judged::Reason;
 use rules::keys;
-use rules::verdict::{self, Edge, Judgement, Reason, Ruling};
+use rules::lookup::{Lookup, Unavailable};
+use rules::verdict::{self, Edge, Judgement, Ruling};
 use rules::wire::{Answer, Decision};
-use rules::world::{Lookup, Unavailable};
 use sha2::{Digest, Sha256};
 
 /// What came of one question.

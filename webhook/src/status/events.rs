@@ -193,7 +193,7 @@ impl Recorder {
 }
 
 fn reason(answer: &Answer, waited: Duration) -> Reason {
-    use rules::verdict::Reason as Why;
+    use rules::judged::Reason as Why;
     let unmet = || {
         answer
             .dependencies

@@ -1,10 +1,9 @@
 //! What holds for every text. `PROPTEST_CASES=100000` looks longer.
 
 use super::super::*;
-use crate::dependency::{Alternatives, Min, Parts, Reference, Revision, Selection, State};
+use crate::dependency::{Alternatives, Min, Part, Parts, Reference, Revision, Selection, State};
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
-use crate::scope::Part;
 use crate::selector::{Requirement, Selector, Test};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -109,6 +109,10 @@ impl World for Pending {
         self.0.declares_status(kind)
     }
 
+    fn health(&self, object: &Value) -> Option<Judged> {
+        self.0.health(object)
+    }
+
     fn is_pending(&self, _: &crate::scope::Scope) -> bool {
         true
     }

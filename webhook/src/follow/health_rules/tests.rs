@@ -4,7 +4,7 @@ use super::*;
 use axum::http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::client::Body;
-use rules::verdict::Reason;
+use rules::judged::Reason;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::convert::Infallible;

@@ -4,10 +4,11 @@ use crate::known::{Settings, View};
 use jiff::Timestamp;
 use rules::dependency::Reference;
 use rules::dependent::Dependent;
+use rules::holder::{Holder, Wave};
 use rules::keys;
-use rules::slots::{Claim, Holder, Wave};
+use rules::lookup::Lookup;
+use rules::slots::Claim;
 use rules::verdict;
-use rules::world::Lookup;
 use serde_json::Value;
 
 /// Who waits in a wave.

@@ -1,8 +1,8 @@
 //! The entries, as keys and values of a ConfigMap.
 
 use jiff::Timestamp;
-use rules::dependent::carried;
-use rules::world::CompletedJob;
+use rules::lookup::CompletedJob;
+use rules::object::carried;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

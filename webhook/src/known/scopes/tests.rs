@@ -2,9 +2,11 @@
 
 use crate::known::Known;
 use futures::FutureExt;
+use rules::dependency::Part;
 use rules::kinds::{Kind, by_word};
-use rules::scope::{Part, Scope};
-use rules::world::{Lookup, World};
+use rules::lookup::Lookup;
+use rules::scope::Scope;
+use rules::world::World;
 use serde_json::{Value, json};
 use std::cell::Cell;
 

@@ -1,0 +1,55 @@
+//! What every object says of itself in its metadata.
+
+use crate::keys;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// The reference to the object's controller.
+pub fn controller_of(object: &Value) -> Option<&Value> {
+    object
+        .pointer("/metadata/ownerReferences")?
+        .as_array()?
+        .iter()
+        .find(|reference| reference["controller"] == Value::Bool(true))
+}
+
+/// API group and kind of anything that carries `apiVersion` and `kind`.
+pub fn group_kind(object: &Value) -> (&str, &str) {
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    (group, object["kind"].as_str().unwrap_or_default())
+}
+
+/// What an annotation of ours says of an object: on its pod template, else on itself.
+pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
+    let annotation = |pointer: &str| object.pointer(pointer)?.get(key)?.as_str();
+    annotation("/spec/template/metadata/annotations")
+        .or_else(|| annotation("/metadata/annotations"))
+}
+
+/// The value of [`keys::REVISION`] that an object carries: its pod template's, else its own.
+pub fn carried(object: &Value) -> Option<&str> {
+    said(object, keys::REVISION)
+}
+
+/// `metadata.creationTimestamp`
+pub fn created(object: &Value) -> Option<Timestamp> {
+    time(object, "/metadata/creationTimestamp")
+}
+
+/// When an object was created or last written, its status apart, as the API server noted in `metadata.managedFields`;
+/// in whole seconds.
+pub fn written(object: &Value) -> Option<Timestamp> {
+    let writers = object["metadata"]["managedFields"].as_array();
+    let spec = writers
+        .into_iter()
+        .flatten()
+        .filter(|writer| writer["subresource"].as_str().is_none_or(str::is_empty));
+    let times = spec.filter_map(|writer| writer["time"].as_str()?.parse().ok());
+    times.chain(created(object)).max()
+}
+
+/// A point in time, as Kubernetes writes them (RFC 3339).
+pub(crate) fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
+    object.pointer(pointer)?.as_str()?.parse().ok()
+}
