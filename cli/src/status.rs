@@ -12,11 +12,11 @@ use rules::kinds::{self, Kind};
 use rules::kstatus::Status;
 use rules::lookup::Lookup;
 use rules::verdict::{self, Policy};
-use rules::wire::{Answer, Decision, Report, env};
 use rules::world::World;
 use serde_json::Value;
 use std::fmt::Write;
 use std::process::ExitCode;
+use wire::{Answer, Decision, Report, env};
 
 /// The exit code for "something holds the pod back".
 const WAITS: u8 = 3;

@@ -1,12 +1,12 @@
 //! The environment, read by hand: five variables that the webhook writes do not need a parser of command lines.
 
-use rules::wire::env;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use wire::env;
 
 /// The file whose text Kubernetes shows as the reason why a container ended.
 const TERMINATION_LOG: &str = "/dev/termination-log";

@@ -4,7 +4,6 @@
 //! kept connection would save one resumed handshake each time and would hold a gate to a replica that is going.
 
 use crate::line::clean;
-use rules::wire;
 use std::fmt;
 use std::fmt::Write as _;
 

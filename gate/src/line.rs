@@ -1,8 +1,8 @@
 //! The words of a log line: pure, and safe to print whatever the status service sent.
 
-use rules::wire::{Answer, Report};
 use std::fmt;
 use std::time::Duration;
+use wire::{Answer, Report};
 
 /// Longest name of a dependency that is printed, in characters: namespace, kind with group, name.
 const NAME: usize = 320;
@@ -100,7 +100,7 @@ impl fmt::Display for Elapsed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rules::wire::Decision;
+    use wire::Decision;
 
     fn report(dependency: &str, satisfied: bool, message: Option<&str>) -> Report {
         Report {

@@ -4,8 +4,8 @@
 
 use crate::line::{Elapsed, clean, unsatisfied};
 use crate::trouble::{Attempt, Attempts, Trouble};
-use rules::wire::{Answer, Decision};
 use std::time::Duration;
+use wire::{Answer, Decision};
 
 /// How long the service is asked to hold a request when nothing changes.
 const HOLD: Duration = Duration::from_secs(25);

@@ -7,12 +7,12 @@
 //! `has(a.b)` of an `a` that is no map is an error.
 //!
 //! **Bounds.** The crate has no cost budget, so cost is bounded before evaluation, by numbers that depend on the rule
-//! and the object alone: the length of a text and the number of rules ([`expression`], [`Rules`]), the size of the
+//! and the object alone: the length of a text and the number of rules (`expression`, [`Rules`]), the size of the
 //! object, and the product of the loops that are nested in an expression and the longest list that they may walk. A
 //! deadline would make the answer depend on how busy the machine is, and nothing can end an evaluation anyway; with
 //! these bounds the slowest takes milliseconds. The status service evaluates outside of its async threads.
 //!
-//! **Two layers.** The administrator's rules come first; then the library that is built in ([`library`]), unless it is
+//! **Two layers.** The administrator's rules come first; then the library that is built in (`library`), unless it is
 //! turned off. An entry for a kind beats an entry for its group. The version of an `apiVersion` does not count.
 
 mod expression;

@@ -22,13 +22,13 @@
 //! * annotation
 //! * dependency, judged, kept
 //! * expression, jsonpath, kinds, object
-//! * comparison, keys, kstatus, lookup, selector, suggest, terms, text, wire
+//! * comparison, keys, kstatus, lookup, selector, suggest, terms, text
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
 //! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
 //! when it is healthy ([`expression`]; [`readiness`] on [`jsonpath`]), or of the administrator's rule for its kind
-//! (`health`, with the feature `cel`); [`verdict`] puts the edges of one dependent
-//! together, out of what was found of each ([`judged`]); [`wire`] is the JSON in which a gate hears it.
+//! ([`health`]); [`verdict`] puts the edges of one dependent
+//! together, out of what was found of each ([`judged`]), and says it in the words of [`wire`], which a gate understands.
 //!
 //! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
 //! [`world::World`] trait, which answers with a [`lookup::Lookup`]. Nothing here opens a file or a socket, and nothing here waits.
@@ -38,7 +38,6 @@ pub mod comparison;
 pub mod dependency;
 pub mod dependent;
 pub mod expression;
-#[cfg(feature = "cel")]
 pub mod health;
 pub mod holder;
 pub mod jsonpath;
@@ -59,5 +58,4 @@ mod suggest;
 pub mod terms;
 mod text;
 pub mod verdict;
-pub mod wire;
 pub mod world;

@@ -191,13 +191,11 @@ fn complete(subject: Subject<'_>) -> Judged {
 }
 
 /// Whether nobody has written a status.
-#[cfg(feature = "cel")]
 pub(crate) fn has_no_status(object: &Value) -> bool {
     custom::has_no_status(object)
 }
 
 /// An object with a condition of an older generation.
-#[cfg(feature = "cel")]
 pub(crate) fn outdated(object: &Value) -> Option<Judged> {
     custom::outdated(object)
 }

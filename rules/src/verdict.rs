@@ -19,11 +19,11 @@ pub use ruling::{Ruling, rule};
 use crate::dependency::Dependency;
 use crate::dependent::Dependent;
 use crate::judged::Judged;
-use crate::wire::{self, Answer};
 use crate::world::World;
 use edge::Judge;
 use jiff::Timestamp;
 use std::cell::Cell;
+use wire::Answer;
 
 /// What the administrator has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use crate::cluster::Waiting;
 use crate::controller::Controller;
 use crate::{Paths, machine};
 use anyhow::{Context, Result, bail};
-use rules::wire::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -13,6 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use wire::env;
 
 /// How long the last gate may take.
 const LIMIT: Duration = Duration::from_mins(1);

@@ -7,7 +7,6 @@
 
 use harness::process::{Process, binary};
 use harness::status::{Authority, Leaf, NAME, Out, Request, StatusService, chunked, ok, response};
-use rules::wire::{PATH, env};
 use socket2::{Domain, Socket, Type};
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,6 +18,7 @@ use std::sync::Mutex;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use wire::{PATH, env};
 
 mod trouble; // what goes wrong on the way to a verdict
 mod verdict; // verdicts, environment, signals

@@ -17,7 +17,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use jiff::Timestamp;
-use rules::wire;
 use serde::Deserialize;
 use serde_json::json;
 use std::pin::pin;

@@ -18,8 +18,7 @@ fn io_error(text: &str) -> io::Error {
 fn says_what_is_wrong_and_what_to_check() {
     let rotated = "the CA may have been rotated since this pod was made: delete the pod, and the next one trusts the new CA";
     let version = "sluice may be of another version than this gate: delete the pod, and the next one gets the matching gate";
-    let json =
-        serde_json::from_str::<rules::wire::Answer>("{\"verdict\": \"perhaps\"}").unwrap_err();
+    let json = serde_json::from_str::<wire::Answer>("{\"verdict\": \"perhaps\"}").unwrap_err();
     for (failure, problem, advice) in [
         (
             Failure::Lookup(io_error("Name or service not known")),

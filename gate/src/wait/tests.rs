@@ -1,11 +1,11 @@
 use super::*;
 use crate::config::Address;
 use crate::trouble::Failure;
-use rules::wire::Report;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
+use wire::Report;
 
 const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)

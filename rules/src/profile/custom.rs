@@ -87,7 +87,6 @@ fn kind_of<'a>(subject: &'a Subject<'_>) -> &'a str {
     kind.unwrap_or(subject.kind.word())
 }
 
-#[cfg(feature = "cel")]
 pub(super) fn outdated(object: &Value) -> Option<Judged> {
     conditions::outdated(object).map(Judged::from)
 }

@@ -4,11 +4,11 @@ use super::Edge;
 use crate::judged::Reason;
 use crate::keys;
 use crate::terms::{OnFailure, OnTimeout, Terms};
-use crate::wire::{Answer, Decision};
 use jiff::Timestamp;
 use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use std::fmt;
 use std::time::Duration;
+use wire::{Answer, Decision};
 
 /// What becomes of a gate whose dependencies hold it back.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::Policy;
 use super::qos::Class;
 use rules::keys;
-use rules::wire::env;
 use serde_json::{Value, json};
+use wire::env;
 
 /// The volume with the gate's token.
 pub(super) const TOKEN_VOLUME: &str = "sluice-token";

@@ -8,8 +8,8 @@ use rules::judged::Reason;
 use rules::keys;
 use rules::lookup::{Lookup, Unavailable};
 use rules::verdict::{self, Edge, Judgement, Ruling};
-use rules::wire::{Answer, Decision};
 use sha2::{Digest, Sha256};
+use wire::{Answer, Decision};
 
 /// What came of one question.
 #[derive(Debug)]

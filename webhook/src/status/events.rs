@@ -8,11 +8,11 @@ use super::answer::Cut;
 use crate::event::{self, Note, Target};
 use dashmap::DashMap;
 use kube::Client;
-use rules::wire::{Answer, Decision};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tracing::debug;
+use wire::{Answer, Decision};
 
 /// How often a pod may get an Event.
 const AT_MOST_EVERY: Duration = Duration::from_mins(1);

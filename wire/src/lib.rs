@@ -47,7 +47,7 @@ pub struct Report {
     pub satisfied: bool,
     /// A kstatus word.
     pub status: String,
-    /// A word of [`crate::judged::Reason`].
+    /// A word of the closed set of reasons.
     pub reason: String,
     /// One line for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
