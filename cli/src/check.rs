@@ -9,7 +9,7 @@ mod seen;
 mod webhook;
 
 use crate::args::Output;
-use crate::{health_rules, input};
+use crate::health_rules;
 use anyhow::Result;
 use finding::{Finding, Result as Outcome};
 use kube::Client;
@@ -22,8 +22,7 @@ const NAME: &str = "sluice";
 
 /// The health rules of a file; asks no cluster.
 pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
-    let (name, text) = input::read(path)?;
-    let (rules, problems) = health_rules::parse(&name, &text);
+    let (name, rules, problems) = health_rules::read(path)?;
     for problem in &problems {
         eprintln!("{problem}");
     }

@@ -2,7 +2,7 @@
 
 use crate::input;
 use crate::manifest::{Entries, Entry};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use rules::health::{Problem, Rules};
 use serde_json::Value;
 use std::path::Path;
@@ -10,8 +10,7 @@ use std::path::Path;
 /// The rules of a file for judging; what is broken is an error, since a rule that is left out judges otherwise than the
 /// status service does.
 pub(crate) fn load(path: &Path) -> Result<Rules> {
-    let (name, text) = input::read(path)?;
-    let (rules, problems) = parse(&name, &text);
+    let (_, rules, problems) = read(path)?;
     if problems.is_empty() {
         return Ok(rules);
     }
@@ -19,8 +18,16 @@ pub(crate) fn load(path: &Path) -> Result<Rules> {
     bail!("broken health rules:\n  {}", lines.join("\n  "))
 }
 
-/// The rules of a text, and what is wrong with them. Where it holds a ConfigMap, the values of that are the rules.
-pub(crate) fn parse(name: &str, text: &str) -> (Rules, Vec<Problem>) {
+/// What a file is called, its rules, and what is wrong with them.
+pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<Problem>)> {
+    let (name, text) = input::read(path)?;
+    let text = String::from_utf8(text).with_context(|| format!("{name} is not UTF-8"))?;
+    let (rules, problems) = parse(&name, &text);
+    Ok((name, rules, problems))
+}
+
+/// The rules of a text. Where it holds a ConfigMap, the values of that are the rules.
+fn parse(name: &str, text: &str) -> (Rules, Vec<Problem>) {
     let entries = Entries::new(text.as_bytes()).map_while(Result::ok);
     let maps: Vec<Entry> = entries
         .filter(|entry| entry.object["kind"] == "ConfigMap")

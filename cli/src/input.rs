@@ -1,8 +1,8 @@
 //! What is read: a file, or standard input for `-`.
 
 use anyhow::{Context, Result};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Whether a path stands for standard input, which can be read once.
@@ -11,21 +11,14 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 }
 
 /// What an input is called in an error, and its text as it comes.
-pub(crate) fn open(path: &Path) -> Result<(String, Box<dyn BufRead>)> {
+pub(crate) fn read(path: &Path) -> Result<(String, Vec<u8>)> {
     if is_stdin(path) {
-        return Ok(("standard input".to_owned(), Box::new(io::stdin().lock())));
+        let mut text = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut text);
+        read.context("cannot read standard input")?;
+        return Ok(("standard input".to_owned(), text));
     }
     let name = path.display().to_string();
-    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-    Ok((name, Box::new(BufReader::new(file))))
-}
-
-/// The same, with the whole text.
-pub(crate) fn read(path: &Path) -> Result<(String, String)> {
-    let (name, mut input) = open(path)?;
-    let mut text = String::new();
-    input
-        .read_to_string(&mut text)
-        .with_context(|| format!("cannot read {name}"))?;
+    let text = fs::read(path).with_context(|| format!("cannot read {name}"))?;
     Ok((name, text))
 }

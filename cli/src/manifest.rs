@@ -3,16 +3,14 @@
 //! A manifest is a stream of YAML documents and JSON values. Both become JSON: YAML by the rules of the reader under
 //! kubectl (see [`scalar`]), so that `yes` is a boolean, `0o17` is 15 and a date is a text.
 
-mod chunk;
-mod json;
+mod document;
 mod scalar;
 mod yaml;
 
-use chunk::{Chunk, Chunks};
+use document::{Document, Documents};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::BufRead;
 
 /// One object: a document, or an item of a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,109 +23,100 @@ pub(crate) struct Entry {
     pub(crate) document: usize,
 }
 
-/// Where reading ends early: what follows has no meaning.
+/// Where reading ends early, since what follows has no meaning: neither YAML nor JSON.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
-    /// The file, or its text.
-    #[error(transparent)]
-    Read(#[from] std::io::Error),
-    /// Neither YAML nor JSON.
-    #[error("{place}: {text}")]
-    Syntax {
-        /// Where.
-        place: Place,
-        /// What the parser says.
-        text: String,
-    },
+#[error("{place}: {text}")]
+pub(crate) struct SyntaxError {
+    place: Position,
+    /// What the parser says.
+    text: String,
 }
 
-/// A place in the input; both numbers begin with 1.
+/// A position in the input; both numbers begin with 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+struct Position {
     line: usize,
     column: usize,
 }
 
-impl fmt::Display for Place {
+impl Position {
+    /// The one behind this text.
+    fn behind(text: &str) -> Self {
+        let mut lines = text.split('\n');
+        let last = lines.next_back().unwrap_or_default();
+        Self {
+            line: 1 + lines.count(),
+            column: 1 + last.chars().count(),
+        }
+    }
+}
+
+impl fmt::Display for Position {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, column } = self;
         write!(out, "line {line}, column {column}")
     }
 }
 
-/// A document before lists are taken apart.
-struct Document {
-    value: Value,
-    /// The first thing in it that can be read and means nothing.
-    flaw: Option<Flaw>,
-    /// The byte of the chunk's text where it begins.
-    at: usize,
-}
-
-/// What is wrong, and the byte of the chunk's text where it is.
+/// What is wrong, and the byte of the text where it is.
 struct Flaw {
     at: usize,
     text: String,
 }
 
-/// The entries of an input; one document is held at a time.
-pub(crate) struct Entries<R> {
-    chunks: Chunks<R>,
-    ready: VecDeque<Result<Entry, Error>>,
-    documents: usize,
+/// The entries of a text.
+pub(crate) struct Entries<'t> {
+    text: &'t str,
+    documents: Documents<'t>,
+    /// How many documents were read.
+    count: usize,
+    ready: VecDeque<Result<Entry, SyntaxError>>,
     ended: bool,
 }
 
-impl<R: BufRead> Entries<R> {
-    pub(crate) fn new(input: R) -> Self {
+impl<'t> Entries<'t> {
+    pub(crate) fn new(bytes: &'t [u8]) -> Self {
+        let mut ready = VecDeque::new();
+        let text = str::from_utf8(bytes).unwrap_or_else(|error| {
+            let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            ready.push_back(Err(SyntaxError {
+                place: Position::behind(&before),
+                text: "the text is not UTF-8".to_owned(),
+            }));
+            ""
+        });
         Self {
-            chunks: Chunks::new(input),
-            ready: VecDeque::new(),
-            documents: 0,
+            text,
+            documents: Documents::new(text),
+            count: 0,
+            ready,
             ended: false,
         }
     }
 
-    fn read(&mut self, chunk: &Chunk) -> Result<(), Error> {
-        let text = str::from_utf8(&chunk.text).map_err(|error| Error::Syntax {
-            place: chunk.place(error.valid_up_to()),
-            text: "the text is not UTF-8".to_owned(),
-        })?;
-        let mut rest = 0;
-        if chunk.json {
-            rest = json::values(text, |value, at| {
-                let flaw = None;
-                self.take(chunk, Document { value, flaw, at });
-            });
-        }
-        for document in yaml::Documents::new(&text[rest..]) {
-            match document {
-                Ok(mut document) => {
-                    document.at += rest;
-                    if let Some(flaw) = &mut document.flaw {
-                        flaw.at += rest;
-                    }
-                    self.take(chunk, document);
-                }
-                Err(Flaw { at, text }) => {
-                    let place = chunk.place(rest + at);
-                    return Err(Error::Syntax { place, text });
-                }
+    fn read(&mut self) {
+        match self.documents.read() {
+            // An empty document is nothing, as it is to kubectl.
+            Ok(Some(Document { value, flaw, .. })) if value.is_null() && flaw.is_none() => {}
+            Ok(Some(Document { value, flaw, at })) => {
+                self.count += 1;
+                let problem = flaw.map(|it| format!("{}: {}", self.place(it.at), it.text));
+                // Counting lines takes time, so only for what goes wrong.
+                let text = self.text;
+                let place = || Position::behind(&text[..at]).to_string();
+                self.expand(value, problem.as_ref(), &place);
+            }
+            Ok(None) => self.ended = true,
+            Err(Flaw { at, text }) => {
+                self.ended = true;
+                let place = self.place(at);
+                self.ready.push_back(Err(SyntaxError { place, text }));
             }
         }
-        Ok(())
     }
 
-    /// An empty document is nothing, as it is to kubectl.
-    fn take(&mut self, chunk: &Chunk, document: Document) {
-        let Document { value, flaw, at } = document;
-        if value.is_null() && flaw.is_none() {
-            return;
-        }
-        self.documents += 1;
-        let problem = flaw.map(|flaw| format!("{}: {}", chunk.place(flaw.at), flaw.text));
-        // Counting lines takes time, so only for what goes wrong.
-        self.expand(value, problem.as_ref(), &|| chunk.place(at).to_string());
+    fn place(&self, at: usize) -> Position {
+        Position::behind(&self.text[..at])
     }
 
     fn expand(&mut self, object: Value, problem: Option<&String>, place: &dyn Fn() -> String) {
@@ -143,7 +132,7 @@ impl<R: BufRead> Entries<R> {
                     let place = place();
                     Some(format!("{place}: an object is a mapping, this is {found}"))
                 });
-                let document = self.documents;
+                let document = self.count;
                 self.ready.push_back(Ok(Entry {
                     object,
                     problem,
@@ -154,23 +143,12 @@ impl<R: BufRead> Entries<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Entries<R> {
-    type Item = Result<Entry, Error>;
+impl Iterator for Entries<'_> {
+    type Item = Result<Entry, SyntaxError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.ready.is_empty() && !self.ended {
-            let read = match self.chunks.next() {
-                Some(Ok(chunk)) => self.read(&chunk),
-                Some(Err(error)) => Err(error.into()),
-                None => {
-                    self.ended = true;
-                    break;
-                }
-            };
-            if let Err(error) = read {
-                self.ended = true;
-                self.ready.push_back(Err(error));
-            }
+            self.read();
         }
         self.ready.pop_front()
     }

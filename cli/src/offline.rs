@@ -9,13 +9,13 @@ pub(crate) use world::Manifest;
 
 use crate::args::Output;
 use crate::input;
-use crate::manifest::{Entries, Entry, Error};
+use crate::manifest::{Entries, Entry, SyntaxError};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use jiff::Timestamp;
 use print::Printer;
 use rules::health::Rules;
-use std::io::{self, BufRead, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,9 +44,9 @@ pub(crate) struct Question {
 }
 
 pub(crate) fn run(question: &Question) -> Result<ExitCode> {
-    let (name, input) = input::open(&question.file)?;
+    let (name, text) = input::read(&question.file)?;
     let mut printer = Printer::new(io::stdout().lock(), question.output);
-    let read = judge_all(question, Entries::new(input), &mut printer);
+    let read = judge_all(question, Entries::new(&text), &mut printer);
     match printer.finish() {
         // Whoever reads has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
@@ -66,9 +66,9 @@ pub(crate) fn run(question: &Question) -> Result<ExitCode> {
 /// Prints a line for each entry, up to the one at which reading ends.
 fn judge_all(
     question: &Question,
-    mut entries: Entries<impl BufRead>,
+    mut entries: Entries<'_>,
     printer: &mut Printer<impl Write>,
-) -> Result<(), Error> {
+) -> Result<(), SyntaxError> {
     let now = question.now;
     match question.profile {
         Profile::Kstatus => entries.try_for_each(|entry| {

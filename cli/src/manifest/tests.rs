@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-fn read(text: &str) -> Vec<Result<Entry, Error>> {
+fn read(text: &str) -> Vec<Result<Entry, SyntaxError>> {
     Entries::new(text.as_bytes()).collect()
 }
 
@@ -125,7 +125,7 @@ fn what_means_nothing_is_told_with_its_place() {
         ),
         (
             "\n\na: .inf\n",
-            "line 3, column 4: inf is no number in JSON",
+            "line 3, column 4: .inf is no number in JSON",
         ),
         ("a: 1\nnull: 2\n", "line 2, column 1: a key is not null"),
         (
@@ -235,7 +235,7 @@ fn json_numbers_are_those_of_go() {
         "not JSON, so YAML"
     );
     assert_eq!(
-        objects("{\"a\": [-0, -0.0, 2.0, 1e2, \"-0\"]}")[0]["a"],
-        json!([0, -0.0, 2.0, 100.0, "-0"])
+        objects("{\"a\": [-0.0, 2.0, 1e2, \"-0\"]}")[0]["a"],
+        json!([-0.0, 2.0, 100.0, "-0"])
     );
 }

@@ -1,7 +1,10 @@
-//! YAML documents as JSON.
+//! One YAML document as JSON, made of the parser's events.
+//!
+//! Keys, merges and aliases are those of the reader under kubectl, which are not those of serde-saphyr: `<<` replaces
+//! what stands before it, the key `0x10` is `"16"`, and a key that is there twice ends no reading.
 
-use super::scalar::Scalar;
-use super::{Document, Flaw};
+use super::Flaw;
+use super::scalar;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, options};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -9,79 +12,91 @@ use std::collections::HashMap;
 /// How many values the aliases of one document may stand for: a short text can name billions.
 const MAX_ALIASED: usize = 1_000_000;
 
-/// The documents of a text. Of a syntax error nobody knows where the next document begins: nothing follows it.
-pub(super) struct Documents<'t> {
-    events: Parser<'t, StrInput<'t>>,
+/// The events of a text. Where it stands in a longer one, every byte is counted from the beginning of that.
+pub(super) struct Events<'t> {
+    parser: Parser<'t, StrInput<'t>>,
+    base: usize,
     end: usize,
-    /// The values that aliases name, and how many values each of them is.
-    anchors: HashMap<usize, (Value, usize)>,
-    /// How many values were made in this document, and how many of them by aliases.
-    made: usize,
-    aliased: usize,
-    flaw: Option<Flaw>,
-    ended: bool,
 }
 
-impl<'t> Documents<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+impl<'t> Events<'t> {
+    /// Those of the text from the byte `base` on.
+    pub(super) fn new(text: &'t str, base: usize) -> Self {
         let mut options = options! {};
         options.set_emit_comments(false);
         Self {
-            events: Parser::new_from_str_with_options(text, options),
+            parser: Parser::new_from_str_with_options(&text[base..], options),
+            base,
             end: text.len(),
-            anchors: HashMap::new(),
-            made: 0,
-            aliased: 0,
-            flaw: None,
-            ended: false,
         }
     }
 
-    fn document(&mut self) -> Result<Option<Document>, Flaw> {
-        loop {
-            match self.event()? {
-                (Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd, _) => {}
-                (Event::StreamEnd, _) => return Ok(None),
-                (event, span) => {
-                    self.anchors.clear();
-                    (self.made, self.aliased) = (0, 0);
-                    let at = self.start(span);
-                    let value = self.node(event, span)?;
-                    let flaw = self.flaw.take();
-                    return Ok(Some(Document { value, flaw, at }));
-                }
-            }
-        }
-    }
-
-    fn event(&mut self) -> Result<(Event<'t>, Span), Flaw> {
-        match self.events.next_event() {
+    pub(super) fn next(&mut self) -> Result<(Event<'t>, Span), Flaw> {
+        match self.parser.next_event() {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => Err(Flaw {
-                at: error.marker().byte_offset().unwrap_or(self.end),
+                at: self.at(error.marker().byte_offset()),
                 text: error.info(),
             }),
             None => Ok((Event::StreamEnd, Span::default())),
         }
     }
 
+    pub(super) fn start(&self, span: Span) -> usize {
+        self.at(span.start.byte_offset())
+    }
+
+    fn at(&self, offset: Option<usize>) -> usize {
+        offset.map_or(self.end, |offset| self.base + offset)
+    }
+}
+
+/// Makes the value of one document.
+pub(super) struct Composer<'e, 't> {
+    events: &'e mut Events<'t>,
+    /// The values that aliases name.
+    anchors: HashMap<usize, Value>,
+    /// How many values the aliases stood for.
+    aliased: usize,
+    /// The first thing that can be read and means nothing.
+    flaw: Option<Flaw>,
+}
+
+impl<'e, 't> Composer<'e, 't> {
+    /// The document whose first node is this event, and its flaw.
+    pub(super) fn document(
+        events: &'e mut Events<'t>,
+        event: Event<'t>,
+        span: Span,
+    ) -> Result<(Value, Option<Flaw>), Flaw> {
+        let mut composer = Self {
+            events,
+            anchors: HashMap::new(),
+            aliased: 0,
+            flaw: None,
+        };
+        let value = composer.node(event, span)?;
+        Ok((value, composer.flaw))
+    }
+
     /// Recursion is bounded by the parser's nesting limits.
     fn node(&mut self, event: Event<'t>, span: Span) -> Result<Value, Flaw> {
-        let before = self.made;
-        self.made += 1;
-        let (value, anchor) = match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                let value = Scalar::resolve(&text, style, tag.as_deref()).and_then(Scalar::value);
-                (self.unless_flawed(value, span), anchor)
+        let anchor = event.anchor_id();
+        let value = match event {
+            Event::Scalar(text, style, _, tag) => {
+                let value = scalar::resolve(&text, style, tag.as_deref());
+                scalar::json(self.unless_flawed(value, span).unwrap_or_default())
             }
-            Event::SequenceStart(_, anchor, _) => (self.sequence()?, anchor),
-            Event::MappingStart(_, anchor, _) => (self.mapping()?, anchor),
-            Event::Alias(id) => (self.alias(id, span), 0),
-            _ => (Value::Null, 0),
+            Event::SequenceStart(..) => self.sequence()?,
+            Event::MappingStart(..) => self.mapping()?,
+            Event::Alias(id) => {
+                let value = self.alias(id);
+                self.unless_flawed(value, span).unwrap_or_default()
+            }
+            _ => Value::Null,
         };
-        if anchor != 0 {
-            let size = self.made - before;
-            self.anchors.insert(anchor, (value.clone(), size));
+        if let Some(anchor) = anchor {
+            self.anchors.insert(anchor, value.clone());
         }
         Ok(value)
     }
@@ -89,7 +104,7 @@ impl<'t> Documents<'t> {
     fn sequence(&mut self) -> Result<Value, Flaw> {
         let mut items = Vec::new();
         loop {
-            match self.event()? {
+            match self.events.next()? {
                 (Event::SequenceEnd | Event::StreamEnd, _) => return Ok(Value::Array(items)),
                 (event, span) => items.push(self.node(event, span)?),
             }
@@ -100,106 +115,69 @@ impl<'t> Documents<'t> {
         let mut map = Map::new();
         let mut merged = false;
         loop {
-            let (key, at) = match self.event()? {
+            let (event, at) = match self.events.next()? {
                 (Event::MappingEnd | Event::StreamEnd, _) => return Ok(Value::Object(map)),
-                (event, span) => (event, span),
+                next => next,
             };
-            let is_merge = is_merge(&key);
-            let key = if is_merge { None } else { self.key(key, at)? };
-            let (event, span) = self.event()?;
-            let value = self.node(event, span)?;
-            if is_merge {
-                merged = true;
-                if !merge(&mut map, value) {
-                    self.found(at, "<< takes a mapping, or a list of mappings");
-                }
-            } else if let Some(key) = key {
-                // A merge may come first and be overridden; without one a second value is a mistake.
-                let twice = map.contains_key(&key).then(|| key.clone());
-                map.insert(key, value);
-                if let Some(key) = twice.filter(|_| !merged) {
-                    self.found(at, &format!("the key {key:?} is there twice"));
-                }
-            }
-        }
-    }
-
-    fn key(&mut self, event: Event<'t>, span: Span) -> Result<Option<String>, Flaw> {
-        let key = match event {
-            Event::Scalar(text, style, 0, tag) => {
-                Scalar::resolve(&text, style, tag.as_deref()).and_then(Scalar::key)
-            }
-            // Rare enough to go through JSON, at the price of how a float is spelled.
-            event => match self.node(event, span)? {
-                Value::String(text) => Ok(text),
-                Value::Array(_) | Value::Object(_) | Value::Null => {
-                    Err("a key is a text, a number or a boolean".to_owned())
-                }
-                other => Ok(other.to_string()),
-            },
-        };
-        Ok(match key {
-            Ok(key) => Some(key),
-            Err(text) => {
-                self.found(span, &text);
+            let key = if is_merge(&event) {
                 None
-            }
-        })
+            } else {
+                Some(self.key(event, at)?)
+            };
+            let (event, span) = self.events.next()?;
+            let value = self.node(event, span)?;
+            let fault = match key {
+                None => {
+                    merged = true;
+                    let fits = merge(&mut map, value);
+                    (!fits).then(|| "<< takes a mapping, or a list of mappings".to_owned())
+                }
+                // A merge may come first and be overridden; without one a second value is a mistake.
+                Some(Ok(key)) => {
+                    let twice = !merged && map.contains_key(&key);
+                    let fault = twice.then(|| format!("the key {key:?} is there twice"));
+                    map.insert(key, value);
+                    fault
+                }
+                Some(Err(fault)) => Some(fault),
+            };
+            self.unless_flawed(fault.map_or(Ok(()), Err), at);
+        }
     }
 
-    fn alias(&mut self, id: usize, span: Span) -> Value {
-        let Some((value, size)) = self.anchors.get(&id) else {
-            self.found(span, "the alias stands within what it names");
-            return Value::Null;
+    /// The key, or why it is none. That of an anchor or an alias goes through JSON, at the price of how a float is
+    /// spelled.
+    fn key(&mut self, event: Event<'t>, span: Span) -> Result<Result<String, String>, Flaw> {
+        let value = match event {
+            Event::Scalar(text, style, 0, tag) => scalar::resolve(&text, style, tag.as_deref()),
+            event => Ok(self.node(event, span)?),
         };
-        if self.aliased + size > MAX_ALIASED {
-            let text = format!("aliases stand for more than {MAX_ALIASED} values");
-            self.found(span, &text);
-            return Value::Null;
+        Ok(value.and_then(scalar::key))
+    }
+
+    fn alias(&mut self, id: usize) -> Result<Value, String> {
+        let value = self.anchors.get(&id);
+        let value = value.ok_or("the alias stands within what it names")?;
+        self.aliased += size(value);
+        if self.aliased > MAX_ALIASED {
+            return Err(format!("aliases stand for more than {MAX_ALIASED} values"));
         }
-        self.aliased += size;
-        self.made += size;
-        value.clone()
+        Ok(value.clone())
     }
 
-    fn unless_flawed(&mut self, value: Result<Value, String>, span: Span) -> Value {
-        value.unwrap_or_else(|text| {
-            self.found(span, &text);
-            Value::Null
-        })
-    }
-
-    /// Only the first flaw is told.
-    fn found(&mut self, span: Span, text: &str) {
-        let at = self.start(span);
-        self.flaw.get_or_insert_with(|| Flaw {
-            at,
-            text: text.to_owned(),
-        });
-    }
-
-    fn start(&self, span: Span) -> usize {
-        span.start.byte_offset().unwrap_or(self.end)
-    }
-}
-
-impl Iterator for Documents<'_> {
-    type Item = Result<Document, Flaw>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let document = self.document().transpose();
-        self.ended = !matches!(document, Some(Ok(_)));
-        document
+    /// The value; else its fault is kept, where none came before it.
+    fn unless_flawed<T>(&mut self, value: Result<T, String>, span: Span) -> Option<T> {
+        let at = self.events.start(span);
+        value
+            .map_err(|text| self.flaw.get_or_insert(Flaw { at, text }))
+            .ok()
     }
 }
 
 fn is_merge(key: &Event<'_>) -> bool {
-    match key {
-        Event::Scalar(text, style, _, None) => text == "<<" && *style == ScalarStyle::Plain,
-        Event::Scalar(text, .., Some(tag)) => text == "<<" && tag.core_suffix() == Some("merge"),
+    match (key.scalar(), key.tag()) {
+        (Some(("<<", style)), None) => style == ScalarStyle::Plain,
+        (Some(("<<", _)), Some(tag)) => tag.core_suffix() == Some("merge"),
         _ => false,
     }
 }
@@ -217,4 +195,14 @@ fn merge(map: &mut Map<String, Value>, value: Value) -> bool {
             .all(|item| item.is_object() && merge(map, item)),
         _ => false,
     }
+}
+
+/// How many values a value is.
+fn size(value: &Value) -> usize {
+    let within: usize = match value {
+        Value::Array(items) => items.iter().map(size).sum(),
+        Value::Object(fields) => fields.values().map(size).sum(),
+        _ => 0,
+    };
+    1 + within
 }

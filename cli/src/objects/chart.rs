@@ -1,13 +1,13 @@
 //! A chart's folder as its objects, rendered by Helm itself.
 
+use crate::input;
 use crate::manifest::Entries;
 use crate::offline;
 use anyhow::{Context, Result, bail, ensure};
 use rules::kinds::Kind;
 use rules::scope;
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{BufReader, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,11 +69,8 @@ impl Chart {
             return Ok(release.clone());
         }
         let path = folder.join(FILE);
-        let file = File::open(&path).with_context(|| format!("cannot open {}", path.display()))?;
-        let first = Entries::new(BufReader::new(file)).next();
-        let chart = first
-            .transpose()
-            .with_context(|| path.display().to_string())?;
+        let (name, text) = input::read(&path)?;
+        let chart = Entries::new(&text).next().transpose().context(name)?;
         let name = chart.and_then(|entry| Some(entry.object["name"].as_str()?.to_owned()));
         name.with_context(|| format!("{}: it has no name", path.display()))
     }

@@ -4,7 +4,7 @@ use super::chart::{self, Chart};
 use super::object::Object;
 use super::place::Place;
 use crate::input;
-use crate::manifest::{Entries, Entry};
+use crate::manifest::Entries;
 use crate::offline;
 use anyhow::{Context, Result};
 use rules::scope::Scope;
@@ -41,8 +41,8 @@ pub(crate) fn read(input: &Input) -> Result<(Vec<Object>, Vec<Unread>)> {
             continue;
         }
         for file in files(path, input.recursive)? {
-            let (name, text) = input::open(&file)?;
-            objects.take(&name, Entries::new(text), |_| Ok(()))?;
+            let (name, text) = input::read(&file)?;
+            objects.take(&name, Entries::new(&text), |_| Ok(()))?;
         }
     }
     Ok((objects.read, objects.unread))
@@ -58,7 +58,7 @@ impl Objects {
     fn take_chart(&mut self, folder: &Path, chart: &Chart) -> Result<()> {
         let rendered = chart.render(folder)?;
         let name = folder.display().to_string();
-        self.take(&name, Entries::new(rendered.as_slice()), |object| {
+        self.take(&name, Entries::new(&rendered), |object| {
             chart.install(folder, object)
         })
     }
@@ -66,7 +66,7 @@ impl Objects {
     fn take(
         &mut self,
         name: &str,
-        entries: impl Iterator<Item = Result<Entry, crate::manifest::Error>>,
+        entries: Entries<'_>,
         finish: impl Fn(&mut Value) -> Result<()>,
     ) -> Result<()> {
         for entry in entries {

@@ -1,0 +1,76 @@
+//! The documents of a text: YAML, and JSON values one after another.
+
+use super::Flaw;
+use super::yaml::{Composer, Events};
+use granit_parser::Event;
+use serde_json::{Deserializer, Value};
+
+/// A document before lists are taken apart.
+pub(super) struct Document {
+    pub(super) value: Value,
+    /// The first thing in it that can be read and means nothing.
+    pub(super) flaw: Option<Flaw>,
+    /// The byte where it begins.
+    pub(super) at: usize,
+}
+
+/// Reads one document after another.
+pub(super) struct Documents<'t> {
+    text: &'t str,
+    /// The byte up to which JSON was read; YAML's parser knows by itself how far it is.
+    at: usize,
+    yaml: Option<Events<'t>>,
+}
+
+impl<'t> Documents<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let (at, yaml) = (0, None);
+        Self { text, at, yaml }
+    }
+
+    /// The next one, if there is any. Of a syntax error nobody knows where the next document begins: nothing follows.
+    pub(super) fn read(&mut self) -> Result<Option<Document>, Flaw> {
+        let Some(mut yaml) = self.yaml.take() else {
+            let json = self.json(self.at);
+            if json.is_none() {
+                self.yaml = Some(Events::new(self.text, self.at));
+                return self.read();
+            }
+            return Ok(json);
+        };
+        loop {
+            match yaml.next()? {
+                (Event::StreamStart | Event::DocumentEnd, _) => {}
+                (Event::DocumentStart(..), span) => {
+                    let marks = span.byte_range().map_or(0, |range| range.len());
+                    let json = self.json(yaml.start(span) + marks);
+                    if json.is_some() {
+                        return Ok(json);
+                    }
+                }
+                (Event::StreamEnd, _) => return Ok(None),
+                (event, span) => {
+                    let at = yaml.start(span);
+                    let (value, flaw) = Composer::document(&mut yaml, event, span)?;
+                    self.yaml = Some(yaml);
+                    return Ok(Some(Document { value, flaw, at }));
+                }
+            }
+        }
+    }
+
+    /// The JSON value that begins there, behind blank lines and comments. What only looks like one is YAML: it takes
+    /// more than JSON (`{"a": 1,}`), and says where it gives up.
+    fn json(&mut self, from: usize) -> Option<Document> {
+        let blank = |line: &&str| matches!(line.trim_start().bytes().next(), None | Some(b'#'));
+        let lines = self.text[from..].split_inclusive('\n');
+        let blank: usize = lines.take_while(blank).map(str::len).sum();
+        let text = self.text[from + blank..].trim_start();
+        let mut values = Deserializer::from_str(text).into_iter();
+        let value = text.starts_with('{').then(|| values.next()?.ok())??;
+        let at = self.text.len() - text.len();
+        self.at = at + values.byte_offset();
+        let flaw = None;
+        Some(Document { value, flaw, at })
+    }
+}
