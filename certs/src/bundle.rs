@@ -1,4 +1,4 @@
-//! Reading PEM that somebody else may have written, within limits.
+//! Reads PEM from untrusted writers, within limits.
 
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 

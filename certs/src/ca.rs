@@ -3,10 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
-use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose,
-};
+use rcgen::{Issuer, KeyPair};
 use rustls::{
     RootCertStore,
     client::{WebPkiServerVerifier, danger::ServerCertVerifier},
@@ -16,12 +13,8 @@ use rustls::{
 
 use crate::{
     bundle::{PemError, certificates, within_limits},
-    leaf::{backdated, leaf_params, set_validity},
+    parameters::{backdated, ca_params, leaf_params, set_validity, whole_seconds},
 };
-
-/// The subject of every CA and the issuer of every leaf. It is never changed: an [`Issuer`] is rebuilt from these
-/// parameters and the stored key, and a certificate that names another issuer would not chain.
-const SUBJECT: &str = "sluice CA";
 
 /// How far before it was made a CA begins. More than a leaf's few minutes: the replica that makes the CA may be the one
 /// whose clock is ahead, and all the others are bound by what it wrote.
@@ -40,7 +33,7 @@ pub struct Ca {
     not_after: Timestamp,
 }
 
-/// A [`Ca`] as texts: what is stored. The times stand beside the certificate so that nobody needs an X.509 parser.
+/// A [`Ca`] as texts: what is stored. The times are stored beside the certificate, so that reading them takes no X.509 parser.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CaParts {
     /// One certificate, PEM.
@@ -220,29 +213,12 @@ impl fmt::Debug for CaParts {
     }
 }
 
-/// Everything about a CA except its key and its times. Without a path below it: it signs leaves only.
-fn ca_params() -> CertificateParams {
-    let mut params = CertificateParams::default();
-    params.distinguished_name = DistinguishedName::new();
-    params.distinguished_name.push(DnType::CommonName, SUBJECT);
-    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    params.key_usages = vec![
-        KeyUsagePurpose::KeyCertSign,
-        KeyUsagePurpose::DigitalSignature,
-    ];
-    params
-}
-
 /// X.509 knows whole seconds of the years that four digits can say; before 1970 no cluster was ever installed.
 fn lifetime_in_range(created: Timestamp, not_after: Timestamp) -> Result<(), CaError> {
     if created < Timestamp::UNIX_EPOCH || not_after <= created {
         return Err(CaError::Lifetime { created, not_after });
     }
     Ok(())
-}
-
-pub(crate) fn whole_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 #[expect(

@@ -3,17 +3,17 @@
 use std::{fmt, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
-use rcgen::{
-    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose,
-};
+use rcgen::KeyPair;
 use rustls::{
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
     sign::CertifiedKey,
 };
 
-use crate::ca::{Ca, whole_seconds};
+use crate::{
+    ca::Ca,
+    parameters::{backdated, leaf_params, set_validity, whole_seconds},
+};
 
 /// How far before its signing a leaf begins, for verifiers whose clock is behind ours.
 const BACKDATE: SignedDuration = SignedDuration::from_mins(5);
@@ -74,7 +74,7 @@ impl Leaf {
         let certificate = params
             .signed_by(&key, ca.issuer())
             .map_err(|error| sign(&error))?;
-        // The chain is the leaf alone: the CA is a root, and whoever trusts it has it.
+        // The chain is the leaf alone: the CA is a root, so every client that trusts it has it.
         let key = CertifiedKey::from_der(
             vec![certificate.into()],
             PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())),
@@ -129,35 +129,6 @@ impl fmt::Debug for Leaf {
             .field("not_after", &self.not_after)
             .finish_non_exhaustive()
     }
-}
-
-/// Everything about a leaf except its key and its times.
-pub(crate) fn leaf_params(names: &[String]) -> Result<CertificateParams, rcgen::Error> {
-    let mut params = CertificateParams::new(names)?;
-    // Verifiers look at the alternative names only; a common name may have 64 characters and a DNS name 253.
-    params.distinguished_name = DistinguishedName::new();
-    params.distinguished_name.push(DnType::CommonName, "sluice");
-    params.is_ca = IsCa::ExplicitNoCa;
-    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    // Lets a verifier pick the right one of two CAs that share a subject.
-    params.use_authority_key_identifier_extension = true;
-    Ok(params)
-}
-
-/// Writes a validity into `params`. The type of its times belongs to a crate that is not ours to name; both are at or
-/// after 1970, so a duration carries them over.
-pub(crate) fn set_validity(params: &mut CertificateParams, from: Timestamp, until: Timestamp) {
-    let since_epoch = |time: Timestamp| time.duration_since(Timestamp::UNIX_EPOCH).unsigned_abs();
-    params.not_before = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(from);
-    params.not_after = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(until);
-}
-
-/// `time`, so much earlier, but never before 1970.
-pub(crate) fn backdated(time: Timestamp, by: SignedDuration) -> Timestamp {
-    time.checked_sub(by)
-        .unwrap_or(Timestamp::UNIX_EPOCH)
-        .max(Timestamp::UNIX_EPOCH)
 }
 
 fn sign(error: &dyn fmt::Display) -> LeafError {

@@ -8,17 +8,24 @@
 //! * The [`Resolver`] puts a leaf behind a TLS listener and swaps it without a restart.
 //!
 //! This crate knows PEM and time. It does not know Kubernetes, does no I/O and reads no clock.
+//!
+//! Floors, top to bottom; a module imports only from floors below its own:
+//! * plan, resolver
+//! * leaf
+//! * ca
+//! * bundle, parameters
 
 mod bundle;
 mod ca;
 mod leaf;
+mod parameters;
 pub mod plan;
 mod resolver;
 
 pub use bundle::{MAX_CERTIFICATES, MAX_PEM, PemError, certificates};
 pub use ca::{Ca, CaError, CaParts};
 pub use leaf::{Leaf, LeafError};
-pub use plan::Policy;
+pub use plan::Lifetimes;
 pub use resolver::Resolver;
 /// A certificate as DER; two certificates are the same when these bytes are.
 pub use rustls::pki_types::CertificateDer;

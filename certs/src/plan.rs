@@ -12,18 +12,18 @@ use crate::{ca::Ca, leaf::Leaf};
 
 /// How long things live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Policy {
+pub struct Lifetimes {
     /// The CA. Long, because a gate carries the bundle it was injected with for the life of its pod.
-    pub ca_lifetime: SignedDuration,
+    pub ca: SignedDuration,
     /// A leaf. Short, because nothing depends on it.
-    pub leaf_lifetime: SignedDuration,
+    pub leaf: SignedDuration,
 }
 
-impl Default for Policy {
+impl Default for Lifetimes {
     fn default() -> Self {
         Self {
-            ca_lifetime: SignedDuration::from_hours(24 * 365 * 10),
-            leaf_lifetime: SignedDuration::from_hours(24 * 7),
+            ca: SignedDuration::from_hours(24 * 365 * 10),
+            leaf: SignedDuration::from_hours(24 * 7),
         }
     }
 }
@@ -46,7 +46,8 @@ pub enum CaPlan {
     Keep,
     /// Sign with the stored one from now on: this process held none, or another replica wrote a new one.
     Adopt,
-    /// Write back the one this process holds. Nobody notices; a new one would cost every waiting gate its trust.
+    /// Write back the one this process holds. It has no side effect, while a new CA would break the trust of every gate
+    /// that waits.
     Restore(CaReason),
     /// Make a new one and write it.
     Create(CaReason),
@@ -85,8 +86,13 @@ impl fmt::Display for CaReason {
 }
 
 /// What to do about the CA, given what is stored and what this process holds.
-pub fn authority(now: Timestamp, stored: Stored<'_>, held: Option<&Ca>, policy: &Policy) -> CaPlan {
-    let lasts = |ca: &Ca| ca.not_after().duration_since(now) >= policy.leaf_lifetime;
+pub fn authority(
+    now: Timestamp,
+    stored: Stored<'_>,
+    held: Option<&Ca>,
+    lifetimes: &Lifetimes,
+) -> CaPlan {
+    let lasts = |ca: &Ca| ca.not_after().duration_since(now) >= lifetimes.leaf;
     let reason = match stored {
         Stored::Usable(ca) if !lasts(ca) => return CaPlan::Create(CaReason::Ending),
         Stored::Usable(ca) if held.is_some_and(|held| held.certificate() == ca.certificate()) => {
@@ -107,7 +113,7 @@ pub fn authority(now: Timestamp, stored: Stored<'_>, held: Option<&Ca>, policy: 
 pub enum LeafPlan {
     /// Serve on with the one we have.
     Keep,
-    /// The one we have is from another CA, but nobody trusts the new CA yet: serve on until they do.
+    /// The one we have is from another CA, but the API server does not trust the new CA yet: serve on until it does.
     AwaitTrust,
     /// Sign a new one.
     Issue(LeafReason),
@@ -153,7 +159,7 @@ impl fmt::Display for LeafReason {
     }
 }
 
-/// What to do about the leaf, given the CA and whether it stands in the bundle that the API server was seen to use.
+/// What to do about the leaf, given the CA and whether the API server's bundle was seen to hold it.
 pub fn leaf(now: Timestamp, leaf: Option<&Leaf>, ca: &Ca, trusted: bool) -> LeafPlan {
     let Some(leaf) = leaf else {
         return LeafPlan::Issue(LeafReason::First);
@@ -200,7 +206,7 @@ mod tests {
     fn a_ca_is_made_only_when_nobody_has_one() {
         let (ours, theirs) = (ca(), ca());
         let same = Ca::restore(ours.parts()).unwrap();
-        let policy = Policy::default();
+        let lifetimes = Lifetimes::default();
         for (stored, held, plan) in [
             (Stored::Missing, None, CaPlan::Create(CaReason::Missing)),
             (Stored::Unusable, None, CaPlan::Create(CaReason::Unusable)),
@@ -219,7 +225,7 @@ mod tests {
             (Stored::Usable(&theirs), None, CaPlan::Adopt),
         ] {
             assert_eq!(
-                authority(day(1), stored, held, &policy),
+                authority(day(1), stored, held, &lifetimes),
                 plan,
                 "{stored:?}, {held:?}"
             );
@@ -229,16 +235,16 @@ mod tests {
     #[test]
     fn a_ca_that_ends_before_its_leaf_is_replaced_and_never_restored() {
         let ours = ca();
-        let policy = Policy::default();
+        let lifetimes = Lifetimes::default();
         assert_eq!(
-            authority(day(358), Stored::Usable(&ours), Some(&ours), &policy),
+            authority(day(358), Stored::Usable(&ours), Some(&ours), &lifetimes),
             CaPlan::Keep
         );
         for (stored, plan) in [
             (Stored::Usable(&ours), CaPlan::Create(CaReason::Ending)),
             (Stored::Missing, CaPlan::Create(CaReason::Missing)),
         ] {
-            assert_eq!(authority(day(359), stored, Some(&ours), &policy), plan);
+            assert_eq!(authority(day(359), stored, Some(&ours), &lifetimes), plan);
         }
     }
 

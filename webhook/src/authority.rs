@@ -20,7 +20,7 @@ mod store;
 use std::{sync::Arc, time::Duration};
 
 use certs::{
-    Leaf, Policy, Resolver,
+    Leaf, Lifetimes, Resolver,
     plan::{self, LeafPlan},
 };
 use jiff::Timestamp;
@@ -73,7 +73,7 @@ pub struct Config {
     /// The DNS names to serve: the service's, as the API server and the gates ask for it.
     pub names: Vec<String>,
     /// Lifetimes.
-    pub policy: Policy,
+    pub lifetimes: Lifetimes,
 }
 
 /// What keeps the certificates right.
@@ -110,7 +110,7 @@ impl Authority {
             store: Store {
                 api: Api::namespaced(client.clone(), &config.namespace),
                 name: config.secret.clone(),
-                policy: config.policy,
+                lifetimes: config.lifetimes,
                 configuration: config.webhook_configuration.clone(),
             },
             configurations: Api::all(client),
@@ -241,7 +241,7 @@ impl Authority {
             &held.ca,
             &self.config.names,
             now,
-            self.config.policy.leaf_lifetime,
+            self.config.lifetimes.leaf,
         )?;
         info!(%reason, not_after = %leaf.not_after(), names = ?self.config.names, "Signed a certificate");
         self.metrics.leaf_issued(reason);

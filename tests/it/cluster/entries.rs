@@ -38,7 +38,7 @@ async fn authority(ns: &Namespace) -> Authority {
         secret: "ca".to_owned(),
         webhook_configuration: ns.name.clone(),
         names: vec!["nobody".to_owned()],
-        policy: certs::Policy::default(),
+        lifetimes: certs::Lifetimes::default(),
     };
     let resolver = certs::Resolver::new();
     let readiness = Readiness::default();

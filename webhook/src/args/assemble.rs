@@ -148,7 +148,7 @@ impl Args {
                 fixed.server_name(),
                 format!("{}.cluster.local", fixed.server_name()),
             ],
-            policy: certs::Policy::default(),
+            lifetimes: certs::Lifetimes::default(),
         };
         let metrics = authority::Metrics::register(&mut parts.registry);
         let resolver = Arc::clone(&parts.resolver);

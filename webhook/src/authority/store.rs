@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use certs::{
-    Ca, Policy,
+    Ca, Lifetimes,
     plan::{self, CaPlan, CaReason},
 };
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ pub(super) struct Store {
     pub(super) api: Api<Secret>,
     /// The Secret's name.
     pub(super) name: String,
-    pub(super) policy: Policy,
+    pub(super) lifetimes: Lifetimes,
     /// For the error when there is nothing to own the Secret.
     pub(super) configuration: String,
 }
@@ -57,7 +57,7 @@ impl Store {
                 Some(Ok(stored)) => plan::Stored::Usable(&stored.ca),
             };
             let (next, reason) = match (
-                plan::authority(now, seen, held.map(|held| &*held.ca), &self.policy),
+                plan::authority(now, seen, held.map(|held| &*held.ca), &self.lifetimes),
                 held,
             ) {
                 (CaPlan::Restore(reason), Some(held)) => (held.clone(), reason),
@@ -96,7 +96,7 @@ impl Store {
             plan::Stored::Usable(old) => Some(old.pem().to_owned()),
             plan::Stored::Missing | plan::Stored::Unusable => None,
         };
-        let ca = Ca::generate(now, self.policy.ca_lifetime)?;
+        let ca = Ca::generate(now, self.lifetimes.ca)?;
         Ok(Stored {
             ca: Arc::new(ca),
             previous,

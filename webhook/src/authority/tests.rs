@@ -24,9 +24,9 @@ fn replica(fake: &Fake) -> Replica {
         secret: "sluice-ca".to_owned(),
         webhook_configuration: "sluice".to_owned(),
         names: vec!["sluice.sluice-system.svc".to_owned()],
-        policy: Policy {
-            ca_lifetime: DAY * 365,
-            leaf_lifetime: DAY * 7,
+        lifetimes: Lifetimes {
+            ca: DAY * 365,
+            leaf: DAY * 7,
         },
     };
     let (authority, bundle) = Authority::new(

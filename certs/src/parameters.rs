@@ -1,0 +1,58 @@
+//! What a certificate states, except its key: names, usages, validity.
+
+use jiff::{SignedDuration, Timestamp};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyUsagePurpose,
+};
+
+/// The subject of every CA and the issuer of every leaf. It is never changed: an [`Issuer`](rcgen::Issuer) is rebuilt
+/// from these parameters and the stored key, and a certificate that names another issuer would not chain.
+const SUBJECT: &str = "sluice CA";
+
+/// Everything about a CA except its key and its times. Without a path below it: it signs leaves only.
+pub(crate) fn ca_params() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, SUBJECT);
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
+    params
+}
+
+/// Everything about a leaf except its key and its times.
+pub(crate) fn leaf_params(names: &[String]) -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::new(names)?;
+    // Verifiers look at the alternative names only; a common name may have 64 characters and a DNS name 253.
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, "sluice");
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    // Lets a verifier pick the right one of two CAs that share a subject.
+    params.use_authority_key_identifier_extension = true;
+    Ok(params)
+}
+
+/// Writes a validity into `params`. The type of its times belongs to a crate that is not ours to name; both are at or
+/// after 1970, so a duration carries them over.
+pub(crate) fn set_validity(params: &mut CertificateParams, from: Timestamp, until: Timestamp) {
+    let since_epoch = |time: Timestamp| time.duration_since(Timestamp::UNIX_EPOCH).unsigned_abs();
+    params.not_before = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(from);
+    params.not_after = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(until);
+}
+
+/// `time`, so much earlier, but never before 1970.
+pub(crate) fn backdated(time: Timestamp, by: SignedDuration) -> Timestamp {
+    time.checked_sub(by)
+        .unwrap_or(Timestamp::UNIX_EPOCH)
+        .max(Timestamp::UNIX_EPOCH)
+}
+
+/// X.509 has no fractions of a second.
+pub(crate) fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}
