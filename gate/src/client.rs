@@ -29,7 +29,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A client that trusts the configured authorities and nobody else.
+    /// A client that trusts only the configured authorities.
     pub(crate) fn new(config: Config) -> Self {
         let Config {
             addresses,
@@ -220,7 +220,7 @@ mod tests {
         client.ask(None, Duration::ZERO).unwrap_err().to_string()
     }
 
-    /// Nobody accepts: the kernel completes the connection, and the handshake gets no reply.
+    /// No process accepts: the kernel completes the connection, and the handshake gets no reply.
     #[test]
     fn has_a_deadline() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

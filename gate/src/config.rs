@@ -122,7 +122,7 @@ impl Config {
     }
 }
 
-/// Where the reason for a refusal goes. Not part of [`Config`]: a configuration that cannot be read is told there too.
+/// Where the reason for a refusal goes. Not part of [`Config`]: an error in the configuration goes there too.
 pub(crate) fn termination_log(get: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     get(TERMINATION_LOG_VARIABLE).map_or_else(|| PathBuf::from(TERMINATION_LOG), PathBuf::from)
 }

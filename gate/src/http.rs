@@ -192,7 +192,7 @@ impl Framing {
             } else {
                 continue;
             };
-            // Two framings, even equal ones: somebody in between would see another end of the body than we do.
+            // Two framings, even equal ones: a proxy in between might see another end of the body than we do.
             if !matches!(framing, Self::Close) {
                 return Err(unreadable());
             }

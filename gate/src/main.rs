@@ -3,6 +3,13 @@
 //! Blocking on purpose, one thread: a connection, a poll, a pause. No async runtime, no Kubernetes client, no YAML.
 //! `config` reads the environment, `client` asks once, `wait` asks until there is a decision, `line` and `trouble`
 //! find the words.
+//!
+//! Floors, top to bottom; a module imports only from floors below its own:
+//! * client
+//! * wait
+//! * trouble
+//! * config, http
+//! * line
 
 mod client;
 mod config;
@@ -59,7 +66,7 @@ fn gate() -> ExitCode {
         Ok(config) => config,
         Err(error) => {
             say(&format!("misconfigured: {error}"));
-            // Nobody may be there to read it, and the exit code says it too.
+            // A failure to write is no loss: the exit code tells the same.
             let _ = fs::write(termination_log, format!("misconfigured: {error}"));
             return ExitCode::from(MISCONFIGURED);
         }
@@ -99,7 +106,7 @@ fn die_when_told() -> io::Result<()> {
     Ok(())
 }
 
-/// One line to the log. A log that nobody takes any more must not end the wait, so `println!`, which panics, is out.
+/// Writes one line to the log. A closed log must not end the wait, so not with `println!`, which panics.
 fn say(line: &str) {
     let _ = io::stdout()
         .lock()

@@ -1,4 +1,4 @@
-//! Why there is no answer, and what somebody who reads the log can check.
+//! Why there is no answer, and what a reader of the log can check.
 
 use crate::config::Address;
 use crate::http::Bad;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Longest text of somebody else's that is quoted.
+/// Longest quoted text of a peer.
 const QUOTE: usize = 200;
 
 /// One request that got no answer from any address.
@@ -38,11 +38,11 @@ pub(crate) enum BadToken {
 /// Why one address gave no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The name has no address, or nobody could be asked.
+    /// The name has no address, or no name server answered.
     Lookup(io::Error),
     /// Nothing came back to the first packet.
     ConnectTimeout,
-    /// Nobody listens, or nobody is ready behind the Service.
+    /// No process listens, or no pod is ready behind the Service.
     Refused,
     /// Connected, but the answer took too long.
     Slow,
@@ -65,7 +65,7 @@ pub(crate) enum Failure {
 }
 
 impl Trouble {
-    /// Whether there was no sign of the service at all, not even of somebody who answers in its place.
+    /// Whether there was no sign of the service at all, not even of another server that answers in its place.
     pub(crate) fn silent(&self) -> bool {
         let silent = |attempt: &Attempt| {
             use Failure::{Broken, ConnectTimeout, Lookup, Refused, Slow};
@@ -94,7 +94,7 @@ impl fmt::Display for Trouble {
             }
             Self::NoAnswer(attempts) => {
                 write!(out, "{}", Attempts(attempts))?;
-                // A name that is not found says nothing of the service, the address beside it does.
+                // A failed name lookup proves nothing about the service; the attempt at its address does.
                 let telling = attempts
                     .iter()
                     .find(|attempt| !matches!(attempt.failure, Failure::Lookup(_)));

@@ -11,7 +11,7 @@ use wire::{Answer, Decision};
 const HOLD: Duration = Duration::from_secs(25);
 /// How long the log may stay silent.
 const MINUTE: Duration = Duration::from_secs(60);
-/// The shortest pause, and the shortest time that the service is asked to hold a request for.
+/// The shortest pause.
 const SHORTEST: Duration = Duration::from_millis(200);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -97,7 +97,7 @@ fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option
     match answer.verdict {
         Decision::Wait => None,
         Decision::Open => {
-            // Somebody let it through: a timeout that proceeds, or a skip.
+            // It opens although dependencies are unmet: a timeout that proceeds, or a skip.
             let without = reason
                 .map(|reason| format!(", without {reason}"))
                 .unwrap_or_default();
@@ -148,7 +148,7 @@ impl Pace {
     }
 }
 
-/// What the log says last, and when.
+/// The last line of the log, and when it was written.
 #[derive(Default)]
 struct Journal {
     said: Option<(Duration, String)>,
