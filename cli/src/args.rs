@@ -3,19 +3,21 @@
 mod manifests;
 
 use crate::offline::{self, Profile};
+use crate::output::Output;
 use crate::{check, health_rules, input, release, status};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
-use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand};
 use jiff::Timestamp;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use manifests::{Graph, Lint};
+use manifests::{GraphArgs, LintArgs};
 use rules::health::Rules;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Tells what waits for what in a cluster with sluice, and why.
+/// Says what waits for what in a cluster with sluice, and why. `release POD` opens the gate of a pod; `--release NAME` is
+/// a Helm release.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-sluice", bin_name = "kubectl sluice", version)]
 pub(crate) struct Args {
@@ -50,15 +52,15 @@ enum Command {
     ///
     /// Exit code 0: nothing holds the pod back, or every object is Current; 1: an error, after what came before it;
     /// 2: wrong arguments; 3: something is not as it has to be.
-    Status(Status),
+    Status(StatusArgs),
     /// Break-glass: opens a pod's gate at once, whatever it waits for.
     ///
     /// Sets the annotation sluice.dev/skip to "true" on the pod, or with --owner on the workload above it, for every pod
-    /// that it makes from then on. Nothing restarts. Says how to undo it, and asks nothing. Needs the right to patch
-    /// the pod or the workload.
+    /// that it makes from then on. Nothing restarts. Prints how to undo it, and asks nothing. Needs the right to
+    /// patch the pod or the workload.
     ///
     /// Exit code 0: it is set, or the gate was open; 1: an error; 2: wrong arguments.
-    Release(Release),
+    Release(ReleaseArgs),
     /// Who waits for whom, in which order things start, and where the time went.
     ///
     /// Without -f: the workloads of a namespace, or with --release of one release, and what they wait for. A row for each
@@ -76,7 +78,7 @@ enum Command {
     ///
     /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a circle.
     #[command(verbatim_doc_comment)]
-    Graph(Graph),
+    Graph(GraphArgs),
     /// What is wrong with the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
@@ -86,7 +88,7 @@ enum Command {
     /// a note. Weights, caps and plans are looked at as well. Asks no cluster. A chart's folder is rendered by helm.
     ///
     /// Exit code 0: no error; 1: an error, or with --strict a warning; 2: wrong arguments.
-    Lint(Lint),
+    Lint(LintArgs),
     /// Whether the installed sluice can do its work, or with --health-rules what is wrong with a file of health rules.
     ///
     /// Without an option: looks at the controller, its webhook configuration, the administrator's health rules, what
@@ -96,11 +98,11 @@ enum Command {
     /// With --health-rules: asks no cluster.
     ///
     /// Exit code 0: no problem; 1: a problem, or an error; 2: wrong arguments.
-    Check(Check),
+    Check(CheckArgs),
 }
 
 #[derive(Debug, ClapArgs)]
-struct Release {
+struct ReleaseArgs {
     /// The pod, `NAME` or `pod/NAME`.
     pod: String,
     /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
@@ -109,7 +111,7 @@ struct Release {
 }
 
 #[derive(Debug, ClapArgs)]
-struct Check {
+struct CheckArgs {
     /// Health rules: a list of them, or the ConfigMap that holds them; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     health_rules: Option<PathBuf>,
@@ -120,13 +122,13 @@ struct Check {
 
 #[derive(Debug, ClapArgs)]
 #[command(group = ArgGroup::new("subject").args(["pod", "file"]).required(true))]
-struct Status {
+struct StatusArgs {
     /// The pod, `NAME` or `pod/NAME`.
     pod: Option<String>,
     /// A manifest: YAML documents, JSON values or lists; `-` is standard input.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Whose rules judge the manifest.
+    /// The rules that judge the manifest.
     #[arg(long, value_enum, default_value_t = Profile::Sluice, conflicts_with = "pod")]
     profile: Profile,
     /// Health rules of an administrator, which judge the manifest before the library does: a list of them, or the
@@ -141,15 +143,6 @@ struct Status {
     output: Output,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
-    /// For people.
-    Text,
-    /// JSON lines. For a pod: what its gate is told. For a manifest: kind, namespace, name, status, reason, message of each
-    /// object. For a check: result, check, message of each.
-    Json,
-}
-
 impl Args {
     pub(crate) async fn run(self) -> Result<ExitCode> {
         let Self {
@@ -158,7 +151,7 @@ impl Args {
         } = self;
         match command {
             Command::Status(status) => status.run(connection).await,
-            Command::Release(Release { pod, owner }) => {
+            Command::Release(ReleaseArgs { pod, owner }) => {
                 let (client, namespace) = connection.open().await?;
                 release::run(client, &namespace, bare(&pod), owner).await
             }
@@ -169,7 +162,7 @@ impl Args {
     }
 }
 
-impl Check {
+impl CheckArgs {
     async fn run(self, connection: Connection) -> Result<ExitCode> {
         let Self {
             health_rules,
@@ -182,7 +175,7 @@ impl Check {
     }
 }
 
-impl Status {
+impl StatusArgs {
     async fn run(self, connection: Connection) -> Result<ExitCode> {
         let Self {
             pod,
@@ -194,7 +187,7 @@ impl Status {
         } = self;
         if let Some(file) = file {
             let rules = rules.map(|rules| administrators(&rules, &file, profile));
-            return offline::run(&offline::Question {
+            return offline::run(&offline::Options {
                 file,
                 profile,
                 now: now.unwrap_or_else(Timestamp::now),

@@ -8,8 +8,8 @@ mod rights;
 mod seen;
 mod webhook;
 
-use crate::args::Output;
 use crate::health_rules;
+use crate::output::{self, Output};
 use anyhow::Result;
 use finding::{Finding, Result as Outcome};
 use kube::Client;
@@ -34,15 +34,11 @@ pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
 }
 
 /// The installed sluice.
-#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) async fn cluster(client: &Client, output: Output) -> Result<ExitCode> {
     let seen = Seen::read(client).await?;
     let findings = judge(&seen);
     for finding in &findings {
-        match output {
-            Output::Text => println!("{finding}"),
-            Output::Json => println!("{}", serde_json::to_string(finding)?),
-        }
+        output::print(finding, output)?;
     }
     let wrong = findings.iter().any(|it| it.result == Outcome::Problem);
     Ok(if wrong {

@@ -11,6 +11,7 @@ mod text;
 mod times;
 
 use crate::objects::{self, Graph, Input, Object};
+use crate::output::printable;
 use crate::reader::Reader;
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
@@ -21,14 +22,14 @@ use model::Model;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use times::Gate;
+use times::GateWait;
 
 /// The exit code for "some of it never starts".
 const CIRCLE: u8 = 3;
 
-/// How it is told.
+/// How a graph is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
+pub(crate) enum Format {
     /// A table in the order in which things start.
     Text,
     /// For Graphviz.
@@ -39,7 +40,7 @@ pub(crate) enum Output {
     Json,
 }
 
-/// Everything that is told.
+/// Everything that is printed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told {
@@ -47,7 +48,7 @@ struct Told {
     model: Model,
     /// How long the gate of each pod waited; of a cluster only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    gates: Option<Vec<Gate>>,
+    gates: Option<Vec<GateWait>>,
     /// What determined when the last object became ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     critical_path: Option<Path>,
@@ -58,7 +59,7 @@ pub(crate) async fn cluster(
     client: Client,
     namespace: &str,
     release: Option<&str>,
-    output: Output,
+    format: Format,
 ) -> Result<ExitCode> {
     let now = Timestamp::now();
     let mut reader = Reader::new(client);
@@ -83,12 +84,12 @@ pub(crate) async fn cluster(
             gates: Some(times.gates),
             critical_path: path,
         },
-        output,
+        format,
     )
 }
 
 /// The graph of manifests.
-pub(crate) fn offline(input: &Input, release: Option<&str>, output: Output) -> Result<ExitCode> {
+pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> Result<ExitCode> {
     let (objects, unread) = objects::read(input)?;
     if let Some(first) = unread.first() {
         bail!("{}: {}", first.place.file, first.why);
@@ -102,16 +103,17 @@ pub(crate) fn offline(input: &Input, release: Option<&str>, output: Output) -> R
             gates: None,
             critical_path: None,
         },
-        output,
+        format,
     )
 }
 
-/// Warns of what cannot be told, and refuses to tell of nothing.
+/// Warns of lists that cannot be read, and refuses an empty graph.
 fn check(model: &Model, graph: &Graph<'_>, release: Option<&str>, place: &str) -> Result<()> {
     for (at, node) in &model.at {
         if let Some(error) = objects::unreadable(&graph.objects[*at]) {
             let id = &model.nodes[*node].id;
-            eprintln!("warning: {id} waits until its list can be read: {error}");
+            let warning = format!("warning: {id} waits until its list can be read: {error}");
+            eprintln!("{}", printable(&warning));
         }
     }
     let Some(release) = release else {
@@ -135,12 +137,12 @@ fn check(model: &Model, graph: &Graph<'_>, release: Option<&str>, place: &str) -
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-fn finish(told: &Told, output: Output) -> Result<ExitCode> {
-    match output {
-        Output::Text => print!("{}", text::text(told)),
-        Output::Dot => print!("{}", dot::dot(&told.model)),
-        Output::Mermaid => print!("{}", mermaid::mermaid(&told.model)),
-        Output::Json => println!(
+fn finish(told: &Told, format: Format) -> Result<ExitCode> {
+    match format {
+        Format::Text => print!("{}", text::text(told)),
+        Format::Dot => print!("{}", dot::dot(&told.model)),
+        Format::Mermaid => print!("{}", mermaid::mermaid(&told.model)),
+        Format::Json => println!(
             "{}",
             serde_json::to_string(told).context("cannot write it as JSON")?
         ),

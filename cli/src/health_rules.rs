@@ -7,8 +7,8 @@ use rules::health::{Problem, Rules};
 use serde_json::Value;
 use std::path::Path;
 
-/// The rules of a file for judging; what is broken is an error, since a rule that is left out judges otherwise than the
-/// status service does.
+/// The rules of a file, to judge with. A broken rule is an error: without it the verdict would differ from the status
+/// service's.
 pub(crate) fn load(path: &Path) -> Result<Rules> {
     let (_, rules, problems) = read(path)?;
     if problems.is_empty() {
@@ -18,7 +18,7 @@ pub(crate) fn load(path: &Path) -> Result<Rules> {
     bail!("broken health rules:\n  {}", lines.join("\n  "))
 }
 
-/// What a file is called, its rules, and what is wrong with them.
+/// The name of a file, its rules, and their problems.
 pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<Problem>)> {
     let (name, text) = input::read(path)?;
     let text = String::from_utf8(text).with_context(|| format!("{name} is not UTF-8"))?;

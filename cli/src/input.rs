@@ -1,16 +1,16 @@
-//! What is read: a file, or standard input for `-`.
+//! Reads a file, or standard input for `-`.
 
 use anyhow::{Context, Result};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Whether a path stands for standard input, which can be read once.
+/// Whether a path means standard input, which can be read only once.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// What an input is called in an error, and its text as it comes.
+/// The name of an input for error messages, and its bytes.
 pub(crate) fn read(path: &Path) -> Result<(String, Vec<u8>)> {
     if is_stdin(path) {
         let mut text = Vec::new();

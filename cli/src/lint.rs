@@ -7,23 +7,15 @@ mod finding;
 mod plans;
 mod waves;
 
-use crate::args::Output;
 use crate::objects::{self, Graph, Input, Object};
+use crate::output::{self, Output};
 use anyhow::{Result, ensure};
 use finding::{Finding, Level};
 use std::process::ExitCode;
 
-/// What is asked for.
-pub(crate) struct Question {
-    pub(crate) input: Input,
-    /// Whether a warning is as bad as an error.
-    pub(crate) strict: bool,
-    pub(crate) output: Output,
-}
-
-#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-pub(crate) fn run(question: &Question) -> Result<ExitCode> {
-    let (objects, unread) = objects::read(&question.input)?;
+/// Prints what is wrong. With `strict` a warning is as bad as an error.
+pub(crate) fn run(input: &Input, strict: bool, output: Output) -> Result<ExitCode> {
+    let (objects, unread) = objects::read(input)?;
     let unread = unread.into_iter();
     let mut findings: Vec<_> = unread
         .map(|it| Finding::new(Level::Error, &it.place, it.why))
@@ -34,10 +26,7 @@ pub(crate) fn run(question: &Question) -> Result<ExitCode> {
     );
     findings.extend(check(&objects));
     for finding in &findings {
-        match question.output {
-            Output::Text => println!("{finding}"),
-            Output::Json => println!("{}", serde_json::to_string(finding)?),
-        }
+        output::print(finding, output)?;
     }
     let count = |level| findings.iter().filter(|it| it.level == level).count();
     let (errors, warnings) = (count(Level::Error), count(Level::Warning));
@@ -46,7 +35,7 @@ pub(crate) fn run(question: &Question) -> Result<ExitCode> {
         objects.len(),
         count(Level::Note)
     );
-    let wrong = errors > 0 || question.strict && warnings > 0;
+    let wrong = errors > 0 || strict && warnings > 0;
     Ok(if wrong {
         ExitCode::FAILURE
     } else {

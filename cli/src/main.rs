@@ -1,4 +1,11 @@
 //! Assembly: provider, arguments, one command, an exit code.
+//!
+//! Floors, top to bottom; a module imports only from floors below its own:
+//! * args
+//! * check, graph, lint, release
+//! * objects, status
+//! * health_rules, offline, reader
+//! * input, manifest, output
 
 mod args;
 mod check;
@@ -9,6 +16,7 @@ mod lint;
 mod manifest;
 mod objects;
 mod offline;
+mod output;
 mod reader;
 mod release;
 mod status;

@@ -15,20 +15,20 @@ use std::fmt;
 /// One object: a document, or an item of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
-    /// What was read; a mapping unless `problem` says otherwise.
+    /// The object; a mapping, unless there is a `problem`.
     pub(crate) object: Value,
     /// Why it cannot be judged, and where.
     pub(crate) problem: Option<String>,
-    /// The document of the input that it stands in, from 1; empty ones do not count.
+    /// The number of its document in the input, from 1; empty documents do not count.
     pub(crate) document: usize,
 }
 
-/// Where reading ends early, since what follows has no meaning: neither YAML nor JSON.
+/// A place that is neither YAML nor JSON. Reading ends there.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {text}")]
 pub(crate) struct SyntaxError {
     place: Position,
-    /// What the parser says.
+    /// The parser's message.
     text: String,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What is wrong, and the byte of the text where it is.
+/// A fault, and the byte of the text where it is.
 struct Flaw {
     at: usize,
     text: String,

@@ -7,9 +7,9 @@ mod world;
 pub(crate) use judge::kind_of;
 pub(crate) use world::Manifest;
 
-use crate::args::Output;
 use crate::input;
 use crate::manifest::{Entries, Entry, SyntaxError};
+use crate::output::Output;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -19,36 +19,36 @@ use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The exit code for "something is not as a dependent needs it".
+/// The exit code where an object is not ready for its dependents.
 const WAITS: u8 = 3;
 
-/// Whose rules judge.
+/// The rules that judge an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Profile {
-    /// kstatus as it is: status and message are its own.
+    /// Those of kstatus, with its own statuses and messages.
     Kstatus,
-    /// What a dependent needs: kstatus, and what `ready` asks for beyond it.
+    /// Those of sluice: kstatus, and what `ready` asks for beyond it.
     Sluice,
 }
 
-/// What is asked for.
-pub(crate) struct Question {
+/// What is judged, and how.
+pub(crate) struct Options {
     /// The manifest; `-` is standard input.
     pub(crate) file: PathBuf,
     pub(crate) profile: Profile,
-    /// What the age of an object is measured against.
+    /// The time at which objects are judged.
     pub(crate) now: Timestamp,
     pub(crate) output: Output,
-    /// The administrator's health rules, which the library's come after.
+    /// The administrator's health rules; they come before the library's.
     pub(crate) rules: Rules,
 }
 
-pub(crate) fn run(question: &Question) -> Result<ExitCode> {
-    let (name, text) = input::read(&question.file)?;
-    let mut printer = Printer::new(io::stdout().lock(), question.output);
-    let read = judge_all(question, Entries::new(&text), &mut printer);
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let (name, text) = input::read(&options.file)?;
+    let mut printer = Printer::new(io::stdout().lock(), options.output);
+    let read = judge_all(options, Entries::new(&text), &mut printer);
     match printer.finish() {
-        // Whoever reads has seen enough.
+        // The reader, such as `head`, closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
         finished => finished.context("cannot write")?,
     }
@@ -63,26 +63,26 @@ pub(crate) fn run(question: &Question) -> Result<ExitCode> {
     })
 }
 
-/// Prints a line for each entry, up to the one at which reading ends.
+/// Prints a line for each entry before the first syntax error.
 fn judge_all(
-    question: &Question,
+    options: &Options,
     mut entries: Entries<'_>,
     printer: &mut Printer<impl Write>,
 ) -> Result<(), SyntaxError> {
-    let now = question.now;
-    match question.profile {
+    let now = options.now;
+    match options.profile {
         Profile::Kstatus => entries.try_for_each(|entry| {
             printer.print(judge::kstatus(&entry?, now));
             Ok(())
         }),
         Profile::Sluice => {
-            // A Service is judged by slices that may come after it, so all is read first.
+            // The EndpointSlices that judge a Service may come after it, so read everything first.
             let mut read: Vec<Entry> = Vec::new();
             let end = entries.try_for_each(|entry| {
                 read.push(entry?);
                 Ok(())
             });
-            let world = Manifest::new(read.iter().map(|entry| &entry.object), &question.rules);
+            let world = Manifest::new(read.iter().map(|entry| &entry.object), &options.rules);
             for entry in &read {
                 printer.print(judge::sluice(entry, &world, now));
             }

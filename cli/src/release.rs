@@ -1,4 +1,4 @@
-//! `release POD`: break-glass, by the annotation that the status service reads live.
+//! `release POD`: opens the gate of a pod (break-glass) with the annotation that the status service reads live.
 
 use crate::reader::Reader;
 use crate::status::{self, Gate, gate};
@@ -12,7 +12,7 @@ use rules::kinds::{self, Kind};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// What is annotated.
+/// The object that gets the annotation.
 #[derive(Debug, PartialEq, Eq)]
 struct Target {
     kind: Kind,
@@ -39,12 +39,12 @@ pub(crate) async fn run(
     let change = Patch::Merge(json!({"metadata": {"annotations": {keys::SKIP: "true"}}}));
     let request = Request::new(path).patch(&target.name, &PatchParams::default(), &change)?;
     let patched = client.request::<Value>(request).await;
-    patched.with_context(|| format!("cannot annotate {}", target.told()))?;
+    patched.with_context(|| format!("cannot annotate {}", target.name()))?;
     println!("{}", done(&target, owner));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why the pod does not wait.
+/// Why there is nothing to release, where that is so.
 fn nothing_to_do(pod: &Value) -> Option<String> {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str);
     let name = format!(
@@ -88,7 +88,7 @@ fn target(dependent: &Dependent, owner: bool) -> Result<Target> {
 
 impl Target {
     /// `Deployment shop/api`
-    fn told(&self) -> String {
+    fn name(&self) -> String {
         let Self {
             kind,
             namespace,
@@ -97,7 +97,7 @@ impl Target {
         format!("{kind} {namespace}/{name}")
     }
 
-    /// As kubectl takes it: `deployments.apps/api`.
+    /// The argument for kubectl: `deployments.apps/api`.
     fn resource(&self) -> String {
         match &self.kind {
             Kind::Builtin(builtin) if builtin.group.is_empty() => {
@@ -113,14 +113,14 @@ impl Target {
 
 fn done(target: &Target, owner: bool) -> String {
     let key = keys::SKIP;
-    let (told, resource, namespace) = (target.told(), target.resource(), &target.namespace);
+    let (name, resource, namespace) = (target.name(), target.resource(), &target.namespace);
     let effect = if owner {
         "every gate of its pods opens, those that wait and those to come"
     } else {
         "its gate opens, whatever it waits for"
     };
     format!(
-        "{told} is annotated with {key}: \"true\": {effect}.\nTo undo it: kubectl annotate {resource} --namespace {namespace} {key}-"
+        "{name} is annotated with {key}: \"true\": {effect}.\nTo undo it: kubectl annotate {resource} --namespace {namespace} {key}-"
     )
 }
 

@@ -1,6 +1,6 @@
 //! `status POD`: the verdict on one pod, by the rules of the status service.
 
-use crate::args::Output;
+use crate::output::{Output, printable};
 use crate::reader::{Reader, SLOTS};
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
@@ -147,13 +147,11 @@ fn text(pod: &Value, answer: &Answer) -> String {
             .unwrap_or_default();
         let (name, status, reason) = (&report.dependency, &report.status, &report.reason);
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            out,
-            "  {mark}  {name:names$}  {status:statuses$}  {reason}{why}"
-        );
+        let line = format!("  {mark}  {name:names$}  {status:statuses$}  {reason}{why}");
+        let _ = writeln!(out, "{}", printable(&line));
     }
     if let Some(note) = &answer.note {
-        let _ = writeln!(out, "  {note}");
+        let _ = writeln!(out, "  {}", printable(note));
     }
     out
 }
@@ -261,6 +259,22 @@ mod tests {
         let expected = "pod shop/api-1 waits for 1 of 2 dependencies, since 2026-01-01T00:00:00Z\n  \
                         wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
                         ok    Job/a        Current     Satisfied\n";
+        assert_eq!(text(&pod, &answer), expected);
+    }
+
+    #[test]
+    fn a_message_moves_no_cursor() {
+        let pod = json!({"metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}}});
+        let mut dependency = report("migrate", false, "JobNotComplete");
+        dependency.message = Some("\u{1b}[2K\rgone\nhere".to_owned());
+        let answer = Answer {
+            verdict: Decision::Wait,
+            digest: String::new(),
+            dependencies: vec![dependency],
+            note: Some("\u{9b}2J".to_owned()),
+        };
+        let expected = "pod shop/api-1: its gate has not started yet; its dependencies:\n  \
+                        wait  Job/migrate  InProgress  JobNotComplete:  [2K gone here\n   2J\n";
         assert_eq!(text(&pod, &answer), expected);
     }
 

@@ -1,7 +1,9 @@
 //! The commands that read manifests and charts.
 
-use super::{Connection, Output, wrong};
+use super::{Connection, wrong};
+use crate::graph::Format;
 use crate::objects::{Chart, Input};
+use crate::output::Output;
 use crate::{graph, input, lint};
 use anyhow::Result;
 use clap::Args as ClapArgs;
@@ -27,7 +29,7 @@ struct Manifests {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(super) struct Lint {
+pub(super) struct LintArgs {
     #[command(flatten)]
     manifests: Manifests,
     /// Take a warning for an error.
@@ -39,15 +41,15 @@ pub(super) struct Lint {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(super) struct Graph {
+pub(super) struct GraphArgs {
     #[command(flatten)]
     manifests: Manifests,
-    /// Only this release (the scope of its objects), and what it waits for. A chart is rendered under this name.
+    /// Only this Helm release or Argo CD application, and what it waits for. A chart is rendered under this name.
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = graph::Output::Text)]
-    output: graph::Output,
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    output: Format,
 }
 
 impl Manifests {
@@ -74,20 +76,17 @@ impl Manifests {
     }
 }
 
-impl Lint {
+impl LintArgs {
     pub(super) fn run(self, connection: Connection) -> Result<ExitCode> {
         if self.manifests.file.is_empty() {
             wrong("name what to lint with -f FILE");
         }
-        lint::run(&lint::Question {
-            input: self.manifests.input(connection.namespace, None),
-            strict: self.strict,
-            output: self.output,
-        })
+        let input = self.manifests.input(connection.namespace, None);
+        lint::run(&input, self.strict, self.output)
     }
 }
 
-impl Graph {
+impl GraphArgs {
     pub(super) async fn run(self, connection: Connection) -> Result<ExitCode> {
         let Self {
             manifests,

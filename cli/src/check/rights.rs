@@ -54,7 +54,7 @@ pub(super) fn kinds(role: &Lookup<Value>, rules: &Rules) -> Vec<Finding> {
     if !missing.is_empty() {
         let missing = missing.join(", ");
         let told = format!(
-            "ClusterRole {NAME} does not let the controller follow {missing}: gates wait with the reason Forbidden; upgrade the release to mend it"
+            "ClusterRole {NAME} does not let the controller follow {missing}: gates wait with the reason KindForbidden; upgrade the release to mend it"
         );
         findings.push(Finding::problem(CHECK, told));
     }

@@ -15,7 +15,8 @@ fn deployment() -> Value {
 
 fn healthy() -> Seen {
     let entry = |name: &str| json!({"name": name, "clientConfig": {"caBundle": "LS0t"}, "failurePolicy": "Fail"});
-    let entries = ["workloads", "cronjobs", "pods"].map(|it| entry(&format!("{it}.sluice.dev")));
+    let entries =
+        ["workloads", "cronjobs", "pods", "every-pod"].map(|it| entry(&format!("{it}.sluice.dev")));
     let follow = |groups: &[&str], resources: &[&str]| json!({"apiGroups": groups, "resources": resources, "verbs": ["get", "list", "watch"]});
     let role = json!({"rules": [
         follow(&[""], &["namespaces", "persistentvolumeclaims", "pods", "services"]),
@@ -84,6 +85,13 @@ fn what_is_in_order_has_a_line_for_each_check() {
         (&json["result"], &json["check"]),
         (&json!("ok"), &json!("controller"))
     );
+}
+
+#[test]
+fn the_entries_are_those_of_the_chart() {
+    let chart = include_str!("../../../charts/sluice/templates/webhook.yaml");
+    let names = chart.lines().filter_map(|it| it.strip_prefix("  - name: "));
+    assert_eq!(names.collect::<Vec<_>>(), webhook::ENTRIES);
 }
 
 #[test]

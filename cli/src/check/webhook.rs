@@ -8,10 +8,11 @@ use serde_json::Value;
 const CHECK: &str = "webhook";
 
 /// The entries that the chart renders.
-const ENTRIES: [&str; 3] = [
+pub(super) const ENTRIES: [&str; 4] = [
     "workloads.sluice.dev",
     "cronjobs.sluice.dev",
     "pods.sluice.dev",
+    "every-pod.sluice.dev",
 ];
 
 pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! From objects to the graph that is told.
+//! Builds the graph that is printed.
 
 use super::model::{Circle, Edge, Health, Model, Node};
 use super::order;
@@ -17,7 +17,7 @@ enum Key {
 }
 
 impl Model {
-    /// `judge` says what is known of an object's health.
+    /// `judge` gives the verdict on an object, where there is one.
     pub(super) fn new(
         graph: &Graph<'_>,
         release: Option<&str>,
@@ -33,7 +33,7 @@ impl Model {
         let mut keys: Vec<Key> = shown.iter().map(|at| Key::Object(*at)).collect();
         let links = links(graph, &shown, &mut keys);
         let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
-        // What waits until somebody mends its list is as far from starting as what waits for itself.
+        // An object whose list cannot be read never starts, like one that waits for itself.
         let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
             Key::Object(at) => objects::unreadable(&graph.objects[*at]).is_some(),
             Key::Missing(..) => false,
@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-/// The objects that are told of: what makes pods, of a release where one is asked for, and what those wait for.
+/// The objects to print: those that make pods (of one release, where one is asked for), and those they wait for.
 fn shown(graph: &Graph<'_>, release: Option<&str>) -> BTreeSet<usize> {
     let is_of_release = |object: &Object| {
         let scope = object.scope.as_ref();

@@ -1,4 +1,4 @@
-//! The objects of a namespace that a graph is made of, as a cluster has them.
+//! The objects of a namespace, read from the cluster, for a graph.
 
 use crate::objects::{Graph, Object, place};
 use jiff::Timestamp;
@@ -14,25 +14,25 @@ use rules::world::World;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is seen of a namespace.
+/// What was read of a namespace.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Inventory {
     /// Which one.
     pub(super) namespace: String,
-    /// Everything that may be a node.
+    /// The candidates for nodes.
     pub(super) objects: Vec<Object>,
-    /// All pods, whoever made them.
+    /// All pods.
     pub(super) pods: Vec<Value>,
-    /// Kind and name of what a controller made, and of that controller.
+    /// From kind and name of an object to those of its controller.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
-    /// The kinds that may not be read.
+    /// The kinds that the caller may not read.
     pub(super) hidden: BTreeSet<String>,
 }
 
-/// Beside the workloads that waves are made of: group and kind.
+/// Kinds that are read beside the workloads of waves: group and kind.
 const MORE: [(&str, &str); 3] = [("batch", "CronJob"), ("", "Service"), ("", "Pod")];
 
-/// Argo's, where it is served.
+/// Argo's Rollout, where the cluster serves it.
 fn rollout() -> Kind {
     Kind::Custom {
         group: "argoproj.io".to_owned(),
@@ -47,11 +47,11 @@ fn listed() -> Vec<Kind> {
     scope::workloads().chain(more).chain([rollout()]).collect()
 }
 
-/// Looks at a namespace, and at what its objects name elsewhere.
-pub(super) fn see(world: &dyn World, namespace: &str) -> Seen {
-    let mut seen = Seen {
+/// Reads a namespace, and the objects elsewhere that its objects name.
+pub(super) fn see(world: &dyn World, namespace: &str) -> Inventory {
+    let mut seen = Inventory {
         namespace: namespace.to_owned(),
-        ..Seen::default()
+        ..Inventory::default()
     };
     for kind in listed() {
         seen.list(world, &kind, namespace, &Selector::default());
@@ -71,7 +71,7 @@ pub(super) fn see(world: &dyn World, namespace: &str) -> Seen {
     seen
 }
 
-/// What the rules say of an object.
+/// The verdict on an object.
 pub(super) fn judge(object: &Object, world: &dyn World, now: Timestamp) -> Option<Judged> {
     let kind = object.kind.as_ref()?;
     Some(profile::judge(
@@ -83,14 +83,14 @@ pub(super) fn judge(object: &Object, world: &dyn World, now: Timestamp) -> Optio
     ))
 }
 
-/// Something that is named and has not been read yet.
+/// A reference to objects that have not been read yet.
 enum Absent {
     Object(ObjectRef),
     Selected(Selection),
     Part(Parts),
 }
 
-/// What the objects name beside each other, with the namespace that they are in.
+/// The references to objects that have not been read yet, each with the namespace of the object that has it.
 fn absent(graph: &Graph<'_>) -> Vec<(String, Absent)> {
     let mut found = Vec::new();
     for (at, list) in graph.lists.iter().enumerate() {
@@ -121,7 +121,7 @@ fn is_listed(kind: &Kind) -> bool {
     listed().contains(kind)
 }
 
-impl Seen {
+impl Inventory {
     fn list(&mut self, world: &dyn World, kind: &Kind, namespace: &str, selector: &Selector) {
         let objects = match world.list(kind, Some(namespace), selector) {
             Lookup::Found(objects) => objects,
@@ -142,7 +142,7 @@ impl Seen {
                     self.pods.push(object.value.clone());
                 }
             }
-            // What a controller made is spoken for by the object above it.
+            // The controller of an object is the node, not the object.
             if !made && !self.has(&object) {
                 self.objects.push(object);
             }
@@ -182,10 +182,10 @@ impl Seen {
         self.objects.iter().any(same)
     }
 
-    /// Kind and name of what is above an object, in the end.
+    /// Kind and name of the topmost owner.
     pub(super) fn topmost(&self, kind: &str, name: &str) -> (String, String) {
         let mut at = pair(kind, name);
-        // A cluster that is read while it changes may say anything; a chain is short.
+        // The cluster changes while it is read, so owners may form a cycle; real chains are short.
         for _ in 0..4 {
             match self.owners.get(&at) {
                 Some(owner) => at = owner.clone(),

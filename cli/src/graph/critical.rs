@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Path {
     pub(super) seconds: i64,
-    /// Whether something of the graph is not ready yet, so that this is not the end.
+    /// Whether an object of the graph is not ready yet, so that the path may become longer.
     pub(super) unfinished: bool,
     pub(super) steps: Vec<Step>,
 }
 
-/// One object on it, from when what it waited for was ready to when it was itself.
+/// One object on the path: from the moment its last dependency was ready to the moment it was ready itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Step {
     pub(super) object: String,

@@ -1,4 +1,4 @@
-//! The graph as it is told: what there is, who waits for whom, in which order.
+//! The graph as it is printed: the objects, who waits for whom, and in which order.
 
 use rules::judged::Judged;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub(super) struct Node {
     /// Its wave, where it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wave: Option<i64>,
-    /// How many of its wave may run at once, as it says itself.
+    /// Its own cap on how many objects of its wave run at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallelism: Option<usize>,
     /// At which step it can start, from 1; none where it waits for a circle.

@@ -6,7 +6,7 @@
 /// closes no circle.
 pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<usize>> {
     let mut waited_for: Vec<Vec<(usize, bool)>> = vec![Vec::new(); count];
-    let mut nodes = vec![Node::default(); count];
+    let mut nodes = vec![Waiting::default(); count];
     for (from, to, must) in edges {
         waited_for[*to].push((*from, *must));
         nodes[*from].open += 1;
@@ -38,7 +38,7 @@ pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<
 }
 
 #[derive(Debug, Clone, Default)]
-struct Node {
+struct Waiting {
     /// How many of those that it waits for have no step yet.
     open: usize,
     /// The last step among the others.
@@ -46,7 +46,7 @@ struct Node {
 }
 
 /// What still waits, waits no more for what it need not wait for.
-fn give_way(steps: &[Option<usize>], nodes: &mut [Node], edges: &[(usize, usize, bool)]) {
+fn give_way(steps: &[Option<usize>], nodes: &mut [Waiting], edges: &[(usize, usize, bool)]) {
     for (from, to, must) in edges {
         if !must && steps[*to].is_none() {
             nodes[*from].open -= 1;

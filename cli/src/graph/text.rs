@@ -3,11 +3,12 @@
 use super::Told;
 use super::critical::Path;
 use super::model::{Model, Node};
-use super::times::Gate;
+use super::times::GateWait;
+use crate::output::printable;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A head, and what stands below it for a node.
+/// A heading, and the cell of a node below it.
 type Column = (&'static str, fn(&Node) -> String);
 
 pub(super) fn text(told: &Told) -> String {
@@ -16,7 +17,8 @@ pub(super) fn text(told: &Told) -> String {
         let _ = writeln!(
             out,
             "\nThese wait for each other and never start: {}; {}.",
-            circle.path, circle.way_out
+            printable(&circle.path),
+            circle.way_out
         );
     }
     if let Some(gates) = &told.gates {
@@ -91,7 +93,7 @@ fn waits_for(node: &Node) -> String {
     node.waits_for.join(", ")
 }
 
-/// Cells in columns, the last one as long as it likes.
+/// The rows with their cells aligned in columns.
 fn aligned(rows: &[Vec<String>]) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
@@ -103,7 +105,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(line, "{cell:width$}  ");
+            let _ = write!(line, "{:width$}  ", printable(cell));
         }
         out.push_str(line.trim_end());
         out.push('\n');
@@ -111,7 +113,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     out
 }
 
-fn waits(gates: &[Gate]) -> String {
+fn waits(gates: &[GateWait]) -> String {
     if gates.is_empty() {
         return "\nNo pod has a gate.\n".to_owned();
     }
@@ -127,7 +129,7 @@ fn waits(gates: &[Gate]) -> String {
 }
 
 fn critical(path: &Path) -> String {
-    let last = path.steps.last().map_or("", |step| &step.object);
+    let last = printable(path.steps.last().map_or("", |step| &step.object));
     let so_far = if path.unfinished {
         "; not everything is ready yet"
     } else {

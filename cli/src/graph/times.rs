@@ -1,6 +1,6 @@
 //! When things started and became ready, from the times that pods and Jobs carry and nothing else.
 
-use super::cluster::Seen;
+use super::cluster::Inventory;
 use super::model::Model;
 use crate::objects::{Graph, Object};
 use crate::status;
@@ -10,22 +10,22 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is known of the times of a graph.
+/// The times of a graph.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     /// Each pod with a gate, the longest wait first.
-    pub(super) gates: Vec<Gate>,
+    pub(super) gates: Vec<GateWait>,
     /// By node.
     pub(super) spans: BTreeMap<usize, Span>,
 }
 
 /// The wait of one pod.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Gate {
+pub(super) struct GateWait {
     pub(super) pod: String,
-    /// What made it, as the nodes are called.
+    /// The id of the node that made it.
     pub(super) of: String,
-    /// So far, where it still waits.
+    /// Until now, where it still waits.
     pub(super) seconds: i64,
     pub(super) since: Timestamp,
     /// When it ended; none while it waits.
@@ -33,10 +33,10 @@ pub(super) struct Gate {
     pub(super) until: Option<Timestamp>,
 }
 
-/// From the start of an object to when its dependents could go on.
+/// From the start of an object until its dependents could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Span {
-    /// When its pod was made; a Service has no time of its own.
+    /// When its first pod was created; a Service has none.
     pub(super) started: Option<Timestamp>,
     /// When the gate of its pod opened, if it has one.
     pub(super) opened: Option<Timestamp>,
@@ -53,7 +53,7 @@ struct Pod<'a> {
     ready: Option<Timestamp>,
 }
 
-pub(super) fn of(seen: &Seen, graph: &Graph<'_>, model: &Model, now: Timestamp) -> Times {
+pub(super) fn of(seen: &Inventory, graph: &Graph<'_>, model: &Model, now: Timestamp) -> Times {
     let mut times = Times::default();
     let mut nodes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (at, node) in &model.at {
@@ -112,7 +112,7 @@ fn gate_started(pod: &Value) -> Option<Timestamp> {
     time(gate, "/state/terminated/startedAt")
 }
 
-/// When it became ready, or ended well.
+/// When it became ready, or completed.
 fn ready(pod: &Value) -> Option<Timestamp> {
     if pod["status"]["phase"] == "Succeeded" {
         let ended = pod["status"]["containerStatuses"].as_array();
@@ -127,9 +127,9 @@ fn ready(pod: &Value) -> Option<Timestamp> {
     time(ready, "/lastTransitionTime")
 }
 
-fn gate(pod: &Pod<'_>, of: &str, now: Timestamp) -> Option<Gate> {
+fn gate(pod: &Pod<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
     let (since, until) = pod.gate?;
-    Some(Gate {
+    Some(GateWait {
         pod: pod.name.to_owned(),
         of: of.to_owned(),
         seconds: seconds(since, until.unwrap_or(now)),

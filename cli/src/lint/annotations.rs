@@ -1,4 +1,4 @@
-//! What stands in the annotations of one object: every key by itself, so that one mistake hides no other.
+//! The annotations of one object, each key by itself, so that one mistake hides no other.
 
 use super::finding::{Finding, Level};
 use crate::objects::{Holder, Object, Role};
@@ -20,7 +20,7 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
     findings
 }
 
-/// Whether a list that stands here is one that somebody reads.
+/// Whether a list has an effect here.
 fn is_list(key: &str) -> bool {
     key == keys::DEPENDS_ON || key == keys::CONFIG_DEPENDS_ON
 }
@@ -54,7 +54,7 @@ fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding 
     finding
 }
 
-/// Why a key that can be read has no effect where it stands.
+/// Why a valid key has no effect here.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     let of_any = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE].contains(&key);
     let waits = is_list(key) || (keys::TERMS.contains(&key) && !of_any);
@@ -119,7 +119,7 @@ fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
     }
 }
 
-/// What stands on the object and on its pod template: the template's counts.
+/// A key on both the object and its pod template: the template's counts.
 fn twice(object: &Object, holders: &[Holder<'_>]) -> Vec<Finding> {
     let of = |role| holders.iter().find(|holder| holder.role == role);
     let (Some(own), Some(template)) = (of(Role::Own), of(Role::Template)) else {

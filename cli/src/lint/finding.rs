@@ -1,11 +1,11 @@
-//! What lint tells.
+//! A finding of lint.
 
 use crate::objects::Place;
 use rules::annotation::ParseError;
 use serde::Serialize;
 use std::fmt;
 
-/// One thing that is told, and where it is.
+/// One finding, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) level: Level,

@@ -12,7 +12,7 @@ pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
     findings
 }
 
-/// A warning on the key, where it stands and counts.
+/// A warning at the place of the key that counts.
 fn warning(object: &Object, key: &str, message: String) -> Finding {
     let holders = object.holders();
     let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);

@@ -8,7 +8,7 @@ use serde_json::{Deserializer, Value};
 /// A document before lists are taken apart.
 pub(super) struct Document {
     pub(super) value: Value,
-    /// The first thing in it that can be read and means nothing.
+    /// The first thing in it that is valid YAML and no valid object.
     pub(super) flaw: Option<Flaw>,
     /// The byte where it begins.
     pub(super) at: usize,
@@ -28,7 +28,7 @@ impl<'t> Documents<'t> {
         Self { text, at, yaml }
     }
 
-    /// The next one, if there is any. Of a syntax error nobody knows where the next document begins: nothing follows.
+    /// The next document, if there is one. A syntax error ends the reading: where the next document begins is unknown.
     pub(super) fn read(&mut self) -> Result<Option<Document>, Flaw> {
         let Some(mut yaml) = self.yaml.take() else {
             let json = self.json(self.at);
@@ -59,8 +59,8 @@ impl<'t> Documents<'t> {
         }
     }
 
-    /// The JSON value that begins there, behind blank lines and comments. What only looks like one is YAML: it takes
-    /// more than JSON (`{"a": 1,}`), and says where it gives up.
+    /// The JSON value that begins there, behind blank lines and comments. What only looks like JSON is left to YAML, which
+    /// accepts more (`{"a": 1,}`) and reports the place of an error.
     fn json(&mut self, from: usize) -> Option<Document> {
         let blank = |line: &&str| matches!(line.trim_start().bytes().next(), None | Some(b'#'));
         let lines = self.text[from..].split_inclusive('\n');

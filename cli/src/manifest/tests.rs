@@ -171,6 +171,10 @@ fn a_syntax_error_ends_the_run_and_names_its_place() {
     let error = cut.unwrap_err().to_string();
     assert!(error.starts_with("line 2, column "), "{error}");
 
+    let unmarked = read("[a]\nb: 2\n").pop().unwrap();
+    let error = unmarked.unwrap_err().to_string();
+    assert!(error.starts_with("line 2, column 1"), "{error}");
+
     let error = Entries::new(b"a: 1\nb: \xff\n".as_slice()).next().unwrap();
     let error = error.unwrap_err().to_string();
     assert_eq!(error, "line 2, column 4: the text is not UTF-8");

@@ -1,7 +1,7 @@
 //! One YAML document as JSON, made of the parser's events.
 //!
-//! Keys, merges and aliases are those of the reader under kubectl, which are not those of serde-saphyr: `<<` replaces
-//! what stands before it, the key `0x10` is `"16"`, and a key that is there twice ends no reading.
+//! Keys, merges and aliases follow the reader under kubectl, and differ from serde-saphyr's: `<<` overrides the keys
+//! before it, the key `0x10` is `"16"`, and after a duplicate key the other documents are read all the same.
 
 use super::Flaw;
 use super::scalar;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// How many values the aliases of one document may stand for: a short text can name billions.
 const MAX_ALIASED: usize = 1_000_000;
 
-/// The events of a text. Where it stands in a longer one, every byte is counted from the beginning of that.
+/// The parser's events, with byte offsets into the whole text.
 pub(super) struct Events<'t> {
     parser: Parser<'t, StrInput<'t>>,
     base: usize,
@@ -20,7 +20,7 @@ pub(super) struct Events<'t> {
 }
 
 impl<'t> Events<'t> {
-    /// Those of the text from the byte `base` on.
+    /// The events of the text from the byte `base` on.
     pub(super) fn new(text: &'t str, base: usize) -> Self {
         let mut options = options! {};
         options.set_emit_comments(false);
@@ -58,12 +58,12 @@ pub(super) struct Composer<'e, 't> {
     anchors: HashMap<usize, Value>,
     /// How many values the aliases stood for.
     aliased: usize,
-    /// The first thing that can be read and means nothing.
+    /// The first flaw.
     flaw: Option<Flaw>,
 }
 
 impl<'e, 't> Composer<'e, 't> {
-    /// The document whose first node is this event, and its flaw.
+    /// The document that begins with this event, and its first flaw.
     pub(super) fn document(
         events: &'e mut Events<'t>,
         event: Event<'t>,
@@ -145,8 +145,8 @@ impl<'e, 't> Composer<'e, 't> {
         }
     }
 
-    /// The key, or why it is none. That of an anchor or an alias goes through JSON, at the price of how a float is
-    /// spelled.
+    /// The key, or why it is not valid. A float behind an anchor or an alias has passed through JSON, so its spelling may
+    /// differ from kubectl's.
     fn key(&mut self, event: Event<'t>, span: Span) -> Result<Result<String, String>, Flaw> {
         let value = match event {
             Event::Scalar(text, style, 0, tag) => scalar::resolve(&text, style, tag.as_deref()),
@@ -165,7 +165,7 @@ impl<'e, 't> Composer<'e, 't> {
         Ok(value.clone())
     }
 
-    /// The value; else its fault is kept, where none came before it.
+    /// The value; without one, the first fault is kept.
     fn unless_flawed<T>(&mut self, value: Result<T, String>, span: Span) -> Option<T> {
         let at = self.events.start(span);
         value
@@ -182,7 +182,7 @@ fn is_merge(key: &Event<'_>) -> bool {
     }
 }
 
-/// As go-yaml 2 merges: over what stands before the `<<`, and the first of several mappings wins.
+/// Merges as go-yaml 2 does: the fields override the keys before the `<<`, and the first of several mappings wins.
 fn merge(map: &mut Map<String, Value>, value: Value) -> bool {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! A chart's folder as its objects, rendered by Helm itself.
+//! The objects of a chart, rendered by Helm itself.
 
 use crate::input;
 use crate::manifest::Entries;
@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What Helm is told beside the folder.
+/// The arguments for Helm beside the folder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chart {
     /// The name of the release; by default that of the chart.
@@ -26,10 +26,10 @@ pub(crate) struct Chart {
 
 const FILE: &str = "Chart.yaml";
 
-/// Where Helm writes whose release an object is.
+/// The annotation in which Helm writes the release of an object.
 const RELEASE: &str = "meta.helm.sh/release-name";
 
-/// Whether a folder is that of a chart.
+/// Whether a folder holds a chart.
 pub(super) fn is_chart(path: &Path) -> bool {
     path.join(FILE).is_file()
 }
@@ -63,7 +63,7 @@ impl Chart {
         Ok(output.stdout)
     }
 
-    /// The name of the release: as asked for, else as the chart calls itself.
+    /// The name of the release; by default the chart's name.
     fn release(&self, folder: &Path) -> Result<String> {
         if let Some(release) = &self.release {
             return Ok(release.clone());
@@ -79,8 +79,8 @@ impl Chart {
         self.namespace.as_deref().unwrap_or("default")
     }
 
-    /// Writes what Helm and the API server write when the chart is installed, and `helm template` leaves out: whose
-    /// release it is, on everything but hooks, and the namespace.
+    /// Adds what an installation adds and `helm template` leaves out: the namespace, and (except on hooks) the annotation
+    /// with the release.
     pub(super) fn install(&self, folder: &Path, object: &mut Value) -> Result<()> {
         let release = self.release(folder)?;
         let is_hook = scope::is_hook(object);

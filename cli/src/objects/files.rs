@@ -14,25 +14,25 @@ use std::path::{Path, PathBuf};
 
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// Where objects are read from.
+/// The files and charts to read objects from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Input {
     /// Files, folders and charts; `-` is standard input.
     pub(crate) paths: Vec<PathBuf>,
-    /// Whether folders in folders count.
+    /// Whether to read the folders inside of folders.
     pub(crate) recursive: bool,
-    /// How charts are rendered.
+    /// How to render charts.
     pub(crate) chart: Chart,
 }
 
-/// What cannot be read, where it stands, and why.
+/// A place that cannot be read, and why.
 #[derive(Debug)]
 pub(crate) struct Unread {
     pub(crate) place: Place,
     pub(crate) why: String,
 }
 
-/// The objects of the files and folders in their order, and what cannot be read of them.
+/// The objects of the files and folders in their order, and the places that cannot be read.
 pub(crate) fn read(input: &Input) -> Result<(Vec<Object>, Vec<Unread>)> {
     let mut objects = Objects::default();
     for path in &input.paths {
@@ -92,7 +92,7 @@ impl Objects {
     }
 }
 
-/// An object with what it is called.
+/// An object with its place, kind and scope.
 pub(crate) fn place(file: &str, document: usize, value: Value) -> Object {
     let text = |pointer: &str| {
         let text = value.pointer(pointer).and_then(Value::as_str);
@@ -112,7 +112,7 @@ pub(crate) fn place(file: &str, document: usize, value: Value) -> Object {
     }
 }
 
-/// Where a manifest names no namespace, all of it is of one.
+/// Objects of a manifest that name no namespace all belong to one, whose name is empty here.
 fn scope(object: &Value) -> Option<Scope> {
     if object.pointer("/metadata/namespace").is_some() || !object["metadata"].is_object() {
         return Scope::of(object);
@@ -122,7 +122,7 @@ fn scope(object: &Value) -> Option<Scope> {
     Scope::of(&object)
 }
 
-/// The manifests of a folder by name, those of folders in it where that is asked for; else the path itself.
+/// The manifests of a folder, sorted by name (`recursive`: also those of the folders inside); of a file, the file itself.
 fn files(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

@@ -15,14 +15,14 @@ const TEMPLATES: [(&str, &str); 2] = [
         "/spec/jobTemplate/spec/template",
     ),
 ];
-/// What a CronJob writes onto its Jobs, which nobody reads there.
+/// The annotations that a CronJob writes onto its Jobs; they have no effect there.
 const COPIED: (&str, &str) = ("spec.jobTemplate", "/spec/jobTemplate");
 
 /// One object.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) place: Place,
-    /// `None` where nobody can tell.
+    /// `None` where the manifest does not determine it.
     pub(crate) kind: Option<Kind>,
     /// The release or application that it belongs to; its namespace is empty where the manifest leaves it open.
     pub(crate) scope: Option<Scope>,
@@ -43,7 +43,7 @@ pub(crate) enum Role {
     Own,
     /// Of the pods that it makes.
     Template,
-    /// Of what stands between the object and its pods.
+    /// Of a template between the object and its pods.
     Copied,
 }
 
@@ -91,14 +91,14 @@ impl Object {
             .collect()
     }
 
-    /// What an annotation of ours says: on its pod template, else on itself.
+    /// The value of an annotation of ours: on its pod template, else on the object.
     pub(crate) fn said(&self, key: &str) -> Option<&str> {
         let holders = self.holders();
         let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
         holders.find_map(|holder| holder.annotations.get(key)?.as_str())
     }
 
-    /// Whether admission puts a gate into its pods because of what stands on it.
+    /// Whether admission puts a gate into its pods because of its annotations.
     pub(crate) fn asks_for_a_gate(&self) -> bool {
         let keys = [
             keys::DEPENDS_ON,
@@ -136,7 +136,7 @@ impl Object {
         counts.then(|| scope::weight(&self.value).unwrap_or_default())
     }
 
-    /// How many of its wave may run at once, as it says itself.
+    /// Its own cap on how many objects of its wave run at once.
     pub(crate) fn cap(&self) -> Option<usize> {
         let cap = annotation::parallelism(self.said(keys::PARALLELISM)?);
         cap.filter(|_| self.is_dependent() && self.scope.is_some())

@@ -1,4 +1,4 @@
-//! Where an object stands.
+//! The place of an object in the input.
 
 use serde::Serialize;
 use std::fmt;

@@ -11,15 +11,15 @@ use rules::world::World;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What is said of one object.
+/// The verdict on one object.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Line {
     pub(super) kind: String,
     pub(super) namespace: String,
     pub(super) name: String,
-    /// The word of kstatus. By the rules of sluice it is `Current` where, and only where, a dependent may go on.
+    /// A status of kstatus. By the rules of sluice it is `Current` exactly where a dependent may start.
     pub(super) status: &'static str,
-    /// By the rules of kstatus that of its condition, which `Current` has not.
+    /// With the rules of kstatus: the reason of its condition, empty for `Current`.
     pub(super) reason: String,
     pub(super) message: String,
 }
@@ -50,7 +50,7 @@ impl Line {
     }
 }
 
-/// kstatus as its readers tell it: an error of the library is `Unknown`, with the error's text.
+/// The verdict of kstatus. Where the library returns an error, the status is `Unknown` and the message is the error.
 pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> Line {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {
@@ -81,7 +81,7 @@ pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
         Err(problem) => return Line::unknown(object, problem),
     };
     let Judged {
-        satisfied: _, // what `Current` says, see there
+        satisfied: _, // equals the status `Current`
         status,
         reason,
         message,

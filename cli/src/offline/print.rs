@@ -1,20 +1,20 @@
 //! The lines of the answer, as JSON or as a table.
 
 use super::judge::Line;
-use crate::args::Output;
+use crate::output::{Output, printable};
 use rules::kstatus::Status;
 use std::io::{self, BufWriter, Write};
 
-/// Writes lines and counts them. JSON is written as it comes, a table when all is known.
+/// Writes lines and counts them: JSON at once, a table at the end, when the widths of its columns are known.
 ///
-/// The first error of writing is kept for [`Printer::finish`], and nothing is written after it.
+/// [`Printer::finish`] returns the first error of writing; nothing is written after it.
 pub(super) struct Printer<W: Write> {
     out: BufWriter<W>,
     output: Output,
     table: Vec<[String; COLUMNS]>,
     result: io::Result<()>,
     pub(super) printed: usize,
-    /// How many of them are as they should be.
+    /// How many of them are `Current`.
     pub(super) current: usize,
 }
 
@@ -70,7 +70,7 @@ fn write_json(out: &mut impl Write, line: &Line) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// A message may hold anything; a table has one line for each object, and nothing that moves the cursor.
+/// A table has one line for each object.
 fn row(line: Line) -> [String; COLUMNS] {
     let Line {
         kind,
@@ -80,12 +80,11 @@ fn row(line: Line) -> [String; COLUMNS] {
         reason,
         message,
     } = line;
-    let plain = |text: String| text.replace(char::is_control, " ");
     let or_dash = |text: String| {
         if text.is_empty() {
             "-".to_owned()
         } else {
-            plain(text)
+            printable(&text)
         }
     };
     [
@@ -94,6 +93,6 @@ fn row(line: Line) -> [String; COLUMNS] {
         or_dash(name),
         status.to_owned(),
         or_dash(reason),
-        plain(message),
+        printable(&message),
     ]
 }

@@ -1,4 +1,4 @@
-//! A manifest as the rules look at a cluster: what else there is in it.
+//! A manifest in place of a cluster: the rules find in it the other objects that a verdict needs.
 
 use super::judge::kind_of;
 use rules::health::{self, Rules};
@@ -10,21 +10,21 @@ use rules::world::World;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
-/// The objects of a manifest, found without looking at each.
+/// The objects of a manifest, indexed.
 pub(crate) struct Manifest<'a> {
-    /// The administrator's.
+    /// The administrator's health rules.
     rules: &'a Rules,
     kinds: HashMap<Kind, OfKind<'a>>,
-    /// Group and kind of the custom resources that are defined here, and whether they have a status.
+    /// Group and kind of each custom resource that the manifest defines, and whether it declares a status.
     declares_status: HashMap<(&'a str, &'a str), bool>,
 }
 
 /// The objects of one kind.
 #[derive(Default)]
 struct OfKind<'a> {
-    /// By namespace, empty without one, and name.
+    /// By namespace (empty without one) and name.
     named: BTreeMap<(&'a str, &'a str), &'a Value>,
-    /// By key and value of a label: in a namespace, and in all of them (`None`).
+    /// By namespace (`None`: in all of them), and key and value of a label.
     labelled: HashMap<(Option<&'a str>, &'a str, &'a str), Vec<&'a Value>>,
 }
 
@@ -135,10 +135,10 @@ impl World for Manifest<'_> {
     }
 }
 
-/// What is said of a kind of which the manifest has nothing.
+/// The answer for a kind of which the manifest holds no object.
 ///
-/// What belongs to the whole cluster (a StorageClass) seldom stands in a manifest, so its absence tells nothing; what
-/// belongs to a namespace (an EndpointSlice) would stand beside the object.
+/// Cluster-wide objects (a StorageClass) are seldom part of a manifest, so their absence proves nothing. Objects of a
+/// namespace (an EndpointSlice) would be beside the object that needs them.
 fn absent<T>(kind: &Kind, none: Lookup<T>) -> Lookup<T> {
     match kind {
         Kind::Builtin(builtin) if !builtin.namespaced => {

@@ -1,0 +1,32 @@
+//! How answers are printed.
+
+use anyhow::Result;
+use clap::ValueEnum;
+use serde::Serialize;
+use std::fmt::Display;
+
+/// For whom an answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people.
+    Text,
+    /// JSON lines. For a pod: the answer that its gate gets. For a manifest: kind, namespace, name, status, reason, message
+    /// of each object. For a check: result, check, message of each.
+    Json,
+}
+
+/// Prints one line of an answer.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+pub(crate) fn print(line: &(impl Display + Serialize), output: Output) -> Result<()> {
+    match output {
+        Output::Text => println!("{}", printable(&line.to_string())),
+        Output::Json => println!("{}", serde_json::to_string(line)?),
+    }
+    Ok(())
+}
+
+/// The text on one line. Objects hold any text: an escape character of theirs would move the cursor of a terminal, or
+/// worse.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
