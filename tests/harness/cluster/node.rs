@@ -1,7 +1,9 @@
 //! The node of the cluster that `tests/cluster` starts on this machine. Nothing is known about those of another.
 
 use super::program::{Outcome, Program};
-use std::net::{IpAddr, UdpSocket};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::{IpAddr, SocketAddrV4, UdpSocket};
 
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
 /// What its kubelet runs without being asked; its config/kubelet.yaml says so.
@@ -29,6 +31,56 @@ impl Node {
         cluster(["restart"]).await.ok();
     }
 
+    /// Ends one program of the node, such as `kube-apiserver`, and starts it again with the same arguments.
+    pub async fn restart(&self, program: &str) {
+        cluster(["again", program]).await.ok();
+    }
+
+    /// How many bytes the API server has sent on each connection of these pods, by the pod's end of it.
+    pub async fn told(&self, pods: &[IpAddr]) -> BTreeMap<SocketAddrV4, u64> {
+        let state = "state established '( sport = :6443 )'";
+        let sockets = cluster(["run", "sh", "-c", &format!("ss -tniHO {state}")]).await;
+        let told = sockets.ok();
+        let told = told.lines().filter_map(socket);
+        told.filter(|(at, _)| pods.contains(&IpAddr::V4(*at.ip())))
+            .collect()
+    }
+
+    /// Loses every packet between these pods and the API server, both ways, until [`Node::lose_nothing`].
+    pub async fn lose_packets_of(&self, pods: &[IpAddr]) {
+        let lost = pods.iter().fold(String::new(), |mut lost, pod| {
+            let _ = write!(
+                lost,
+                "add rule inet lost in ip saddr {pod} tcp dport 6443 drop\n"
+            );
+            let _ = write!(
+                lost,
+                "add rule inet lost out ip daddr {pod} tcp sport 6443 drop\n"
+            );
+            lost
+        });
+        lose(&lost).await;
+    }
+
+    /// The same for some connections only, by the pod's end of each.
+    pub async fn lose_packets_between(&self, ends: impl IntoIterator<Item = &SocketAddrV4>) {
+        let lost = ends.into_iter().fold(String::new(), |mut lost, end| {
+            let (pod, port) = (end.ip(), end.port());
+            let _ = write!(
+                lost,
+                "add rule inet lost in ip saddr {pod} tcp sport {port} tcp dport 6443 drop\n\
+                 add rule inet lost out ip daddr {pod} tcp dport {port} tcp sport 6443 drop\n"
+            );
+            lost
+        });
+        lose(&lost).await;
+    }
+
+    /// Every packet arrives again.
+    pub async fn lose_nothing(&self) {
+        change_rules("add table inet lost\ndelete table inet lost\n").await;
+    }
+
     /// Has the kubelet run a pod that no API server knows of yet; `manifest` is its text.
     pub async fn run_static_pod(&self, name: &str, manifest: &str) {
         // Whole or not at all: the kubelet reads what it sees.
@@ -50,6 +102,28 @@ impl Node {
         socket.connect(ADDRESS).expect("the node has a route");
         socket.local_addr().expect("it is bound").ip()
     }
+}
+
+/// Before connection tracking on the way out, where the API server's address is still its own.
+async fn lose(rules: &str) {
+    let chains = "add table inet lost\n\
+                  add chain inet lost in { type filter hook input priority 0; }\n\
+                  add chain inet lost out { type filter hook output priority -300; }\n";
+    change_rules(&format!("{chains}{rules}")).await;
+}
+
+async fn change_rules(script: &str) {
+    let program = Program::new(CLUSTER).args(["run", "nft", "-f", "-"]);
+    program.input(script).run().await.ok();
+}
+
+/// The far end of a socket of the API server, which listens on IPv6 too, and how many bytes it has sent on it.
+fn socket(line: &str) -> Option<(SocketAddrV4, u64)> {
+    let far = line.split_whitespace().nth(3)?;
+    let far = far.replace("[::ffff:", "").replace(']', "");
+    let sent = line.split_once("bytes_sent:")?.1;
+    let sent = sent.split_whitespace().next()?.parse().ok()?;
+    Some((far.parse().ok()?, sent))
 }
 
 async fn cluster<const N: usize>(args: [&str; N]) -> Outcome {

@@ -78,21 +78,29 @@ impl Pod {
     /// Returns the line.
     pub async fn waits_for(&self, dependency: &str, reason: &str) -> String {
         self.is_gated().await;
-        let what = format!("{} waits for {dependency} ({reason})", self.name);
-        let line = await_until(&what, LIMIT, async || {
+        let (names, gives) = (format!("for {dependency}: "), format!("({reason}"));
+        let what = format!("waits for {dependency} ({reason})");
+        let is_it = |line: &str| line.contains(&names) && line.contains(&gives);
+        let line = self.last_line(&what, is_it).await;
+        self.is_shut().await;
+        line
+    }
+
+    /// Waits until the last line of the gate's log contains this. Returns the line.
+    pub async fn gate_says(&self, part: &str) -> String {
+        let what = format!("says {part:?}");
+        self.last_line(&what, |line| line.contains(part)).await
+    }
+
+    async fn last_line(&self, what: &str, is_it: impl Fn(&str) -> bool) -> String {
+        let what = format!("the gate of {} {what}", self.name);
+        await_until(&what, LIMIT, async || {
             let log = self.gate_log().await;
             let last = log.into_iter().next_back().map(|line| line.text);
             let last = last.unwrap_or_else(|| "no log".to_owned());
-            let names = last.contains(&format!("for {dependency}: "));
-            if names && last.contains(&format!("({reason}")) {
-                Ok(last)
-            } else {
-                Err(last)
-            }
+            if is_it(&last) { Ok(last) } else { Err(last) }
         })
-        .await;
-        self.is_shut().await;
-        line
+        .await
     }
 
     /// Fails where the gate opens in the next three seconds.

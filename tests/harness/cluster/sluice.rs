@@ -4,6 +4,7 @@ use super::object::{Look, text};
 use super::program::{Outcome, Program};
 use super::{LIMIT, await_until, finally};
 use serde_json::Value;
+use std::net::IpAddr;
 
 /// Where it is installed, under the release name that is also the name of its Deployment and Service.
 pub const NAMESPACE: &str = "sluice-system";
@@ -144,6 +145,17 @@ pub async fn replicas() -> Vec<(String, Value)> {
     let stays = |pod: &&Value| text(pod, "/metadata/deletionTimestamp").is_empty();
     let replica = |pod: &Value| (text(pod, "/metadata/name").to_owned(), restarts(pod));
     pods.iter().filter(stays).map(replica).collect()
+}
+
+/// The addresses of the replicas that stay.
+pub async fn addresses() -> Vec<IpAddr> {
+    let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
+    let stays = |pod: &&Value| text(pod, "/metadata/deletionTimestamp").is_empty();
+    let address = |pod: &Value| text(pod, "/status/podIP").parse();
+    let addresses = pods.iter().filter(stays).map(address);
+    addresses
+        .collect::<Result<_, _>>()
+        .expect("each replica has an address")
 }
 
 /// What the replicas have logged lately.

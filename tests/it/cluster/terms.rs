@@ -1,29 +1,27 @@
-use harness::cluster::{
-    LIMIT, Manifest, Namespace, Pod, config_map, deployment, job, with_namespace,
-};
+use harness::cluster::{LIMIT, Namespace, Pod, config_map, deployment, job, with_namespace};
 use std::time::Duration;
 
-/// Longer than a pod takes to run its gate, so that the wait is seen before it is over.
-const TIMEOUT: &str = "20s";
-
-/// A Deployment that waits for a ConfigMap, with a timeout and what happens then.
-fn api(on_timeout: &str) -> Manifest {
-    deployment("api")
-        .depends_on("configmap/go")
-        .annotated("sluice.dev/timeout", TIMEOUT)
-        .annotated("sluice.dev/on-timeout", on_timeout)
+/// The pod of a Deployment that waits for a ConfigMap, whose timeout is set, and with it passes, once it is seen to wait:
+/// however long a pod takes to run its gate.
+async fn times_out(ns: &Namespace, on_timeout: &str) -> Pod {
+    let api = deployment("api").depends_on("configmap/go");
+    let api = api.annotated("sluice.dev/on-timeout", on_timeout);
+    ns.apply([api]).await.ok();
+    let api = ns.pod_of("api").await;
+    api.waits_for("ConfigMap/go", "NotFound").await;
+    ns.annotate("deployment/api", "sluice.dev/timeout", "1s")
+        .await;
+    api
 }
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn wait_says_that_the_timeout_has_passed_and_waits_on() {
     with_namespace("timeout-wait", async |ns| {
-        ns.apply([api("wait")]).await.ok();
-        let api = ns.pod_of("api").await;
-        api.waits_for("ConfigMap/go", "NotFound").await;
-        api.has_event("TimedOut", "the timeout of 20s", LIMIT).await;
-        let line = api.waits_for("ConfigMap/go", "NotFound").await;
-        assert!(line.contains("has passed, and the pod waits on"), "{line}");
+        let api = times_out(ns, "wait").await;
+        api.has_event("TimedOut", "the timeout of 1s", LIMIT).await;
+        let line = api.gate_says("has passed, and the pod waits on").await;
+        assert!(line.contains("for ConfigMap/go: "), "{line}");
         api.stays_shut().await;
 
         ns.apply([config_map("go")]).await.ok();
@@ -36,13 +34,11 @@ async fn wait_says_that_the_timeout_has_passed_and_waits_on() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn fail_ends_the_gate_with_the_reason_and_it_opens_once_the_dependency_is_there() {
     with_namespace("timeout-fail", async |ns| {
-        ns.apply([api("fail")]).await.ok();
-        let api = ns.pod_of("api").await;
-        api.waits_for("ConfigMap/go", "NotFound").await;
+        let api = times_out(ns, "fail").await;
         let message = api.is_refused().await;
         for part in [
             "ConfigMap/go: NotFound (NotFound",
-            "the timeout of 20s",
+            "the timeout of 1s",
             "raise the timeout",
         ] {
             assert!(message.contains(part), "{message}");
@@ -74,14 +70,14 @@ async fn fail_fails_the_job_of_somebody_who_asked_for_it() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn proceed_starts_without_the_dependency_and_is_not_remembered() {
     with_namespace("timeout-proceed", async |ns| {
-        ns.apply([api("proceed")]).await.ok();
-        let first = ns.pod_of("api").await;
-        first.waits_for("ConfigMap/go", "NotFound").await;
+        let first = times_out(ns, "proceed").await;
         first.starts().await;
         first
             .has_event("TimedOut", "opened without ConfigMap/go (NotFound", LIMIT)
             .await;
 
+        ns.annotate("deployment/api", "sluice.dev/timeout", "1h")
+            .await;
         second(ns, &first)
             .await
             .waits_for("ConfigMap/go", "NotFound")

@@ -1,6 +1,5 @@
-use harness::cluster::{Program, config_map, deployment, with_namespace};
+use harness::cluster::{LIMIT, Program, config_map, deployment, with_namespace};
 use harness::process::binary;
-use std::time::Duration;
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
@@ -11,12 +10,11 @@ async fn events_on_the_pod_tell_that_it_waits_and_that_it_does_not_any_more() {
             .ok();
         let api = ns.pod_of("api").await;
         api.waits_for("ConfigMap/go", "NotFound").await;
-        let soon = Duration::from_secs(10);
-        api.has_event("Waiting", "ConfigMap/go", soon).await;
+        api.has_event("Waiting", "ConfigMap/go", LIMIT).await;
 
         ns.apply([config_map("go")]).await.ok();
         api.starts().await;
-        api.has_event("Released", "", soon).await;
+        api.has_event("Released", "", LIMIT).await;
     })
     .await;
 }

@@ -1,0 +1,100 @@
+//! Packets between sluice and the API server get lost, and nobody closes a connection: what is known then grows old.
+
+use harness::cluster::{
+    Namespace, Node, Pod, alone, config_map, deployment, finally, service, sluice,
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// After this long without a sign of the API server nothing counts that is known.
+const STALE: Duration = Duration::from_secs(30);
+
+/// How long nothing arrives; `SLUICE_SILENCE` asks for longer, in seconds.
+fn silence() -> Duration {
+    let asked = std::env::var("SLUICE_SILENCE").ok();
+    asked
+        .and_then(|it| it.parse().ok())
+        .map_or(STALE + Duration::from_secs(15), Duration::from_secs)
+}
+
+/// A Service that is ready as soon as it exists, because it selects nobody.
+async fn somebody_waits(ns: &Namespace) -> Pod {
+    let a = service("a").with("/spec/selector", Value::Null);
+    let api = deployment("api").depends_on("svc/a, configmap/late");
+    ns.apply([a, api]).await.ok();
+    let api = ns.pod_of("api").await;
+    api.waits_for("ConfigMap/late", "NotFound").await;
+    api
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn nothing_opens_while_no_packet_arrives_and_the_right_ones_open_afterwards() {
+    let Some(node) = Node::ours().await else {
+        return;
+    };
+    alone("cut-off", async |ns| {
+        let api = somebody_waits(ns).await;
+        let replicas = sluice::addresses().await;
+        finally(
+            async || {
+                node.lose_packets_of(&replicas).await;
+                ns.kubectl(["delete", "service/a"]).await.ok();
+                ns.apply([config_map("late")]).await.ok();
+                api.gate_says("(Stale").await;
+                tokio::time::sleep(silence().saturating_sub(STALE)).await;
+                api.is_shut().await;
+            },
+            async |_| node.lose_nothing().await,
+        )
+        .await;
+        api.waits_for("Service/a", "NotFound").await;
+        ns.apply([service("a").with("/spec/selector", Value::Null)])
+            .await
+            .ok();
+        api.starts().await;
+    })
+    .await;
+}
+
+/// Only the connections on which the API server tells of Services: everything else that sluice hears is true.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_watch_that_dies_silently_opens_nothing() {
+    let Some(node) = Node::ours().await else {
+        return;
+    };
+    alone("dead-watch", async |ns| {
+        let api = somebody_waits(ns).await;
+        let replicas = sluice::addresses().await;
+        let before = node.told(&replicas).await;
+        for count in 0..20 {
+            let note = format!("{count}{}", "x".repeat(4000));
+            let patch = json!({"metadata": {"annotations": {"example.com/note": note}}});
+            ns.look.patch("service/a", &patch).await;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let mut watches = node.told(&replicas).await;
+        watches.retain(|at, bytes| *bytes > before.get(at).unwrap_or(&0) + 60_000);
+        assert!(watches.len() >= replicas.len(), "{watches:?}");
+
+        finally(
+            async || {
+                node.lose_packets_between(watches.keys()).await;
+                ns.kubectl(["delete", "service/a"]).await.ok();
+                // The watch of Services is the only one that could tell.
+                tokio::time::sleep(STALE + Duration::from_secs(10)).await;
+                ns.apply([config_map("late")]).await.ok();
+                api.waits_for("Service/a", "NotFound").await;
+                api.stays_shut().await;
+            },
+            async |_| node.lose_nothing().await,
+        )
+        .await;
+        ns.apply([service("a").with("/spec/selector", Value::Null)])
+            .await
+            .ok();
+        api.starts().await;
+    })
+    .await;
+}
