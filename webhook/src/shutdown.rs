@@ -1,23 +1,19 @@
-//! From the first SIGTERM to the exit, in steps that a client does not notice.
+//! From the reason to leave (a SIGTERM, say) to the exit, in steps that a client does not notice.
 //!
 //! 1. **Leaving**: `/ready` turns red, requests are answered as before but with `Connection: close`. Endpoints and
 //!    kube-proxy need a second or two to learn that this replica is going; until then requests still arrive.
 //! 2. **Draining**: no new connections; the ones that are in the middle of a request may end it.
 //! 3. **Aborting**: whatever is left is cut.
 //!
-//! A second signal at any time aborts.
+//! A signal on the way aborts.
 
-use std::{io, time::Duration};
-
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::mpsc,
-    time::sleep,
-};
+use futures::stream::{self, Stream, StreamExt};
+use std::io;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
-
-use crate::readiness::Condition;
+use tracing::warn;
 
 /// How far the process has come on its way out. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +26,7 @@ pub struct Shutdown {
 /// How long the steps take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grace {
-    /// From the signal to the end of accepting connections.
+    /// From the first step to the end of accepting connections.
     pub keep_serving: Duration,
     /// From there until what is left is cut: longer than the longest request.
     pub drain: Duration,
@@ -46,12 +42,12 @@ impl Default for Grace {
 }
 
 impl Shutdown {
-    /// Whether the first signal has come.
+    /// Whether the process is on its way out.
     pub fn is_leaving(&self) -> bool {
         self.leaving.is_cancelled()
     }
 
-    /// Waits for the first signal. Background work that writes to the cluster ends here.
+    /// Waits for the first step. Background work that writes to the cluster ends here.
     pub async fn leaving(&self) {
         self.leaving.cancelled().await;
     }
@@ -66,7 +62,7 @@ impl Shutdown {
         self.aborting.cancelled().await;
     }
 
-    /// Takes the first step: [`Shutdown::conduct`] does it on a signal.
+    /// Takes the first step: [`Shutdown::conduct`] begins with it.
     pub fn leave(&self) {
         self.leaving.cancel();
     }
@@ -83,23 +79,16 @@ impl Shutdown {
         self.aborting.cancel();
     }
 
-    /// Waits for a signal and goes through the steps; `serving` is the condition that the first step takes back.
-    /// Returns when the last step is taken; the process may end earlier, when nothing is left to drain.
+    /// Takes the steps one after the other; a signal that comes meanwhile takes all of them at once. Returns when the last
+    /// step is taken; the process may end earlier, when nothing is left to drain.
     pub async fn conduct(
         &self,
-        mut signals: mpsc::Receiver<&'static str>,
-        serving: Condition,
-        grace: Grace,
-    ) {
-        let Some(name) = signals.recv().await else {
-            return;
-        };
-        let Grace {
+        mut signals: impl Stream<Item = &'static str> + Unpin,
+        Grace {
             keep_serving,
             drain,
-        } = grace;
-        info!(signal = name, ?keep_serving, ?drain, "Shutting down");
-        serving.unmet("this replica is shutting down");
+        }: Grace,
+    ) {
         self.leave();
         let steps = async {
             sleep(keep_serving).await;
@@ -110,7 +99,7 @@ impl Shutdown {
         tokio::select! {
             biased;
             // Cancel-safe: a signal that is not received here is not needed by anybody later.
-            Some(name) = signals.recv() => warn!(signal = name, "Second signal, aborting"),
+            Some(name) = signals.next() => warn!(signal = name, "Second signal, aborting"),
             () = steps => {}
         }
         self.abort();
@@ -122,96 +111,48 @@ impl Shutdown {
 /// # Errors
 ///
 /// When a handler cannot be installed.
-pub fn signals() -> io::Result<mpsc::Receiver<&'static str>> {
-    let (sender, receiver) = mpsc::channel(2);
-    for (kind, name) in [
-        (SignalKind::terminate(), "SIGTERM"),
-        (SignalKind::interrupt(), "SIGINT"),
-    ] {
-        let mut stream = signal(kind)?;
-        let sender = sender.clone();
-        tokio::spawn(async move {
-            while stream.recv().await.is_some() {
-                // Full means that two are waiting already, and a third says nothing new.
-                let _ = sender.try_send(name);
-            }
+pub fn signals() -> io::Result<impl Stream<Item = &'static str> + Unpin> {
+    let each = |kind, name| {
+        let signals = stream::unfold(signal(kind)?, move |mut signals| async move {
+            signals.recv().await.map(|()| (name, signals))
         });
-    }
-    Ok(receiver)
+        io::Result::Ok(signals.boxed())
+    };
+    Ok(stream::select(
+        each(SignalKind::terminate(), "SIGTERM")?,
+        each(SignalKind::interrupt(), "SIGINT")?,
+    ))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use futures::FutureExt;
     use tokio::time::Instant;
 
-    use super::*;
-    use crate::readiness::Readiness;
-
-    struct Run {
-        shutdown: Shutdown,
-        readiness: Readiness,
-        signals: mpsc::Sender<&'static str>,
-        start: Instant,
-        conducted: tokio::task::JoinHandle<()>,
-    }
-
-    fn run() -> Run {
-        let (signals, receiver) = mpsc::channel(2);
-        let (shutdown, readiness) = (Shutdown::default(), Readiness::default());
-        let serving = readiness.condition("serving", "starting");
-        serving.met();
-        let conducted = tokio::spawn({
-            let shutdown = shutdown.clone();
-            async move { shutdown.conduct(receiver, serving, Grace::default()).await }
-        });
-        Run {
-            shutdown,
-            readiness,
-            signals,
-            start: Instant::now(),
-            conducted,
-        }
-    }
-
     #[tokio::test(start_paused = true)]
-    async fn a_signal_takes_the_steps_one_after_the_other() {
-        let Run {
-            shutdown,
-            readiness,
-            signals,
-            start,
-            conducted,
-        } = run();
-        assert!(readiness.missing().is_empty());
-        signals.send("SIGTERM").await.unwrap();
-        shutdown.leaving().await;
-        assert_eq!(start.elapsed().as_secs(), 0);
-        assert_eq!(
-            readiness.missing()[0].to_string(),
-            "serving: this replica is shutting down"
-        );
-        shutdown.draining().await;
-        assert_eq!(start.elapsed().as_secs(), 10);
-        shutdown.aborting().await;
-        assert_eq!(start.elapsed().as_secs(), 16);
-        conducted.await.unwrap();
+    async fn the_steps_come_one_after_the_other() {
+        let (shutdown, start) = (Shutdown::default(), Instant::now());
+        let seconds = async || {
+            shutdown.leaving().await;
+            let leaving = start.elapsed().as_secs();
+            shutdown.draining().await;
+            let draining = start.elapsed().as_secs();
+            shutdown.aborting().await;
+            [leaving, draining, start.elapsed().as_secs()]
+        };
+        let conducted = shutdown.conduct(stream::pending(), Grace::default());
+        let ((), seconds) = tokio::join!(conducted, seconds());
+        assert_eq!(seconds, [0, 10, 16]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_second_signal_aborts() {
-        let Run {
-            shutdown,
-            signals,
-            start,
-            conducted,
-            ..
-        } = run();
-        signals.send("SIGTERM").await.unwrap();
-        shutdown.leaving().await;
-        signals.send("SIGTERM").await.unwrap();
-        conducted.await.unwrap();
-        shutdown.draining().await;
-        shutdown.aborting().await;
+        let (shutdown, start) = (Shutdown::default(), Instant::now());
+        let again = stream::once(async { "SIGTERM" }).boxed();
+        shutdown.conduct(again, Grace::default()).await;
+        assert!(shutdown.draining().now_or_never().is_some());
+        assert!(shutdown.aborting().now_or_never().is_some());
         assert_eq!(start.elapsed().as_secs(), 0);
     }
 }

@@ -29,6 +29,7 @@ pub struct Mutator {
 impl Mutator {
     /// `first` says who else comes later: the API server calls webhooks by the name of their configuration, which is
     /// `first` and the namespace's. `change` is asked for the operations of a JSON patch on the pod that it is shown.
+    #[expect(clippy::disallowed_methods, reason = "it serves until the test ends")]
     pub async fn start(
         node: &Node,
         ns: &Namespace,

@@ -11,10 +11,12 @@ use crate::gate_policy;
 use crate::inject::Keys;
 use crate::known::{Known, Settings};
 use crate::metrics::Metrics;
+use crate::process::Process;
 use crate::readiness::Readiness;
 use crate::server::{self, Limits, Port, Server};
 use crate::shutdown::{self, Grace, Shutdown};
 use crate::status::{self, Authenticator, Recorder, Service};
+use crate::tasks::{Spawner, Tasks};
 use crate::telemetry;
 use anyhow::{Context, Result};
 use axum::Router;
@@ -28,8 +30,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinSet;
-use tracing::{Instrument, info, info_span};
+use tracing::info;
 
 /// What the process is assembled from, once the flags are read.
 struct Parts {
@@ -38,10 +39,15 @@ struct Parts {
     readiness: Readiness,
     shutdown: Shutdown,
     resolver: Arc<Resolver>,
+    tasks: Spawner,
 }
 
 impl Args {
     /// Runs until a signal has been answered and the last request is done.
+    ///
+    /// # Errors
+    ///
+    /// The process cannot start, or a task of it has ended that had to last.
     pub async fn run(self) -> Result<()> {
         telemetry::init(&self.log_level, self.log_format)?;
         info!(config = ?self, "Starting");
@@ -50,32 +56,29 @@ impl Args {
             .await
             .context("failed to find the API server")?;
         let signals = shutdown::signals().context("failed to listen for signals")?;
+        let grace = Grace {
+            keep_serving: self.shutdown_delay,
+            ..Grace::default()
+        };
+        let (tasks, background) = Tasks::new();
         let parts = Parts {
             client,
             registry,
             readiness: Readiness::default(),
             shutdown: Shutdown::default(),
             resolver: Resolver::new(),
+            tasks,
         };
-        let serving = parts
-            .readiness
-            .condition("serving", "the ports are not open yet");
-        let shutdown = parts.shutdown.clone();
-        let grace = Grace {
-            keep_serving: self.shutdown_delay,
-            ..Grace::default()
-        };
-        let mut servers = self.assemble(parts).await?;
-        serving.met();
-        tokio::spawn(async move { shutdown.conduct(signals, serving, grace).await });
-        while let Some(ended) = servers.join_next().await {
-            ended.context("a server ended early")?;
-        }
+        let process = self.assemble(parts, background).await?;
+        process.run(signals, grace).await?;
         info!("Done");
         Ok(())
     }
 
-    async fn assemble(self, mut parts: Parts) -> Result<JoinSet<()>> {
+    async fn assemble(self, mut parts: Parts, background: Tasks) -> Result<Process> {
+        let serving = parts
+            .readiness
+            .condition("serving", "the ports are not open yet");
         let (known, requests) = Known::new();
         if self.follow_helm_releases {
             known.read_secrets();
@@ -102,7 +105,7 @@ impl Args {
             metrics: metrics.clone(),
             shutdown: shutdown.clone(),
         };
-        let mut servers = JoinSet::new();
+        let (spawner, servers) = Tasks::new();
         let listeners: [(Server, u16, Router); 3] = [
             (
                 server(Port::Admission, Some(Arc::clone(&tls)), Limits::admission()),
@@ -121,11 +124,15 @@ impl Args {
             ),
         ];
         for (server, port, router) in listeners {
-            let span = info_span!("serve", port = server.port.label());
-            let listener = listen(port).await?;
-            servers.spawn(server.serve(listener, router).instrument(span));
+            let name = format!("{} server", server.port.label());
+            spawner.keep(name, server.serve(listen(port).await?, router));
         }
-        Ok(servers)
+        Ok(Process {
+            servers,
+            background,
+            shutdown,
+            serving,
+        })
     }
 
     /// Admission, the certificates that it needs, and the policy that it writes.
@@ -160,7 +167,7 @@ impl Args {
             metrics,
         );
         let keep = authority.run(Timestamp::now, parts.shutdown.clone());
-        tokio::spawn(keep.instrument(info_span!("authority")));
+        parts.tasks.keep("authority", keep);
         let found = parts
             .readiness
             .condition("gate", "the address of our own Service is not known yet");
@@ -171,7 +178,7 @@ impl Args {
             Arc::clone(&admission),
             found,
         );
-        tokio::spawn(keep.instrument(info_span!("gate policy")));
+        parts.tasks.keep("gate policy", keep);
         admission.router()
     }
 
@@ -188,14 +195,15 @@ impl Args {
             client: client.clone(),
             known: Arc::clone(&known),
             metrics: Arc::clone(&metrics),
+            tasks: parts.tasks.clone(),
         };
-        tokio::spawn(catalog.run(requests));
+        parts.tasks.keep("catalog", catalog.run(requests));
         let config = memory::Config {
             namespace: self.service_namespace.clone(),
             name: self.memory_config_map.clone(),
         };
         let keep = memory::keep(client.clone(), config, Arc::clone(&known));
-        tokio::spawn(keep.instrument(info_span!("memory")));
+        parts.tasks.keep("memory", keep);
         let settings = Arc::new(Settings {
             policy: Policy {
                 cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
@@ -213,7 +221,7 @@ impl Args {
             Arc::clone(&known),
             Arc::clone(&settings),
         );
-        tokio::spawn(keep.instrument(info_span!("slots")));
+        parts.tasks.keep("slots", keep);
         let config = health_rules::Config {
             namespace: self.service_namespace.clone(),
             name: self.health_rules_configmap.clone(),
@@ -221,20 +229,18 @@ impl Args {
             instance: self.instance.clone(),
         };
         let errors = health_rules::register(&mut parts.registry);
-        health_rules::start(client, config, &known, errors);
+        health_rules::start(client, config, &known, errors, &parts.tasks);
         let plans = plans::follow(client.clone(), Arc::clone(&known), self.instance.clone());
-        tokio::spawn(plans.instrument(info_span!("plans")));
+        parts.tasks.keep("plans", plans);
         let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
-        tokio::spawn(writer.instrument(info_span!("events")));
+        parts.tasks.keep("events", writer);
         let synced = parts
             .readiness
             .condition("watches", "the gated pods have not been listed yet");
-        tokio::spawn({
-            let gated = Arc::clone(known.gated());
-            async move {
-                gated.synced().await;
-                synced.met();
-            }
+        let gated = Arc::clone(known.gated());
+        parts.tasks.run("first list of gated pods", async move {
+            gated.synced().await;
+            synced.met();
         });
         status::router(Arc::new(Service {
             known,
@@ -262,3 +268,6 @@ async fn listen(port: u16) -> Result<TcpListener> {
 fn custom((group, word): (String, String)) -> Kind {
     Kind::Custom { group, word }
 }
+
+#[cfg(test)]
+mod tests;

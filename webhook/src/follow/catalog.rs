@@ -7,6 +7,7 @@
 use super::watch::{Observer, Target, follow};
 use crate::known::{Condition, Detail, Details, Known, Store, View, detail};
 use crate::metrics::Metrics;
+use crate::tasks::Spawner;
 use kube::Client;
 use kube::discovery::{self, ApiResource, Scope};
 use rules::keys;
@@ -18,7 +19,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tracing::{Instrument, debug, info, info_span};
+use tracing::{debug, info};
 
 /// How often discovery is asked again for a kind that nobody has defined: aggregated APIs announce nothing.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -34,6 +35,8 @@ pub struct Catalog {
     pub known: Arc<Known>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Starts the watches.
+    pub tasks: Spawner,
 }
 
 /// How the API server names a kind.
@@ -54,19 +57,19 @@ enum Sought {
 impl Catalog {
     /// Serves requests for kinds as long as the process runs.
     pub async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
-        let gated = self.clone().follow_gated();
-        tokio::spawn(gated.instrument(info_span!("watch", kind = "gated pods")));
-        let unscheduled = self.clone().follow_unscheduled();
-        tokio::spawn(unscheduled.instrument(info_span!("watch", kind = "unscheduled pods")));
-        let plans = self.clone().follow_plans();
-        tokio::spawn(plans.instrument(info_span!("watch", kind = "plans")));
+        let tasks = &self.tasks;
+        tasks.keep("watch of gated pods", self.clone().follow_gated());
+        tasks.keep(
+            "watch of unscheduled pods",
+            self.clone().follow_unscheduled(),
+        );
+        tasks.keep("watch of plans", self.clone().follow_plans());
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         if let Some(jobs) = kinds::builtin("batch", "Job") {
             self.known.store(&Kind::Builtin(jobs));
         }
         while let Some(kind) = requests.recv().await {
-            let span = info_span!("watch", %kind);
-            tokio::spawn(self.clone().serve(kind).instrument(span));
+            tasks.run(format!("watch of {kind}"), self.clone().serve(kind));
         }
     }
 
@@ -294,6 +297,7 @@ fn defined(definition: &Value, word: &str) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tasks::Tasks;
     use axum::body::Body as Answer;
     use axum::http::{Request, Response};
     use kube::client::Body;
@@ -315,18 +319,20 @@ mod tests {
             Ok::<_, Infallible>(answer.unwrap())
         });
         let (known, requests) = Known::new();
+        let (spawner, mut tasks) = Tasks::new();
         let catalog = Catalog {
             client: Client::new(api_server, "default"),
             known: Arc::clone(&known),
             metrics: Arc::default(),
+            tasks: spawner.clone(),
         };
-        let running = tokio::spawn(catalog.run(requests));
+        spawner.keep("catalog", catalog.run(requests));
         let store = known.store(&Kind::Custom {
             group: "example.com".into(),
             word: "Widget".into(),
         });
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        running.abort();
+        let ended = tokio::time::timeout(Duration::from_secs(1), tasks.ended()).await;
+        assert!(ended.is_err(), "{ended:?}");
         store.condition()
     }
 

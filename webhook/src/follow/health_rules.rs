@@ -7,6 +7,7 @@
 use super::config_map;
 use crate::event::{self, Note, Target};
 use crate::known::Known;
+use crate::tasks::Spawner;
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::Api;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tracing::{Instrument, debug, info, info_span, warn};
+use tracing::{debug, info, warn};
 
 /// After a failed read or a broken watch.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
@@ -49,8 +50,8 @@ pub fn register(registry: &mut Registry) -> Gauge {
     errors
 }
 
-/// Sets the rules that need no reading, and begins to follow those that do.
-pub fn start(client: &Client, config: Config, known: &Arc<Known>, errors: Gauge) {
+/// Sets the rules that need no reading, and starts to follow those that do.
+pub fn start(client: &Client, config: Config, known: &Arc<Known>, errors: Gauge, tasks: &Spawner) {
     let Some(name) = config.name.clone().filter(|name| !name.is_empty()) else {
         let rules = Some(Rules::default());
         return known.health_rules().set(rules, config.builtin);
@@ -64,7 +65,7 @@ pub fn start(client: &Client, config: Config, known: &Arc<Known>, errors: Gauge)
         errors,
         told: Vec::new(),
     };
-    tokio::spawn(follower.run().instrument(info_span!("health rules")));
+    tasks.keep("health rules", follower.run());
 }
 
 struct Follower {

@@ -15,12 +15,12 @@ use tokio::sync::Notify;
 /// The holders of every wave, and who waits to become one.
 #[derive(Debug, Default)]
 pub struct Slots {
-    known: Mutex<Waves>,
+    known: Mutex<Table>,
     pub(crate) wanted: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waves {
+struct Table {
     /// The ConfigMap's `resourceVersion`; `None` until it has been read.
     version: Option<String>,
     waves: BTreeMap<Wave, Vec<Holder>>,
@@ -85,13 +85,13 @@ impl Slots {
         Some((known.version.clone()?, waves))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waves> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         // A panic while the lock was held leaves at worst a waiter that was not woken; it asks again within 30 s.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waves {
+impl Table {
     /// Wakes those whom it concerns.
     fn take_over(&mut self, stored: &ConfigMap) {
         let entries = stored.data.iter().flatten();

@@ -1,0 +1,214 @@
+//! Work in the background: every task has a name, and none ends without notice.
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, pending};
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use tokio::sync::mpsc;
+use tokio::task::{Id, JoinError, JoinSet};
+use tracing::{Instrument, error, info_span};
+
+/// Starts tasks. Clones start them in the same [`Tasks`].
+#[derive(Debug, Clone)]
+pub struct Spawner(mpsc::UnboundedSender<Task>);
+
+/// The tasks that run. They stop when this is dropped.
+#[derive(Debug)]
+pub struct Tasks {
+    new: mpsc::UnboundedReceiver<Task>,
+    running: JoinSet<()>,
+    names: HashMap<Id, (String, Lasts)>,
+    /// The tasks whose work a test replaces by a panic.
+    #[cfg(test)]
+    pub(crate) planted: Vec<String>,
+}
+
+struct Task {
+    name: String,
+    lasts: Lasts,
+    work: BoxFuture<'static, ()>,
+}
+
+/// Which end of a task is in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lasts {
+    /// None, as long as the process runs.
+    Always,
+    /// The end of its work.
+    WhileNeeded,
+}
+
+/// A task has ended that had to last.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Ended {
+    /// It panicked.
+    #[error("the task {task:?} panicked: {message}")]
+    Panicked {
+        /// Its name.
+        task: String,
+        /// What the panic said.
+        message: String,
+    },
+    /// Its work ended.
+    #[error("the task {task:?} ended, although it has to last as long as the process")]
+    Returned {
+        /// Its name.
+        task: String,
+    },
+}
+
+impl Spawner {
+    /// Starts work that has to last as long as the process.
+    pub fn keep(&self, name: impl Into<String>, work: impl Future<Output = ()> + Send + 'static) {
+        self.start(name.into(), Lasts::Always, work.boxed());
+    }
+
+    /// Starts work that may come to an end.
+    pub fn run(&self, name: impl Into<String>, work: impl Future<Output = ()> + Send + 'static) {
+        self.start(name.into(), Lasts::WhileNeeded, work.boxed());
+    }
+
+    fn start(&self, name: String, lasts: Lasts, work: BoxFuture<'static, ()>) {
+        // Without a receiver the process is ending, and begins nothing new.
+        let _ = self.0.send(Task { name, lasts, work });
+    }
+}
+
+impl Tasks {
+    /// No tasks yet, and what starts them. A task runs from the moment that somebody waits for the end of any.
+    pub fn new() -> (Spawner, Self) {
+        let (sender, new) = mpsc::unbounded_channel();
+        let tasks = Self {
+            new,
+            running: JoinSet::new(),
+            names: HashMap::new(),
+            #[cfg(test)]
+            planted: Vec::new(),
+        };
+        (Spawner(sender), tasks)
+    }
+
+    /// Returns when a task has panicked, or has ended that has to last. Cancel-safe.
+    pub async fn ended(&mut self) -> Ended {
+        while let Some((name, lasts, result)) = self.next().await {
+            match (result, lasts) {
+                (Err(error), _) => return panicked(name, error),
+                (Ok(()), Lasts::Always) => return Ended::Returned { task: name },
+                (Ok(()), Lasts::WhileNeeded) => {}
+            }
+        }
+        pending().await
+    }
+
+    /// Returns when every task has ended and nobody can start another. Cancel-safe.
+    pub async fn finished(&mut self) {
+        while let Some((name, _, result)) = self.next().await {
+            if let Err(error) = result {
+                error!(error = %panicked(name, error), "While shutting down");
+            }
+        }
+    }
+
+    /// The next task that ends; starts those that are new.
+    async fn next(&mut self) -> Option<(String, Lasts, Result<(), JoinError>)> {
+        let (id, result) = loop {
+            tokio::select! {
+                biased;
+                // Both arms are cancel-safe: what is not received or joined here comes again.
+                Some(task) = self.new.recv() => self.begin(task),
+                Some(ended) = self.running.join_next_with_id() => break match ended {
+                    Ok((id, ())) => (id, Ok(())),
+                    Err(error) => (error.id(), Err(error)),
+                },
+                else => return None,
+            }
+        };
+        let (name, lasts) = self.names.remove(&id)?;
+        Some((name, lasts, result))
+    }
+
+    fn begin(&mut self, task: Task) {
+        #[cfg(test)]
+        let task = self.plant(task);
+        let span = info_span!("task", name = task.name);
+        let id = self.running.spawn(task.work.instrument(span)).id();
+        self.names.insert(id, (task.name, task.lasts));
+    }
+
+    #[cfg(test)]
+    fn plant(&self, task: Task) -> Task {
+        if !self.planted.contains(&task.name) {
+            return task;
+        }
+        let work = async { panic!("planted") }.boxed();
+        Task { work, ..task }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> std::collections::BTreeSet<String> {
+        self.names.values().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// Nothing else than a panic ends a task early: none is aborted but with the whole set.
+fn panicked(task: String, error: JoinError) -> Ended {
+    let message = match error.try_into_panic() {
+        Ok(panic) => said(&*panic).to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Ended::Panicked { task, message }
+}
+
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("its message is no text")
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Task").field(&self.name).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    #[tokio::test(start_paused = true)]
+    async fn only_an_end_that_is_out_of_order_is_told() {
+        let (spawner, mut tasks) = Tasks::new();
+        spawner.keep("lasting", pending());
+        spawner.run("brief", async {});
+        let inner = spawner.clone();
+        spawner.run("parent", async move { inner.keep("child", async {}) });
+        let returned = |task: &str| Ended::Returned {
+            task: task.to_owned(),
+        };
+        assert_eq!(tasks.ended().await, returned("child"));
+        let left = timeout(Duration::from_secs(1), tasks.ended()).await;
+        assert!(left.is_err(), "{left:?}");
+        assert_eq!(tasks.names(), ["lasting".to_owned()].into());
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_told_with_its_words() {
+        let (spawner, mut tasks) = Tasks::new();
+        spawner.run("sum", async { panic!("{} is too much", 3) });
+        let ended = tasks.ended().await.to_string();
+        assert_eq!(ended, "the task \"sum\" panicked: 3 is too much");
+    }
+
+    #[tokio::test]
+    async fn all_have_finished_once_nobody_can_start_another() {
+        let (spawner, mut tasks) = Tasks::new();
+        spawner.keep("last", async {});
+        spawner.run("broken", async { panic!() });
+        drop(spawner);
+        tasks.finished().await;
+        assert!(tasks.names().is_empty());
+    }
+}
