@@ -74,6 +74,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(len(self.complaints(ROOT + "mod third;\n")), 1)
         self.assertEqual(len(self.complaints(ROOT.replace("mod lower;\n", ""))), 1)
         self.assertEqual(len(self.complaints("//! A crate.\nmod lower;\n")), 1)
+        self.assertEqual(self.complaints("//! A crate without modules.\n"), [])
 
 
 if __name__ == "__main__":
