@@ -6,6 +6,10 @@ pub const DEPENDS_ON: &str = "sluice.dev/depends-on";
 /// The list in the grammar of cli-utils (`group/Kind/name`), honoured as written so that charts written for kpt work.
 pub const CONFIG_DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 
+/// By which an object asks for a gate, on itself or on its pod template. The chart has the API server send to the webhook
+/// what carries one of them, and nothing else.
+pub const ASKING: [&str; 4] = [DEPENDS_ON, CONFIG_DEPENDS_ON, WEIGHT, PARALLELISM];
+
 /// The constant marker: an annotation on the pod template of a gated workload, a label on a gated pod.
 /// Its only value is [`GATED_VALUE`], because a value that could change would roll pods.
 pub const GATED: &str = "sluice.dev/gated";
@@ -77,6 +81,9 @@ pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 
 /// HIP-0025: an object has failed once one of these expressions is met, whatever else is.
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
+
+/// By which Helm runs an object apart from its release: when, comma separated.
+pub const HELM_HOOK: &str = "helm.sh/hook";
 
 /// A label on a ConfigMap that holds a plan ([`crate::plan`]).
 pub const PLAN: &str = "sluice.dev/plan";

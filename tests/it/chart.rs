@@ -512,6 +512,27 @@ fn calls_the_webhook_for_exactly_what_was_proven() {
     assert_eq!(conditions(rendered.collect()), conditions(proven.collect()));
 }
 
+/// The one list of keys in the chart is the rules' own, and nothing in the chart spells out another.
+#[test]
+fn asks_for_the_keys_of_the_rules() {
+    let templates = chart_dir().join("templates");
+    let conditions = std::fs::read_to_string(templates.join("_matchconditions.tpl"));
+    let conditions = conditions.expect("the conditions");
+    let define = "{{- define \"sluice.keys\" -}}";
+    let list = conditions.split_once(define).and_then(|(_, rest)| {
+        let (list, _) = rest.split_once("{{- end }}")?;
+        Some(list.split_whitespace().collect::<Vec<_>>())
+    });
+    assert_eq!(list.as_deref(), Some(&rules::keys::ASKING[..]));
+    for file in helm::files(&templates) {
+        let text = std::fs::read_to_string(&file).expect("chart files are text");
+        for key in ["sluice.dev/weight", "sluice.dev/parallelism"] {
+            let listed = usize::from(file.ends_with("_matchconditions.tpl"));
+            assert_eq!(text.matches(key).count(), listed, "{key} in {file:?}");
+        }
+    }
+}
+
 /// Each value has its `# --` sentence, and each has a place in the schema.
 #[test]
 fn explains_every_value() {

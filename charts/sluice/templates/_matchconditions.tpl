@@ -6,8 +6,18 @@ guards are conditions of their own because one false condition outweighs any num
 no user function in them, so the keys and the path are spelled out by these helpers.
 */}}
 
+{{/* The keys by which an object asks for a gate: the one list of them. */}}
+{{- define "sluice.keys" -}}
+sluice.dev/depends-on config.kubernetes.io/depends-on sluice.dev/weight sluice.dev/parallelism
+{{- end }}
+
 {{- define "sluice.match.keys" -}}
-['sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism']
+{{ include "sluice.match.list" (splitList " " (include "sluice.keys" .)) }}
+{{- end }}
+
+{{/* Texts as a list in CEL. */}}
+{{- define "sluice.match.list" -}}
+['{{ join "', '" . }}']
 {{- end }}
 
 {{/* Does the object itself carry one of the keys? */}}
@@ -15,9 +25,25 @@ no user function in them, so the keys and the path are spelled out by these help
 has(object.metadata.annotations) && {{ include "sluice.match.keys" . }}.exists(k, k in object.metadata.annotations)
 {{- end }}
 
-{{/* Does the pod template at this path carry the marker? */}}
-{{- define "sluice.match.marked" -}}
-has({{ . }}.metadata) && has({{ . }}.metadata.annotations) && 'sluice.dev/gated' in {{ . }}.metadata.annotations
+{{/* Is there anything at this path, of object or oldObject? */}}
+{{- define "sluice.match.there" -}}
+{{- $steps := splitList "." . }}
+{{- $path := first $steps }}
+{{- $guards := list }}
+{{- range $step := rest $steps }}
+{{- $path = printf "%s.%s" $path $step }}
+{{- $guards = append $guards (printf "has(%s)" $path) }}
+{{- end }}
+{{- join " && " $guards }}
+{{- end }}
+
+{{/*
+Does the pod template at a path carry one of these keys? What a custom kind keeps there may be anything, so types are asked too.
+*/}}
+{{- define "sluice.match.inside" -}}
+{{- $metadata := printf "%s.metadata" .path }}
+{{- $annotations := printf "%s.annotations" $metadata }}
+{{- include "sluice.match.there" $metadata }} && type({{ $metadata }}) == map && has({{ $annotations }}) && type({{ $annotations }}) == map && {{ include "sluice.match.list" .keys }}.exists(k, k in {{ $annotations }})
 {{- end }}
 
 {{/* What this key says, on object or oldObject; empty where it is not there. */}}
@@ -28,20 +54,16 @@ has({{ . }}.metadata) && has({{ . }}.metadata.annotations) && 'sluice.dev/gated'
 {{/*
 The conditions for one workload; the argument is the path of its pod template.
 
-On CREATE the keys decide. On UPDATE there is work only where the template changes, or where a list changes and has to be
-checked: that leaves alone the writes by which controllers keep a cluster running (revision annotations, finalizers).
+On CREATE the keys decide, the object's own and its template's. On UPDATE there is work only where the template changes, or
+where a list changes and has to be checked: that leaves alone the writes by which controllers keep a cluster running
+(revision annotations, finalizers). A stored object need not have had a template: a Rollout may name a Deployment instead.
 */}}
 {{- define "sluice.match.workload" -}}
-{{- $guards := list }}
-{{- $path := "" }}
-{{- range $step := splitList "." . }}
-{{- $path = ternary $step (printf "%s.%s" $path $step) (eq $path "") }}
-{{- $guards = append $guards (printf "has(object.%s)" $path) }}
-{{- end }}
+{{- $keys := splitList " " (include "sluice.keys" .) }}
 {{- $new := printf "object.%s" . }}
 {{- $old := printf "oldObject.%s" . }}
 - name: has-template
-  expression: {{ join " && " $guards | quote }}
+  expression: {{ include "sluice.match.there" $new | quote }}
 - name: not-deleting
   expression: "!has(object.metadata.deletionTimestamp)"
 - name: not-controller-owned
@@ -50,10 +72,11 @@ checked: that leaves alone the writes by which controllers keep a cluster runnin
   expression: >-
     request.operation == 'CREATE'
     ? ({{ include "sluice.match.annotated" . }})
+    || ({{ include "sluice.match.inside" (dict "path" $new "keys" $keys) }})
     : ((({{ include "sluice.match.annotated" . }})
-    || ({{ include "sluice.match.marked" $new }})
-    || ({{ include "sluice.match.marked" $old }}))
-    && {{ $new }} != {{ $old }})
+    || ({{ include "sluice.match.inside" (dict "path" $new "keys" (prepend $keys "sluice.dev/gated")) }})
+    || ({{ include "sluice.match.inside" (dict "path" $old "keys" (list "sluice.dev/gated")) }}))
+    && !({{ include "sluice.match.there" $old }} && {{ $new }} == {{ $old }}))
     || {{ include "sluice.match.keys" . }}.exists(k, {{ include "sluice.match.text" "object" }} != {{ include "sluice.match.text" "oldObject" }})
 {{- end }}
 
@@ -79,7 +102,7 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
 - name: relevant
   expression: >-
     (has(object.metadata.annotations)
-    && (['sluice.dev/gated', 'sluice.dev/depends-on', 'config.kubernetes.io/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'].exists(k, k in object.metadata.annotations)))
+    && ({{ include "sluice.match.list" (prepend (splitList " " (include "sluice.keys" .)) "sluice.dev/gated") }}.exists(k, k in object.metadata.annotations)))
     || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, c.name == 'sluice-gate')
     && !(has(object.metadata.labels) && 'sluice.dev/gated' in object.metadata.labels))
 {{- end }}
@@ -126,11 +149,19 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
   scope: Namespaced
 {{- end }}
 
-{{/* The annotations that are lists, and those by which a pod asks for a gate. */}}
+{{/* The keys that are honoured here, and those by which a pod asks for a gate. */}}
+{{- define "sluice.honoured" -}}
+{{- $keys := splitList " " (include "sluice.keys" .) }}
+{{- if not .Values.annotations.configDependsOn }}
+{{- $keys = without $keys "config.kubernetes.io/depends-on" }}
+{{- end }}
+{{- join " " $keys }}
+{{- end }}
+
 {{- define "sluice.match.lists" -}}
-['sluice.dev/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'{{ if .Values.annotations.configDependsOn }}, 'config.kubernetes.io/depends-on'{{ end }}]
+{{ include "sluice.match.list" (splitList " " (include "sluice.honoured" .)) }}
 {{- end }}
 
 {{- define "sluice.match.asks" -}}
-['sluice.dev/gated', 'sluice.dev/depends-on', 'sluice.dev/weight', 'sluice.dev/parallelism'{{ if .Values.annotations.configDependsOn }}, 'config.kubernetes.io/depends-on'{{ end }}]
+{{ include "sluice.match.list" (prepend (splitList " " (include "sluice.honoured" .)) "sluice.dev/gated") }}
 {{- end }}

@@ -1,3 +1,4 @@
+use super::workloads::{kinds, template_mut};
 use super::{annotated, answer, review, running, workload};
 use rules::annotation::declared;
 use serde_json::{Value, json};
@@ -92,17 +93,48 @@ async fn a_bad_list_is_refused_in_the_words_of_the_parser() {
 
 #[tokio::test]
 async fn a_list_on_the_template_is_read_too() {
-    let mut deployment = workload("apps/v1", "Deployment");
-    deployment["spec"]["template"]["metadata"]["annotations"] = json!({OURS: "Deploymnt/x"});
-    let response = answer(&running(), &review("CREATE", &deployment, &Value::Null)).await;
-    let expected = said(OURS, "Deploymnt/x");
-    assert_eq!(response["allowed"], expected.is_none());
-    if expected.is_some() {
-        let message = response["status"]["message"].as_str().unwrap();
-        assert!(
-            message.contains("of its pod template of shop/Deployment/api"),
-            "{message}"
+    let says = |object: &Value, list: &str| {
+        let mut object = object.clone();
+        template_mut(&mut object)["metadata"]["annotations"] = json!({OURS: list});
+        object
+    };
+    for plain in kinds() {
+        let (bad, worse, good) = (
+            says(&plain, "Deploymnt/x"),
+            says(&plain, "Deploymnt/y"),
+            says(&plain, "Deployment/x"),
         );
+        for (operation, new, old, list) in [
+            ("CREATE", &bad, &Value::Null, "Deploymnt/x"),
+            ("UPDATE", &bad, &plain, "Deploymnt/x"),
+            ("UPDATE", &bad, &good, "Deploymnt/x"),
+            ("UPDATE", &worse, &bad, "Deploymnt/y"),
+        ] {
+            let response = answer(&running(), &review(operation, new, old)).await;
+            assert_eq!(response["allowed"], false, "{new}");
+            let message = response["status"]["message"].as_str().unwrap();
+            let place = format!(
+                "(in the annotations of its pod template of shop/{}/api)",
+                new["kind"].as_str().unwrap()
+            );
+            let error = said(OURS, list).unwrap();
+            assert!(
+                message.contains(&error) && message.contains(&place),
+                "{message}"
+            );
+        }
+
+        let mut changed = bad.clone();
+        template_mut(&mut changed)["spec"]["containers"][0]["image"] = json!("app:2");
+        let response = answer(&running(), &review("UPDATE", &changed, &bad)).await;
+        assert_eq!(response["allowed"], true, "{response}");
+        let warning = response["warnings"][0].as_str().unwrap();
+        assert!(
+            warning.contains(&said(OURS, "Deploymnt/x").unwrap()),
+            "{warning}"
+        );
+        let response = answer(&running(), &review("UPDATE", &good, &bad)).await;
+        assert_eq!(response["allowed"], true, "{response}");
     }
 }
 

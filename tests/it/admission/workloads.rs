@@ -44,7 +44,7 @@ fn rolled(mut object: Value) -> Value {
 }
 
 /// Every kind of workload that is gated, without a list and without a marker.
-fn kinds() -> Vec<Value> {
+pub(super) fn kinds() -> Vec<Value> {
     let usual = [
         ("apps/v1", "Deployment"),
         ("apps/v1", "StatefulSet"),

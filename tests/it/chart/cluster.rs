@@ -190,7 +190,10 @@ fn a_stopped_webhook_holds_up_only_what_asked_for_it() {
     // Before the configuration: what was there when sluice arrived.
     for kind in WORKLOADS {
         let early = object(kind, "early", &asks(), &pod_template(&none()));
-        kubectl(&["create", "-f", "-"], &early).expect("no webhook yet");
+        let template = object(kind, "early-template", &none(), &pod_template(&asks()));
+        for object in [early, template] {
+            kubectl(&["create", "-f", "-"], &object).expect("no webhook yet");
+        }
     }
     kubectl(&["create", "-f", "-"], &configuration)
         .expect("the API server accepts the configuration");
@@ -245,16 +248,14 @@ fn creates(kind: &str) {
         ),
         "{kind} with a foreign key"
     );
-    for key in [
-        "sluice.dev/depends-on",
-        "config.kubernetes.io/depends-on",
-        "sluice.dev/weight",
-        "sluice.dev/parallelism",
-    ] {
+    for key in rules::keys::ASKING {
         assert!(
             stopped("create", &new("new", &json!({key: "1"}))),
             "{kind} with {key}"
         );
+    }
+    if kind != "Pod" {
+        creates_with_template(kind);
     }
     let mut owned = new("owned", &asks());
     owned["metadata"]["ownerReferences"] = json!([{
@@ -265,6 +266,28 @@ fn creates(kind: &str) {
         kind == "Pod",
         "{kind} with a controller"
     );
+}
+
+/// The keys are on the pod template alone.
+fn creates_with_template(kind: &str) {
+    let new = |annotations: &Value| object(kind, "new", &none(), &pod_template(annotations));
+    for key in rules::keys::ASKING {
+        assert!(
+            stopped("create", &new(&json!({key: "1"}))),
+            "{kind} with {key} on its template"
+        );
+    }
+    for (name, annotations) in [
+        ("marked", marked()),
+        ("foreign-template", json!({"example.com/depends-on": "x"})),
+        ("terms", json!({"sluice.dev/timeout": "1m"})),
+    ] {
+        let object = object(kind, name, &none(), &pod_template(&annotations));
+        assert!(
+            !stopped("create", &object),
+            "{kind} with {annotations} on its template"
+        );
+    }
 }
 
 /// Of "early", which has a list, and of "plain", which has none.
@@ -295,6 +318,25 @@ fn updates(kind: &str) {
     assert!(
         stopped("apply", &changed("plain", &none(), &marked())),
         "{kind}: the marker by hand"
+    );
+    assert!(
+        stopped("apply", &changed("plain", &none(), &asks())),
+        "{kind}: a first list on the template"
+    );
+    let mut labelled = changed("early-template", &none(), &asks());
+    labelled["metadata"]["labels"] = json!({"touched": "true"});
+    assert!(
+        !stopped("apply", &labelled),
+        "{kind}: a label of one with a list on its template"
+    );
+    assert!(
+        stopped("apply", &changed("early-template", &none(), &list)),
+        "{kind}: the list on the template"
+    );
+    let rolled = json!({"sluice.dev/depends-on": "svc/redis", "example.com/restarted": "now"});
+    assert!(
+        stopped("apply", &changed("early-template", &none(), &rolled)),
+        "{kind}: the template of one with a list on it"
     );
     assert!(
         !stopped("apply", &changed("plain", &none(), &other)),

@@ -1,4 +1,7 @@
-use harness::cluster::{config_map, deployment, pod, stateful_set, with_namespace};
+use harness::cluster::{
+    Manifest, config_map, cron_job, daemon_set, deployment, job, pod, replica_set,
+    replication_controller, stateful_set, with_namespace,
+};
 use serde_json::json;
 
 #[tokio::test]
@@ -45,6 +48,40 @@ async fn a_good_list_is_not_replaced_by_a_bad_one() {
 
         ns.apply([config_map("go")]).await.ok();
         ns.pod_of("db").await.starts().await;
+    })
+    .await;
+}
+
+/// A list on the pod template alone, of each kind, in the words of one on the object.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_bad_list_on_the_template_is_refused_too() {
+    with_namespace("bad-template", async |ns| {
+        let says =
+            |it: &Manifest, list: &str| it.clone().template_annotated("sluice.dev/depends-on", list);
+        let said = r#"sluice.dev/depends-on: line 1, column 1: unknown kind "Deploymnt"; did you mean "Deployment"? (in the annotations of its pod template of "#;
+        let kinds = [
+            deployment("api"),
+            stateful_set("api"),
+            daemon_set("api"),
+            replica_set("api"),
+            replication_controller("api"),
+            job("api"),
+            cron_job("api"),
+        ];
+        for plain in kinds {
+            let reference = format!("{}/api", plain.kind().to_lowercase());
+            let bad = says(&plain, "Deploymnt/x");
+            let refusal = ns.apply([bad.clone()]).await.refused();
+            assert!(refusal.contains(said), "{refusal}");
+            assert!(ns.look.find(&reference).await.is_none(), "{reference}");
+            if plain.kind() == "Job" {
+                continue; // its template cannot change
+            }
+            ns.apply([plain]).await.ok();
+            let refusal = ns.apply([bad]).await.refused();
+            assert!(refusal.contains(said), "{refusal}");
+        }
     })
     .await;
 }

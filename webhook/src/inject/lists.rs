@@ -32,17 +32,9 @@ impl Default for Keys {
 
 impl Keys {
     /// What asks for a gate among some annotations, unread: the lists, a wave, a cap.
-    fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; 4] {
-        let said = |key| annotations?.get(key);
-        let config = self
-            .config_depends_on
-            .then(|| said(keys::CONFIG_DEPENDS_ON));
-        [
-            said(keys::DEPENDS_ON),
-            config.flatten(),
-            said(keys::WEIGHT),
-            said(keys::PARALLELISM),
-        ]
+    fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; keys::ASKING.len()] {
+        let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.config_depends_on;
+        keys::ASKING.map(|key| annotations?.get(key).filter(|_| honoured(key)))
     }
 
     /// Whether a key is checked here.
@@ -84,7 +76,7 @@ impl<'a> Lists<'a> {
     pub(super) fn asked(self, keys: Keys) -> bool {
         [self.object, self.template]
             .into_iter()
-            .any(|place| keys.lists(place) != [None; 4])
+            .any(|place| keys.lists(place).iter().any(Option::is_some))
     }
 
     /// Whether a list was written, changed or removed.

@@ -45,7 +45,7 @@ fn set(metadata: &mut Value, key: &str, value: Option<&str>) {
 }
 
 /// What is there before the policies are: name, annotations, annotations of the pod template.
-fn stored() -> [(&'static str, Value, Value); 4] {
+fn stored() -> [(&'static str, Value, Value); 5] {
     let list = || json!({"sluice.dev/depends-on": "job/x"});
     let marker = || json!({"sluice.dev/gated": "true"});
     [
@@ -53,6 +53,7 @@ fn stored() -> [(&'static str, Value, Value); 4] {
         ("listed", list(), json!({})),
         ("gated", list(), marker()),
         ("left", json!({}), marker()),
+        ("inside", json!({}), list()),
     ]
 }
 

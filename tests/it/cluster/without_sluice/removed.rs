@@ -1,6 +1,7 @@
 use super::waiting_pods;
 use harness::cluster::{
-    LIMIT, Look, Namespace, alone, await_until, config_map, deployment, items, pod, sluice, text,
+    LIMIT, Look, Manifest, Namespace, alone, await_until, config_map, deployment, items, pod,
+    sluice, text,
 };
 use serde_json::Value;
 
@@ -61,11 +62,12 @@ async fn new_pods_start_at_once(ns: &Namespace) {
     ns.apply([
         pod("free").depends_on("configmap/never"),
         deployment("early").depends_on("configmap/never"),
-        deployment("unread").depends_on("Deploymnt/api"),
+        unread(),
+        unread_inside(),
     ])
     .await
     .ok();
-    for name in ["free", "early", "unread"] {
+    for name in ["free", "early", "unread", "unread-inside"] {
         let pod = ns.pod_of(name).await;
         pod.says("started").await;
         let pod = pod.now().await;
@@ -85,13 +87,24 @@ async fn what_came_in_between_is_not_rolled(ns: &Namespace) {
 
 /// A list that was stored while nobody read it is no reason to refuse a change of something else.
 async fn what_came_in_between_is_not_blocked(ns: &Namespace) {
-    let unread = deployment("unread").depends_on("Deploymnt/api");
-    let applied = ns
-        .apply([unread.in_pod("/metadata/labels/changed", "yes")])
-        .await;
-    let warning = r#"unknown kind "Deploymnt"; did you mean "Deployment"?"#;
-    assert!(applied.stderr.contains(warning), "{applied}");
-    applied.ok();
+    for unread in [unread(), unread_inside()] {
+        let applied = ns
+            .apply([unread.in_pod("/metadata/labels/changed", "yes")])
+            .await;
+        let warning = r#"unknown kind "Deploymnt"; did you mean "Deployment"?"#;
+        assert!(applied.stderr.contains(warning), "{applied}");
+        applied.ok();
+    }
+}
+
+/// With a list that nobody can read.
+fn unread() -> Manifest {
+    deployment("unread").depends_on("Deploymnt/api")
+}
+
+/// With such a list on its pod template alone.
+fn unread_inside() -> Manifest {
+    deployment("unread-inside").template_annotated("sluice.dev/depends-on", "Deploymnt/api")
 }
 
 async fn what_comes_now_waits(ns: &Namespace) {

@@ -80,9 +80,12 @@ async fn an_annotated_object_is_refused_by_name(ns: &Namespace) {
         (deployment("late"), "workloads.sluice.dev"),
         (cron_job("late"), "cronjobs.sluice.dev"),
     ] {
-        let late = manifest.depends_on("configmap/go");
-        let refusal = ns.apply([late]).await.refused();
-        assert!(refusal.contains(webhook), "{refusal}");
+        let key = "sluice.dev/depends-on";
+        let inside = manifest.clone().template_annotated(key, "configmap/go");
+        for late in [manifest.depends_on("configmap/go"), inside] {
+            let refusal = ns.apply([late]).await.refused();
+            assert!(refusal.contains(webhook), "{refusal}");
+        }
     }
 }
 
