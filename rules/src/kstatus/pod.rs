@@ -1,12 +1,11 @@
 //! Pod.
 
 use super::field::{nested_list, text};
-use super::go::type_name;
 use super::{Error, Evaluation, Subject, instant};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// How long an unschedulable pod is given before it counts as failed.
 const SCHEDULE_WINDOW: SignedDuration = SignedDuration::from_secs(15);
@@ -61,51 +60,13 @@ fn before(now: Timestamp, window: SignedDuration) -> DateTime {
     TimeZone::UTC.to_datetime(now).saturating_sub(window)
 }
 
-/// The containers (not the init containers) in a crash loop. What has no name, state or reason is passed over; what
-/// has one of the wrong type stops the library with a Go panic, of which this error has the text.
+/// The containers (not the init containers) in a crash loop. What is not there is passed over, and so is what is of another
+/// type: the library stops there with a Go panic, which is no answer.
 fn crash_looping(object: &Value) -> Result<Vec<&str>, Error> {
-    let Some(statuses) = nested_list(object, &["status", "containerStatuses"])? else {
-        return Ok(Vec::new());
-    };
-    let mut names = Vec::new();
-    for status in statuses {
-        let status = map(status)?;
-        let Some(name) = status.get("name") else {
-            continue;
-        };
-        let name = string(name)?;
-        let Some(state) = status.get("state") else {
-            continue;
-        };
-        let Some(waiting) = map(state)?.get("waiting") else {
-            continue;
-        };
-        let Some(reason) = map(waiting)?.get("reason") else {
-            continue;
-        };
-        if string(reason)? == "CrashLoopBackOff" {
-            names.push(name);
-        }
-    }
-    Ok(names)
-}
-
-fn map(value: &Value) -> Result<&Map<String, Value>, Error> {
-    value
-        .as_object()
-        .ok_or_else(|| conversion(value, "map[string]interface {}"))
-}
-
-fn string(value: &Value) -> Result<&str, Error> {
-    value.as_str().ok_or_else(|| conversion(value, "string"))
-}
-
-fn conversion(value: &Value, wanted: &str) -> Error {
-    let found = match value {
-        Value::Null => "nil",
-        other => type_name(other),
-    };
-    Error(format!(
-        "interface conversion: interface {{}} is {found}, not {wanted}"
-    ))
+    let statuses = nested_list(object, &["status", "containerStatuses"])?;
+    let crash_loops = |status: &&Value| status["state"]["waiting"]["reason"] == "CrashLoopBackOff";
+    let crashing = statuses.into_iter().flatten().filter(crash_loops);
+    Ok(crashing
+        .filter_map(|status| status["name"].as_str())
+        .collect())
 }

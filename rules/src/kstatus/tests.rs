@@ -166,23 +166,37 @@ fn a_condition_may_say_more_than_the_message() {
     );
 }
 
+/// The library answers most of these with a panic.
 #[test]
-fn odd_container_statuses_are_errors() {
-    let pod = |statuses: Value| {
-        error_of(
-            &json!({ "apiVersion": "v1", "kind": "Pod", "status": { "phase": "Running", "containerStatuses": statuses } }),
-        )
-    };
+fn odd_container_statuses_are_passed_over() {
+    let pod = |statuses: Value| json!({ "apiVersion": "v1", "kind": "Pod", "status": { "phase": "Running", "containerStatuses": statuses } });
+    let crashing =
+        json!({ "name": "app", "state": { "waiting": { "reason": "CrashLoopBackOff" } } });
+    for odd in [
+        json!("odd"),
+        json!(null),
+        json!({ "name": null, "state": { "waiting": { "reason": "CrashLoopBackOff" } } }),
+        json!({ "name": "odd", "state": null }),
+        json!({ "name": "odd", "state": { "waiting": null } }),
+        json!({ "name": "odd", "state": { "waiting": {} } }),
+        json!({ "name": "odd", "state": { "waiting": { "reason": null } } }),
+        json!({ "name": "odd", "state": { "waiting": { "reason": 5 } } }),
+        json!({ "name": "odd", "state": { "waiting": "CrashLoopBackOff" } }),
+    ] {
+        let message = |statuses: Value| compute(&pod(statuses), noon()).unwrap().message;
+        assert_eq!(
+            message(json!([odd])),
+            "Pod is running but is not Ready",
+            "{odd}"
+        );
+        assert_eq!(
+            message(json!([odd, crashing])),
+            "Containers in CrashLoop state: app",
+            "{odd}"
+        );
+    }
     assert_eq!(
-        pod(json!(["odd"])),
-        "interface conversion: interface {} is string, not map[string]interface {}"
-    );
-    assert_eq!(
-        pod(json!([{ "name": null }])),
-        "interface conversion: interface {} is nil, not string"
-    );
-    assert_eq!(
-        pod(Value::Null),
+        error_of(&pod(Value::Null)),
         ".status.containerStatuses accessor error: <nil> is of the type <nil>, expected []interface{}"
     );
 }
