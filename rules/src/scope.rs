@@ -182,12 +182,14 @@ pub fn is_hook(object: &Value) -> bool {
 }
 
 fn hook(object: &Value) -> Option<&str> {
-    object["metadata"]["annotations"]["helm.sh/hook"].as_str()
+    object["metadata"]["annotations"][keys::HELM_HOOK].as_str()
 }
 
-fn is_test(hook: &str) -> bool {
+/// Whether this value of [`keys::HELM_HOOK`] means `helm test` and nothing else. One that also belongs to an installation is
+/// a hook like any other.
+pub fn is_test(hook: &str) -> bool {
     hook.split(',')
-        .any(|word| matches!(word.trim(), "test" | "test-success" | "test-failure"))
+        .all(|word| matches!(word.trim(), "test" | "test-success" | "test-failure"))
 }
 
 /// The groups of an object.

@@ -100,13 +100,8 @@ impl Object {
 
     /// Whether admission puts a gate into its pods because of its annotations.
     pub(crate) fn asks_for_a_gate(&self) -> bool {
-        let keys = [
-            keys::DEPENDS_ON,
-            keys::CONFIG_DEPENDS_ON,
-            keys::WEIGHT,
-            keys::PARALLELISM,
-        ];
-        self.is_dependent() && keys.into_iter().any(|key| self.said(key).is_some())
+        let mut asking = keys::ASKING.into_iter();
+        self.is_dependent() && asking.any(|key| self.said(key).is_some())
     }
 
     /// Whether parts and waves look at it: at workloads, at custom resources, which a cluster may follow too, and at what
@@ -139,7 +134,12 @@ impl Object {
     /// Its own cap on how many objects of its wave run at once.
     pub(crate) fn cap(&self) -> Option<usize> {
         let cap = annotation::parallelism(self.said(keys::PARALLELISM)?);
-        cap.filter(|_| self.is_dependent() && self.scope.is_some())
+        cap.filter(|_| self.is_dependent() && self.scope.is_some() && !self.is_test())
+    }
+
+    /// Whether Helm runs it in `helm test` alone: then waves, caps and plans leave it alone.
+    pub(crate) fn is_test(&self) -> bool {
+        self.annotation(keys::HELM_HOOK).is_some_and(scope::is_test)
     }
 
     /// Kind and name of its controller.

@@ -6,6 +6,7 @@ use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{created, time, written};
+use crate::scope;
 use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -44,7 +45,12 @@ impl Dependent {
         annotation::parallelism(self.said(keys::PARALLELISM)?)
     }
 
-    /// What an annotation of ours says: on the pod, else on the topmost owner.
+    /// Whether Helm runs it in `helm test` alone.
+    pub(super) fn is_test(&self) -> bool {
+        self.said(keys::HELM_HOOK).is_some_and(scope::is_test)
+    }
+
+    /// What an annotation says: on the pod, else on the topmost owner.
     fn said(&self, key: &str) -> Option<&str> {
         let topmost = self.owners.last().map(|owner| &owner.annotations);
         [Some(&self.pod_annotations), topmost]

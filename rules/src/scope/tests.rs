@@ -114,7 +114,10 @@ fn hooks_and_what_a_controller_made_are_in_no_wave() {
     };
     assert!(!hook("pre-install", None));
     assert!(hook("pre-install", Some("1")));
-    assert!(!hook("test", Some("1")));
+    for test in ["test", "test-success", "test, test-failure"] {
+        assert!(!hook(test, Some("1")), "{test}");
+    }
+    assert!(hook("test,post-install", Some("1")));
     let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {}});
     assert!(is_in_wave(&deployment));
     let mut owned = deployment;

@@ -1,6 +1,8 @@
 //! Weights: what weighs less comes first, within one release.
 
-use harness::cluster::{Chart, Manifest, Namespace, Pod, deployment, job, service, with_namespace};
+use harness::cluster::{
+    Chart, Manifest, Namespace, Pod, config_map, deployment, job, pod, service, with_namespace,
+};
 
 const WEIGHT: &str = "sluice.dev/weight";
 /// The label by which objects that kubectl applies belong together.
@@ -110,6 +112,40 @@ async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none
 }
 
 /// A Service has no pods to hold back, and holds others back where it says a weight.
+/// Not by a weight, not by a cap, whoever makes its pod; what it lists itself it waits for.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_test_of_helm_is_held_by_its_own_list_alone() {
+    with_namespace("waves-test", async |ns| {
+        let in_release = |it: Manifest| it.with(INSTANCE, "shop");
+        let never = deployment("never").in_app("/image", "localhost/never:1");
+        let capped = |it: Manifest| {
+            let it = it.annotated(WEIGHT, "2");
+            in_release(it.annotated("sluice.dev/parallelism", "1"))
+        };
+        let test = |it: Manifest| capped(it).annotated("helm.sh/hook", "test");
+        ns.apply([
+            in_release(never),
+            capped(deployment("held")),
+            test(pod("probe")),
+            test(job("check")),
+            test(pod("asks")).depends_on("configmap/go"),
+        ])
+        .await
+        .ok();
+        let held = ns.pod_of("held").await;
+        held.waits_for("every weight below 2", "LowerWeight").await;
+        ns.pod_of("probe").await.starts().await;
+        ns.pod_of("check").await.starts().await;
+        let asks = ns.pod_of("asks").await;
+        asks.waits_for("ConfigMap/go", "NotFound").await;
+        ns.apply([config_map("go")]).await.ok();
+        asks.starts().await;
+        held.is_shut().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn weights_below_zero_come_first_and_what_has_no_pods_counts() {

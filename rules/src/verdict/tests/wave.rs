@@ -95,6 +95,30 @@ fn other_scopes_hooks_and_pods_of_controllers_are_in_no_wave() {
 }
 
 #[test]
+fn a_test_of_helm_waits_for_its_lists_alone() {
+    let cluster = Cluster::of(vec![seed("a", Some("0"), false)]);
+    let hook = |hook: &str, list: Option<&str>| {
+        let mut pod = waiting(Some("1"));
+        let annotations = &mut pod["metadata"]["annotations"];
+        annotations["helm.sh/hook"] = json!(hook);
+        annotations["sluice.dev/parallelism"] = json!("1");
+        if let Some(list) = list {
+            annotations["sluice.dev/depends-on"] = json!(list);
+        }
+        reasons(&pod, &cluster)
+    };
+    for test in ["test", "test-success", "test, test-failure"] {
+        assert_eq!(hook(test, None), [], "{test}");
+        assert_eq!(hook(test, Some("job/x")), [Reason::NotFound], "{test}");
+    }
+    assert_eq!(
+        hook("test,post-install", None)[0],
+        Reason::LowerWeight,
+        "it is a part of the installation too"
+    );
+}
+
+#[test]
 fn a_wave_is_not_passed_because_it_is_empty_so_far() {
     let mut pod = waiting(Some("1"));
     pod["metadata"]["creationTimestamp"] = json!("1969-12-31T23:59:58Z");
