@@ -8,6 +8,7 @@ use super::answer::Cut;
 use crate::event::{self, Note, Target};
 use dashmap::DashMap;
 use kube::Client;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -75,7 +76,7 @@ struct Told {
 /// Decides which answers are worth an Event, and hands them to the writer.
 #[derive(Debug)]
 pub struct Recorder {
-    told: DashMap<String, Told>,
+    told: Arc<DashMap<String, Told>>,
     notes: mpsc::Sender<(Target, Note)>,
 }
 
@@ -83,13 +84,9 @@ impl Recorder {
     /// A recorder and the writer that must run beside it.
     pub fn new(client: Client, instance: String) -> (Self, impl Future<Output = ()>) {
         let (notes, backlog) = mpsc::channel(BACKLOG);
-        (
-            Self {
-                told: DashMap::new(),
-                notes,
-            },
-            write(client, instance, backlog),
-        )
+        let told = Arc::default();
+        let writer = write(client, instance, backlog, Arc::clone(&told));
+        (Self { told, notes }, writer)
     }
 
     /// A gate was told to wait. `late`: although its timeout has passed.
@@ -166,13 +163,6 @@ impl Recorder {
         self.send(pod, reason, text);
     }
 
-    /// Forgets pods that have not asked for a while: they are gone, or another replica serves them.
-    pub fn prune(&self) {
-        let now = Instant::now();
-        self.told
-            .retain(|_, told| now.duration_since(told.last) < 2 * AGAIN_AFTER);
-    }
-
     fn send(&self, pod: &Identity, reason: Reason, text: String) {
         let pod = Target {
             kind: "Pod",
@@ -243,9 +233,62 @@ fn unmet(answer: &Answer) -> String {
     }
 }
 
-async fn write(client: Client, instance: String, mut backlog: mpsc::Receiver<(Target, Note)>) {
-    while let Some((pod, note)) = backlog.recv().await {
-        event::write(&client, pod, note, &instance).await;
-        tokio::time::sleep(PACE).await;
+/// Writes what there is to write, and forgets the pods that have not asked for a while: they are gone, or another replica
+/// answers them.
+async fn write(
+    client: Client,
+    instance: String,
+    mut backlog: mpsc::Receiver<(Target, Note)>,
+    told: Arc<DashMap<String, Told>>,
+) {
+    let mut forget = tokio::time::interval(AGAIN_AFTER);
+    loop {
+        tokio::select! {
+            biased;
+            // Both arms are cancel-safe: a tick or a note that is not taken here comes again.
+            _ = forget.tick() => told.retain(|_, told| told.last.elapsed() < 2 * AGAIN_AFTER),
+            note = backlog.recv() => {
+                let Some((pod, note)) = note else { return };
+                event::write(&client, pod, note, &instance).await;
+                tokio::time::sleep(PACE).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::{Request, Response};
+    use kube::client::Body;
+    use std::convert::Infallible;
+    use tokio::time::sleep;
+    use tower::service_fn;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pod_that_asks_no_more_is_forgotten() {
+        let deaf =
+            service_fn(async |_: Request<Body>| Ok::<_, Infallible>(Response::new(Body::empty())));
+        let client = Client::new(deaf, "default");
+        let (recorder, writer) = Recorder::new(client, "sluice-0".to_owned());
+        tokio::spawn(writer);
+        let pod = |name: &str| Identity {
+            namespace: "shop".to_owned(),
+            pod: name.to_owned(),
+            uid: name.to_owned(),
+        };
+        let answer = Answer {
+            verdict: Decision::Wait,
+            digest: String::new(),
+            dependencies: Vec::new(),
+            note: None,
+        };
+        recorder.waiting(&pod("gone"), &answer, false);
+        for _ in 0..35 {
+            recorder.waiting(&pod("here"), &answer, false);
+            sleep(Duration::from_mins(1)).await;
+        }
+        let known: Vec<String> = recorder.told.iter().map(|it| it.key().clone()).collect();
+        assert_eq!(known, ["here"]);
     }
 }
