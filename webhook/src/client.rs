@@ -1,13 +1,31 @@
-//! The connection to the API server, and how often it is used.
+//! The connection to the API server: how long it may be silent, and how often it is used.
+
+mod limits;
+
+pub(crate) use limits::Limits;
 
 use axum::http::{Method, Request};
-use kube::client::{Body, ClientBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use kube::client::{Body, ClientBuilder, ConfigExt};
 use kube::{Client, Config, Error};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
-use tower::util::MapRequestLayer;
+use std::time::Duration;
+use tower::util::{MapRequestLayer, option_layer};
+use tower::{BoxError, ServiceExt};
+
+/// For an address of the API server to accept a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+/// A connection on which nothing comes for this long is probed,
+const PROBE_AFTER: Duration = Duration::from_secs(10);
+/// this often,
+const PROBE_EVERY: Duration = Duration::from_secs(3);
+/// and is dead after this long without an acknowledgement, of a probe or of anything else.
+const DEAD_AFTER: Duration = Duration::from_secs(20);
 
 /// Bounded: a handful of verbs, and the resources that somebody depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -30,26 +48,43 @@ pub async fn connect(registry: &mut Registry) -> Result<Client, Error> {
         request
     };
     let config = Config::infer().await.map_err(Error::InferConfig)?;
-    let builder = ClientBuilder::try_from(config)?;
-    Ok(builder.with_layer(&MapRequestLayer::new(count)).build())
+    if let Some(proxy_url) = config.proxy_url {
+        let proxy_url = Box::new(proxy_url);
+        return Err(Error::ProxyProtocolUnsupported { proxy_url });
+    }
+    // kube's own stack, without its connector, which would wait for a dead peer for a quarter of an hour, without its
+    // retries, which are ours to make, and without its log of every failure.
+    let connector = config.rustls_https_connector_with_connector(connector())?;
+    let http = legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
+    let builder = ClientBuilder::new(http.map_err(BoxError::from), &config.default_namespace)
+        .with_layer(&config.extra_headers_layer()?)
+        .with_layer(&option_layer(config.auth_layer()?))
+        .with_layer(&config.base_uri_layer())
+        .with_layer(&MapRequestLayer::new(count))
+        .with_layer(&Limits);
+    Ok(builder.build())
+}
+
+/// Connections that notice when nobody is at the other end any more.
+fn connector() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_connect_timeout(Some(CONNECT));
+    connector.set_keepalive(Some(PROBE_AFTER));
+    connector.set_keepalive_interval(Some(PROBE_EVERY));
+    connector.set_tcp_user_timeout(Some(DEAD_AFTER));
+    connector
 }
 
 /// What RBAC calls it. Read from the request itself: kube notes a verb on some requests, not on all.
 fn label<B>(request: &Request<B>) -> Label {
     let (resource, named) = resource(request.uri().path()).unwrap_or(("discovery", true));
-    let watches = || {
-        request
-            .uri()
-            .query()
-            .unwrap_or_default()
-            .contains("watch=true")
-    };
     let verb = match *request.method() {
         Method::POST => "create",
         Method::PUT => "update",
         Method::PATCH => "patch",
         Method::DELETE => "delete",
-        _ if watches() => "watch",
+        _ if watches(request) => "watch",
         _ if named => "get",
         _ => "list",
     };
@@ -57,6 +92,11 @@ fn label<B>(request: &Request<B>) -> Label {
         verb,
         resource: resource.to_owned(),
     }
+}
+
+fn watches<B>(request: &Request<B>) -> bool {
+    let query = request.uri().query();
+    query.unwrap_or_default().contains("watch=true")
 }
 
 /// The plural in a path such as `/apis/apps/v1/namespaces/shop/deployments/api`, and whether it names one object.

@@ -5,6 +5,7 @@
 //! was read, so one changed object wakes only the gates whose verdict it can alter.
 
 pub mod health_rules;
+mod heard;
 pub mod memory;
 mod scopes;
 mod settings;
@@ -14,6 +15,7 @@ mod trim;
 mod view;
 mod waiters;
 
+pub(crate) use heard::Heard;
 pub use settings::Settings;
 pub use store::{Condition, Details, Entry, Store};
 pub use trim::{Detail, detail, trim};

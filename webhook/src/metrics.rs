@@ -58,7 +58,7 @@ impl Metrics {
         );
         registry.register(
             "watch_restarts",
-            "Watches begun again",
+            "Watches that broke and were begun again",
             metrics.watch_restarts.clone(),
         );
         metrics

@@ -102,6 +102,7 @@ async fn verdict(
         let next = [
             (!settled).then_some(began + SETTLE),
             waiting.again.and_then(|at| instant(at, now)),
+            view.believed_until(),
         ];
         let next = next.into_iter().flatten().fold(deadline, Instant::min);
         tokio::select! {

@@ -21,7 +21,7 @@ impl Cached {
 
     fn live(&self, kind: &Kind) -> Option<Arc<Store>> {
         self.watched(kind)
-            .filter(|store| store.condition() == Condition::Live)
+            .filter(|store| store.believed_until().is_ok())
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(seen.object(&job, "shop", "migrate"), None, "not listed yet");
         store.replace(std::slice::from_ref(&migrate));
         assert_eq!(seen.object(&job, "shop", "migrate"), Some(migrate));
-        store.set_condition(Condition::Forbidden);
+        store.clear(Condition::Forbidden);
         assert_eq!(seen.object(&job, "shop", "migrate"), None);
         assert!(seen.is_forbidden(&job));
     }

@@ -4,7 +4,7 @@
 //! broken rule holds its kind back, and while the rules cannot be had at all, every custom resource waits that no
 //! readable rule is for.
 
-use super::config_map;
+use super::config_map::{self, News};
 use crate::event::{self, Note, Target};
 use crate::known::Known;
 use crate::tasks::Spawner;
@@ -82,11 +82,16 @@ impl Follower {
     async fn run(mut self) {
         let api = Api::<ConfigMap>::namespaced(self.client.clone(), &self.config.namespace);
         loop {
-            match api.get_opt(&self.name).await {
+            let found = api.get_opt(&self.name).await;
+            // A refusal is a sign too: it says nothing against the rules that are known here.
+            if matches!(found, Ok(_) | Err(Error::Api(_))) {
+                self.heard();
+            }
+            match found {
                 Ok(Some(found)) => {
                     let version = found.metadata.resource_version.clone().unwrap_or_default();
                     self.take(Some(&found)).await;
-                    if let Err(error) = self.watch(&api, &version).await {
+                    if let Err(error) = self.watch(&api, version).await {
                         debug!(%error, "The watch of the health rules ended");
                         tokio::time::sleep(TRY_AGAIN).await;
                     }
@@ -104,12 +109,22 @@ impl Follower {
         }
     }
 
-    async fn watch(&mut self, api: &Api<ConfigMap>, version: &str) -> Result<(), Error> {
-        let mut changes = pin!(config_map::follow(api, &self.name, version).await?);
-        while let Some(found) = changes.try_next().await? {
-            self.take(Some(&found)).await;
+    async fn watch(&mut self, api: &Api<ConfigMap>, version: String) -> Result<(), Error> {
+        let changes = config_map::follow(api.clone(), self.name.clone(), version);
+        let mut changes = pin!(changes);
+        while let Some(news) = changes.try_next().await? {
+            if let News::Written(found) = news {
+                self.take(Some(&found)).await;
+            }
+            self.heard();
         }
         Ok(())
+    }
+
+    fn heard(&self) {
+        if self.known.health_rules().heard() {
+            self.known.wake_all();
+        }
     }
 
     async fn take(&mut self, found: Option<&ConfigMap>) {

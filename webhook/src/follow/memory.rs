@@ -1,6 +1,6 @@
 //! Reads the ConfigMap, follows it, and writes what changes here.
 
-use super::config_map;
+use super::config_map::{self, News};
 use crate::known::Known;
 use crate::known::memory::{Memory, Passed, owner_uid};
 use futures::TryStreamExt;
@@ -39,7 +39,12 @@ pub async fn keep(client: Client, config: Config, known: Arc<Known>) {
     let mut prune = tokio::time::interval(PRUNE);
     prune.tick().await;
     loop {
-        let version = match load(&api, &config.name, memory).await {
+        let loaded = load(&api, &config.name, memory).await;
+        // A refusal is a sign too: it says nothing against what is remembered here.
+        if matches!(loaded, Ok(_) | Err(Error::Api(_))) {
+            heard(&known);
+        }
+        let version = match loaded {
             Ok(version) => version,
             Err(error) => {
                 warn!(%error, name = config.name, "Cannot read what is remembered");
@@ -47,7 +52,7 @@ pub async fn keep(client: Client, config: Config, known: Arc<Known>) {
                 continue;
             }
         };
-        let mut watched = pin!(follow(&api, &config.name, &version, memory));
+        let mut watched = pin!(follow(&api, &config.name, version, &known));
         loop {
             tokio::select! {
                 // Each arm is cancel-safe: the stream keeps what is not taken, what is unwritten stays so, a tick comes again.
@@ -74,14 +79,24 @@ async fn load(api: &Api<ConfigMap>, name: &str, memory: &Memory) -> Result<Strin
 async fn follow(
     api: &Api<ConfigMap>,
     name: &str,
-    version: &str,
-    memory: &Memory,
+    version: String,
+    known: &Known,
 ) -> Result<(), Error> {
-    let mut changes = pin!(config_map::follow(api, name, version).await?);
-    while let Some(stored) = changes.try_next().await? {
-        memory.learn(stored.data.unwrap_or_default());
+    let changes = config_map::follow(api.clone(), name.to_owned(), version);
+    let mut changes = pin!(changes);
+    while let Some(news) = changes.try_next().await? {
+        if let News::Written(stored) = news {
+            known.memory().learn(stored.data.unwrap_or_default());
+        }
+        heard(known);
     }
     Ok(())
+}
+
+fn heard(known: &Known) {
+    if known.memory().heard() {
+        known.wake_all();
+    }
 }
 
 /// Writes what gathers in a moment; what cannot be written stays for the next time.

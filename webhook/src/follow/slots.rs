@@ -3,7 +3,7 @@
 mod claims;
 
 use super::catalog::resource;
-use super::config_map;
+use super::config_map::{self, News};
 use crate::known::slots::{key, value};
 use crate::known::{Known, Settings, View};
 use claims::claims;
@@ -77,7 +77,7 @@ impl Keeper {
         let stored = self.api.get(&self.name).await?;
         slots.begin(&stored);
         let version = stored.metadata.resource_version.unwrap_or_default();
-        let mut watched = pin!(self.follow(&version));
+        let mut watched = pin!(self.follow(version));
         // Waves that nobody comes back to are looked through once for each watch, or the ConfigMap would grow for ever.
         let mut all = true;
         loop {
@@ -94,11 +94,14 @@ impl Keeper {
         }
     }
 
-    async fn follow(&self, version: &str) -> Result<(), Error> {
-        let changes = config_map::follow(&self.api, &self.name, version).await?;
+    async fn follow(&self, version: String) -> Result<(), Error> {
+        let changes = config_map::follow(self.api.clone(), self.name.clone(), version);
         let mut changes = pin!(changes);
-        while let Some(stored) = changes.try_next().await? {
-            self.known.slots().learn(&stored);
+        while let Some(news) = changes.try_next().await? {
+            match news {
+                News::Written(stored) => self.known.slots().learn(&stored),
+                News::Sign => self.known.slots().heard(),
+            }
         }
         Ok(())
     }

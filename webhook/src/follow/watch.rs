@@ -4,7 +4,7 @@
 
 use crate::known::{Condition, Detail, Entry, Store, trim};
 use crate::metrics::Metrics;
-use futures::TryStreamExt;
+use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{ListParams, WatchEvent, WatchParams};
 use kube::core::request::Request;
 use kube::discovery::ApiResource;
@@ -15,20 +15,18 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use thiserror::Error as ThisError;
-use tracing::{debug, info, warn};
+use tracing::{debug, warn};
 
 /// How many objects one page of a list holds: a fifth of client-go's, because a page is in memory as the server wrote it.
 const PAGE: u32 = 100;
-/// The server ends a watch after this long, and we begin the next one where it ended.
-const WATCH_FOR: u32 = 290;
-/// Bookmarks come about once a minute; a watch that has been silent for longer may be a dead connection.
-const SILENT_FOR: Duration = Duration::from_secs(90);
-/// After an interruption longer than this the store is filled anew, so that "connected" again means "up to date".
-const RESUME_WITHIN: Duration = Duration::from_secs(5);
-/// A list that takes longer hangs on a dead connection.
-const LIST_FOR: Duration = Duration::from_mins(1);
+/// The server ends a watch after this many seconds, and we begin the next one where it ended. So each watch gives a sign
+/// well within the time for which its store is believed, whatever lies between us and the API server; the bookmarks, one a
+/// minute, would not. The server sends one before it ends a watch, so what is resumed is never too old.
+pub(super) const WATCH_FOR: u32 = 20;
+/// A watch that gives no sign for longer is dead.
+const SILENT_FOR: Duration = Duration::from_secs(25);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
@@ -74,15 +72,7 @@ struct PageMetadata {
     next: Option<String>,
 }
 
-/// Why a watch ended.
-enum Ended {
-    /// It may be resumed from this version.
-    Resume(String),
-    /// What is known is too old or too doubtful: list again.
-    Relist,
-}
-
-/// Keeps `store` like the API server's objects. Returns only when the resource is not served.
+/// Keeps `store` like the API server's objects. Returns only when the resource is not served, and has not been for a while.
 pub(super) async fn follow(
     client: &Client,
     target: &Target,
@@ -90,47 +80,42 @@ pub(super) async fn follow(
     metrics: &Metrics,
 ) -> NotServed {
     let mut pause = FIRST_PAUSE;
+    let mut lost = false;
     loop {
-        match tokio::time::timeout(LIST_FOR, list(client, target))
-            .await
-            .unwrap_or_else(|_| Err(slow()))
-        {
+        let error = match list(client, target).await {
             Ok((objects, version)) => {
                 debug!(objects = objects.len(), "Listed");
                 store.replace(objects);
-                pause = FIRST_PAUSE;
-                if let Err(error) = watch(client, target, store, metrics, version).await {
-                    if status(&error) == Some(404) {
-                        return NotServed;
-                    }
-                    interrupted(store, &error);
-                }
+                (pause, lost) = (FIRST_PAUSE, false);
+                watch(client, target, store, version).await
             }
-            Err(error) if status(&error) == Some(404) => return NotServed,
-            Err(error) if status(&error) == Some(403) => {
-                if store.condition() != Condition::Forbidden {
+            Err(error) => error,
+        };
+        match status(&error) {
+            Some(403) => {
+                if store.refuse(Condition::Forbidden) {
                     warn!(%error, "Forbidden: grant get, list and watch of this kind (chart value rbac.kinds)");
-                    store.clear(Condition::Forbidden);
                 }
-                pause = FORBIDDEN_PAUSE;
             }
-            Err(error) => interrupted(store, &error),
+            Some(404) => {
+                store.refuse(Condition::NotServed);
+            }
+            Some(410) => debug!(%error, "Too old; listing again"),
+            _ => {
+                store.lost();
+                if !std::mem::replace(&mut lost, true) {
+                    warn!(%error, "Watch interrupted");
+                }
+            }
         }
         metrics.watch_restarted();
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE.max(pause));
-    }
-}
-
-/// Notes since when the connection is lost; what is known stays usable for a while.
-fn interrupted(store: &Store, error: &Error) {
-    match store.condition() {
-        Condition::Live => {
-            warn!(%error, "Watch interrupted");
-            store.set_condition(Condition::Disconnected(Instant::now()));
+        match store.condition() {
+            Condition::NotServed => return NotServed,
+            Condition::Forbidden => pause = FORBIDDEN_PAUSE,
+            Condition::Syncing | Condition::Live => {}
         }
-        Condition::Forbidden | Condition::NotServed => store.set_condition(Condition::Syncing),
-        Condition::Syncing | Condition::Disconnected(_) => debug!(%error, "Still not connected"),
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
@@ -163,34 +148,23 @@ async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), 
     }
 }
 
-/// Watches, resuming as long as that is safe. `Ok` means: list again.
-async fn watch(
-    client: &Client,
-    target: &Target,
-    store: &Store,
-    metrics: &Metrics,
-    mut version: String,
-) -> Result<(), Error> {
+/// Watches, each time from where the last watch ended, until that is no longer possible.
+async fn watch(client: &Client, target: &Target, store: &Store, mut version: String) -> Error {
     loop {
-        match watch_once(client, target, store, &version).await? {
-            Ended::Resume(next) => version = next,
-            Ended::Relist => return Ok(()),
-        }
-        metrics.watch_restarted();
-        if let Condition::Disconnected(since) = store.condition()
-            && since.elapsed() > RESUME_WITHIN
-        {
-            return Ok(());
+        match watch_once(client, target, store, version).await {
+            Ok(seen) => version = seen,
+            Err(error) => return error,
         }
     }
 }
 
+/// Watches until the server ends it in order; returns the version that it came to.
 async fn watch_once(
     client: &Client,
     target: &Target,
     store: &Store,
-    version: &str,
-) -> Result<Ended, Error> {
+    version: String,
+) -> Result<String, Error> {
     let params = WatchParams {
         label_selector: target.selector.clone(),
         field_selector: target.fields.map(ToOwned::to_owned),
@@ -199,38 +173,44 @@ async fn watch_once(
     .timeout(WATCH_FOR);
     let request = Request::new(path(&target.resource));
     let request = match target.detail {
-        Detail::Metadata => request.watch_metadata(&params, version),
-        Detail::Object => request.watch(&params, version),
+        Detail::Metadata => request.watch_metadata(&params, &version),
+        Detail::Object => request.watch(&params, &version),
     };
     let events = client
         .request_events::<Value>(request.map_err(Error::BuildRequest)?)
         .await?;
-    let mut events = pin!(events);
-    store.set_condition(Condition::Live);
-    let mut seen = version.to_owned();
-    loop {
-        match tokio::time::timeout(SILENT_FOR, events.try_next()).await {
-            Err(_) => {
-                info!("Watch silent for too long; listing again");
-                return Ok(Ended::Relist);
+    let mut events = pin!(signs(events));
+    let mut seen = version;
+    store.heard();
+    while let Some(event) = events.try_next().await? {
+        store.heard();
+        match event {
+            WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                note_version(&object, &mut seen);
+                store.apply(&kept(target, object));
             }
-            Ok(Ok(None)) => return Ok(Ended::Resume(seen)),
-            Ok(Err(error)) => return Err(error),
-            Ok(Ok(Some(event))) => match event {
-                WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                    note_version(&object, &mut seen);
-                    store.apply(&kept(target, object));
-                }
-                WatchEvent::Deleted(object) => {
-                    note_version(&object, &mut seen);
-                    store.delete(&object);
-                }
-                WatchEvent::Bookmark(bookmark) => seen = bookmark.metadata.resource_version,
-                WatchEvent::Error(status) if status.code == 410 => return Ok(Ended::Relist),
-                WatchEvent::Error(status) => return Err(Error::Api(status)),
-            },
+            WatchEvent::Deleted(object) => {
+                note_version(&object, &mut seen);
+                store.delete(&object);
+            }
+            WatchEvent::Bookmark(bookmark) => seen = bookmark.metadata.resource_version,
+            WatchEvent::Error(status) => return Err(Error::Api(status)),
         }
     }
+    Ok(seen)
+}
+
+/// The events of a watch, and an error where they fail to come.
+pub(super) fn signs<T>(
+    events: impl Stream<Item = Result<T, Error>> + Send + 'static,
+) -> impl Stream<Item = Result<T, Error>> + Send {
+    stream::try_unfold(
+        events.boxed(),
+        async |mut events| match tokio::time::timeout(SILENT_FOR, events.try_next()).await {
+            Ok(next) => Ok(next?.map(|event| (event, events))),
+            Err(_) => Err(Error::Service("the watch gave no sign for too long".into())),
+        },
+    )
 }
 
 fn note_version(object: &Value, seen: &mut String) {
@@ -265,10 +245,6 @@ fn path(resource: &ApiResource) -> String {
         "/apis"
     };
     format!("{root}/{}/{}", resource.api_version, resource.plural)
-}
-
-fn slow() -> Error {
-    Error::Service("the list took too long".into())
 }
 
 fn status(error: &Error) -> Option<u16> {

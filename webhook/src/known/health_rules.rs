@@ -4,18 +4,22 @@
 //! (see [`rules::health`]) but may take milliseconds, so the runtime is told to move its other work elsewhere for as
 //! long. Remembering results instead would save nothing: an object is judged when it has changed.
 
+use super::Heard;
 use arc_swap::ArcSwap;
 use rules::health::{self, Rules};
 use rules::judged::{Judged, Reason};
 use rules::kinds;
 use rules::kstatus::Status;
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The rules that count at the moment.
 #[derive(Debug)]
-pub struct HealthRules(ArcSwap<Layers>);
+pub struct HealthRules {
+    layers: ArcSwap<Layers>,
+    heard: Mutex<Heard>,
+}
 
 #[derive(Debug)]
 struct Layers {
@@ -27,17 +31,20 @@ struct Layers {
 /// The library alone.
 impl Default for HealthRules {
     fn default() -> Self {
-        Self(ArcSwap::from_pointee(Layers {
-            administrator: Some(Rules::default()),
-            builtin: true,
-        }))
+        Self {
+            layers: ArcSwap::from_pointee(Layers {
+                administrator: Some(Rules::default()),
+                builtin: true,
+            }),
+            heard: Mutex::default(),
+        }
     }
 }
 
 impl HealthRules {
     /// What the rule for the object's kind says: the administrator's, else the library's.
     pub fn judge(&self, object: &Value) -> Option<Judged> {
-        let layers = self.0.load();
+        let layers = self.layers.load();
         let Some(administrator) = &layers.administrator else {
             return is_custom(object).then(unread);
         };
@@ -50,9 +57,23 @@ impl HealthRules {
         None
     }
 
+    /// The API server gave a sign of the ConfigMap. Returns whether the rules were no longer believed.
+    pub(crate) fn heard(&self) -> bool {
+        self.lock().note()
+    }
+
+    /// When it last did.
+    pub(crate) fn last_heard(&self) -> Heard {
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Puts other rules in their place; `None` while the administrator's have not been read.
     pub fn set(&self, administrator: Option<Rules>, builtin: bool) {
-        self.0.store(Arc::new(Layers {
+        self.layers.store(Arc::new(Layers {
             administrator,
             builtin,
         }));

@@ -10,6 +10,7 @@ mod entry;
 
 pub use entry::{Passed, owner_uid};
 
+use super::Heard;
 use entry::{job_key, passed_key};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
@@ -36,9 +37,10 @@ pub struct Memory {
 
 #[derive(Debug, Default)]
 struct Entries {
-    entries: BTreeMap<String, String>,
+    held: BTreeMap<String, String>,
     /// What the ConfigMap does not hold yet.
     unwritten: Changes,
+    heard: Heard,
 }
 
 impl Memory {
@@ -47,9 +49,19 @@ impl Memory {
         self.loaded.load(Ordering::Acquire)
     }
 
+    /// The API server gave a sign of the ConfigMap. Returns whether what is remembered was no longer believed.
+    pub(crate) fn heard(&self) -> bool {
+        self.lock().heard.note()
+    }
+
+    /// When it last did.
+    pub(crate) fn last_heard(&self) -> Heard {
+        self.read().heard
+    }
+
     /// Whether a pod of this revision has passed its gate before.
     pub fn has_passed(&self, revision: &str) -> bool {
-        self.read().entries.contains_key(&passed_key(revision))
+        self.read().held.contains_key(&passed_key(revision))
     }
 
     /// A pod of the dependent has passed its gate.
@@ -69,7 +81,7 @@ impl Memory {
     /// The Job of that name that was seen complete, if none of that name has been seen since.
     pub fn completed(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
         let known = self.read();
-        entry::read(known.entries.get(&job_key(namespace, name))?)
+        entry::read(known.held.get(&job_key(namespace, name))?)
     }
 
     /// A Job was added or changed: a completed one is remembered, and one that is not yet makes an older one of its
@@ -111,12 +123,12 @@ impl Memory {
     }
 
     fn write(&self, key: String, value: Option<String>) {
-        if self.read().entries.get(&key) == value.as_ref() {
+        if self.read().held.get(&key) == value.as_ref() {
             return;
         }
         let mut known = self.lock();
         // A revision that has passed has passed: another pod's later moment is no news.
-        if value.is_some() && entry::is_passed(&key) && known.entries.contains_key(&key) {
+        if value.is_some() && entry::is_passed(&key) && known.held.contains_key(&key) {
             return;
         }
         known.set(key.clone(), value.clone());
@@ -127,7 +139,7 @@ impl Memory {
     /// Takes over what the ConfigMap holds, under what this replica has not written yet.
     pub(crate) fn learn(&self, stored: BTreeMap<String, String>) {
         let mut known = self.lock();
-        known.entries = stored;
+        known.held = stored;
         for (key, value) in known.unwritten.clone() {
             known.set(key, value);
         }
@@ -147,7 +159,7 @@ impl Memory {
 
     /// Removes the revisions whose owner `is_gone`, and the oldest entries of a sort that has too many.
     pub(crate) fn prune(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
-        let entries = self.read().entries.clone();
+        let entries = self.read().held.clone();
         let (passed, jobs): (Vec<_>, Vec<_>) =
             entries.iter().partition(|(key, _)| entry::is_passed(key));
         let read =
@@ -175,8 +187,8 @@ impl Memory {
 impl Entries {
     fn set(&mut self, key: String, value: Option<String>) {
         match value {
-            Some(value) => self.entries.insert(key, value),
-            None => self.entries.remove(&key),
+            Some(value) => self.held.insert(key, value),
+            None => self.held.remove(&key),
         };
     }
 }

@@ -4,13 +4,16 @@
 //! [`rules::slots`] says why that is enough. A wave that nobody waits in costs next to nothing: its holders are struck out
 //! when the next object asks for a slot, or when the watch begins again.
 
+use super::Heard;
 use k8s_openapi::api::core::v1::ConfigMap;
 use rules::holder::{Holder, Wave};
+use rules::lookup::Unavailable;
 use rules::slots::Entry;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// The holders of every wave, and who waits to become one.
 #[derive(Debug, Default)]
@@ -23,24 +26,29 @@ pub struct Slots {
 struct Table {
     /// The ConfigMap's `resourceVersion`; `None` until it has been read.
     version: Option<String>,
-    waves: BTreeMap<Wave, Vec<Holder>>,
+    heard: Heard,
+    holders: BTreeMap<Wave, Vec<Holder>>,
     waiters: HashMap<Wave, HashMap<u64, Arc<Notify>>>,
 }
 
 impl Slots {
-    /// The holders of a wave; `waiter` is woken when they change, and a slot is looked for.
+    /// The holders of a wave, and until when they are believed if nothing more is heard; `waiter` is woken when they change,
+    /// and a slot is looked for.
     pub(crate) fn ask(
         &self,
         wave: &Wave,
         (id, notify): (u64, &Arc<Notify>),
-    ) -> Option<Vec<Holder>> {
+    ) -> Result<(Vec<Holder>, Instant), Unavailable> {
         let mut known = self.lock();
         let waiters = known.waiters.entry(wave.clone()).or_default();
         if waiters.insert(id, Arc::clone(notify)).is_none() {
             self.wanted.notify_one();
         }
-        known.version.as_ref()?;
-        Some(known.waves.get(wave).cloned().unwrap_or_default())
+        if known.version.is_none() {
+            return Err(Unavailable::Syncing);
+        }
+        let until = known.heard.believed_until().ok_or(Unavailable::Stale)?;
+        Ok((known.holders.get(wave).cloned().unwrap_or_default(), until))
     }
 
     /// The waiter is gone.
@@ -51,6 +59,14 @@ impl Slots {
             if waiters.is_empty() {
                 known.waiters.remove(wave);
             }
+        }
+    }
+
+    /// The API server gave a sign of the ConfigMap.
+    pub(crate) fn heard(&self) {
+        let mut known = self.lock();
+        if known.heard.note() {
+            known.wake_all();
         }
     }
 
@@ -76,10 +92,10 @@ impl Slots {
         let known = self.lock();
         let mut waves = BTreeMap::new();
         if all {
-            waves.clone_from(&known.waves);
+            waves.clone_from(&known.holders);
         }
         for wave in known.waiters.keys() {
-            let holders = known.waves.get(wave).cloned().unwrap_or_default();
+            let holders = known.holders.get(wave).cloned().unwrap_or_default();
             waves.insert(wave.clone(), holders);
         }
         Some((known.version.clone()?, waves))
@@ -92,6 +108,11 @@ impl Slots {
 }
 
 impl Table {
+    fn wake_all(&self) {
+        let waiters = self.waiters.values().flat_map(HashMap::values);
+        waiters.for_each(|waiter| waiter.notify_one());
+    }
+
     /// Wakes those whom it concerns.
     fn take_over(&mut self, stored: &ConfigMap) {
         let entries = stored.data.iter().flatten();
@@ -101,15 +122,16 @@ impl Table {
             .map(|entry| (entry.wave, entry.holders))
             .collect();
         let first = self.version.is_none();
+        self.heard.note();
         self.version.clone_from(&stored.metadata.resource_version);
         for (wave, waiters) in &self.waiters {
-            if first || self.waves.get(wave) != waves.get(wave) {
+            if first || self.holders.get(wave) != waves.get(wave) {
                 for waiter in waiters.values() {
                     waiter.notify_one();
                 }
             }
         }
-        self.waves = waves;
+        self.holders = waves;
     }
 }
 
@@ -184,7 +206,12 @@ mod tests {
     #[test]
     fn what_the_watch_tells_late_changes_nothing() {
         let (slots, notify) = (Slots::default(), Arc::new(Notify::new()));
-        let ask = || slots.ask(&wave(), (1, &notify));
+        let ask = || {
+            slots
+                .ask(&wave(), (1, &notify))
+                .ok()
+                .map(|(holders, _)| holders)
+        };
         let woken = || notify.notified().now_or_never().is_some();
         assert_eq!(ask(), None);
         let (one, both) = ([holder("a")], [holder("a"), holder("b")]);

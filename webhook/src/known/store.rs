@@ -4,21 +4,27 @@ mod snapshot;
 
 pub use snapshot::Entry;
 
+use super::heard::{BELIEVED_FOR, Heard};
 use super::scopes::{First, Members, Scopes};
 use super::waiters::Waiters;
 use jiff::Timestamp;
 use rules::dependency::Part;
+use rules::lookup::Unavailable;
 use rules::scope::{Position, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
 use snapshot::{Snapshot, key};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
-/// How long the last known state may be used after the connection to the API server was lost.
-pub(super) const STALE_AFTER: Duration = Duration::from_secs(30);
+/// For how long a kind has to be refused until it counts as forbidden or not served: an API server that starts refuses
+/// every kind until its own watches have synced.
+const REFUSED_FOR: Duration = BELIEVED_FOR;
+/// The same for a kind that was never read. Nothing is believed of it in any case, so this is about the word alone.
+const REFUSED_AT_FIRST: Duration = Duration::from_secs(10);
 
 /// The waiter of [`Store::synced`]; views count from 0.
 const SYNC_WAITER: u64 = u64::MAX;
@@ -29,13 +35,11 @@ pub enum Condition {
     /// The first list has not arrived.
     #[default]
     Syncing,
-    /// The watch is connected.
+    /// It was listed, and is followed. For how long it is believed says [`Store::believed_until`].
     Live,
-    /// The watch is not connected, since when.
-    Disconnected(Instant),
-    /// The API server forbids it.
+    /// The API server forbids it, and has for a while.
     Forbidden,
-    /// The API server does not serve the kind.
+    /// The API server does not serve the kind, and has not for a while.
     NotServed,
 }
 
@@ -64,6 +68,9 @@ pub(super) enum Interest {
 #[derive(Debug, Default)]
 struct Inner {
     condition: Condition,
+    heard: Heard,
+    /// Since when it is refused, and by nothing but refusals.
+    refused: Option<Instant>,
     objects: BTreeMap<Key, Snapshot>,
     scopes: Scopes,
     waiters: Waiters<Interest>,
@@ -133,13 +140,51 @@ impl Store {
         self.len() == 0
     }
 
-    /// Changes the condition, and wakes everybody if that changes what they would be told.
-    pub fn set_condition(&self, condition: Condition) {
+    /// Until when the contents are believed if nothing more is heard, or why they are not.
+    pub fn believed_until(&self) -> Result<Instant, Unavailable> {
+        let inner = self.lock();
+        match inner.condition {
+            Condition::Live => inner.heard.believed_until().ok_or(Unavailable::Stale),
+            Condition::Syncing => Err(Unavailable::Syncing),
+            Condition::Forbidden => Err(Unavailable::Forbidden),
+            Condition::NotServed => Err(Unavailable::NotServed),
+        }
+    }
+
+    /// The API server gave a sign of this watch.
+    pub fn heard(&self) {
         let mut inner = self.lock();
-        let changed = inner.condition != condition;
-        inner.condition = condition;
-        if changed {
+        if inner.heard.note() {
             inner.wake_all();
+        }
+    }
+
+    /// The API server refuses the kind: `why` is what it then comes to, and the contents are forgotten, once it has been
+    /// refused for a while. Until then they are believed as long as ever. Returns whether it comes to that now.
+    pub fn refuse(&self, why: Condition) -> bool {
+        let mut inner = self.lock();
+        if inner.condition == why {
+            return false;
+        }
+        let refused = *inner.refused.get_or_insert_with(Instant::now);
+        let lasting = match inner.condition {
+            Condition::Syncing => REFUSED_AT_FIRST,
+            _ => REFUSED_FOR,
+        };
+        let lasts = refused.elapsed() >= lasting;
+        if lasts {
+            inner.forget(why);
+        }
+        lasts
+    }
+
+    /// The API server cannot be asked. What was known is believed for a while; whether it would still be refused, nobody
+    /// knows.
+    pub fn lost(&self) {
+        let mut inner = self.lock();
+        inner.refused = None;
+        if matches!(inner.condition, Condition::Forbidden | Condition::NotServed) {
+            inner.forget(Condition::Syncing);
         }
     }
 
@@ -161,7 +206,9 @@ impl Store {
         for (key, snapshot) in fresh {
             inner.insert(&key, snapshot);
         }
-        if inner.condition != Condition::Live {
+        inner.refused = None;
+        let stale = inner.heard.note();
+        if stale || inner.condition != Condition::Live {
             inner.condition = Condition::Live;
             inner.wake_all();
         }
@@ -180,11 +227,7 @@ impl Store {
 
     /// Forgets everything, under the condition that says why.
     pub fn clear(&self, condition: Condition) {
-        let mut inner = self.lock();
-        inner.objects.clear();
-        inner.scopes.clear();
-        inner.condition = condition;
-        inner.wake_all();
+        self.lock().forget(condition);
     }
 
     /// Wakes everybody who waits on anything here, to judge it anew.
@@ -308,6 +351,13 @@ impl Store {
 }
 
 impl Inner {
+    fn forget(&mut self, why: Condition) {
+        self.objects.clear();
+        self.scopes.clear();
+        self.condition = why;
+        self.wake_all();
+    }
+
     fn insert(&mut self, key: &Key, snapshot: Snapshot) {
         if self.objects.get(key) == Some(&snapshot) {
             return; // most writes change nothing that a rule reads

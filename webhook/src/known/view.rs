@@ -3,7 +3,7 @@
 use super::Known;
 use super::memory::Memory;
 use super::scopes::Members;
-use super::store::{Condition, Details, Interest, STALE_AFTER, Store};
+use super::store::{Details, Interest, Store};
 use jiff::Timestamp;
 use rules::annotation::ReadTerms;
 use rules::dependency::Part;
@@ -18,8 +18,9 @@ use rules::selector::{Requirement, Selector, Test};
 use rules::terms::Regate;
 use rules::world::World;
 use serde_json::Value;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// One round of judging: answers from memory and, afterwards, waits for a change of anything that was read.
 ///
@@ -32,6 +33,7 @@ pub struct View {
     reads: Mutex<Vec<(Arc<Store>, Interest)>>,
     waves: Mutex<Vec<(Arc<Store>, Scope)>>,
     slots: Mutex<Vec<Wave>>,
+    believed_until: Mutex<Option<Instant>>,
 }
 
 impl View {
@@ -43,12 +45,47 @@ impl View {
             reads: Mutex::default(),
             waves: Mutex::default(),
             slots: Mutex::default(),
+            believed_until: Mutex::default(),
         }
     }
 
     /// Returns when something that was read has changed since it was read.
     pub async fn changed(&self) {
         self.notify.notified().await;
+    }
+
+    /// Until when all that was read is believed if nothing more is heard of the API server; `None` where nothing was
+    /// believed.
+    pub fn believed_until(&self) -> Option<Instant> {
+        *self.believed()
+    }
+
+    fn believed(&self) -> MutexGuard<'_, Option<Instant>> {
+        let believed = self.believed_until.lock();
+        believed.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes until when something that was read is believed.
+    fn believe(&self, until: Instant) {
+        let earliest = &mut *self.believed();
+        *earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
+    }
+
+    /// Whether what the store holds may be used.
+    fn usable(&self, store: &Store) -> Result<(), Unavailable> {
+        store.believed_until().map(|until| self.believe(until))
+    }
+
+    /// What beside the objects is followed and can no longer be believed.
+    pub fn silent(&self) -> Option<&'static str> {
+        let followed = [
+            ("what it remembers", self.known.memory().last_heard()),
+            ("the health rules", self.known.health_rules().last_heard()),
+        ];
+        let believed = followed.iter().filter_map(|(_, it)| it.believed_until());
+        believed.for_each(|until| self.believe(until));
+        let stale = followed.iter().find(|(_, heard)| heard.is_stale());
+        stale.map(|(what, _)| *what)
     }
 
     /// One of the gated pods.
@@ -81,7 +118,7 @@ impl View {
             label: label.map(|(key, value)| (key.into(), value.into())),
         };
         self.read(store, interest);
-        match usable(store) {
+        match self.usable(store) {
             Ok(()) => Lookup::Found(store.list(namespace, selector)),
             Err(why) => Lookup::Unavailable(why),
         }
@@ -111,7 +148,7 @@ impl View {
 
     fn object_of(&self, store: &Arc<Store>, namespace: &str, name: &str) -> Lookup<Value> {
         self.read(store, Interest::Object((namespace.into(), name.into())));
-        match usable(store) {
+        match self.usable(store) {
             Ok(()) => store
                 .get(namespace, name)
                 .map_or(Lookup::NotFound, Lookup::Found),
@@ -170,7 +207,7 @@ impl World for View {
             part: part.clone(),
         };
         self.read(&store, Interest::Members(members));
-        match usable(&store) {
+        match self.usable(&store) {
             Ok(()) => Lookup::Found(store.members(namespace, scope, part)),
             Err(why) => Lookup::Unavailable(why),
         }
@@ -191,7 +228,7 @@ impl World for View {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push((Arc::clone(&store), scope.clone()));
-        match usable(&store) {
+        match self.usable(&store) {
             Ok(()) => Lookup::Found(first),
             Err(why) => Lookup::Unavailable(why),
         }
@@ -225,8 +262,13 @@ impl World for View {
     fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
         let asked = &mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         asked.push(wave.clone());
-        let known = self.known.slots().ask(wave, (self.id, &self.notify));
-        known.map_or(Lookup::Unavailable(Unavailable::Syncing), Lookup::Found)
+        match self.known.slots().ask(wave, (self.id, &self.notify)) {
+            Ok((holders, until)) => {
+                self.believe(until);
+                Lookup::Found(holders)
+            }
+            Err(why) => Lookup::Unavailable(why),
+        }
     }
 
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
@@ -251,7 +293,7 @@ impl World for View {
             return Lookup::Found(builtin.namespaced);
         }
         let (store, details) = self.details(kind);
-        match (usable(&store), details.namespaced) {
+        match (self.usable(&store), details.namespaced) {
             (_, Some(namespaced)) => Lookup::Found(namespaced),
             (Err(why), None) => Lookup::Unavailable(why),
             (Ok(()), None) => Lookup::Unavailable(Unavailable::Syncing),
@@ -300,21 +342,9 @@ impl Drop for View {
 /// The objects of a namespace, without a note that they were read: nobody is to be woken by them. A gate asks again before
 /// long, and then they are looked at anew.
 fn glance(store: &Store, namespace: &str, selector: &Selector) -> Vec<Value> {
-    match usable(store) {
-        Ok(()) => store.list(Some(namespace), selector),
+    match store.believed_until() {
+        Ok(_) => store.list(Some(namespace), selector),
         Err(_) => Vec::new(),
-    }
-}
-
-/// Whether what the store holds may be used.
-fn usable(store: &Store) -> Result<(), Unavailable> {
-    match store.condition() {
-        Condition::Live => Ok(()),
-        Condition::Disconnected(since) if since.elapsed() < STALE_AFTER => Ok(()),
-        Condition::Disconnected(_) => Err(Unavailable::Stale),
-        Condition::Syncing => Err(Unavailable::Syncing),
-        Condition::Forbidden => Err(Unavailable::Forbidden),
-        Condition::NotServed => Err(Unavailable::NotServed),
     }
 }
 

@@ -80,6 +80,9 @@ pub(super) fn answer(
     now: Timestamp,
     patient: bool,
 ) -> Outcome {
+    if let Some(what) = view.silent() {
+        return unread(what, Unavailable::Stale);
+    }
     let pod = match view.gated_pod(&identity.namespace, &identity.pod) {
         Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
         Lookup::Found(_) => return Outcome::AnotherPod,

@@ -12,6 +12,7 @@ use prometheus_client::registry::Registry;
 use rules::kinds::{Kind, by_word};
 use serde_json::Value;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tower::ServiceExt;
 
 type Events = Arc<Mutex<Vec<(String, String, String)>>>;
@@ -22,6 +23,8 @@ struct Desk {
     registry: Registry,
     events: Events,
     began: Instant,
+    /// Whether the watches give signs.
+    connected: Arc<AtomicBool>,
 }
 
 impl Desk {
@@ -58,7 +61,12 @@ impl Desk {
             registry,
             events,
             began,
+            connected: Arc::new(AtomicBool::new(true)),
         };
+        tokio::spawn(give_signs(
+            Arc::clone(&desk.service.known),
+            Arc::clone(&desk.connected),
+        ));
         desk.pod_says(annotations);
         desk
     }
@@ -113,6 +121,17 @@ impl Desk {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry).unwrap();
         text
+    }
+}
+
+/// As the watches of these stores do while the API server is there.
+async fn give_signs(known: Arc<Known>, connected: Arc<AtomicBool>) {
+    loop {
+        if connected.load(Ordering::Relaxed) {
+            known.gated().heard();
+            known.stores().iter().for_each(|(_, store)| store.heard());
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 
@@ -274,4 +293,51 @@ async fn skip_wakes_a_held_request() {
         text,
         "opened without asking: sluice.dev/skip is \"true\" on the pod"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_is_told_when_the_api_server_has_been_silent_and_goes_on_when_it_is_back() {
+    let desk = Desk::new(&json!({"sluice.dev/depends-on": "configmap/go, configmap/late"}));
+    desk.put(
+        "configmap",
+        &json!({"metadata": {"namespace": "shop", "name": "go"}}),
+    );
+    desk.connected.store(false, Ordering::Relaxed);
+    let mut stale = desk.ask("").await;
+    while stale.note.is_none() && desk.began.elapsed() < Duration::from_secs(60) {
+        stale = desk.ask(&stale.digest).await;
+    }
+    let note = stale.note.unwrap_or_default();
+    assert!(note.contains("to reach the API server again"), "{note}");
+    assert_eq!(desk.began.elapsed().as_secs(), 30);
+    // What is still told by a watch that lags behind opens nothing.
+    desk.put(
+        "configmap",
+        &json!({"metadata": {"namespace": "shop", "name": "late"}}),
+    );
+    let asked = desk.ask(&stale.digest).await;
+    assert_eq!(asked.verdict, wire::Decision::Wait);
+    desk.connected.store(true, Ordering::Relaxed);
+    let back = desk.began.elapsed().as_secs();
+    let (at, answer) = desk.gate(back + 60).await;
+    assert_eq!(answer.verdict, wire::Decision::Open);
+    assert!(at - back <= 1, "after {} s", at - back);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() {
+    let desk = Desk::new(&json!({"sluice.dev/depends-on": "configmap/go"}));
+    let memory = desk.service.known.memory();
+    memory.heard();
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    desk.put(
+        "configmap",
+        &json!({"metadata": {"namespace": "shop", "name": "go"}}),
+    );
+    let answer = desk.ask("").await;
+    let note = answer.note.unwrap_or_default();
+    assert!(note.ends_with("to read what it remembers"), "{note}");
+    assert!(memory.heard());
+    desk.service.known.wake_all();
+    assert_eq!(desk.ask("").await.verdict, wire::Decision::Open);
 }

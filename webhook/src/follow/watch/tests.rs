@@ -5,17 +5,20 @@ use axum::body::Body as Answer;
 use axum::http::{Request as HttpRequest, Response};
 use futures::StreamExt;
 use kube::client::Body;
+use rules::lookup::Unavailable;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
-use tower::service_fn;
+use tower::{Layer, service_fn};
 
 /// One answer of the script.
 enum Reply {
     List(Vec<Value>),
     /// Events, and whether the connection then stays open.
     Watch(Vec<Value>, bool),
+    /// A watch that the server ends in order after its time.
+    Ending,
     Status(u16),
 }
 
@@ -46,6 +49,10 @@ fn respond(reply: Reply) -> Response<Answer> {
             code,
             &json!({"kind": "Status", "status": "Failure", "message": "no", "reason": "no", "code": code}),
         ),
+        Reply::Ending => Response::new(Answer::from_stream(stream::once(async {
+            tokio::time::sleep(Duration::from_secs(WATCH_FOR.into())).await;
+            Ok::<_, Infallible>("\n")
+        }))),
         Reply::Watch(events, open) => {
             let lines = events
                 .into_iter()
@@ -61,29 +68,35 @@ fn respond(reply: Reply) -> Response<Answer> {
     }
 }
 
-/// Follows widgets against a script until it runs out; returns the store, the requests, and what `follow` ended with.
-async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed>) {
+/// An API server with one answer for each request.
+fn scripted(replies: Vec<Reply>) -> (Api, Arc<Script>) {
     let script = Arc::new(Script {
         replies: Mutex::new(replies.into()),
         asked: Mutex::default(),
     });
-    let (done, mut finished) = tokio::sync::mpsc::channel::<()>(1);
-    let answer = {
-        let script = Arc::clone(&script);
-        service_fn(move |request: HttpRequest<Body>| {
-            let (script, done) = (Arc::clone(&script), done.clone());
-            async move {
-                let reply = script.replies.lock().unwrap().pop_front();
-                if let Some(reply) = reply {
-                    script.asked.lock().unwrap().push(request.uri().to_string());
-                    return Ok::<_, Infallible>(respond(reply));
-                }
-                let _ = done.send(()).await;
-                std::future::pending().await
-            }
-        })
+    let asked = Arc::clone(&script);
+    let api = move |uri: String| {
+        let reply = asked.replies.lock().unwrap().pop_front();
+        reply.inspect(|_| asked.asked.lock().unwrap().push(uri))
     };
-    let client = Client::new(answer, "default");
+    (Box::new(api), script)
+}
+
+/// What the API server says to a request; `None`: it never answers.
+type Api = Box<dyn Fn(String) -> Option<Reply> + Send>;
+
+/// Follows widgets for so many seconds, and then looks at the store.
+async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
+    let answer = service_fn(move |request: HttpRequest<Body>| {
+        let reply = api(request.uri().to_string());
+        async move {
+            match reply {
+                Some(reply) => Ok::<_, Infallible>(respond(reply)),
+                None => std::future::pending().await,
+            }
+        }
+    });
+    let client = Client::new(crate::client::Limits.layer(answer), "default");
     let store = Arc::new(Store::default());
     let kind = Kind::Custom {
         group: "example.com".into(),
@@ -107,11 +120,22 @@ async fn play(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>, Option<NotServed
     let metrics = Metrics::default();
     let ended = tokio::select! {
         ended = follow(&client, &target, &store, &metrics) => Some(ended),
-        _ = finished.recv() => None,
-        () = tokio::time::sleep(Duration::from_secs(600)) => None,
+        () = tokio::time::sleep(Duration::from_secs(seconds)) => None,
     };
+    (store, ended)
+}
+
+/// The same by a script, for a second after it; also the requests.
+async fn play_script(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>) {
+    let (api, script) = scripted(replies);
+    let (store, _) = play(5, api).await;
     let asked = script.asked.lock().unwrap().clone();
-    (store, asked, ended)
+    (store, asked)
+}
+
+/// Whether the kind is listed, not watched.
+fn lists(uri: &str) -> bool {
+    !uri.contains("watch=true")
 }
 
 fn names(store: &Store) -> Vec<String> {
@@ -129,7 +153,7 @@ async fn a_list_is_followed_by_its_changes() {
         event("DELETED", &widget("x", "12")),
         json!({"type": "BOOKMARK", "object": {"kind": "Widget", "apiVersion": "v1", "metadata": {"resourceVersion": "15"}}}),
     ];
-    let (store, asked, _) = play(vec![
+    let (store, asked) = play_script(vec![
         Reply::List(vec![widget("x", "9")]),
         Reply::Watch(events, false),
     ])
@@ -143,7 +167,7 @@ async fn a_list_is_followed_by_its_changes() {
 async fn a_watch_that_ends_is_resumed_where_it_ended() {
     let first = Reply::Watch(vec![event("ADDED", &widget("y", "11"))], false);
     let second = Reply::Watch(vec![event("ADDED", &widget("z", "12"))], false);
-    let (store, asked, _) = play(vec![Reply::List(vec![]), first, second]).await;
+    let (store, asked) = play_script(vec![Reply::List(vec![]), first, second]).await;
     assert_eq!(names(&store), ["y", "z"]);
     assert!(asked[2].contains("resourceVersion=11"), "{asked:?}");
     assert_eq!(store.condition(), Condition::Live);
@@ -160,60 +184,142 @@ async fn a_version_that_is_too_old_means_a_new_list() {
         Reply::Watch(vec![gone], false),
         Reply::List(vec![widget("z", "20")]),
     ];
-    let (store, _, _) = play(replies).await;
+    let (store, _) = play_script(replies).await;
     assert_eq!(names(&store), ["z"], "what was deleted in between is gone");
 }
 
+/// An API server that answers a list with `x`, and each watch as `watch` says.
+fn listing(watch: impl Fn() -> Option<Reply> + Send + 'static) -> Api {
+    Box::new(move |uri| {
+        if lists(&uri) {
+            Some(Reply::List(vec![widget("x", "9")]))
+        } else {
+            watch()
+        }
+    })
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_silent_watch_is_not_trusted() {
-    let replies = vec![
+async fn a_watch_that_gives_no_sign_is_begun_again_before_its_store_is_stale() {
+    let silent = vec![
         Reply::List(vec![]),
         Reply::Watch(vec![], true),
         Reply::List(vec![widget("x", "9")]),
+        Reply::Watch(vec![], true),
     ];
-    let (store, _, _) = play(replies).await;
+    let (api, _) = scripted(silent);
+    let (store, _) = play(29, api).await;
     assert_eq!(names(&store), ["x"]);
+    assert!(store.believed_until().is_ok());
+}
+
+/// Answers the first list and the first watch, and then nothing.
+fn falls_silent(open: bool) -> Api {
+    let (api, _) = scripted(vec![
+        Reply::List(vec![widget("x", "9")]),
+        Reply::Watch(vec![], open),
+    ]);
+    api
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_fails_leaves_the_store_disconnected() {
-    let (store, _, _) = play(vec![
-        Reply::List(vec![widget("x", "9")]),
-        Reply::Status(500),
-        Reply::Status(500),
-    ])
-    .await;
-    assert!(matches!(store.condition(), Condition::Disconnected(_)));
-    assert_eq!(names(&store), ["x"]);
+async fn what_the_api_server_has_left_unanswered_for_half_a_minute_is_stale() {
+    for open in [true, false] {
+        let (store, _) = play(29, falls_silent(open)).await;
+        assert!(store.believed_until().is_ok(), "open: {open}");
+        let (store, _) = play(30, falls_silent(open)).await;
+        assert_eq!(
+            store.believed_until(),
+            Err(Unavailable::Stale),
+            "open: {open}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ban_is_told_apart_and_forgotten_when_it_is_lifted() {
-    let (store, _, _) = play(vec![
-        Reply::List(vec![widget("x", "9")]),
-        Reply::Watch(vec![], false),
-        Reply::Status(403),
-    ])
-    .await;
-    assert!(
-        matches!(store.condition(), Condition::Disconnected(_)),
-        "a ban on the watch is an interruption first"
+async fn a_request_whose_answer_does_not_begin_is_made_again() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    let began = tokio::time::Instant::now();
+    let api = move |uri: String| {
+        let mut asked = noted.lock().unwrap();
+        asked.push((lists(&uri), began.elapsed().as_secs()));
+        None
+    };
+    let (store, _) = play(25, Box::new(api)).await;
+    assert_eq!(
+        asked.lock().unwrap()[..],
+        [(true, 0), (true, 10), (true, 20)]
     );
-    let (store, _, _) = play(vec![Reply::Status(403)]).await;
-    assert_eq!(store.condition(), Condition::Forbidden);
-    let (store, _, _) = play(vec![
-        Reply::Status(403),
-        Reply::List(vec![]),
-        Reply::Watch(vec![], false),
-    ])
-    .await;
-    assert_eq!(store.condition(), Condition::Live);
+    assert_eq!(store.condition(), Condition::Syncing);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_is_not_served_ends_it() {
-    let (_, _, ended) = play(vec![Reply::Status(404)]).await;
-    assert!(ended.is_some());
-    let (_, _, ended) = play(vec![Reply::List(vec![]), Reply::Status(404)]).await;
-    assert!(ended.is_some());
+async fn watches_that_end_in_order_keep_the_store_believed() {
+    let ends = listing(|| Some(Reply::Ending));
+    let (store, _) = play(300, ends).await;
+    assert!(store.believed_until().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_fails_is_believed_for_a_while() {
+    let fails = || {
+        let (api, _) = scripted(vec![Reply::List(vec![widget("x", "9")])]);
+        let api: Api = Box::new(move |uri| Some(api(uri).unwrap_or(Reply::Status(500))));
+        api
+    };
+    let (store, _) = play(29, fails()).await;
+    assert!(store.believed_until().is_ok());
+    let (store, _) = play(30, fails()).await;
+    assert_eq!(store.believed_until(), Err(Unavailable::Stale));
+    assert_eq!(names(&store), ["x"]);
+}
+
+/// An API server that restarts after a minute: it refuses everything with this code for so many seconds.
+fn restarts(code: u16, seconds: u64) -> Api {
+    let began = tokio::time::Instant::now();
+    Box::new(move |uri| {
+        let refuses = (60..60 + seconds).contains(&began.elapsed().as_secs());
+        Some(match refuses {
+            true => Reply::Status(code),
+            false if lists(&uri) => Reply::List(vec![widget("x", "9")]),
+            false => Reply::Ending,
+        })
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
+    for (code, why) in [(403, Condition::Forbidden), (404, Condition::NotServed)] {
+        let (store, ended) = play(64, restarts(code, 5)).await;
+        assert!(ended.is_none());
+        assert_eq!(
+            (store.condition(), names(&store)),
+            (Condition::Live, vec!["x".to_owned()])
+        );
+        assert!(
+            store.believed_until().is_ok(),
+            "it is in order for a few seconds"
+        );
+        let (store, ended) = play(75, restarts(code, 5)).await;
+        assert!(ended.is_none());
+        assert_eq!(
+            (store.condition(), names(&store)),
+            (Condition::Live, vec!["x".to_owned()])
+        );
+        let (store, ended) = play(100, restarts(code, 100)).await;
+        assert_eq!(ended.is_some(), code == 404);
+        assert_eq!((store.condition(), store.is_empty()), (why, true));
+    }
+    let (store, _) = play(200, restarts(403, 50)).await;
+    assert!(store.believed_until().is_ok(), "the ban is lifted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_never_read_is_refused_sooner() {
+    for (code, why) in [(403, Condition::Forbidden), (404, Condition::NotServed)] {
+        let refuses = || Box::new(move |_| Some(Reply::Status(code)));
+        assert_eq!(play(9, refuses()).await.0.condition(), Condition::Syncing);
+        assert_eq!(play(16, refuses()).await.0.condition(), why);
+    }
 }

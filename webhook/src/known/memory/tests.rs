@@ -94,7 +94,7 @@ fn the_oldest_go_when_there_are_too_many() {
     assert!(memory.completed("shop", "migrate").is_some());
     let size: usize = memory
         .read()
-        .entries
+        .held
         .iter()
         .map(|(key, value)| key.len() + value.len())
         .sum();

@@ -74,7 +74,7 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
     );
     store.delete(&pod("a", "x", "", ""));
     assert_eq!(woken(), [true, false, false, true]);
-    store.set_condition(Condition::Forbidden);
+    store.clear(Condition::Forbidden);
     assert_eq!(woken(), [true; 4]);
     for (id, interest) in (0_u64..).zip([
         interest("a", "x"),
@@ -96,4 +96,51 @@ fn a_new_list_drops_what_is_gone() {
     store.replace(&[pod("a", "y", "web", "")]);
     assert!(woken(&notify));
     assert_eq!(store.len(), 1);
+}
+
+/// A store that was listed, and the seconds after which it was first refused.
+async fn refused_for(listed: bool, why: Condition, seconds: u64) -> (bool, Store) {
+    let store = Store::default();
+    if listed {
+        store.replace(&[pod("a", "x", "web", "")]);
+    }
+    assert!(!store.refuse(why), "the first time");
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    (store.refuse(why), store)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_counts_once_it_has_lasted() {
+    for why in [Condition::Forbidden, Condition::NotServed] {
+        for (listed, before, lasting) in
+            [(true, Condition::Live, 30), (false, Condition::Syncing, 10)]
+        {
+            let (counts, store) = refused_for(listed, why, lasting - 1).await;
+            assert_eq!((counts, store.condition()), (false, before));
+            assert_eq!(store.is_empty(), !listed, "nothing is forgotten");
+            let (counts, store) = refused_for(listed, why, lasting).await;
+            assert_eq!((counts, store.condition()), (true, why));
+            assert!(store.is_empty());
+            assert!(!store.refuse(why), "it counts already");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_anything_else_interrupts_begins_anew() {
+    let (_, store) = refused_for(true, Condition::Forbidden, 29).await;
+    store.lost();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(!store.refuse(Condition::Forbidden));
+    store.replace::<&Value>([]);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert!(!store.refuse(Condition::Forbidden));
+    let (counts, store) = refused_for(true, Condition::Forbidden, 30).await;
+    assert!(counts);
+    store.lost();
+    assert_eq!(
+        store.condition(),
+        Condition::Syncing,
+        "nobody knows any more"
+    );
 }

@@ -4,7 +4,7 @@ use super::*;
 use futures::FutureExt;
 use rules::dependency::Reference;
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn widget() -> Kind {
     Kind::Custom {
@@ -117,20 +117,34 @@ fn a_selector_reads_what_it_selects() {
     assert_eq!(names("!tier"), ["y", "z"]);
 }
 
-#[test]
-fn what_was_known_is_used_for_half_a_minute_and_no_longer() {
+#[tokio::test(start_paused = true)]
+async fn what_is_known_is_believed_for_half_a_minute_after_the_last_sign() {
     let (known, _requests) = Known::new();
     let store = known.store(&widget());
     store.replace(&[json!({"metadata": {"namespace": "a", "name": "x"}})]);
-    let ask = || known.view().object(&widget(), Some("a"), "x");
-    let now = Instant::now();
-    store.set_condition(Condition::Disconnected(now));
-    assert!(matches!(ask(), Lookup::Found(_)));
-    let Some(long_ago) = now.checked_sub(STALE_AFTER + Duration::from_secs(1)) else {
-        return;
-    };
-    store.set_condition(Condition::Disconnected(long_ago));
-    assert_eq!(ask(), Lookup::Unavailable(Unavailable::Stale));
+    let began = Instant::now();
+    let after = |seconds| tokio::time::sleep_until(began + Duration::from_secs(seconds));
+    let ask = |view: &View| view.object(&widget(), Some("a"), "x");
+    after(20).await;
+    store.heard();
+    after(49).await;
+    let view = known.view();
+    assert!(matches!(ask(&view), Lookup::Found(_)));
+    assert_eq!(
+        view.believed_until(),
+        Some(began + Duration::from_secs(50)),
+        "so that whoever waits judges anew then"
+    );
+    after(50).await;
+    let view = known.view();
+    assert_eq!(ask(&view), Lookup::Unavailable(Unavailable::Stale));
+    assert_eq!(view.believed_until(), None);
+    assert!(view.changed().now_or_never().is_none());
+    store.heard();
+    assert!(view.changed().now_or_never().is_some(), "it is back");
+    assert!(matches!(ask(&view), Lookup::Found(_)));
+    store.heard();
+    assert!(view.changed().now_or_never().is_none(), "a sign is no news");
 }
 
 #[test]
