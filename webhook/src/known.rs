@@ -26,10 +26,10 @@ use health_rules::HealthRules;
 use memory::Memory;
 use rules::kinds::Kind;
 use slots::Slots;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::{Notify, mpsc};
-use waiters::Waiters;
+use waiters::{Subscription, Waiters};
 
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
 /// has told that they are the same.
@@ -47,11 +47,10 @@ pub struct Known {
     slots: Arc<Slots>,
     health_rules: Arc<HealthRules>,
     wanted: mpsc::UnboundedSender<Kind>,
-    /// Who looked at which kinds there are.
-    kinds: Mutex<Waiters<()>>,
+    /// Who looked at which custom kinds there are.
+    kinds: Waiters<()>,
     reads_secrets: AtomicBool,
     granted: OnceLock<Vec<Kind>>,
-    next: AtomicU64,
 }
 
 impl Known {
@@ -68,10 +67,9 @@ impl Known {
             slots: Arc::default(),
             health_rules: Arc::default(),
             wanted,
-            kinds: Mutex::default(),
+            kinds: Waiters::default(),
             reads_secrets: AtomicBool::new(false),
             granted: OnceLock::new(),
-            next: AtomicU64::new(0),
         };
         (Arc::new(known), requests)
     }
@@ -150,7 +148,7 @@ impl Known {
             Arc::new(Store::default())
         }));
         if matches!(kind, Kind::Custom { .. }) {
-            self.kinds().wake_all();
+            self.kinds.wake_all();
         }
         store
     }
@@ -175,16 +173,12 @@ impl Known {
 
     /// A way to read that remembers what was read.
     pub fn view(self: &Arc<Self>) -> View {
-        View::new(Arc::clone(self), self.next.fetch_add(1, Ordering::Relaxed))
-    }
-
-    fn kinds(&self) -> MutexGuard<'_, Waiters<()>> {
-        self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
+        View::new(Arc::clone(self))
     }
 
     /// The custom kinds that somebody depends on, each once; `waiter` is woken when there is another.
-    fn custom_kinds(&self, (id, notify): (u64, &Arc<Notify>)) -> Vec<Kind> {
-        self.kinds().add((), id, notify);
+    fn custom_kinds(&self, waiter: &Arc<Notify>) -> (Vec<Kind>, Subscription) {
+        let subscription = self.kinds.subscribe((), (), waiter);
         let mut seen: Vec<Arc<Store>> = Vec::new();
         let mut kinds = Vec::new();
         for (kind, store) in self.stores() {
@@ -194,12 +188,7 @@ impl Known {
                 kinds.push(kind);
             }
         }
-        kinds
-    }
-
-    /// The waiter of [`Known::custom_kinds`] is gone.
-    fn forget_kinds(&self, id: u64) {
-        self.kinds().remove(&(), id);
+        (kinds, subscription)
     }
 
     /// The kinds that are watched, and their stores, for metrics and logs.

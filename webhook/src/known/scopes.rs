@@ -6,12 +6,13 @@
 //! So a change in a scope of many objects costs what changed, not what exists.
 
 use super::store::Key;
+use super::waiters::{Subscription, Waiters};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::object::written;
 use rules::scope::{self, Position, Scope};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -39,7 +40,7 @@ pub(super) struct Members {
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     members: BTreeMap<Scope, Waves>,
-    waiters: HashMap<Scope, HashMap<u64, (Limit, Arc<Notify>)>>,
+    waiters: Waiters<Scope, Limit>,
     changes: u64,
 }
 
@@ -83,16 +84,6 @@ impl Limit {
             Self::UpTo(last) => position <= last,
             Self::Below(weight) => position.weight < *weight,
         }
-    }
-
-    /// The one that lets more through: one round of judging may ask for several weights of a scope.
-    fn wider(self, other: Self) -> Self {
-        let wider = match (&self, &other) {
-            (Self::Below(one), Self::Below(two)) => one >= two,
-            (Self::UpTo(one), _) => !other.holds(one),
-            (_, Self::UpTo(two)) => self.holds(two),
-        };
-        if wider { self } else { other }
     }
 }
 
@@ -193,12 +184,12 @@ impl Scopes {
     /// The first object below a weight that is neither known to be ready nor among the `passed`, by its name; `waiter` is
     /// woken when that may change.
     pub(super) fn first(
-        &mut self,
+        &self,
         scope: &Scope,
         below: i64,
         passed: &[Position],
-        (id, notify): (u64, &Arc<Notify>),
-    ) -> First<String> {
+        waiter: &Arc<Notify>,
+    ) -> (First<String>, Subscription) {
         let waves = self.members.get(scope).map(|members| &members.order);
         let mut lower = waves
             .into_iter()
@@ -213,13 +204,8 @@ impl Scopes {
                 Some(_) => First::Unready(position.name.clone()),
             },
         };
-        let waiters = self.waiters.entry(scope.clone()).or_default();
-        let limit = match waiters.remove(&id) {
-            Some((before, _)) => before.wider(limit),
-            None => limit,
-        };
-        waiters.insert(id, (limit, Arc::clone(notify)));
-        first
+        let subscription = self.waiters.subscribe(scope.clone(), limit, waiter);
+        (first, subscription)
     }
 
     /// Notes whether an object was ready at one of its changes, unless there has been another since.
@@ -235,32 +221,15 @@ impl Scopes {
         }
     }
 
-    pub(super) fn unregister(&mut self, scope: &Scope, id: u64) {
-        if let Some(waiters) = self.waiters.get_mut(scope) {
-            waiters.remove(&id);
-            if waiters.is_empty() {
-                self.waiters.remove(scope);
-            }
-        }
-    }
-
     pub(super) fn wake_all(&self) {
-        let waiters = self.waiters.values().flat_map(HashMap::values);
-        waiters.for_each(|(_, waiter)| waiter.notify_one());
+        self.waiters.wake_all();
     }
 
     fn wake(&self, place: &Place) {
         let (Some(scope), Some(position)) = (&place.scope, &place.position) else {
             return;
         };
-        let waiters = self
-            .waiters
-            .get(scope)
-            .into_iter()
-            .flat_map(HashMap::values);
-        for (_, waiter) in waiters.filter(|(limit, _)| limit.holds(position)) {
-            waiter.notify_one();
-        }
+        self.waiters.wake(scope, |limit| limit.holds(position));
     }
 }
 

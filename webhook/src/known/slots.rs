@@ -5,12 +5,13 @@
 //! when the next object asks for a slot, or when the watch begins again.
 
 use super::Heard;
+use super::waiters::{Subscription, Waiters};
 use k8s_openapi::api::core::v1::ConfigMap;
 use rules::holder::{Holder, Wave};
 use rules::lookup::Unavailable;
 use rules::slots::Entry;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -19,6 +20,7 @@ use tokio::time::Instant;
 #[derive(Debug, Default)]
 pub struct Slots {
     known: Mutex<Table>,
+    waiters: Waiters<Wave>,
     pub(crate) wanted: Notify,
 }
 
@@ -28,7 +30,6 @@ struct Table {
     version: Option<String>,
     heard: Heard,
     holders: BTreeMap<Wave, Vec<Holder>>,
-    waiters: HashMap<Wave, HashMap<u64, Arc<Notify>>>,
 }
 
 impl Slots {
@@ -37,42 +38,23 @@ impl Slots {
     pub(crate) fn ask(
         &self,
         wave: &Wave,
-        (id, notify): (u64, &Arc<Notify>),
-    ) -> Result<(Vec<Holder>, Instant), Unavailable> {
-        let mut known = self.lock();
-        let waiters = known.waiters.entry(wave.clone()).or_default();
-        if waiters.insert(id, Arc::clone(notify)).is_none() {
-            self.wanted.notify_one();
-        }
-        if known.version.is_none() {
-            return Err(Unavailable::Syncing);
-        }
-        let until = known.heard.believed_until().ok_or(Unavailable::Stale)?;
-        Ok((known.holders.get(wave).cloned().unwrap_or_default(), until))
-    }
-
-    /// The waiter is gone.
-    pub(crate) fn forget(&self, wave: &Wave, id: u64) {
-        let mut known = self.lock();
-        if let Some(waiters) = known.waiters.get_mut(wave) {
-            waiters.remove(&id);
-            if waiters.is_empty() {
-                known.waiters.remove(wave);
-            }
-        }
+        waiter: &Arc<Notify>,
+    ) -> (Result<(Vec<Holder>, Instant), Unavailable>, Subscription) {
+        let subscription = self.waiters.subscribe(wave.clone(), (), waiter);
+        self.wanted.notify_one();
+        (self.lock().holders(wave), subscription)
     }
 
     /// The API server gave a sign of the ConfigMap.
     pub(crate) fn heard(&self) {
-        let mut known = self.lock();
-        if known.heard.note() {
-            known.wake_all();
+        if self.lock().heard.note() {
+            self.waiters.wake_all();
         }
     }
 
     /// Begins to follow the ConfigMap, whatever was known before.
     pub(crate) fn begin(&self, stored: &ConfigMap) {
-        self.lock().take_over(stored);
+        self.lock().take_over(stored, &self.waiters);
     }
 
     /// Takes over what the ConfigMap holds, unless something newer is known: the watch tells of a write later than the
@@ -83,7 +65,7 @@ impl Slots {
             stored.metadata.resource_version.as_deref(),
             known.version.as_deref(),
         ) {
-            known.take_over(stored);
+            known.take_over(stored, &self.waiters);
         }
     }
 
@@ -94,9 +76,9 @@ impl Slots {
         if all {
             waves.clone_from(&known.holders);
         }
-        for wave in known.waiters.keys() {
-            let holders = known.holders.get(wave).cloned().unwrap_or_default();
-            waves.insert(wave.clone(), holders);
+        for wave in self.waiters.interests() {
+            let holders = known.holders.get(&wave).cloned().unwrap_or_default();
+            waves.insert(wave, holders);
         }
         Some((known.version.clone()?, waves))
     }
@@ -108,13 +90,17 @@ impl Slots {
 }
 
 impl Table {
-    fn wake_all(&self) {
-        let waiters = self.waiters.values().flat_map(HashMap::values);
-        waiters.for_each(|waiter| waiter.notify_one());
+    /// The holders of a wave, and until when that is believed.
+    fn holders(&self, wave: &Wave) -> Result<(Vec<Holder>, Instant), Unavailable> {
+        if self.version.is_none() {
+            return Err(Unavailable::Syncing);
+        }
+        let until = self.heard.believed_until().ok_or(Unavailable::Stale)?;
+        Ok((self.holders.get(wave).cloned().unwrap_or_default(), until))
     }
 
     /// Wakes those whom it concerns.
-    fn take_over(&mut self, stored: &ConfigMap) {
+    fn take_over(&mut self, stored: &ConfigMap, waiters: &Waiters<Wave>) {
         let entries = stored.data.iter().flatten();
         let read = |(_, text): (&String, &String)| serde_json::from_str::<Entry>(text).ok();
         let waves: BTreeMap<_, _> = entries
@@ -124,14 +110,12 @@ impl Table {
         let first = self.version.is_none();
         self.heard.note();
         self.version.clone_from(&stored.metadata.resource_version);
-        for (wave, waiters) in &self.waiters {
-            if first || self.holders.get(wave) != waves.get(wave) {
-                for waiter in waiters.values() {
-                    waiter.notify_one();
-                }
+        let before = std::mem::replace(&mut self.holders, waves);
+        for wave in waiters.interests() {
+            if first || before.get(&wave) != self.holders.get(&wave) {
+                waiters.wake(&wave, |()| true);
             }
         }
-        self.holders = waves;
     }
 }
 
@@ -206,12 +190,8 @@ mod tests {
     #[test]
     fn what_the_watch_tells_late_changes_nothing() {
         let (slots, notify) = (Slots::default(), Arc::new(Notify::new()));
-        let ask = || {
-            slots
-                .ask(&wave(), (1, &notify))
-                .ok()
-                .map(|(holders, _)| holders)
-        };
+        let (_, _subscription) = slots.ask(&wave(), &notify);
+        let ask = || slots.ask(&wave(), &notify).0.ok().map(|it| it.0);
         let woken = || notify.notified().now_or_never().is_some();
         assert_eq!(ask(), None);
         let (one, both) = ([holder("a")], [holder("a"), holder("b")]);

@@ -6,7 +6,7 @@ pub use snapshot::Entry;
 
 use super::heard::{BELIEVED_FOR, Heard};
 use super::scopes::{First, Members, Scopes};
-use super::waiters::Waiters;
+use super::waiters::{Subscription, Waiters};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::lookup::Unavailable;
@@ -25,9 +25,6 @@ use tokio::time::Instant;
 const REFUSED_FOR: Duration = BELIEVED_FOR;
 /// The same for a kind that was never read. Nothing is believed of it in any case, so this is about the word alone.
 const REFUSED_AT_FIRST: Duration = Duration::from_secs(10);
-
-/// The waiter of [`Store::synced`]; views count from 0.
-const SYNC_WAITER: u64 = u64::MAX;
 
 /// What can be said of a store's contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,6 +60,8 @@ pub(super) enum Interest {
     },
     /// A part of a scope.
     Members(Members),
+    /// What is said of the kind as a whole. Of a change of that everybody hears.
+    Kind,
 }
 
 #[derive(Debug, Default)]
@@ -122,12 +121,10 @@ impl Store {
     /// Returns when the first list has arrived.
     pub async fn synced(&self) {
         let notify = Arc::new(Notify::new());
-        let interest = Interest::Object(("".into(), "".into()));
-        self.register(interest.clone(), SYNC_WAITER, &notify);
+        let _subscription = self.subscribe(Interest::Kind, &notify);
         while self.condition() == Condition::Syncing {
             notify.notified().await;
         }
-        self.unregister(&interest, SYNC_WAITER);
     }
 
     /// How many objects are kept.
@@ -237,14 +234,9 @@ impl Store {
         inner.wake_all();
     }
 
-    /// Notes that `notify` wants to hear of changes; `id` names the waiter.
-    pub(super) fn register(&self, interest: Interest, id: u64, notify: &Arc<Notify>) {
-        self.lock().waiters.add(interest, id, notify);
-    }
-
-    /// The waiter is gone.
-    pub(super) fn unregister(&self, interest: &Interest, id: u64) {
-        self.lock().waiters.remove(interest, id);
+    /// From now on `waiter` is woken by changes of what it is interested in.
+    pub(super) fn subscribe(&self, interest: Interest, waiter: &Arc<Notify>) -> Subscription {
+        self.lock().waiters.subscribe(interest, (), waiter)
     }
 
     /// One object.
@@ -283,22 +275,26 @@ impl Store {
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
         lasting: bool,
-        waiter: (u64, &Arc<Notify>),
-    ) -> Option<Value> {
+        waiter: &Arc<Notify>,
+    ) -> (Option<Value>, Subscription) {
         let mut passed = Vec::new();
+        // What is looked at in each turn lies within what the next one subscribes to, and that before this is dropped.
+        let mut _before = None;
         loop {
-            match self.first(scope, below, &passed, waiter) {
+            let (first, subscription) = self.first(scope, below, &passed, waiter);
+            match first {
                 First::Unjudged(object, position, change) => match (is_ready(&object), lasting) {
                     (ready, true) => {
                         let scopes = &mut self.lock().scopes;
                         scopes.judged(scope, &position, change, ready);
                     }
                     (true, false) => passed.push(position),
-                    (false, false) => return Some(object),
+                    (false, false) => return (Some(object), subscription),
                 },
-                First::Unready(object) => return Some(object),
-                First::Nothing => return None,
+                First::Unready(object) => return (Some(object), subscription),
+                First::Nothing => return (None, subscription),
             }
+            _before = Some(subscription);
         }
     }
 
@@ -307,27 +303,24 @@ impl Store {
         scope: &Scope,
         below: i64,
         passed: &[Position],
-        waiter: (u64, &Arc<Notify>),
-    ) -> First<Value> {
+        waiter: &Arc<Notify>,
+    ) -> (First<Value>, Subscription) {
         let Inner {
             objects, scopes, ..
-        } = &mut *self.lock();
+        } = &*self.lock();
         let object = |name: &str| {
             let key: Key = (scope.namespace.as_str().into(), name.into());
             objects.get(&key).map(Snapshot::value).unwrap_or_default()
         };
-        match scopes.first(scope, below, passed, waiter) {
+        let (first, subscription) = scopes.first(scope, below, passed, waiter);
+        let first = match first {
             First::Unjudged(name, position, change) => {
                 First::Unjudged(object(&name), position, change)
             }
             First::Unready(name) => First::Unready(object(&name)),
             First::Nothing => First::Nothing,
-        }
-    }
-
-    /// The waiter of [`Store::first_unready`] is gone.
-    pub(super) fn unregister_wave(&self, scope: &Scope, id: u64) {
-        self.lock().scopes.unregister(scope, id);
+        };
+        (first, subscription)
     }
 
     /// When an object of the scope was last created or written.
@@ -389,7 +382,7 @@ impl Inner {
         if self.waiters.is_empty() {
             return;
         }
-        let notify = |interest: Interest| self.waiters.wake(&interest);
+        let notify = |interest: Interest| self.waiters.wake(&interest, |()| true);
         notify(Interest::Object(key.clone()));
         for namespace in [None, Some(key.0.clone())] {
             notify(Interest::List {

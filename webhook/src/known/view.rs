@@ -4,6 +4,7 @@ use super::Known;
 use super::memory::Memory;
 use super::scopes::Members;
 use super::store::{Details, Interest, Store};
+use super::waiters::Subscription;
 use jiff::Timestamp;
 use rules::annotation::ReadTerms;
 use rules::dependency::Part;
@@ -28,23 +29,17 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub struct View {
     known: Arc<Known>,
-    id: u64,
     notify: Arc<Notify>,
-    reads: Mutex<Vec<(Arc<Store>, Interest)>>,
-    waves: Mutex<Vec<(Arc<Store>, Scope)>>,
-    slots: Mutex<Vec<Wave>>,
+    subscriptions: Mutex<Vec<Subscription>>,
     believed_until: Mutex<Option<Instant>>,
 }
 
 impl View {
-    pub(super) fn new(known: Arc<Known>, id: u64) -> Self {
+    pub(super) fn new(known: Arc<Known>) -> Self {
         Self {
             known,
-            id,
             notify: Arc::default(),
-            reads: Mutex::default(),
-            waves: Mutex::default(),
-            slots: Mutex::default(),
+            subscriptions: Mutex::default(),
             believed_until: Mutex::default(),
         }
     }
@@ -138,12 +133,15 @@ impl View {
         !always && dependent.revision().is_some_and(before)
     }
 
-    fn read(&self, store: &Arc<Store>, interest: Interest) {
-        store.register(interest.clone(), self.id, &self.notify);
-        self.reads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push((Arc::clone(store), interest));
+    fn read(&self, store: &Store, interest: Interest) {
+        self.hold(store.subscribe(interest, &self.notify));
+    }
+
+    /// Keeps a subscription until this view is gone.
+    fn hold(&self, subscription: Subscription) {
+        let held = self.subscriptions.lock();
+        held.unwrap_or_else(PoisonError::into_inner)
+            .push(subscription);
     }
 
     fn object_of(&self, store: &Arc<Store>, namespace: &str, name: &str) -> Lookup<Value> {
@@ -158,8 +156,7 @@ impl View {
 
     fn details(&self, kind: &Kind) -> (Arc<Store>, Details) {
         let store = self.known.store(kind);
-        // Any interest hears of changed details; this one hears of little else.
-        self.read(&store, Interest::Object(("".into(), "".into())));
+        self.read(&store, Interest::Kind);
         let details = store.details();
         (store, details)
     }
@@ -189,7 +186,8 @@ impl World for View {
         for kind in self.known.granted() {
             self.known.store(kind);
         }
-        let custom = self.known.custom_kinds((self.id, &self.notify));
+        let (custom, subscription) = self.known.custom_kinds(&self.notify);
+        self.hold(subscription);
         scope::workloads().chain(custom).collect()
     }
 
@@ -222,12 +220,9 @@ impl World for View {
     ) -> Lookup<Option<Value>> {
         let store = self.known.store(kind);
         let lasting = !scope::rests_on_others(kind);
-        let waiter = (self.id, &self.notify);
-        let first = store.first_unready(scope, below, is_ready, lasting, waiter);
-        self.waves
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push((Arc::clone(&store), scope.clone()));
+        let (first, subscription) =
+            store.first_unready(scope, below, is_ready, lasting, &self.notify);
+        self.hold(subscription);
         match self.usable(&store) {
             Ok(()) => Lookup::Found(first),
             Err(why) => Lookup::Unavailable(why),
@@ -260,9 +255,9 @@ impl World for View {
     }
 
     fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
-        let asked = &mut *self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.push(wave.clone());
-        match self.known.slots().ask(wave, (self.id, &self.notify)) {
+        let (holders, subscription) = self.known.slots().ask(wave, &self.notify);
+        self.hold(subscription);
+        match holders {
             Ok((holders, until)) => {
                 self.believe(until);
                 Lookup::Found(holders)
@@ -314,28 +309,6 @@ impl World for View {
     /// Changed rules wake every view, so this is no read to note.
     fn health(&self, object: &Value) -> Option<Judged> {
         self.known.health_rules().judge(object)
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        self.known.forget_kinds(self.id);
-        for (store, interest) in self
-            .reads
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .drain(..)
-        {
-            store.unregister(&interest, self.id);
-        }
-        let waves = self.waves.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (store, scope) in waves.drain(..) {
-            store.unregister_wave(&scope, self.id);
-        }
-        let slots = self.slots.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for wave in slots.drain(..) {
-            self.known.slots().forget(&wave, self.id);
-        }
     }
 }
 

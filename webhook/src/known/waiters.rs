@@ -1,51 +1,123 @@
 //! Who waits for what.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// By what they wait for, and by the number of the view.
+/// Everybody who waits, by what they wait for. `D` narrows that down: who is woken is asked of it.
 #[derive(Debug)]
-pub(super) struct Waiters<I>(HashMap<I, HashMap<u64, Arc<Notify>>>);
+pub(super) struct Waiters<I, D = ()>(Arc<Mutex<Registry<I, D>>>);
 
-impl<I> Default for Waiters<I> {
-    fn default() -> Self {
-        Self(HashMap::new())
+#[derive(Debug)]
+struct Registry<I, D> {
+    waiting: HashMap<I, HashMap<u64, (D, Arc<Notify>)>>,
+    /// The number of the next subscription.
+    next: u64,
+}
+
+/// Somebody is woken as long as this lives.
+pub(crate) struct Subscription(Box<dyn Fn() + Send>);
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        (self.0)();
     }
 }
 
-impl<I: Eq + Hash> Waiters<I> {
-    /// Whether nobody waits for anything.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
+    /// From now on `waiter` is woken by changes of what it is interested in.
+    pub(super) fn subscribe(&self, interest: I, detail: D, waiter: &Arc<Notify>) -> Subscription {
+        let mut registry = self.lock();
+        let number = registry.next;
+        registry.next += 1;
+        let waiting = registry.waiting.entry(interest.clone()).or_default();
+        waiting.insert(number, (detail, Arc::clone(waiter)));
+        drop(registry);
+        let registry = Self(Arc::clone(&self.0));
+        Subscription(Box::new(move || registry.remove(&interest, number)))
     }
 
-    /// Notes that `notify` wants to hear of changes; `id` names the waiter.
-    pub(super) fn add(&mut self, interest: I, id: u64, notify: &Arc<Notify>) {
-        let waiters = self.0.entry(interest).or_default();
-        waiters.insert(id, Arc::clone(notify));
-    }
-
-    /// The waiter is gone.
-    pub(super) fn remove(&mut self, interest: &I, id: u64) {
-        if let Some(waiters) = self.0.get_mut(interest) {
-            waiters.remove(&id);
+    fn remove(&self, interest: &I, number: u64) {
+        let waiting = &mut self.lock().waiting;
+        if let Some(waiters) = waiting.get_mut(interest) {
+            waiters.remove(&number);
             if waiters.is_empty() {
-                self.0.remove(interest);
+                waiting.remove(interest);
             }
         }
     }
 
-    /// Wakes who waits for this.
-    pub(super) fn wake(&self, interest: &I) {
-        let waiters = self.0.get(interest).into_iter().flat_map(HashMap::values);
-        waiters.for_each(|waiter| waiter.notify_one());
+    /// Whether nobody waits for anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().waiting.is_empty()
+    }
+
+    /// What somebody waits for.
+    pub(super) fn interests(&self) -> Vec<I> {
+        self.lock().waiting.keys().cloned().collect()
+    }
+
+    /// Wakes who waits for this, where the detail says so.
+    pub(super) fn wake(&self, interest: &I, concerns: impl Fn(&D) -> bool) {
+        let registry = self.lock();
+        let waiting = registry.waiting.get(interest);
+        let waiters = waiting.into_iter().flat_map(HashMap::values);
+        let concerned = waiters.filter(|(detail, _)| concerns(detail));
+        concerned.for_each(|(_, waiter)| waiter.notify_one());
     }
 
     /// Wakes everybody.
     pub(super) fn wake_all(&self) {
-        let waiters = self.0.values().flat_map(HashMap::values);
-        waiters.for_each(|waiter| waiter.notify_one());
+        let registry = self.lock();
+        let waiters = registry.waiting.values().flat_map(HashMap::values);
+        waiters.for_each(|(_, waiter)| waiter.notify_one());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registry<I, D>> {
+        // Every change is one call, so a panic cannot leave a half-made registry behind.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<I, D> Default for Waiters<I, D> {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Registry {
+            waiting: HashMap::new(),
+            next: 0,
+        })))
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Subscription")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[test]
+    fn a_subscription_takes_itself_back() {
+        let (waiters, waiter) = (Waiters::<&str, u8>::default(), Arc::new(Notify::new()));
+        let woken = |interest, number| {
+            waiters.wake(&interest, |detail| *detail == number);
+            waiter.notified().now_or_never().is_some()
+        };
+        let first = waiters.subscribe("a", 1, &waiter);
+        let second = waiters.subscribe("a", 2, &waiter);
+        assert_eq!(
+            [woken("a", 1), woken("a", 2), woken("a", 3), woken("b", 1)],
+            [true, true, false, false]
+        );
+        drop(first);
+        assert_eq!([woken("a", 1), woken("a", 2)], [false, true]);
+        assert_eq!(waiters.interests(), ["a"]);
+        drop(second);
+        assert!(waiters.is_empty());
     }
 }

@@ -48,14 +48,14 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
         label: Some(("app".into(), app.into())),
     };
     let waiters: Vec<Arc<Notify>> = (0..4).map(|_| Arc::default()).collect();
-    for (id, interest) in (0_u64..).zip([
+    let interests = [
         interest("a", "x"),
         interest("a", "y"),
         list("web"),
         list("db"),
-    ]) {
-        store.register(interest, id, &waiters[usize::try_from(id).unwrap()]);
-    }
+    ];
+    let subscribe = |(interest, waiter)| store.subscribe(interest, waiter);
+    let subscriptions: Vec<_> = interests.into_iter().zip(&waiters).map(subscribe).collect();
     let woken = || {
         waiters
             .iter()
@@ -76,14 +76,7 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
     assert_eq!(woken(), [true, false, false, true]);
     store.clear(Condition::Forbidden);
     assert_eq!(woken(), [true; 4]);
-    for (id, interest) in (0_u64..).zip([
-        interest("a", "x"),
-        interest("a", "y"),
-        list("web"),
-        list("db"),
-    ]) {
-        store.unregister(&interest, id);
-    }
+    drop(subscriptions);
     assert!(store.lock().waiters.is_empty());
 }
 
@@ -92,7 +85,7 @@ fn a_new_list_drops_what_is_gone() {
     let store = Store::default();
     store.replace(&[pod("a", "x", "web", ""), pod("a", "y", "web", "")]);
     let notify = Arc::new(Notify::new());
-    store.register(Interest::Object(("a".into(), "x".into())), 1, &notify);
+    let _subscription = store.subscribe(Interest::Object(("a".into(), "x".into())), &notify);
     store.replace(&[pod("a", "y", "web", "")]);
     assert!(woken(&notify));
     assert_eq!(store.len(), 1);
