@@ -19,6 +19,6 @@ pub(crate) fn read(path: &Path) -> Result<(String, Vec<u8>)> {
         return Ok(("standard input".to_owned(), text));
     }
     let name = path.display().to_string();
-    let text = fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let text = fs::read(path).with_context(|| format!("cannot open {name}"))?;
     Ok((name, text))
 }

@@ -103,6 +103,7 @@ fn an_installation_is_checked() {
         "workloads.sluice.dev",
         "cronjobs.sluice.dev",
         "pods.sluice.dev",
+        "every-pod.sluice.dev",
     ]
     .map(entry);
     let rule = "- {apiVersion: example.com/v1, kind: Widget, current: 'status.('}";
