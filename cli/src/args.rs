@@ -71,19 +71,19 @@ enum Command {
     ///
     /// With -f: the same of manifests or a chart, without status and times; asks no cluster.
     ///
-    /// What waits in a circle is marked `circle`, what waits for that `never`.
+    /// What is in a cycle is marked `cycle`, what waits for that `never`.
     ///
     ///   kubectl sluice graph --release shop
     ///   kubectl sluice graph -f CHART -o dot | dot -Tsvg > shop.svg
     ///
-    /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a circle.
+    /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a cycle.
     #[command(verbatim_doc_comment)]
     Graph(GraphArgs),
     /// What is wrong with the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
     /// templates, and names the file, the document, the object, the key and the place of what is refused at admission.
-    /// Then looks at what the objects are to each other: what waits for itself or in a circle is an error too; a
+    /// Then looks at what the objects are to each other: what waits for itself or is in a cycle is an error too; a
     /// dependency that is likely not meant, such as a post-install hook, is a warning; one that is not in the input is
     /// a note. Weights, caps and plans are looked at as well. Asks no cluster. A chart's folder is rendered by helm.
     ///

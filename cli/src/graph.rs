@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use times::GateWait;
 
 /// The exit code for "some of it never starts".
-const CIRCLE: u8 = 3;
+const CYCLE: u8 = 3;
 
 /// How a graph is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,7 +36,7 @@ pub(crate) enum Format {
     Dot,
     /// For Mermaid, as in Markdown.
     Mermaid,
-    /// One JSON object: nodes, edges, circles, gates, criticalPath.
+    /// One JSON object: nodes, edges, cycles, gates, criticalPath.
     Json,
 }
 
@@ -147,10 +147,10 @@ fn finish(told: &Told, format: Format) -> Result<ExitCode> {
             serde_json::to_string(told).context("cannot write it as JSON")?
         ),
     }
-    Ok(if told.model.circles.is_empty() {
+    Ok(if told.model.cycles.is_empty() {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(CIRCLE)
+        ExitCode::from(CYCLE)
     })
 }
 

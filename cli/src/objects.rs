@@ -1,7 +1,7 @@
 //! Objects of a manifest or of a cluster, and who waits for whom among them.
 
 mod chart;
-mod circles;
+mod cycles;
 mod files;
 mod graph;
 mod links;

@@ -168,7 +168,7 @@ mod tests {
     fn an_order_that_nobody_can_keep_is_refused_with_the_way_round() {
         assert_eq!(
             refused("a: [a]"),
-            "order: line 1, column 1: the plan goes round in a circle: subchart/a -> subchart/a; take one of these out"
+            "order: line 1, column 1: the plan has a cycle: subchart/a -> subchart/a; take one of these out"
         );
         assert!(
             refused("x: []\na: [b]\nb: [c]\nc: [a, x]")
@@ -176,7 +176,7 @@ mod tests {
         );
         assert!(
             annotation::order("a: [b, c]\nb: [d]\nc: [d]").is_ok(),
-            "two ways are no circle"
+            "two ways are no cycle"
         );
     }
 

@@ -17,7 +17,7 @@ mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
 mod order; // chains and diamonds
 mod parts; // sub-charts, groups and releases
-mod plans; // plans, and circles
+mod plans; // plans, and cycles
 mod pods; // pods whose namespace or own settings are narrow
 mod port; // what is sent to the port of admission that is no review
 mod ready; // kinds of which kstatus alone says too little

@@ -1,6 +1,6 @@
 //! Builds the graph that is printed.
 
-use super::model::{Circle, Edge, Health, Model, Node};
+use super::model::{Cycle, Edge, Health, Model, Node};
 use super::order;
 use crate::objects::{self, Graph, Object, Source};
 use rules::dependency::{Dependency, Reference};
@@ -25,10 +25,10 @@ impl Model {
     ) -> Self {
         let shown = shown(graph, release);
         let home = home(graph, &shown);
-        let circles = graph.circles();
-        let circles: Vec<_> = circles
+        let cycles = graph.cycles();
+        let cycles: Vec<_> = cycles
             .into_iter()
-            .filter(|circle| circle.iter().any(|at| shown.contains(at)))
+            .filter(|cycle| cycle.iter().any(|at| shown.contains(at)))
             .collect();
         let mut keys: Vec<Key> = shown.iter().map(|at| Key::Object(*at)).collect();
         let links = links(graph, &shown, &mut keys);
@@ -42,10 +42,10 @@ impl Model {
         let steps = order::steps(keys.len(), &plain);
         let nodes = keys.iter().zip(&steps).map(|(key, step)| {
             let node = node(graph, key, &home, judge);
-            let in_circle = |at: &usize| circles.iter().any(|circle| circle.contains(at));
+            let in_cycle = |at: &usize| cycles.iter().any(|cycle| cycle.contains(at));
             Node {
                 step: *step,
-                circle: matches!(key, Key::Object(at) if in_circle(at)),
+                cycle: matches!(key, Key::Object(at) if in_cycle(at)),
                 ..node
             }
         });
@@ -58,18 +58,18 @@ impl Model {
             because: link.because,
             must: link.must,
             implied: link.implied,
-            circle: circles
+            cycle: cycles
                 .iter()
-                .any(|circle| follows(circle, &keys[link.from], &keys[link.to])),
+                .any(|cycle| follows(cycle, &keys[link.from], &keys[link.to])),
         });
         let edges = edges.collect();
-        let told = circles.iter().map(|circle| Circle {
-            path: graph.path(circle),
-            way_out: graph.way_out(circle),
+        let told = cycles.iter().map(|cycle| Cycle {
+            path: graph.path(cycle),
+            way_out: graph.way_out(cycle),
         });
         let model = Self {
             edges,
-            circles: told.collect(),
+            cycles: told.collect(),
             at: keys
                 .iter()
                 .enumerate()
@@ -114,13 +114,13 @@ fn home(graph: &Graph<'_>, shown: &BTreeSet<usize>) -> String {
     most.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
-/// Whether one is followed by the other on a circle.
-fn follows(circle: &[usize], from: &Key, to: &Key) -> bool {
+/// Whether one is followed by the other on a cycle.
+fn follows(cycle: &[usize], from: &Key, to: &Key) -> bool {
     let (Key::Object(from), Key::Object(to)) = (from, to) else {
         return false;
     };
-    let next = circle.iter().cycle().skip(1);
-    circle.iter().zip(next).any(|pair| pair == (from, to))
+    let next = cycle.iter().cycle().skip(1);
+    cycle.iter().zip(next).any(|pair| pair == (from, to))
 }
 
 /// From a node to a node.
@@ -229,7 +229,7 @@ fn node(
         wave: object.and_then(|(_, it)| it.scope.as_ref().and(it.wave())),
         parallelism: object.and_then(|(_, it)| it.cap()),
         step: None,
-        circle: false,
+        cycle: false,
         missing: object.is_none(),
         health: object.and_then(|(_, it)| judge(it)).map(Health::from),
         waits_for: object.map_or_else(Vec::new, |(at, _)| waits_for(graph, at)),

@@ -31,7 +31,7 @@ pub(super) fn dot(model: &Model) -> String {
         if !edge.must {
             attributes.push("style=dashed".to_owned());
         }
-        if edge.circle {
+        if edge.cycle {
             attributes.push("color=red".to_owned());
         }
         let attributes = match attributes.join(", ") {
@@ -50,7 +50,7 @@ pub(super) fn dot(model: &Model) -> String {
 }
 
 fn look(node: &Node) -> &'static str {
-    if node.circle {
+    if node.cycle {
         return ", color=red";
     }
     if node.missing {

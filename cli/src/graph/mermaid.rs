@@ -9,7 +9,7 @@ const CLASSES: [(&str, &str); 5] = [
     ("waits", "fill:#ffc"),
     ("failed", "fill:#fcc"),
     ("missing", "stroke-dasharray:4"),
-    ("circle", "stroke:#f00,stroke-width:2px"),
+    ("cycle", "stroke:#f00,stroke-width:2px"),
 ];
 
 pub(super) fn mermaid(model: &Model) -> String {
@@ -41,7 +41,7 @@ pub(super) fn mermaid(model: &Model) -> String {
             label.unwrap_or_default(),
             edge.to_node
         );
-        red.extend(edge.circle.then(|| number.to_string()));
+        red.extend(edge.cycle.then(|| number.to_string()));
     }
     if !red.is_empty() {
         let _ = writeln!(out, "  linkStyle {} stroke:#f00", red.join(","));
@@ -55,8 +55,8 @@ pub(super) fn mermaid(model: &Model) -> String {
 }
 
 fn class(node: &Node) -> Option<&'static str> {
-    if node.circle {
-        return Some("circle");
+    if node.cycle {
+        return Some("cycle");
     }
     if node.missing {
         return Some("missing");

@@ -10,7 +10,7 @@ pub(super) struct Model {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
     /// Those that wait for each other and never start.
-    pub(super) circles: Vec<Circle>,
+    pub(super) cycles: Vec<Cycle>,
     /// Where each object of the input is among the nodes.
     #[serde(skip)]
     pub(super) at: BTreeMap<usize, usize>,
@@ -33,11 +33,11 @@ pub(super) struct Node {
     /// Its own cap on how many objects of its wave run at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallelism: Option<usize>,
-    /// At which step it can start, from 1; none where it waits for a circle.
+    /// At which step it can start, from 1; none where it waits for a cycle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,
-    /// Whether it is in a circle.
-    pub(super) circle: bool,
+    /// Whether it is in a cycle.
+    pub(super) cycle: bool,
     /// Whether it is not there.
     pub(super) missing: bool,
     #[serde(flatten)]
@@ -69,8 +69,8 @@ pub(super) struct Edge {
     pub(super) because: Option<String>,
     /// Whether there is no way around it.
     pub(super) must: bool,
-    /// Whether it is in a circle.
-    pub(super) circle: bool,
+    /// Whether it is in a cycle.
+    pub(super) cycle: bool,
     /// Whether other edges lead there as well, so that a drawing is clearer without it.
     #[serde(skip)]
     pub(super) implied: bool,
@@ -79,14 +79,14 @@ pub(super) struct Edge {
 impl Edge {
     /// Whether a drawing shows it.
     pub(super) fn is_drawn(&self) -> bool {
-        self.circle || !self.implied
+        self.cycle || !self.implied
     }
 }
 
 /// Objects that wait for each other.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Circle {
+pub(super) struct Cycle {
     /// The whole way, which ends where it begins.
     pub(super) path: String,
     pub(super) way_out: &'static str,

@@ -1,9 +1,9 @@
 //! In which order things can start.
 
-/// For each of `count` nodes the step at which it can start, from 1; `None` for what waits for a circle, or is in one.
+/// For each of `count` nodes the step at which it can start, from 1; `None` for what waits for a cycle, or is in one.
 ///
 /// An edge is `(from, to, must)`: `from` waits for `to`. Where there is a way around an edge it counts as long as it
-/// closes no circle.
+/// closes no cycle.
 pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<usize>> {
     let mut waited_for: Vec<Vec<(usize, bool)>> = vec![Vec::new(); count];
     let mut nodes = vec![Waiting::default(); count];
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_with_a_way_around_is_none() {
+    fn a_cycle_with_a_way_around_is_none() {
         assert_eq!(steps(2, &[(0, 1, false), (1, 0, true)]), [Some(1), Some(2)]);
         assert_eq!(steps(2, &[(0, 1, true), (1, 0, true)]), [None, None]);
     }

@@ -102,7 +102,7 @@ STEP  OBJECT        RELEASE  WAITS FOR
     );
 }
 
-fn circle() -> String {
+fn cycle() -> String {
     [
         workload("Deployment", "a", "r", "sluice.dev/depends-on: deploymnt/b"),
         workload("Deployment", "b", "r", "sluice.dev/depends-on: group/g"),
@@ -124,15 +124,15 @@ fn circle() -> String {
 }
 
 #[test]
-fn circles_are_marked_and_named() {
-    let told = offline(&circle(), None);
+fn cycles_are_marked_and_named() {
+    let told = offline(&cycle(), None);
     let expected = "\
-STEP    OBJECT        WAITS FOR
-1       Deployment/d  any of (Deployment/c)
-never   Deployment/a  a list that can be read
-circle  Deployment/b  group/g
-circle  Deployment/c  Deployment/b
-never   Deployment/e  Deployment/c
+STEP   OBJECT        WAITS FOR
+1      Deployment/d  any of (Deployment/c)
+never  Deployment/a  a list that can be read
+cycle  Deployment/b  group/g
+cycle  Deployment/c  Deployment/b
+never  Deployment/e  Deployment/c
 
 These wait for each other and never start: Deployment b -> Deployment c (group/g) -> Deployment b; take one entry out.
 ";
@@ -147,11 +147,11 @@ These wait for each other and never start: Deployment b -> Deployment c (group/g
     }
     let mermaid = mermaid::mermaid(&told.model);
     for line in [
-        "  n2[\"Deployment/b\"]:::circle\n",
+        "  n2[\"Deployment/b\"]:::cycle\n",
         "  n2 -->|\"group/g\"| n3\n",
         "  n0 -.-> n3\n",
         "  linkStyle 1,2 stroke:#f00\n",
-        "  classDef circle stroke:#f00,stroke-width:2px\n",
+        "  classDef cycle stroke:#f00,stroke-width:2px\n",
     ] {
         assert!(mermaid.contains(line), "{line}{mermaid}");
     }

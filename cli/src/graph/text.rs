@@ -13,12 +13,12 @@ type Column = (&'static str, fn(&Node) -> String);
 
 pub(super) fn text(told: &Told) -> String {
     let mut out = table(&told.model);
-    for circle in &told.model.circles {
+    for cycle in &told.model.cycles {
         let _ = writeln!(
             out,
             "\nThese wait for each other and never start: {}; {}.",
-            printable(&circle.path),
-            circle.way_out
+            printable(&cycle.path),
+            cycle.way_out
         );
     }
     if let Some(gates) = &told.gates {
@@ -66,8 +66,8 @@ fn columns(model: &Model) -> Vec<Column> {
 }
 
 fn step(node: &Node) -> String {
-    match (node.circle, node.step) {
-        (true, _) => "circle".to_owned(),
+    match (node.cycle, node.step) {
+        (true, _) => "cycle".to_owned(),
         (false, Some(step)) => step.to_string(),
         (false, None) => "never".to_owned(),
     }

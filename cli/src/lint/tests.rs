@@ -150,8 +150,8 @@ fn what_is_not_in_the_input_is_a_note() {
 }
 
 #[test]
-fn circles_are_told_with_their_whole_path() {
-    let circle = [
+fn cycles_are_told_with_their_whole_path() {
+    let cycle = [
         deployment("a", "deploy/b"),
         deployment("b", "svc/c"),
         service("c", "selector: {app: c}"),
@@ -160,7 +160,7 @@ fn circles_are_told_with_their_whole_path() {
     .concat();
     let expected = "error: a.yaml, document 1, Deployment a: these wait for each other and never start: Deployment a -> \
                     Deployment b -> Service c -> Deployment c -> Deployment a; take one entry out";
-    assert_eq!(lint(&circle), [expected]);
+    assert_eq!(lint(&cycle), [expected]);
     let before = [
         deployment("z", "deploy/a"),
         deployment("a", "deploy/b"),
@@ -178,7 +178,7 @@ fn circles_are_told_with_their_whole_path() {
 }
 
 #[test]
-fn a_way_out_is_no_circle() {
+fn a_way_out_is_no_cycle() {
     let other = deployment("b", "deploy/a");
     for list in [
         "deploy/b:present",

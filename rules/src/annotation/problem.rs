@@ -257,7 +257,7 @@ pub enum Problem {
     DuplicateStep(String),
     #[error("{} is neither a sub-chart's name nor group/name", Quoted(.0))]
     NoStep(String),
-    #[error("the plan goes round in a circle: {0}; take one of these out")]
+    #[error("the plan has a cycle: {0}; take one of these out")]
     Round(String),
 
     // The grammar of cli-utils.

@@ -304,7 +304,7 @@ fn an_owner_that_cannot_be_read_is_waited_for_where_no_other_list_is_known() {
 }
 
 #[test]
-fn owners_that_go_in_a_circle_end_somewhere() {
+fn owners_that_own_each_other_end_somewhere() {
     let a = owned("ReplicaSet", "a", Some(("ReplicaSet", "b")), json!({}));
     let b = owned("ReplicaSet", "b", Some(("ReplicaSet", "a")), json!({}));
     let pod = owned("Pod", "x", Some(("ReplicaSet", "a")), json!({}));

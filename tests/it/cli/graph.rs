@@ -67,17 +67,17 @@ fn drawings_and_data_are_whole() {
     assert!(mermaid.starts_with("flowchart RL\n  n0[\"StatefulSet/db\"]\n"));
     let json = graph(&["-o", "json"], SHOP).lines();
     assert_eq!(json[0]["nodes"][2]["waitsFor"], json!(["Service/db"]));
-    let edge = json!({"from": "Service/db", "to": "StatefulSet/db", "must": true, "circle": false});
+    let edge = json!({"from": "Service/db", "to": "StatefulSet/db", "must": true, "cycle": false});
     assert_eq!(json[0]["edges"][0], edge);
 }
 
 #[test]
-fn a_circle_has_an_exit_code_of_its_own() {
-    let circle = SHOP.replace(
+fn a_cycle_has_an_exit_code_of_its_own() {
+    let cycle = SHOP.replace(
         "{name: db}\nspec: {template",
         "{name: db, annotations: {sluice.dev/depends-on: deploy/api}}\nspec: {template",
     );
-    let ran = graph(&[], &circle);
+    let ran = graph(&[], &cycle);
     assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.error);
     assert!(
         ran.out.contains(

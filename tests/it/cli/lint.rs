@@ -146,17 +146,17 @@ fn a_chart_is_one_release() {
     ];
     std::fs::write(templates.join("jobs.yaml"), jobs.concat()).unwrap();
     let path = folder.path().to_str().unwrap();
-    let Some(circle) = with_helm(&["lint", "-f", path, "--set", "weight=1"]) else {
+    let Some(cycle) = with_helm(&["lint", "-f", path, "--set", "weight=1"]) else {
         println!("skipped: there is no helm");
         return;
     };
     assert!(
-        circle
+        cycle
             .out
             .contains("Job default/late -> Job default/early (weight 0) -> Job default/late; "),
         "{}{}",
-        circle.out,
-        circle.error
+        cycle.out,
+        cycle.error
     );
     let clean = with_helm(&["lint", "-f", path, "--set", "weight=0", "-n", "shop"]).unwrap();
     assert_eq!((clean.out.as_str(), clean.code), ("", Some(0)));

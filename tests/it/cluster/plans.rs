@@ -1,4 +1,4 @@
-//! Plans: order for charts that nobody edits, and lists that go round in a circle.
+//! Plans: order for charts that nobody edits, and lists that make a cycle.
 
 use harness::cluster::{
     Chart, LIMIT, Manifest, Namespace, await_until, config_map, deployment, with_namespace,
@@ -96,8 +96,8 @@ async fn a_plan_that_nobody_can_follow_says_so_itself() {
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
-async fn a_circle_is_named_on_every_member() {
-    with_namespace("circle", async |ns| {
+async fn a_cycle_is_named_on_every_member() {
+    with_namespace("cycle", async |ns| {
         ns.apply([
             deployment("a").depends_on("deployment/b"),
             deployment("b").depends_on("deployment/a"),

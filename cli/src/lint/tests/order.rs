@@ -26,7 +26,7 @@ fn plan(label: &str, text: &str) -> String {
 const IN_R: &str = "app.kubernetes.io/instance: r";
 
 #[test]
-fn circles_through_parts_weights_and_plans_are_told_with_the_whole_path() {
+fn cycles_through_parts_weights_and_plans_are_told_with_the_whole_path() {
     let told = |objects: &[String], path: &str| {
         let lines = lint(&objects.concat());
         assert_eq!(lines.len(), 1, "{lines:#?}");
@@ -57,7 +57,7 @@ fn circles_through_parts_weights_and_plans_are_told_with_the_whole_path() {
 }
 
 #[test]
-fn a_circle_through_a_plan_is_told() {
+fn a_cycle_through_a_plan_is_told() {
     let chart = |name: &str| format!("helm.sh/chart: {name}-1.0.0");
     let objects = [
         plan(IN_R, "api: [db]"),

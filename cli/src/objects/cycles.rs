@@ -5,23 +5,23 @@ use super::links::{Link, Source, Wait};
 use rules::dependency::Reference;
 
 impl Graph<'_> {
-    /// Objects that wait for each other, each circle with its smallest member first.
-    pub(crate) fn circles(&self) -> Vec<Vec<usize>> {
+    /// Objects that wait for each other, each cycle with its smallest member first.
+    pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
         let needs: Vec<_> = (0..self.objects.len()).map(|at| self.needs(at)).collect();
-        circles(&needs)
+        cycles(&needs)
     }
 
-    /// The names along a circle, with what makes the next one wait where no list names it.
-    pub(crate) fn path(&self, circle: &[usize]) -> String {
+    /// The names along a cycle, with what makes the next one wait where no list names it.
+    pub(crate) fn path(&self, cycle: &[usize]) -> String {
         // What leads to an object stands behind its name: `Deployment a -> Job b (weight 0) -> Deployment a`.
         let mut told = String::new();
         let mut behind = None;
-        for (at, link) in self.steps(circle) {
+        for (at, link) in self.steps(cycle) {
             told.push_str(&self.called(at, behind.take()));
             told.push_str(" -> ");
             behind = link.and_then(|link| self.how(at, link));
         }
-        told.push_str(&self.called(circle[0], behind));
+        told.push_str(&self.called(cycle[0], behind));
         told
     }
 
@@ -33,14 +33,14 @@ impl Graph<'_> {
         }
     }
 
-    /// Each member of a circle, and what makes it wait for the next.
-    fn steps(&self, circle: &[usize]) -> Vec<(usize, Option<Link>)> {
-        let next = circle.iter().cycle().skip(1);
+    /// Each member of a cycle, and what makes it wait for the next.
+    fn steps(&self, cycle: &[usize]) -> Vec<(usize, Option<Link>)> {
+        let next = cycle.iter().cycle().skip(1);
         let step = |(at, next): (&usize, &usize)| {
             let mut links = self.links(*at).into_iter();
             (*at, links.find(|link| link.must && link.to == *next))
         };
-        circle.iter().zip(next).map(step).collect()
+        cycle.iter().zip(next).map(step).collect()
     }
 
     /// What makes one object wait for another, where it is no entry that names it.
@@ -57,9 +57,9 @@ impl Graph<'_> {
         }
     }
 
-    /// How a circle is broken.
-    pub(crate) fn way_out(&self, circle: &[usize]) -> &'static str {
-        let steps = self.steps(circle);
+    /// How a cycle is broken.
+    pub(crate) fn way_out(&self, cycle: &[usize]) -> &'static str {
+        let steps = self.steps(cycle);
         let says = |source: Source| {
             steps.iter().any(|(at, link)| {
                 let wait = link.and_then(|link| link.wait);
@@ -75,9 +75,9 @@ impl Graph<'_> {
     }
 }
 
-/// The circles that a walk over everything closes; each begins with its smallest member. No recursion: a chain may be
+/// The cycles that a walk over everything closes; each begins with its smallest member. No recursion: a chain may be
 /// as long as the input.
-fn circles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
+fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut state = vec![State::New; needs.len()];
     let mut found: Vec<Vec<usize>> = Vec::new();
     for start in 0..needs.len() {
@@ -99,8 +99,8 @@ fn circles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
                 }
                 Some(next) if state[next] == State::OnPath => {
                     let members = path.iter().map(|(at, _)| *at);
-                    let circle = members.skip_while(|at| *at != next).collect();
-                    found.push(turned(circle));
+                    let cycle = members.skip_while(|at| *at != next).collect();
+                    found.push(turned(cycle));
                 }
                 Some(_) => {}
             }
@@ -118,9 +118,9 @@ enum State {
     Done,
 }
 
-fn turned(mut circle: Vec<usize>) -> Vec<usize> {
-    let first = circle.iter().min().copied();
-    let at = circle.iter().position(|it| Some(*it) == first);
-    circle.rotate_left(at.unwrap_or_default());
-    circle
+fn turned(mut cycle: Vec<usize>) -> Vec<usize> {
+    let first = cycle.iter().min().copied();
+    let at = cycle.iter().position(|it| Some(*it) == first);
+    cycle.rotate_left(at.unwrap_or_default());
+    cycle
 }
