@@ -10,7 +10,8 @@ mod waves;
 use crate::objects::{self, Graph, Input, Object};
 use crate::output::{self, Output};
 use anyhow::{Result, ensure};
-use finding::{Finding, Level};
+use finding::Finding;
+use rules::advice::Level;
 use std::process::ExitCode;
 
 /// Prints what is wrong. With `strict` a warning is as bad as an error.

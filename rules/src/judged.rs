@@ -33,8 +33,10 @@ pub(crate) fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judg
             (Status::NotFound, Reason::KindNotServed, message)
         }
         Unavailable::Forbidden => {
-            let message =
-                format!("sluice may not watch {kind}; add it to the chart's value rbac.kinds");
+            let message = format!(
+                "sluice may not watch {kind}; the chart's value {} allows it",
+                kind.chart_value()
+            );
             (Status::Unknown, Reason::KindForbidden, message)
         }
         Unavailable::Syncing => (

@@ -53,6 +53,14 @@ impl Kind {
             Self::Custom { word, .. } => word,
         }
     }
+
+    /// The value of the chart by which an administrator lets sluice watch the kind.
+    pub fn chart_value(&self) -> &'static str {
+        match (self.group(), self.word()) {
+            ("", "Secret") => "rbac.secrets",
+            _ => "rbac.kinds",
+        }
+    }
 }
 
 impl Builtin {

@@ -12,7 +12,7 @@
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
-//! * verdict
+//! * advice, verdict
 //! * slots
 //! * dependent, health
 //! * plan, profile
@@ -21,7 +21,7 @@
 //! * readiness, scope
 //! * annotation
 //! * dependency, judged, kept
-//! * expression, jsonpath, kinds, object
+//! * expression, installer, jsonpath, kinds, object
 //! * comparison, keys, kstatus, lookup, selector, suggest, terms, text
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
@@ -33,6 +33,7 @@
 //! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
 //! [`world::World`] trait, which answers with a [`lookup::Lookup`]. Nothing here opens a file or a socket, and nothing here waits.
 
+pub mod advice;
 pub mod annotation;
 pub mod comparison;
 pub mod dependency;
@@ -40,6 +41,7 @@ pub mod dependent;
 pub mod expression;
 pub mod health;
 pub mod holder;
+pub mod installer;
 pub mod jsonpath;
 pub mod judged;
 pub mod kept;

@@ -154,6 +154,22 @@ impl Scope {
             None,
         )
     }
+
+    /// Whether the objects of another scope are made by the same installation. A release may have some in several
+    /// namespaces.
+    pub fn is_of_release(&self, other: &Self) -> bool {
+        self.name == other.name && self.home() == other.home()
+    }
+
+    /// The namespace that its installer keeps it in.
+    fn home(&self) -> &str {
+        self.kept_in.as_ref().unwrap_or(&self.namespace)
+    }
+}
+
+/// Whether two objects are of one release; `None` where one of them says nothing of it.
+pub fn is_shared(one: &Value, other: &Value) -> Option<bool> {
+    Some(Scope::of(one)?.is_of_release(&Scope::of(other)?))
 }
 
 /// The wave of an object; `None` where it does not say, and then it weighs 0. What cannot be read was refused at
@@ -181,7 +197,8 @@ pub fn is_hook(object: &Value) -> bool {
     hook(object).is_some()
 }
 
-fn hook(object: &Value) -> Option<&str> {
+/// As which hook Helm runs the object, as it is written.
+pub fn hook(object: &Value) -> Option<&str> {
     object["metadata"]["annotations"][keys::HELM_HOOK].as_str()
 }
 

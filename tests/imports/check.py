@@ -9,7 +9,7 @@ The root names its floors in its documentation, top to bottom, each module of th
     //! * verdict
     //! * dependent, health
 
-A module may import only from floors below its own, so no import goes in a circle. Tests are left out: what a test looks
+A module may import only from floors below its own, so no imports make a cycle. Tests are left out: what a test looks
 at is nobody's dependency. Read as text: comments and strings are taken away, then `use` trees and paths that begin with
 `crate::` or with as many `super::` as lead to the root are followed. What a macro writes is not seen.
 """

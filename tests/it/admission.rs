@@ -5,6 +5,8 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
+/// What admission and `lint` say of the same objects.
+mod advice;
 /// What is not a review, and what is too much.
 mod boundary;
 /// Bodies that nobody would send.

@@ -12,7 +12,7 @@ mod review;
 pub use known::Cached;
 pub use metrics::Metrics;
 
-use crate::inject::{self, Action, Decision, Keys, Known, Operation, Policy, Subject};
+use crate::inject::{self, Action, Decision, Keys, Operation, Policy, Subject, Warning};
 use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -24,6 +24,7 @@ use base64::prelude::BASE64_STANDARD;
 use futures::StreamExt;
 use refusal::Refusal;
 use review::{Patch, Reply, Request, Response, Status, Unreadable};
+use rules::advice::Seen;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -62,7 +63,7 @@ pub struct Admission {
     limits: Limits,
     budget: Semaphore,
     metrics: Metrics,
-    known: Arc<dyn Known>,
+    known: Arc<dyn Seen + Send + Sync>,
 }
 
 impl Admission {
@@ -80,7 +81,7 @@ impl Admission {
 
     /// Warns of what shows in what is known already, too.
     #[must_use]
-    pub fn knowing(self, known: Arc<dyn Known>) -> Self {
+    pub fn knowing(self, known: Arc<dyn Seen + Send + Sync>) -> Self {
         Self { known, ..self }
     }
 
@@ -210,7 +211,9 @@ impl Admission {
         };
         if !matches!(decision.action, Action::Deny(_)) {
             let hints = inject::hints(&request, self.keys, &*self.known);
-            decision.warnings.extend(hints);
+            decision
+                .warnings
+                .extend(hints.into_iter().map(Warning::Advice));
             decision.warnings.truncate(MOST_WARNINGS);
         }
         (operation, decision, subject)

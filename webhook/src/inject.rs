@@ -16,9 +16,9 @@ mod warning;
 pub mod workload;
 
 pub use decision::{Action, Change, Decision, Deny, Place, Skip};
-pub use hints::{Known, hints};
+pub use hints::hints;
 pub use lists::Keys;
-pub use warning::{Removal, Warning};
+pub use warning::Warning;
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! The annotations of one object, each key by itself, so that one mistake hides no other.
 
-use super::finding::{Finding, Level};
+use super::finding::Finding;
 use crate::objects::{Holder, Object, Role};
+use rules::advice::Level;
 use rules::annotation::{self, ParseError, Problem};
 use rules::keys;
 use rules::readiness::{self, Readiness, Side};

@@ -1,25 +1,42 @@
 //! Objects that wait for each other.
 
-use super::finding::{Finding, Level};
+use super::dependencies;
+use super::finding::Finding;
 use crate::objects::Graph;
+use rules::advice::{Advice, Level};
 
 /// An error for each cycle, on the object of it that comes first. A longer cycle through members of one that was told
 /// is not told again: it is broken with the other, or found on the next run.
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let cycles = graph.cycles().into_iter();
     cycles
+        .filter(|cycle| !is_told(graph, cycle))
         .map(|cycle| {
             let place = &graph.objects[cycle[0]].place;
-            Finding::new(Level::Error, place, told(graph, &cycle))
+            if cycle.len() == 1 {
+                return Finding::advice(place, &Advice::SelfReference);
+            }
+            let path = graph.path(&cycle);
+            let way_out = graph.way_out(&cycle);
+            let told = format!("these wait for each other and never start: {path}; {way_out}");
+            Finding::new(Level::Error, place, told)
         })
         .collect()
 }
 
-fn told(graph: &Graph<'_>, cycle: &[usize]) -> String {
-    if cycle.len() == 1 {
-        return "it waits for itself; take the entry out of its list".to_owned();
-    }
-    let path = graph.path(cycle);
-    let way_out = graph.way_out(cycle);
-    format!("these wait for each other and never start: {path}; {way_out}")
+/// Whether the advice on one of the members says so already: it waits for itself, or for a Service of its own pods.
+fn is_told(graph: &Graph<'_>, cycle: &[usize]) -> bool {
+    let says = |at: &usize| {
+        let advice = dependencies::advice(graph, *at);
+        advice.iter().any(|advice| match advice {
+            Advice::SelfReference => cycle.len() == 1,
+            Advice::OwnService(name) => {
+                let mut others = cycle.iter().map(|at| &graph.objects[*at]);
+                cycle.len() == 2
+                    && others.any(|it| it.word() == "Service" && it.place.name == *name)
+            }
+            _ => false,
+        })
+    };
+    cycle.len() <= 2 && cycle.iter().any(says)
 }

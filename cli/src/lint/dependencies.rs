@@ -1,56 +1,99 @@
 //! Each entry of a list beside the objects of the input.
 
-use super::finding::{Finding, Level};
+mod files;
+
+use super::finding::Finding;
 use crate::objects::{Graph, Object, Source};
-use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, State};
+use files::Files;
+use rules::advice::{self, Advice, Level, Windows, Workload};
+use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection};
 use rules::keys;
 use rules::kinds::Kind;
+use std::collections::BTreeSet;
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (at, list) in graph.lists.iter().enumerate() {
-        // What plans say is told of the plan.
-        for wait in list.iter().filter(|wait| wait.source == Source::List) {
-            for (told, level) in of_dependency(graph, at, &wait.dependency) {
-                let place = &graph.objects[at].place;
-                findings.push(Finding::new(level, place, told));
+    // A Job that goes away is one matter, however many wait for it.
+    let mut removed = BTreeSet::new();
+    for (at, object) in graph.objects.iter().enumerate() {
+        let advice = advice(graph, at).into_iter().filter(|advice| match advice {
+            Advice::Removed { dependency, .. } => {
+                removed.insert((object.namespace(), dependency.clone()))
             }
+            _ => true,
+        });
+        findings.extend(advice.map(|advice| Finding::advice(&object.place, &advice)));
+        for dependency in listed(graph, at) {
+            let told = beside(graph, at, &dependency).into_iter();
+            findings.extend(told.map(|(level, told)| Finding::new(level, &object.place, told)));
         }
     }
     findings
 }
 
-fn of_dependency(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<(String, Level)> {
-    match &dependency.reference {
-        Reference::Any(alternatives) => alternatives
-            .of
-            .iter()
-            .flat_map(|it| of_dependency(graph, from, it))
-            .collect(),
-        Reference::Part(parts) => {
-            let told = of_part(graph, from, parts, dependency);
-            told.into_iter().collect()
-        }
-        Reference::Selected(_) | Reference::Wave(_) | Reference::Slot(_) => Vec::new(),
-        Reference::Object(object) => match graph.find(from, object) {
-            None => absent(object, dependency).into_iter().collect(),
-            // A cycle of one is told with the others.
-            Some(to) if to == from => Vec::new(),
-            Some(to) => {
-                let early = early_hook(graph, from, to, object);
-                let early = early.map(|told| (told, Level::Warning));
-                let mut told = of_target(graph, to, object, dependency);
-                told.extend(early);
-                told
-            }
-        },
+/// What admission would say of an object, had it these objects before it.
+pub(super) fn advice(graph: &Graph<'_>, at: usize) -> Vec<Advice> {
+    let object = &graph.objects[at];
+    let Some(workload) = workload(object).filter(|_| object.owner().is_none()) else {
+        return Vec::new();
+    };
+    let position = advice::of_position(&workload);
+    if !object.asks_for_a_gate() {
+        let misplaced = |advice: &Advice| *advice == Advice::PositionOnWorkload;
+        return position.into_iter().filter(misplaced).collect();
     }
+    let files = Files { graph, at };
+    let mut told = advice::of(&workload, &listed(graph, at), Windows::Unknown, &files);
+    told.extend(position);
+    told
 }
 
-/// What is not here may be in the cluster, or be made by an operator: only a note.
-fn absent(object: &ObjectRef, dependency: &Dependency) -> Option<(String, Level)> {
+/// What the lists of an object say. What plans say is told of the plan.
+fn listed(graph: &Graph<'_>, at: usize) -> Vec<Dependency> {
+    let waits = graph.lists[at].iter();
+    waits
+        .filter(|wait| wait.source == Source::List)
+        .map(|wait| wait.dependency.clone())
+        .collect()
+}
+
+fn workload(object: &Object) -> Option<Workload<'_>> {
+    Some(Workload {
+        group: object.kind.as_ref()?.group(),
+        kind: object.word(),
+        namespace: object.namespace(),
+        name: &object.place.name,
+        object: &object.value,
+        template: object.template()?,
+    })
+}
+
+/// What is not among the objects: it may be in the cluster, or be made by an operator.
+fn beside(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<(Level, String)> {
+    let told = match &dependency.reference {
+        Reference::Any(alternatives) => {
+            let of = alternatives.of.iter();
+            return of.flat_map(|it| beside(graph, from, it)).collect();
+        }
+        _ if dependency.optional => None,
+        Reference::Object(object) => absent(graph, from, object),
+        Reference::Selected(selection) => unselected(graph, from, selection),
+        Reference::Part(parts) => of_part(graph, from, parts, dependency),
+        Reference::Wave(_) | Reference::Slot(_) => None,
+    };
+    told.into_iter().collect()
+}
+
+fn absent(graph: &Graph<'_>, from: usize, object: &ObjectRef) -> Option<(Level, String)> {
+    let is_known = graph.find(from, object).is_some() || is_the_clusters(object);
     let told = format!("it depends on {object}, which is not among these objects");
-    (!dependency.optional && !is_the_clusters(object)).then_some((told, Level::Note))
+    (!is_known).then_some((Level::Note, told))
+}
+
+fn unselected(graph: &Graph<'_>, from: usize, selection: &Selection) -> Option<(Level, String)> {
+    let found = graph.selected(from, selection);
+    let told = format!("it depends on {selection}, which selects none of these objects");
+    found.is_empty().then_some((Level::Note, told))
 }
 
 fn of_part(
@@ -58,14 +101,14 @@ fn of_part(
     from: usize,
     parts: &Parts,
     dependency: &Dependency,
-) -> Option<(String, Level)> {
+) -> Option<(Level, String)> {
     let scope = &graph.objects[from].scope;
     if matches!(parts.part, Part::SubChart(_)) && scope.is_none() {
         let told = format!(
             "it depends on {dependency} and is in no scope, so it has no sub-charts and waits for ever; name the objects themselves, or give both {}",
             keys::SCOPE
         );
-        return Some((told, Level::Warning));
+        return Some((Level::Warning, told));
     }
     let found = graph.part(from, parts);
     let told = match &parts.part {
@@ -76,10 +119,8 @@ fn of_part(
         Part::Group(_) => "in which no other of these objects is",
         Part::Release(_) => "which is not among these objects",
     };
-    (found.is_empty() && !dependency.optional).then(|| {
-        let told = format!("it depends on {dependency}, {told}");
-        (told, Level::Note)
-    })
+    let told = format!("it depends on {dependency}, {told}");
+    found.is_empty().then_some((Level::Note, told))
 }
 
 /// Whether a cluster has it by itself.
@@ -99,81 +140,4 @@ fn is_the_clusters(object: &ObjectRef) -> bool {
                 | ("ConfigMap", "kube-root-ca.crt")
                 | ("Service", "kubernetes")
         )
-}
-
-fn of_target(
-    graph: &Graph<'_>,
-    to: usize,
-    reference: &ObjectRef,
-    dependency: &Dependency,
-) -> Vec<(String, Level)> {
-    let object = &graph.objects[to];
-    let mut told = Vec::new();
-    if let Some(hook) = late_hook(object) {
-        told.push((
-            format!(
-                "it depends on {reference}, a {hook} hook: Helm runs that after everything else is there, with --wait after everything is ready, which then never comes; make it a plain object"
-            ),
-            Level::Warning,
-        ));
-    }
-    if object.word() == "Job" && dependency.state != State::Present {
-        told.extend(removed(object).map(|why| {
-            let told = format!(
-                "it depends on {reference}, which is removed {why}: pods that come later rely on sluice having seen it complete"
-            );
-            (told, Level::Warning)
-        }));
-    }
-    if object.word() == "Service" && dependency.state == State::Ready {
-        let why = match graph.backends(to) {
-            None => Some("has no selector: it counts as ready as soon as it exists"),
-            Some(behind) if behind.is_empty() => {
-                Some("selects no pod of these objects: without an endpoint it is never ready")
-            }
-            Some(_) => None,
-        };
-        told.extend(why.map(|why| {
-            (
-                format!("it depends on {reference}, which {why}"),
-                Level::Warning,
-            )
-        }));
-    }
-    told
-}
-
-/// A hook that runs before the release's objects, and waits for one of them. On an upgrade they are there.
-fn early_hook(graph: &Graph<'_>, from: usize, to: usize, reference: &ObjectRef) -> Option<String> {
-    let [from, to] = [from, to].map(|at| &graph.objects[at]);
-    let early = |object: &Object| {
-        let hooks = object.annotation("helm.sh/hook").unwrap_or_default();
-        hooks.split(',').any(|hook| hook.trim() == "pre-install")
-    };
-    (early(from) && !early(to) && from.scope == to.scope).then(|| {
-        format!(
-            "it is a pre-install hook and depends on {reference}, which Helm creates only after its end, so neither comes; make it a plain object"
-        )
-    })
-}
-
-/// A hook that runs after the release's objects.
-fn late_hook(object: &Object) -> Option<&str> {
-    let hooks = object.annotation("helm.sh/hook")?;
-    let mut hooks = hooks.split(',').map(str::trim);
-    let late = |hook: &&str| hook.starts_with("post-");
-    // One that runs before as well is there in time.
-    let first = hooks.clone().find(late)?;
-    hooks.all(|hook| late(&hook)).then_some(first)
-}
-
-/// When a Job is gone although it completed.
-fn removed(job: &Object) -> Option<String> {
-    if let Some(seconds) = job.value.pointer("/spec/ttlSecondsAfterFinished") {
-        return Some(format!("{seconds} s after it finished"));
-    }
-    job.annotation("helm.sh/hook")?;
-    let policy = job.annotation("helm.sh/hook-delete-policy")?;
-    let succeeded = policy.split(',').any(|it| it.trim() == "hook-succeeded");
-    succeeded.then(|| "as soon as it succeeded (helm.sh/hook-delete-policy)".to_owned())
 }

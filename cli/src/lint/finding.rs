@@ -1,6 +1,7 @@
 //! A finding of lint.
 
 use crate::objects::Place;
+use rules::advice::{Advice, Level};
 use rules::annotation::ParseError;
 use serde::Serialize;
 use std::fmt;
@@ -21,18 +22,10 @@ pub(super) struct Finding {
     pub(super) line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) column: Option<usize>,
+    /// Which advice it is, where admission may give it too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) advice: Option<&'static str>,
     pub(super) message: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Level {
-    /// Worth knowing; may well be meant.
-    Note,
-    /// Likely not what is meant.
-    Warning,
-    /// It is refused, or never starts.
-    Error,
 }
 
 impl Finding {
@@ -44,7 +37,16 @@ impl Finding {
             key: None,
             line: None,
             column: None,
+            advice: None,
             message: message.into(),
+        }
+    }
+
+    /// What admission says too, in its words.
+    pub(super) fn advice(place: &Place, advice: &Advice) -> Self {
+        Self {
+            advice: Some(advice.label()),
+            ..Self::new(advice.level(), place, advice.to_string())
         }
     }
 
@@ -63,16 +65,6 @@ impl Finding {
             path: Some(path),
             key: Some(key.to_owned()),
             ..self
-        }
-    }
-}
-
-impl Level {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Plans: ConfigMaps that order the parts of a release.
 
-use super::finding::{Finding, Level};
+use super::finding::Finding;
 use crate::objects::Object;
-use rules::annotation::{self};
+use rules::advice::Level;
+use rules::annotation;
 use rules::dependency::{Part, Plan};
 use rules::keys;
 use rules::keys::ORDER;

@@ -137,6 +137,9 @@ fn what_is_not_in_the_input_is_a_note() {
     ] {
         assert_eq!(lint(&deployment("api", list)), NOTHING, "{list}");
     }
+    let expected = "note: a.yaml, document 1, Deployment api: it depends on Job[app=typo], which selects none of these objects";
+    let selector = "[{kind: Job, selector: app=typo}]";
+    assert_eq!(lint(&deployment("api", selector)), [expected]);
     let custom = "---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: tls}\n";
     for list in [
         "Certificate.cert-manager.io/tls",
@@ -171,10 +174,12 @@ fn cycles_are_told_with_their_whole_path() {
     let lines = lint(&before);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].ends_with(told), "{lines:?}");
-    let itself = "error: a.yaml, document 1, Deployment a: it waits for itself; take the entry out of its list";
+    let itself = "error: a.yaml, document 1, Deployment a: it waits for itself and never starts; take the entry out of its list";
     assert_eq!(lint(&deployment("a", "deploy/a")), [itself]);
     let behind = [deployment("a", "svc/a"), service("a", "selector: {app: a}")].concat();
-    assert!(lint(&behind)[0].contains("Deployment a -> Service a -> Deployment a; "));
+    let expected = "error: a.yaml, document 1, Deployment a: Service/a selects its own pods, and nobody else is behind it: it \
+                    has no endpoint before they start, and they wait for it; take it out of the list";
+    assert_eq!(lint(&behind), [expected]);
 }
 
 #[test]
@@ -186,11 +191,9 @@ fn a_way_out_is_no_cycle() {
         "[{any: [deploy/b, node/x]}]",
         "[{kind: Deployment, selector: app=b, min: 1}]",
     ] {
-        assert_eq!(
-            lint(&[deployment("a", list), other.clone()].concat()),
-            NOTHING,
-            "{list}"
-        );
+        let mut lines = lint(&[deployment("a", list), other.clone()].concat());
+        lines.retain(|line| !line.starts_with("note: "));
+        assert_eq!(lines, NOTHING, "{list}");
     }
     let long: String = (0..3_000)
         .map(|at| deployment(&format!("d{at}"), &format!("deploy/d{}", at + 1)))
@@ -205,14 +208,14 @@ fn dependencies_that_are_likely_not_meant_are_warnings() {
     let told = |lines: Vec<String>, part: &str| {
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(
-            lines[0].starts_with("warning: a.yaml, document 1, Deployment api: it depends on "),
+            lines[0].starts_with("warning: a.yaml, document 1, Deployment api: "),
             "{lines:?}"
         );
         assert!(lines[0].contains(part), "{lines:?}");
     };
     told(
         of(&job("m", "", "ttlSecondsAfterFinished: 60"), "job/m"),
-        "removed 60 s after it finished",
+        "Job/m is removed 60 s after its end (ttlSecondsAfterFinished)",
     );
     let hook = |hook: &str, policy: &str| {
         job(
@@ -225,7 +228,7 @@ fn dependencies_that_are_likely_not_meant_are_warnings() {
     };
     told(
         of(&hook("pre-install", "hook-succeeded"), "job/m"),
-        "removed as soon as it succeeded",
+        "Job/m is removed when it succeeds (helm.sh/hook-delete-policy)",
     );
     told(
         of(
@@ -266,8 +269,8 @@ fn a_hook_that_waits_for_what_comes_after_it_is_a_warning() {
     assert_eq!(
         lint("pre-upgrade, pre-install"),
         [
-            "warning: a.yaml, document 1, Job seed: it is a pre-install hook and depends on Deployment/db, which Helm creates \
-          only after its end, so neither comes; make it a plain object"
+            "warning: a.yaml, document 1, Job seed: it is a pre-install hook, and Helm creates nothing else of a release before \
+             its end: if Deployment/db is of the same release, neither comes; make it a plain object"
         ]
     );
     assert_eq!(lint("pre-upgrade"), NOTHING);

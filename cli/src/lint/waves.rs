@@ -1,9 +1,10 @@
 //! Weights and caps: where they say nothing, and where they contradict each other.
 
-use super::finding::{Finding, Level};
+use super::finding::Finding;
 use crate::objects::{Object, Role};
+use rules::advice::Level;
 use rules::keys;
-use rules::scope::Scope;
+use rules::scope::{self, Scope};
 use std::collections::BTreeMap;
 
 pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
@@ -31,7 +32,7 @@ fn idle(object: &Object) -> Vec<Finding> {
 }
 
 fn why_idle(object: &Object, key: &str) -> Option<String> {
-    if object.annotation("helm.sh/hook").is_some() {
+    if scope::is_hook(&object.value) {
         return Some(
             "Helm runs its hooks itself, one by one in the order of helm.sh/hook-weight; for a wave of sluice make it a plain object"
                 .to_owned(),

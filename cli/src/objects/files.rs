@@ -58,9 +58,14 @@ impl Objects {
     fn take_chart(&mut self, folder: &Path, chart: &Chart) -> Result<()> {
         let rendered = chart.render(folder)?;
         let name = folder.display().to_string();
+        let first = self.read.len();
         self.take(&name, Entries::new(&rendered), |object| {
             chart.install(folder, object)
-        })
+        })?;
+        for object in &mut self.read[first..] {
+            object.rendered = true;
+        }
+        Ok(())
     }
 
     fn take(
@@ -109,6 +114,7 @@ pub(crate) fn place(file: &str, document: usize, value: Value) -> Object {
         kind: offline::kind_of(&value).ok(),
         scope: scope(&value),
         value,
+        rendered: false,
     }
 }
 

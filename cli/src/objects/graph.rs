@@ -10,6 +10,7 @@ use rules::selector::Selector;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The objects, and what each waits for.
+#[derive(Debug)]
 pub(crate) struct Graph<'a> {
     pub(crate) objects: &'a [Object],
     named: HashMap<(&'a Kind, &'a str, &'a str), usize>,
@@ -122,7 +123,7 @@ impl<'a> Graph<'a> {
         written.map_or(self.objects[from].namespace(), String::as_str)
     }
 
-    pub(super) fn selected(&self, from: usize, selection: &Selection) -> Vec<usize> {
+    pub(crate) fn selected(&self, from: usize, selection: &Selection) -> Vec<usize> {
         let namespace = self.namespace(from, selection.namespace.as_ref());
         let of_kind = self.of_kind.get(&selection.kind).into_iter().flatten();
         let objects = of_kind.copied().filter(|at| {

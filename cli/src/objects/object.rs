@@ -27,6 +27,8 @@ pub(crate) struct Object {
     /// The release or application that it belongs to; its namespace is empty where the manifest leaves it open.
     pub(crate) scope: Option<Scope>,
     pub(crate) value: Value,
+    /// Whether it was rendered from a chart, with everything else of that place.
+    pub(crate) rendered: bool,
 }
 
 /// One map of annotations.
@@ -139,7 +141,7 @@ impl Object {
 
     /// Whether Helm runs it in `helm test` alone: then waves, caps and plans leave it alone.
     pub(crate) fn is_test(&self) -> bool {
-        self.annotation(keys::HELM_HOOK).is_some_and(scope::is_test)
+        scope::hook(&self.value).is_some_and(scope::is_test)
     }
 
     /// Kind and name of its controller.
@@ -160,11 +162,5 @@ impl Object {
     /// A label of the object itself.
     pub(crate) fn label(&self, key: &str) -> Option<&str> {
         self.value.pointer("/metadata/labels")?.get(key)?.as_str()
-    }
-
-    /// An annotation of the object itself.
-    pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
-        let annotations = self.value.pointer("/metadata/annotations")?;
-        annotations.get(key)?.as_str()
     }
 }

@@ -103,7 +103,7 @@ async fn the_gate_stands_where_the_pod_says() {
     let (names, warnings) = order("after=fetsh", &init).await;
     assert_eq!(names, ["sluice-gate", "fetch", "migrate"], "as without it");
     assert!(
-        warnings[0].starts_with("shop/Pod/p has no init container \"fetsh\""),
+        warnings[0].starts_with("shop/Pod/p: it has no init container \"fetsh\""),
         "{warnings:?}"
     );
     assert!(warnings[0].ends_with("correct the name"), "{warnings:?}");
@@ -252,7 +252,7 @@ async fn a_windows_pod_may_start_without_a_gate() {
     let response = answer(&admission, &review("CREATE", &windows, &Value::Null)).await;
     assert_eq!(response["auditAnnotations"]["outcome"], "skipped-windows");
     let told =
-        "shop/Pod/p runs on Windows, for which sluice has no gate: it starts without waiting";
+        "shop/Pod/p: it runs on Windows, for which sluice has no gate: it starts without waiting";
     assert_eq!(response["warnings"], json!([told]));
 
     let mut workload = workload("apps/v1", "Deployment");

@@ -1,10 +1,13 @@
 use super::{annotated, answer, applied, review, running, workload};
 use prometheus_client::registry::Registry;
+use rules::advice::{Seen, Served, Target, Workload};
+use rules::dependency::{ObjectRef, Selection};
 use rules::kinds::Kind;
+use rules::lookup::Lookup;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use webhook::admission::{Admission, Limits, Metrics};
-use webhook::inject::{Keys, Known};
+use webhook::inject::Keys;
 
 const OURS: &str = "sluice.dev/depends-on";
 const MARKER: &str = "sluice.dev/gated";
@@ -240,7 +243,7 @@ async fn the_position_of_the_gate_belongs_to_the_pod_template() {
     on_template["spec"]["template"]["metadata"]["annotations"] = json!({POSITION: "after=fetch"});
     let (_, warnings) = stored("CREATE", &on_template, &Value::Null).await;
     assert!(
-        warnings[0].starts_with("shop/Deployment/api has no init container \"fetch\""),
+        warnings[0].starts_with("shop/Deployment/api: it has no init container \"fetch\""),
         "{warnings:?}"
     );
     on_template["spec"]["template"]["spec"]["initContainers"] = json!([{"name": "fetch"}]);
@@ -252,16 +255,27 @@ async fn the_position_of_the_gate_belongs_to_the_pod_template() {
 #[derive(Debug)]
 struct KnownJob;
 
-impl Known for KnownJob {
-    fn object(&self, _: &Kind, _: &str, _: &str) -> Option<Value> {
-        Some(json!({"spec": {"ttlSecondsAfterFinished": 0}}))
+impl Seen for KnownJob {
+    fn object(&self, _: &Workload<'_>, _: &ObjectRef) -> Lookup<Target> {
+        Lookup::Found(Target {
+            object: json!({"spec": {"ttlSecondsAfterFinished": 0}}),
+            same_release: None,
+        })
     }
 
-    fn has_endpoints(&self, _: &str, _: &str) -> Option<bool> {
-        None
+    fn selected(&self, _: &Workload<'_>, _: &Selection) -> Lookup<Vec<Target>> {
+        Lookup::Found(Vec::new())
+    }
+
+    fn served_by_others(&self, _: &Workload<'_>, _: &ObjectRef) -> Served {
+        Served::Unknown
     }
 
     fn is_forbidden(&self, _: &Kind) -> bool {
+        false
+    }
+
+    fn tells_of_other_namespaces(&self) -> bool {
         false
     }
 }
@@ -272,7 +286,7 @@ async fn what_is_known_is_told_and_changes_no_patch() {
     let admission = Admission::new(Keys::default(), Limits::default(), metrics);
     let knowing = Arc::new(admission.knowing(Arc::new(KnownJob)));
     let mut object = listed(workload("apps/v1", "Deployment"));
-    object["spec"]["progressDeadlineSeconds"] = json!(600);
+    object["spec"]["progressDeadlineSeconds"] = json!(60);
     let create = review("CREATE", &object, &Value::Null);
     let told = answer(&knowing, &create).await;
     let warnings = told["warnings"].as_array().unwrap();

@@ -239,14 +239,22 @@ async fn a_diff_shows_nothing_that_an_apply_would_not_do() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn deadlines_that_run_while_a_pod_waits_are_told_of() {
     with_namespace("deadlines", async |ns| {
-        let told = ns.apply([deployment("api").depends_on(LIST)]).await;
+        let hasty = deployment("hasty").with("/spec/progressDeadlineSeconds", 60);
+        let told = ns.apply([hasty.depends_on(LIST)]).await;
         assert!(
-            told.stderr.contains("progressDeadlineSeconds (600)"),
+            told.stderr.contains("progressDeadlineSeconds (60)"),
             "{told}"
         );
+        // The default is nobody's choice, so there is nothing to say of it alone.
+        let api = deployment("api").depends_on(LIST);
         let patient = deployment("patient").with("/spec/progressDeadlineSeconds", 7200);
-        let told = ns.apply([patient.depends_on(LIST)]).await;
+        let told = ns.apply([api.clone(), patient.depends_on(LIST)]).await;
         assert!(!told.stderr.contains("progressDeadlineSeconds"), "{told}");
+        let told = ns.apply([api.annotated("sluice.dev/timeout", "30m")]).await;
+        assert!(
+            !told.stderr.contains("progressDeadlineSeconds"),
+            "the list is the same: {told}"
+        );
         let seed = job("seed").with("/spec/activeDeadlineSeconds", 900);
         let told = ns.apply([seed.depends_on(LIST)]).await;
         assert!(

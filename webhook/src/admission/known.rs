@@ -1,9 +1,12 @@
 //! What the watches have brought, looked at from the side: nothing is asked for, so a kind that no gate has needed yet is
 //! unknown, whatever a list says.
 
-use crate::inject::Known;
 use crate::known::{self, Condition, Store};
+use rules::advice::{Seen, Served, Target, Workload};
+use rules::dependency::{ObjectRef, Selection};
 use rules::kinds::{self, Kind};
+use rules::lookup::{Lookup, Unavailable};
+use rules::scope;
 use rules::selector::Selector;
 use serde_json::Value;
 use std::sync::Arc;
@@ -11,6 +14,9 @@ use std::sync::Arc;
 /// What the status service knows.
 #[derive(Debug)]
 pub struct Cached(pub Arc<known::Known>);
+
+/// What is said of a kind that nobody watches.
+const UNWATCHED: Unavailable = Unavailable::Syncing;
 
 impl Cached {
     /// The store of a kind that is watched. Not [`known::Known::store`], which would begin to watch it.
@@ -25,27 +31,70 @@ impl Cached {
     }
 }
 
-impl Known for Cached {
-    fn object(&self, kind: &Kind, namespace: &str, name: &str) -> Option<Value> {
-        self.live(kind)?.get(namespace, name)
+impl Seen for Cached {
+    fn object(&self, from: &Workload<'_>, named: &ObjectRef) -> Lookup<Target> {
+        let Some(store) = self.live(&named.kind) else {
+            return Lookup::Unavailable(UNWATCHED);
+        };
+        let home = home(from, &named.kind, named.namespace.as_ref());
+        // Of another kind nobody says here whether it has namespaces.
+        let of_cluster = || store.get("", &named.name);
+        let found = store.get(home, &named.name).or_else(of_cluster);
+        found.map_or(Lookup::NotFound, |object| {
+            Lookup::Found(target(from, object))
+        })
     }
 
-    fn has_endpoints(&self, namespace: &str, service: &str) -> Option<bool> {
-        let slices = kinds::builtin("discovery.k8s.io", "EndpointSlice")?;
-        let store = self.live(&Kind::Builtin(slices))?;
-        let of_service = Selector::label("kubernetes.io/service-name", service);
-        let slices = store.list(Some(namespace), &of_service);
+    fn selected(&self, from: &Workload<'_>, selection: &Selection) -> Lookup<Vec<Target>> {
+        let Some(store) = self.live(&selection.kind) else {
+            return Lookup::Unavailable(UNWATCHED);
+        };
+        let home = home(from, &selection.kind, selection.namespace.as_ref());
+        let found = store.list(Some(home), &selection.selector).into_iter();
+        Lookup::Found(found.map(|object| target(from, object)).collect())
+    }
+
+    fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served {
+        let slices = kinds::builtin("discovery.k8s.io", "EndpointSlice").map(Kind::Builtin);
+        let Some(store) = slices.and_then(|kind| self.live(&kind)) else {
+            return Served::Unknown;
+        };
+        let of_service = Selector::label("kubernetes.io/service-name", &service.name);
+        let home = home(from, &service.kind, service.namespace.as_ref());
         let endpoints = |slice: &Value| {
             slice["endpoints"]
                 .as_array()
                 .is_some_and(|it| !it.is_empty())
         };
-        Some(slices.iter().any(endpoints))
+        if store.list(Some(home), &of_service).iter().any(endpoints) {
+            Served::Yes
+        } else {
+            Served::NotYet
+        }
     }
 
     fn is_forbidden(&self, kind: &Kind) -> bool {
         let store = self.watched(kind);
         store.is_some_and(|store| store.condition() == Condition::Forbidden)
+    }
+
+    fn tells_of_other_namespaces(&self) -> bool {
+        false
+    }
+}
+
+/// The namespace of what a workload names; empty for a kind of the cluster.
+fn home<'a>(from: &Workload<'a>, kind: &Kind, written: Option<&'a String>) -> &'a str {
+    match kind {
+        Kind::Builtin(builtin) if !builtin.namespaced => "",
+        _ => written.map_or(from.namespace, String::as_str),
+    }
+}
+
+fn target(from: &Workload<'_>, object: Value) -> Target {
+    Target {
+        same_release: scope::is_shared(from.object, &object),
+        object,
     }
 }
 
@@ -58,30 +107,90 @@ mod tests {
         Kind::Builtin(kinds::builtin(group, kind).unwrap())
     }
 
+    fn named(kind: Kind, name: &str) -> ObjectRef {
+        ObjectRef {
+            kind,
+            namespace: None,
+            name: name.to_owned(),
+        }
+    }
+
+    /// What a Deployment of a release is told.
+    fn with_workload<T>(told: impl FnOnce(&Workload<'_>) -> T) -> T {
+        let object = json!({"metadata": {"namespace": "shop", "labels": {"app.kubernetes.io/instance": "r"}}});
+        told(&Workload {
+            group: "apps",
+            kind: "Deployment",
+            namespace: "shop",
+            name: "api",
+            object: &object,
+            template: &Value::Null,
+        })
+    }
+
     #[test]
     fn what_nobody_watches_is_unknown_and_stays_unwatched() {
         let (known, mut requests) = known::Known::new();
         let seen = Cached(known);
-        let job = builtin("batch", "Job");
-        assert_eq!(seen.object(&job, "shop", "migrate"), None);
-        assert_eq!(seen.has_endpoints("shop", "redis"), None);
-        assert!(!seen.is_forbidden(&job));
+        let migrate = named(builtin("batch", "Job"), "migrate");
+        let selection = Selection {
+            kind: migrate.kind.clone(),
+            namespace: None,
+            selector: Selector::label("app", "a"),
+            min: None,
+        };
+        with_workload(|from| {
+            let unknown = Lookup::Unavailable(UNWATCHED);
+            assert_eq!(seen.object(from, &migrate), unknown);
+            let unknown = Lookup::Unavailable(UNWATCHED);
+            assert_eq!(seen.selected(from, &selection), unknown);
+            assert_eq!(seen.served_by_others(from, &migrate), Served::Unknown);
+        });
+        assert!(!seen.is_forbidden(&migrate.kind));
         assert!(requests.try_recv().is_err(), "no watch was asked for");
     }
 
     #[test]
     fn what_is_watched_is_known_while_the_watch_is_connected() {
         let (known, _requests) = known::Known::new();
-        let job = builtin("batch", "Job");
-        let migrate = json!({"metadata": {"namespace": "shop", "name": "migrate"}});
-        let store = known.store(&job);
+        let migrate = named(builtin("batch", "Job"), "migrate");
+        let object = |release: &str| {
+            json!({"metadata": {"namespace": "shop", "name": "migrate",
+                "labels": {"app.kubernetes.io/instance": release}}})
+        };
+        let store = known.store(&migrate.kind);
         let seen = Cached(known);
-        assert_eq!(seen.object(&job, "shop", "migrate"), None, "not listed yet");
-        store.replace(std::slice::from_ref(&migrate));
-        assert_eq!(seen.object(&job, "shop", "migrate"), Some(migrate));
+        let look = |name: &str| {
+            with_workload(|from| seen.object(from, &named(migrate.kind.clone(), name)))
+        };
+        assert_eq!(
+            look("migrate"),
+            Lookup::Unavailable(UNWATCHED),
+            "not listed yet"
+        );
+        for (release, same_release) in [("r", true), ("other", false)] {
+            store.replace(&[object(release)]);
+            let target = Target {
+                object: object(release),
+                same_release: Some(same_release),
+            };
+            assert_eq!(look("migrate"), Lookup::Found(target));
+        }
+        assert_eq!(look("another"), Lookup::NotFound);
         store.clear(Condition::Forbidden);
-        assert_eq!(seen.object(&job, "shop", "migrate"), None);
-        assert!(seen.is_forbidden(&job));
+        assert_eq!(look("migrate"), Lookup::Unavailable(UNWATCHED));
+        assert!(seen.is_forbidden(&migrate.kind));
+    }
+
+    #[test]
+    fn what_is_of_the_cluster_is_found_there() {
+        let (known, _requests) = known::Known::new();
+        let kind = builtin("scheduling.k8s.io", "PriorityClass");
+        let store = known.store(&kind);
+        store.replace(&[json!({"metadata": {"name": "high"}})]);
+        let seen = Cached(known);
+        let found = with_workload(|from| seen.object(from, &named(kind, "high")));
+        assert!(matches!(found, Lookup::Found(_)), "{found:?}");
     }
 
     #[test]
@@ -95,8 +204,11 @@ mod tests {
         let store = known.store(&builtin("discovery.k8s.io", "EndpointSlice"));
         store.replace(&[slice("empty", json!([])), slice("full", json!([{}]))]);
         let seen = Cached(known);
-        assert_eq!(seen.has_endpoints("shop", "full"), Some(true));
-        assert_eq!(seen.has_endpoints("shop", "empty"), Some(false));
-        assert_eq!(seen.has_endpoints("shop", "absent"), Some(false));
+        let served = |name: &str| {
+            with_workload(|from| seen.served_by_others(from, &named(builtin("", "Service"), name)))
+        };
+        assert_eq!(served("full"), Served::Yes);
+        assert_eq!(served("empty"), Served::NotYet);
+        assert_eq!(served("absent"), Served::NotYet);
     }
 }

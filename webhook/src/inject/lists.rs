@@ -1,9 +1,9 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
 use super::workload::template;
-use super::{Deny, Place, Request, Subject, annotations};
+use super::{Deny, Place, Request, annotations};
 use rules::annotation::{self, GatePosition, ParseError};
-use rules::dependency::{Dependency, Reference};
+use rules::dependency::Dependency;
 use rules::keys;
 use serde_json::{Map, Value};
 
@@ -85,11 +85,10 @@ impl<'a> Lists<'a> {
             || keys.lists(self.template) != keys.lists(self.old_template)
     }
 
-    /// Whether this request writes the gate's position where it has no effect: on the workload itself.
-    pub(super) fn misplaced_position(self) -> bool {
-        let on = |place: Option<&Annotations>| place?.get(keys::GATE_POSITION).cloned();
-        let own = on(self.object);
-        own.is_some() && own != on(self.old_object) && on(self.template).is_none()
+    /// Whether this request writes the gate's position on the workload itself.
+    pub(super) fn position_changed(self) -> bool {
+        let on = |place: Option<&'a Annotations>| place?.get(keys::GATE_POSITION);
+        on(self.object) != on(self.old_object)
     }
 
     /// What the lists say. A list that this request writes or changes must be readable; one that was stored before may
@@ -123,77 +122,4 @@ fn news(keys: Keys, new: Option<&Annotations>, old: Option<&Annotations>) -> Ann
         .filter(|(key, value)| keys.ours(key) && stored(key) != Some(value))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
-}
-
-/// Whether one of the dependencies is the dependent itself. What names several objects passes the dependent over.
-pub(super) fn waits_for_itself(dependencies: &[Dependency], subject: &Subject) -> bool {
-    dependencies
-        .iter()
-        .any(|dependency| is_itself(dependency, subject))
-}
-
-fn is_itself(dependency: &Dependency, subject: &Subject) -> bool {
-    match &dependency.reference {
-        Reference::Object(object) => {
-            object.kind.group() == subject.group
-                && object.kind.word().eq_ignore_ascii_case(&subject.kind)
-                && object.name == subject.name
-                && object
-                    .namespace
-                    .as_ref()
-                    .is_none_or(|namespace| *namespace == subject.namespace)
-        }
-        Reference::Selected(_) | Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => {
-            false
-        }
-        // Another alternative may still open the gate.
-        Reference::Any(alternatives) => alternatives.of.iter().all(|it| is_itself(it, subject)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rules::dependency::{Alternatives, ObjectRef};
-    use rules::kinds::Kind;
-
-    fn on(namespace: Option<&str>, name: &str) -> Vec<Dependency> {
-        let kind = Kind::Custom {
-            group: "argoproj.io".to_owned(),
-            word: "rollout".to_owned(),
-        };
-        vec![Dependency::on(Reference::Object(ObjectRef {
-            kind,
-            namespace: namespace.map(str::to_owned),
-            name: name.to_owned(),
-        }))]
-    }
-
-    #[test]
-    fn a_dependent_is_told_apart_from_its_namesakes() {
-        let subject = Subject {
-            group: "argoproj.io".to_owned(),
-            kind: "Rollout".to_owned(),
-            namespace: "shop".to_owned(),
-            name: "api".to_owned(),
-        };
-        assert!(waits_for_itself(&on(None, "api"), &subject));
-        assert!(waits_for_itself(&on(Some("shop"), "api"), &subject));
-        assert!(!waits_for_itself(&on(Some("data"), "api"), &subject));
-        assert!(!waits_for_itself(&on(None, "web"), &subject));
-        let any = |names: &[&str]| {
-            let of = names.iter().flat_map(|name| on(None, name)).collect();
-            vec![Dependency::on(Reference::Any(Alternatives {
-                of,
-                min: None,
-            }))]
-        };
-        assert!(waits_for_itself(&any(&["api"]), &subject));
-        assert!(!waits_for_itself(&any(&["api", "web"]), &subject));
-        let service = Subject {
-            group: String::new(),
-            ..subject
-        };
-        assert!(!waits_for_itself(&on(None, "api"), &service));
-    }
 }

@@ -4,13 +4,15 @@
 //! finalizers are removed.
 
 use super::container::{self, STATE_VOLUME, TOKEN_VOLUME};
-use super::lists::{Lists, gate_position, waits_for_itself};
+use super::hints::workload;
+use super::lists::{Lists, gate_position};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
 use super::{
     Action, Change, Decision, Deny, Keys, Operation, Policy, Request, Skip, Warning, annotations,
     qos,
 };
+use rules::advice::{self, is_for_windows};
 use rules::annotation::GatePosition;
 use rules::keys;
 use serde_json::{Value, json};
@@ -33,10 +35,9 @@ pub fn decide(request: &Request<'_>, keys: Keys, policy: Option<&Policy>) -> Dec
         object: own,
         ..Lists::default()
     };
-    let dependencies = match lists.read(keys) {
-        Ok(dependencies) => dependencies.unwrap_or_default(),
-        Err(deny) => return deny.into(),
-    };
+    if let Err(deny) = lists.read(keys) {
+        return deny.into();
+    }
     let gate = containers(pod, "initContainers")
         .iter()
         .position(container::is_gate);
@@ -44,18 +45,15 @@ pub fn decide(request: &Request<'_>, keys: Keys, policy: Option<&Policy>) -> Dec
     if !asked && gate.is_none() {
         return Skip::NotAsked.into();
     }
-    if keys.skip_windows && windows(pod) {
+    if keys.skip_windows && is_for_windows(pod) {
         return Skip::Windows.into();
     }
     let position = gate_position(own);
-    let missing = position::missing(pod, position.as_ref()).filter(|_| gate.is_none());
-    let warnings = [
-        waits_for_itself(&dependencies, request.subject).then_some(Warning::SelfReference),
-        missing.map(|name| Warning::NoSuchInitContainer(name.to_owned())),
-    ];
+    let advice = advice::of_position(&workload(request.subject, pod, pod));
+    let warnings = advice.filter(|_| gate.is_none()).map(Warning::Advice);
     Decision {
         action: inject(pod, gate, position.as_ref(), policy).unwrap_or_else(Action::Deny),
-        warnings: warnings.into_iter().flatten().collect(),
+        warnings: warnings.into_iter().collect(),
     }
 }
 
@@ -66,7 +64,7 @@ fn inject(
     position: Option<&GatePosition>,
     policy: Option<&Policy>,
 ) -> Result<Action, Deny> {
-    if windows(pod) {
+    if is_for_windows(pod) {
         return Err(Deny::Windows);
     }
     if let Some((what, name)) = taken(pod).filter(|_| gate.is_none()) {
@@ -136,13 +134,4 @@ fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
         .into_iter()
         .find(|name| has("volumes", name))
         .map(|name| ("volume", name))
-}
-
-/// Whether a pod, or a pod template, is for Windows.
-pub(super) fn windows(pod: &Value) -> bool {
-    let spec = &pod["spec"];
-    let selected = |key: &str| spec["nodeSelector"][key] == "windows";
-    spec["os"]["name"] == "windows"
-        || selected("kubernetes.io/os")
-        || selected("beta.kubernetes.io/os")
 }

@@ -48,18 +48,6 @@ pub(super) fn index(init_containers: &[Value], wanted: Option<&GatePosition>) ->
     wanted.unwrap_or_else(|| after_last(&native_proxy).unwrap_or(0))
 }
 
-/// The init container that the annotation names and that is not there. Another webhook may add it yet, so nobody is refused
-/// for it.
-pub(super) fn missing<'a>(pod: &Value, wanted: Option<&'a GatePosition>) -> Option<&'a str> {
-    let Some(GatePosition::After(name)) = wanted else {
-        return None;
-    };
-    let there = containers(pod, "initContainers")
-        .iter()
-        .any(|container| container["name"] == *name);
-    (!there).then_some(name)
-}
-
 /// The annotation `(key, value)` by which a mesh lets the gate's ports pass, where it would swallow them and has not been
 /// told yet. `gate` is the gate's index among the init containers: whatever has a lower one runs or has run before it.
 pub(super) fn exclusion(pod: &Value, gate: usize, ports: &[u16]) -> Option<(&'static str, String)> {
@@ -150,10 +138,6 @@ mod tests {
         assert_eq!(index(&list, Some(&after("migrate"))), 2);
         assert_eq!(index(&list, Some(&after("gone"))), 1, "as without it");
         assert_eq!(index(&[], Some(&GatePosition::Last)), 0);
-        let pod = json!({"spec": {"initContainers": list}});
-        assert_eq!(missing(&pod, Some(&after("gone"))), Some("gone"));
-        assert_eq!(missing(&pod, Some(&after("migrate"))), None);
-        assert_eq!(missing(&pod, Some(&GatePosition::Last)), None);
     }
 
     const ISTIO: &str = "traffic.sidecar.istio.io/excludeOutboundPorts";

@@ -3,12 +3,13 @@
 //! The marker is a function of the new and the old object alone, so that a dry run gives the same answer today and after
 //! an upgrade of sluice: a tool such as Flux compares that answer with the stored object and takes any difference for drift.
 
-use super::lists::{Lists, gate_position, waits_for_itself};
+use super::hints;
+use super::lists::Lists;
 use super::patch::{Edits, Misshapen};
 use super::{
     Action, Change, Decision, Keys, Operation, Request, Skip, Subject, Warning, annotations,
-    position,
 };
+use rules::advice::{self, Advice};
 use rules::keys;
 use serde_json::{Map, Value};
 
@@ -49,22 +50,20 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         present: marker(template),
         stored: old_template.and_then(marker),
     };
-    let position = gate_position(annotations(template)).filter(|_| asked && !kept);
-    let missing = position::missing(template, position.as_ref());
+    let position = advice::of_position(&hints::workload(subject, object, template));
+    let position = position.filter(|advice| match advice {
+        Advice::PositionOnWorkload => lists.position_changed(),
+        _ => asked && !kept,
+    });
     let late = asked && kept && mark.stored.is_none() && lists.changed(keys);
     let warnings = [
-        read.as_ref().err().cloned().map(Warning::StoredBadList),
-        read.is_ok_and(|dependencies| waits_for_itself(&dependencies, subject))
-            .then_some(Warning::SelfReference),
+        read.err().map(Warning::StoredBadList),
         late.then_some(if is_job(subject) {
             Warning::AlreadyStarted
         } else {
             Warning::NextRollout
         }),
-        missing.map(|name| Warning::NoSuchInitContainer(name.to_owned())),
-        lists
-            .misplaced_position()
-            .then_some(Warning::PositionOnWorkload),
+        position.map(Warning::Advice),
     ];
     Decision {
         action: mark

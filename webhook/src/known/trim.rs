@@ -2,6 +2,7 @@
 
 mod requests;
 
+use rules::installer;
 use rules::kept::{METADATA_ONLY, POD_SPEC, POD_STATUS};
 use rules::keys::{self, ORDER};
 use rules::kinds::Kind;
@@ -23,7 +24,7 @@ pub enum Detail {
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Annotations of others that a rule reads.
-const FOREIGN_ANNOTATIONS: [&str; 18] = [
+const FOREIGN_ANNOTATIONS: [&str; 19] = [
     scope::ANNOTATIONS[0],
     scope::ANNOTATIONS[1],
     scope::ANNOTATIONS[2],
@@ -34,10 +35,11 @@ const FOREIGN_ANNOTATIONS: [&str; 18] = [
     keys::READINESS_FAILURE,
     keys::ROLLOUT_NUMBERS[0],
     keys::ROLLOUT_NUMBERS[1],
-    "helm.sh/hook",
-    "helm.sh/hook-delete-policy",
-    "argocd.argoproj.io/sync-wave",
-    "argocd.argoproj.io/hook",
+    keys::HELM_HOOK,
+    installer::HOOK_WEIGHT,
+    installer::HOOK_DELETE_POLICY,
+    installer::SYNC_WAVE,
+    installer::SYNC_HOOK,
     "storageclass.kubernetes.io/is-default-class",
     "volume.kubernetes.io/selected-node",
     "volume.kubernetes.io/storage-provisioner",

@@ -1,0 +1,67 @@
+//! What files hold, as advice looks at it.
+
+use crate::objects::Graph;
+use rules::advice::{Seen, Served, Target, Workload};
+use rules::dependency::{ObjectRef, Selection};
+use rules::kinds::Kind;
+use rules::lookup::{Lookup, Unavailable};
+
+/// The objects beside one of them.
+#[derive(Debug)]
+pub(super) struct Files<'g, 'o> {
+    pub(super) graph: &'g Graph<'o>,
+    /// Which one.
+    pub(super) at: usize,
+}
+
+impl Files<'_, '_> {
+    fn target(&self, to: usize) -> Target {
+        let [from, to] = [self.at, to].map(|at| &self.graph.objects[at]);
+        let of_one_chart = from.rendered && to.rendered && from.place.file == to.place.file;
+        let same_release = match (&from.scope, &to.scope) {
+            (Some(own), Some(theirs)) if !of_one_chart => own.is_of_release(theirs),
+            // Helm does not write on a hook whose it is, and what is read together belongs together.
+            _ => true,
+        };
+        Target {
+            object: to.value.clone(),
+            same_release: Some(same_release),
+        }
+    }
+}
+
+impl Seen for Files<'_, '_> {
+    fn object(&self, _: &Workload<'_>, named: &ObjectRef) -> Lookup<Target> {
+        match self.graph.find(self.at, named) {
+            Some(to) if to != self.at => Lookup::Found(self.target(to)),
+            // It may be in the cluster.
+            _ => Lookup::Unavailable(Unavailable::NotServed),
+        }
+    }
+
+    fn selected(&self, _: &Workload<'_>, selection: &Selection) -> Lookup<Vec<Target>> {
+        let found = self.graph.selected(self.at, selection).into_iter();
+        let others = found.filter(|to| *to != self.at);
+        Lookup::Found(others.map(|to| self.target(to)).collect())
+    }
+
+    fn served_by_others(&self, _: &Workload<'_>, service: &ObjectRef) -> Served {
+        let service = self.graph.find(self.at, service);
+        let Some(behind) = service.and_then(|service| self.graph.backends(service)) else {
+            return Served::Unknown;
+        };
+        if behind.iter().any(|at| *at != self.at) {
+            Served::Yes
+        } else {
+            Served::Never
+        }
+    }
+
+    fn is_forbidden(&self, _: &Kind) -> bool {
+        false
+    }
+
+    fn tells_of_other_namespaces(&self) -> bool {
+        true
+    }
+}

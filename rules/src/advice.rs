@@ -1,0 +1,307 @@
+//! What is worth saying of a list that can be read: waits that end badly, or never, and words without an effect.
+//!
+//! Admission says it as a warning, `kubectl sluice lint` as a finding. Both ask here, each with what it may look at
+//! ([`Seen`]), so that the same object gets the same advice from both.
+
+mod limits;
+mod sentence;
+mod target;
+
+pub use limits::is_for_windows;
+
+use crate::annotation::{self, GatePosition};
+use crate::dependency::{Dependency, ObjectRef, Reference, Selection};
+use crate::installer::Installer;
+use crate::keys;
+use crate::kinds::Kind;
+use crate::lookup::{Lookup, Unavailable};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+
+/// One thing to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Advice {
+    /// It waits for itself.
+    SelfReference,
+    /// It waits for a Service that only its own pods would serve.
+    OwnService(String),
+    /// A dependency is a hook that runs only after the dependent is healthy.
+    RunsAfterwards {
+        /// `Job/migrate`
+        dependency: String,
+        /// `post-install`
+        hook: String,
+    },
+    /// A dependency is a hook that this operation of its installer does not make.
+    NeverMade {
+        /// `Job/migrate`
+        dependency: String,
+        /// `pre-upgrade`
+        hook: String,
+        /// `an installation`
+        by: &'static str,
+    },
+    /// A hook that runs before its release is created waits for what is not there.
+    RunsBefore {
+        /// `Job/migrate`
+        dependency: String,
+        /// Whose hook the dependent is.
+        installer: Installer,
+    },
+    /// A dependency is a hook that Helm runs after this one.
+    LaterHook {
+        /// `Job/migrate`
+        dependency: String,
+        /// The weight of the dependency.
+        theirs: i64,
+        /// The weight of the dependent.
+        own: i64,
+    },
+    /// A dependency is applied only after the dependent is healthy.
+    LaterWave {
+        /// `Job/migrate`
+        dependency: String,
+        /// The sync wave of the dependency.
+        theirs: i64,
+        /// The sync wave of the dependent.
+        own: i64,
+    },
+    /// A Job goes away after its end.
+    Removed {
+        /// `Job/migrate`
+        dependency: String,
+        /// When, and by what.
+        removal: Removal,
+    },
+    /// A Service without a selector, of which nothing but its existence is waited for.
+    NoSelector(String),
+    /// A Service that selects no pod.
+    NoPods(String),
+    /// sluice may not watch the kind of a dependency.
+    KindForbidden(Kind),
+    /// The wait counts against the `progressDeadlineSeconds` of this many seconds.
+    ProgressDeadline(i64),
+    /// The wait counts against the `activeDeadlineSeconds` of this many seconds.
+    ActiveDeadline(i64),
+    /// Its pods run on Windows, for which there is no gate.
+    Windows(Windows),
+    /// The gate's position is written where no pod carries it.
+    PositionOnWorkload,
+    /// The gate is to stand after an init container that is not there.
+    NoSuchInitContainer(String),
+}
+
+/// What takes a Job away after its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// `ttlSecondsAfterFinished`
+    Ttl(i64),
+    /// `hook-succeeded` in `helm.sh/hook-delete-policy`
+    HookSucceeded,
+}
+
+/// What becomes of pods that ask for a gate and run on Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Windows {
+    /// They are refused.
+    Refused,
+    /// They start without a gate.
+    Skipped,
+    /// One or the other: an installation of sluice decides.
+    Unknown,
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Worth knowing; may well be meant.
+    Note,
+    /// Likely not what is meant.
+    Warning,
+    /// It is refused, or never starts.
+    Error,
+}
+
+/// A workload, or a pod, as it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Workload<'a> {
+    /// API group, empty for the core group.
+    pub group: &'a str,
+    /// `Deployment`
+    pub kind: &'a str,
+    /// Where it is; empty where a manifest leaves that open.
+    pub namespace: &'a str,
+    /// `metadata.name`
+    pub name: &'a str,
+    /// All of it.
+    pub object: &'a Value,
+    /// Its pod template; of a pod itself.
+    pub template: &'a Value,
+}
+
+/// What may be looked at beside the workload. Nobody is asked for more: what is not known gives no advice.
+pub trait Seen: fmt::Debug {
+    /// An object that a workload names. `NotFound` only where the cluster has none of that name.
+    fn object(&self, from: &Workload<'_>, named: &ObjectRef) -> Lookup<Target>;
+
+    /// The objects that a workload selects.
+    fn selected(&self, from: &Workload<'_>, selection: &Selection) -> Lookup<Vec<Target>>;
+
+    /// Who serves a Service that a workload names, the workload itself apart.
+    fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served;
+
+    /// Whether the API server has forbidden sluice to watch the kind.
+    fn is_forbidden(&self, kind: &Kind) -> bool;
+
+    /// Whether objects of another namespace may be told of. To whoever applies an object, not even that they are there.
+    fn tells_of_other_namespaces(&self) -> bool;
+}
+
+/// An object that a dependency names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// What is known of it.
+    pub object: Value,
+    /// Whether it is of the workload's release; `None` where nobody knows.
+    pub same_release: Option<bool>,
+}
+
+/// Who serves a Service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// Somebody does, or will.
+    Yes,
+    /// Nobody so far.
+    NotYet,
+    /// Nobody does, and nobody will.
+    Never,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What there is to say of a workload that asks for a gate, and of what it waits for.
+pub fn of(
+    workload: &Workload<'_>,
+    dependencies: &[Dependency],
+    windows: Windows,
+    known: &dyn Seen,
+) -> Vec<Advice> {
+    if is_for_windows(workload.template) {
+        return vec![Advice::Windows(windows)];
+    }
+    let dependencies = dependencies.iter();
+    dependencies
+        .flat_map(|it| target::of(workload, it, known))
+        .chain(limits::of(workload))
+        .collect()
+}
+
+/// What there is to say of [`keys::GATE_POSITION`], which counts on the pod template alone.
+pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
+    let annotations = |object: &'_ Value| object["metadata"]["annotations"].as_object().cloned();
+    let template = annotations(workload.template).unwrap_or_default();
+    let own = annotations(workload.object).unwrap_or_default();
+    if own.contains_key(keys::GATE_POSITION) && !template.contains_key(keys::GATE_POSITION) {
+        return Some(Advice::PositionOnWorkload);
+    }
+    let Ok(Some(GatePosition::After(name))) = annotation::gate_position(&template) else {
+        return None;
+    };
+    let containers = workload.template["spec"]["initContainers"].as_array();
+    let mut containers = containers.into_iter().flatten();
+    let is_there = containers.any(|container| container["name"] == *name);
+    (!is_there).then_some(Advice::NoSuchInitContainer(name))
+}
+
+/// Nothing is known.
+impl Seen for () {
+    fn object(&self, _: &Workload<'_>, _: &ObjectRef) -> Lookup<Target> {
+        Lookup::Unavailable(Unavailable::Syncing)
+    }
+
+    fn selected(&self, _: &Workload<'_>, _: &Selection) -> Lookup<Vec<Target>> {
+        Lookup::Unavailable(Unavailable::Syncing)
+    }
+
+    fn served_by_others(&self, _: &Workload<'_>, _: &ObjectRef) -> Served {
+        Served::Unknown
+    }
+
+    fn is_forbidden(&self, _: &Kind) -> bool {
+        false
+    }
+
+    fn tells_of_other_namespaces(&self) -> bool {
+        false
+    }
+}
+
+/// Whether a dependency is the workload itself. What names several objects passes the dependent over.
+fn is_itself(dependency: &Dependency, workload: &Workload<'_>) -> bool {
+    match &dependency.reference {
+        Reference::Object(object) => {
+            object.kind.group() == workload.group
+                && object.kind.word().eq_ignore_ascii_case(workload.kind)
+                && object.name == workload.name
+                && is_here(object.namespace.as_ref(), workload)
+        }
+        Reference::Selected(_) | Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => {
+            false
+        }
+        // Another alternative may still open the gate.
+        Reference::Any(alternatives) => alternatives.of.iter().all(|it| is_itself(it, workload)),
+    }
+}
+
+/// Whether a namespace, as it is written, is the workload's own.
+fn is_here(namespace: Option<&String>, workload: &Workload<'_>) -> bool {
+    namespace.is_none_or(|namespace| namespace == workload.namespace)
+}
+
+impl Advice {
+    /// The word for it.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::SelfReference => "SelfReference",
+            Self::OwnService(_) => "OwnService",
+            Self::RunsAfterwards { .. } => "RunsAfterwards",
+            Self::NeverMade { .. } => "NeverMade",
+            Self::RunsBefore { .. } => "RunsBefore",
+            Self::LaterHook { .. } => "LaterHook",
+            Self::LaterWave { .. } => "LaterWave",
+            Self::Removed { .. } => "Removed",
+            Self::NoSelector(_) => "NoSelector",
+            Self::NoPods(_) => "NoPods",
+            Self::KindForbidden(_) => "KindForbidden",
+            Self::ProgressDeadline(_) => "ProgressDeadline",
+            Self::ActiveDeadline(_) => "ActiveDeadline",
+            Self::Windows(_) => "Windows",
+            Self::PositionOnWorkload => "PositionOnWorkload",
+            Self::NoSuchInitContainer(_) => "NoSuchInitContainer",
+        }
+    }
+
+    /// How bad it is.
+    pub fn level(&self) -> Level {
+        match self {
+            Self::SelfReference | Self::OwnService(_) => Level::Error,
+            _ => Level::Warning,
+        }
+    }
+}
+
+impl Level {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! What of the workload itself ends the wait, or makes it impossible.
+
+use super::{Advice, Workload};
+use crate::annotation;
+use serde_json::Value;
+
+/// The progress deadline that the API server writes where there is none.
+const DEFAULT_PROGRESS_DEADLINE: i64 = 600;
+
+/// Limits that run while the gate is shut.
+pub(super) fn of(workload: &Workload<'_>) -> impl Iterator<Item = Advice> {
+    let progress = progress_deadline(workload).map(Advice::ProgressDeadline);
+    let active = active_deadline(workload).map(Advice::ActiveDeadline);
+    progress.into_iter().chain(active)
+}
+
+/// Where it is shorter than what everybody has, or than the workload says that it may wait. The default alone is nobody's
+/// choice: told of each workload, it would hide what else is told.
+fn progress_deadline(workload: &Workload<'_>) -> Option<i64> {
+    let deadline = number(workload.object, "/spec/progressDeadlineSeconds");
+    let has_default = matches!(
+        (workload.group, workload.kind),
+        ("apps", "Deployment") | ("argoproj.io", "Rollout")
+    );
+    let seconds = deadline.or(has_default.then_some(DEFAULT_PROGRESS_DEADLINE))?;
+    let longer = |timeout: u64| i64::try_from(timeout).is_ok_and(|timeout| timeout > seconds);
+    let too_short = seconds < DEFAULT_PROGRESS_DEADLINE || timeout(workload).is_some_and(longer);
+    too_short.then_some(seconds)
+}
+
+/// How long it says that a gate may wait, in seconds.
+fn timeout(workload: &Workload<'_>) -> Option<u64> {
+    let timeout = |object: &Value| {
+        let annotations = object["metadata"]["annotations"].as_object()?;
+        annotation::terms(annotations).terms.timeout
+    };
+    let timeout = timeout(workload.template).or_else(|| timeout(workload.object))?;
+    Some(timeout.as_secs())
+}
+
+fn active_deadline(workload: &Workload<'_>) -> Option<i64> {
+    let deadlines = [
+        number(workload.object, "/spec/activeDeadlineSeconds"),
+        number(
+            workload.object,
+            "/spec/jobTemplate/spec/activeDeadlineSeconds",
+        ),
+        number(workload.template, "/spec/activeDeadlineSeconds"),
+    ];
+    deadlines.into_iter().flatten().min()
+}
+
+fn number(value: &Value, pointer: &str) -> Option<i64> {
+    value.pointer(pointer)?.as_i64()
+}
+
+/// Whether a pod, or a pod template, is for Windows.
+pub fn is_for_windows(pod: &Value) -> bool {
+    let spec = &pod["spec"];
+    let selected = |key: &str| spec["nodeSelector"][key] == "windows";
+    spec["os"]["name"] == "windows"
+        || selected("kubernetes.io/os")
+        || selected("beta.kubernetes.io/os")
+}

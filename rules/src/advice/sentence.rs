@@ -1,0 +1,139 @@
+//! The words: what it is, and the way out, short enough for a header behind the name of the workload.
+
+use super::{Advice, Removal, Windows};
+use crate::keys;
+use std::fmt;
+
+impl fmt::Display for Advice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SelfReference => out
+                .write_str("it waits for itself and never starts; take the entry out of its list"),
+            Self::OwnService(name) => write!(
+                out,
+                "Service/{name} selects its own pods, and nobody else is behind it: it has no endpoint before they start, \
+                 and they wait for it; take it out of the list"
+            ),
+            Self::NoSelector(dependency) => write!(
+                out,
+                "{dependency} has no selector: it counts as ready as soon as it exists; wait for what is behind it"
+            ),
+            Self::NoPods(dependency) => write!(
+                out,
+                "{dependency} selects no pod of these objects, and without an endpoint it is never ready; correct its selector"
+            ),
+            Self::Removed {
+                dependency,
+                removal,
+            } => removed(out, dependency, *removal),
+            Self::KindForbidden(kind) => write!(
+                out,
+                "sluice may not watch {kind}, so its pods would wait for ever; have {} of sluice's chart allow it",
+                kind.chart_value()
+            ),
+            Self::ProgressDeadline(seconds) => write!(
+                out,
+                "the wait counts against its progressDeadlineSeconds ({seconds}), after which it is reported as failed until \
+                 it recovers; raise it where a dependency may take longer"
+            ),
+            Self::ActiveDeadline(seconds) => write!(
+                out,
+                "the wait counts against activeDeadlineSeconds ({seconds}), after which its pods are ended as failed; raise \
+                 it by what the dependencies may take"
+            ),
+            Self::Windows(windows) => self::windows(out, *windows),
+            Self::PositionOnWorkload => write!(
+                out,
+                "{} has no effect here; move it to the annotations of the pod template",
+                keys::GATE_POSITION
+            ),
+            Self::NoSuchInitContainer(name) => write!(
+                out,
+                "it has no init container \"{name}\", so unless something adds it first the gate stands where it would \
+                 without {}; correct the name",
+                keys::GATE_POSITION
+            ),
+            _ => self.late(out),
+        }
+    }
+}
+
+impl Advice {
+    /// A dependency that its installer makes too late.
+    fn late(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RunsAfterwards { dependency, hook } => write!(
+                out,
+                "{dependency} is a {hook} hook, which runs only once everything else is ready, so with --wait neither comes; \
+                 make it a plain object"
+            ),
+            Self::NeverMade {
+                dependency,
+                hook,
+                by,
+            } => write!(
+                out,
+                "{dependency} is a {hook} hook, which {by} does not make, so the first one waits for ever; make it a plain \
+                 object"
+            ),
+            Self::RunsBefore {
+                dependency,
+                installer,
+            } => write!(
+                out,
+                "it is a {} hook, and {} creates nothing else of a release before its end: if {dependency} is of the same \
+                 release, neither comes; make it a plain object",
+                installer.first_hook(),
+                installer.name()
+            ),
+            Self::LaterHook {
+                dependency,
+                theirs,
+                own,
+            } => write!(
+                out,
+                "Helm runs hooks by weight, then by name, and {dependency} (weight {theirs}) after this one (weight {own}): \
+                 neither comes; give it a lower helm.sh/hook-weight"
+            ),
+            Self::LaterWave {
+                dependency,
+                theirs,
+                own,
+            } => write!(
+                out,
+                "{dependency} is in sync wave {theirs} of Argo CD, which comes only once wave {own}, where this one is, is \
+                 healthy: neither comes; put it into an earlier wave"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn removed(out: &mut fmt::Formatter<'_>, dependency: &str, removal: Removal) -> fmt::Result {
+    write!(out, "{dependency} is removed ")?;
+    let way_out = match removal {
+        Removal::Ttl(seconds) => {
+            write!(out, "{seconds} s after its end (ttlSecondsAfterFinished)")?;
+            "keep it for a day"
+        }
+        Removal::HookSucceeded => {
+            write!(out, "when it succeeds (helm.sh/hook-delete-policy)")?;
+            "take hook-succeeded away"
+        }
+    };
+    write!(
+        out,
+        "; if sluice misses its end, later pods wait for a Job that is gone; {way_out}"
+    )
+}
+
+fn windows(out: &mut fmt::Formatter<'_>, windows: Windows) -> fmt::Result {
+    write!(out, "it runs on Windows, for which sluice has no gate: ")?;
+    out.write_str(match windows {
+        Windows::Skipped => "it starts without waiting",
+        Windows::Refused => "its pods are refused; take its list away, or have windows.mode of sluice's chart let them start",
+        Windows::Unknown => {
+            "its pods are refused, or start without waiting, as windows.mode of sluice's chart has it; take its list away"
+        }
+    })
+}

@@ -1,0 +1,177 @@
+//! What a dependency is, or what becomes of it.
+
+use super::{Advice, Removal, Seen, Served, Target, Workload, is_here, is_itself};
+use crate::dependency::{Dependency, ObjectRef, Reference, Selection, State};
+use crate::installer::{self, Late};
+use crate::kinds::Kind;
+use crate::lookup::Lookup;
+use crate::selector::Selector;
+use serde_json::Value;
+
+/// A Job that stays at least this long after its end is there when a later pod asks.
+const LONG_ENOUGH: i64 = 24 * 60 * 60;
+
+/// What there is to say of one dependency of a workload.
+pub(super) fn of(
+    workload: &Workload<'_>,
+    dependency: &Dependency,
+    known: &dyn Seen,
+) -> Vec<Advice> {
+    if is_itself(dependency, workload) {
+        return vec![Advice::SelfReference];
+    }
+    let (kind, namespace) = match &dependency.reference {
+        Reference::Object(it) => (&it.kind, it.namespace.as_ref()),
+        Reference::Selected(it) => (&it.kind, it.namespace.as_ref()),
+        // Of several one of the others may do.
+        Reference::Any(_) | Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => {
+            return Vec::new();
+        }
+    };
+    if known.is_forbidden(kind) {
+        return vec![Advice::KindForbidden(kind.clone())];
+    }
+    // Where nothing is there, an optional one is satisfied: once it is gone, and where it never comes.
+    if dependency.optional || !is_here(namespace, workload) && !known.tells_of_other_namespaces() {
+        return Vec::new();
+    }
+    let edge = Edge {
+        workload,
+        state: dependency.state,
+        judged_by_kind: dependency.health.is_empty(),
+        known,
+    };
+    match &dependency.reference {
+        Reference::Object(named) => edge.named(named),
+        Reference::Selected(selection) => edge.selected(selection),
+        _ => Vec::new(),
+    }
+}
+
+/// What a workload asks of something.
+struct Edge<'a> {
+    workload: &'a Workload<'a>,
+    state: State,
+    /// No expression of the edge takes the place of the rule of the kind.
+    judged_by_kind: bool,
+    known: &'a dyn Seen,
+}
+
+impl Edge<'_> {
+    fn named(&self, named: &ObjectRef) -> Vec<Advice> {
+        match self.known.object(self.workload, named) {
+            Lookup::Found(target) => {
+                let late = self.late(named.to_string(), &target);
+                let late = late.or_else(|| self.service(named, &target.object));
+                late.into_iter()
+                    .chain(removed(named.to_string(), &named.kind, &target.object))
+                    .collect()
+            }
+            Lookup::NotFound => self.absent(named).into_iter().collect(),
+            Lookup::Unavailable(_) => Vec::new(),
+        }
+    }
+
+    /// Each of the objects has to be there, so each of them may be the one that never comes.
+    fn selected(&self, selection: &Selection) -> Vec<Advice> {
+        let Lookup::Found(targets) = self.known.selected(self.workload, selection) else {
+            return Vec::new();
+        };
+        if selection.min.is_some() {
+            return Vec::new();
+        }
+        let of = |target: &Target| {
+            let named = ObjectRef {
+                kind: selection.kind.clone(),
+                namespace: selection.namespace.clone(),
+                name: target.object["metadata"]["name"].as_str()?.to_owned(),
+            };
+            let late = self.late(named.to_string(), target);
+            let removed = removed(named.to_string(), &named.kind, &target.object);
+            Some(late.into_iter().chain(removed))
+        };
+        targets.iter().filter_map(of).flatten().collect()
+    }
+
+    /// An installer makes nothing of its release before the hooks that run first. Nobody can tell here what of that is
+    /// still to come, and what somebody else will make.
+    fn absent(&self, named: &ObjectRef) -> Option<Advice> {
+        let installer = installer::runs_first(self.workload.object)?;
+        Some(Advice::RunsBefore {
+            dependency: named.to_string(),
+            installer,
+        })
+    }
+
+    /// The installer makes it too late.
+    fn late(&self, dependency: String, target: &Target) -> Option<Advice> {
+        if target.same_release == Some(false) {
+            return None;
+        }
+        Some(
+            match installer::late(self.workload.object, &target.object)? {
+                Late::RunsAfterwards(hook) => Advice::RunsAfterwards { dependency, hook },
+                Late::NeverMade { hook, by } => Advice::NeverMade {
+                    dependency,
+                    hook,
+                    by,
+                },
+                // A hook may well wait for another release, which is there.
+                Late::RunsBefore(_) | Late::LaterHook { .. } if target.same_release.is_none() => {
+                    return None;
+                }
+                Late::RunsBefore(installer) => Advice::RunsBefore {
+                    dependency,
+                    installer,
+                },
+                Late::LaterHook { theirs, own } => Advice::LaterHook {
+                    dependency,
+                    theirs,
+                    own,
+                },
+                Late::LaterWave { theirs, own } => Advice::LaterWave {
+                    dependency,
+                    theirs,
+                    own,
+                },
+            },
+        )
+    }
+
+    /// Who serves it, where that is waited for.
+    fn service(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
+        let is_service = named.kind.group().is_empty() && named.kind.word() == "Service";
+        let needs_endpoints = matches!(self.state, State::Ready | State::Available);
+        if !is_service || !needs_endpoints || !self.judged_by_kind {
+            return None;
+        }
+        let selector = Selector::labels(&found["spec"]["selector"]);
+        if selector.0.is_empty() {
+            return Some(Advice::NoSelector(named.to_string()));
+        }
+        let own = is_here(named.namespace.as_ref(), self.workload)
+            && selector.selects(self.workload.template);
+        match self.known.served_by_others(self.workload, named) {
+            Served::NotYet | Served::Never if own => Some(Advice::OwnService(named.name.clone())),
+            Served::Never => Some(Advice::NoPods(named.to_string())),
+            Served::Yes | Served::NotYet | Served::Unknown => None,
+        }
+    }
+}
+
+/// A Job that is taken away after its end.
+fn removed(dependency: String, kind: &Kind, found: &Value) -> Option<Advice> {
+    if (kind.group(), kind.word()) != ("batch", "Job") {
+        return None;
+    }
+    let ttl = found["spec"]["ttlSecondsAfterFinished"].as_i64();
+    let removal = match ttl {
+        Some(seconds) if seconds < LONG_ENOUGH => Removal::Ttl(seconds),
+        _ if installer::is_deleted_on_success(found) => Removal::HookSucceeded,
+        _ => return None,
+    };
+    Some(Advice::Removed {
+        dependency,
+        removal,
+    })
+}

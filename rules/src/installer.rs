@@ -1,0 +1,233 @@
+//! When an installer makes an object: Helm's hooks, Argo CD's hooks and sync waves.
+//!
+//! An installer makes a hook, or a wave, only once what comes before it is done. So what waits for an object that its installer
+//! makes later never starts, and the other is never made.
+
+use crate::keys::HELM_HOOK;
+use serde_json::Value;
+use std::cmp::Ordering;
+
+/// Helm: the order of the hooks of one operation.
+pub const HOOK_WEIGHT: &str = "helm.sh/hook-weight";
+
+/// Helm: when it deletes a hook.
+pub const HOOK_DELETE_POLICY: &str = "helm.sh/hook-delete-policy";
+
+/// Argo CD: the phase of a sync.
+pub const SYNC_HOOK: &str = "argocd.argoproj.io/hook";
+
+/// Argo CD: the order within a phase.
+pub const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
+
+/// Why a dependency is made too late for its dependent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Late {
+    /// The dependency is a hook that runs after everything else: `post-install`, `PostSync`.
+    RunsAfterwards(String),
+    /// The dependency is a hook that this operation never makes.
+    NeverMade {
+        /// `pre-upgrade`
+        hook: String,
+        /// `an installation`
+        by: &'static str,
+    },
+    /// The dependent is a hook of this installer that runs before everything else, the dependency included.
+    RunsBefore(Installer),
+    /// Both are hooks of one phase, and Helm runs that of the dependency later: by its weight, then by its name.
+    LaterHook {
+        /// The weight of the dependency.
+        theirs: i64,
+        /// The weight of the dependent.
+        own: i64,
+    },
+    /// The dependency is in a later sync wave of Argo CD.
+    LaterWave {
+        /// The wave of the dependency.
+        theirs: i64,
+        /// The wave of the dependent.
+        own: i64,
+    },
+}
+
+/// Who makes the objects of a release or an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Installer {
+    /// Helm, and Flux with it.
+    Helm,
+    /// Argo CD.
+    ArgoCd,
+}
+
+/// When an operation makes an object, in the order of the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Before everything that is no hook.
+    Before,
+    /// With everything that is no hook.
+    Main,
+    /// After everything that is no hook.
+    After,
+    /// Not at all.
+    Never,
+}
+
+/// Why the installer makes the dependency too late for the dependent, as far as the two say; `None` where it does not. Both
+/// are taken to be of one release or application.
+pub fn late(dependent: &Value, dependency: &Value) -> Option<Late> {
+    by_helm(dependent, dependency).or_else(|| by_argo_cd(dependent, dependency))
+}
+
+/// Whose hook an object is that runs before everything else of its release.
+pub fn runs_first(object: &Value) -> Option<Installer> {
+    if at_install(object) == Phase::Before {
+        return Some(Installer::Helm);
+    }
+    (in_sync(object) == Phase::Before).then_some(Installer::ArgoCd)
+}
+
+/// The operations at which Helm runs an object as a hook; none for an object that is no hook.
+pub fn hooks(object: &Value) -> impl Iterator<Item = &str> {
+    words(object, HELM_HOOK)
+}
+
+/// Whether Helm deletes an object as a hook that has succeeded.
+pub fn is_deleted_on_success(object: &Value) -> bool {
+    hooks(object).next().is_some()
+        && words(object, HOOK_DELETE_POLICY).any(|policy| policy == "hook-succeeded")
+}
+
+impl Installer {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Helm => "Helm",
+            Self::ArgoCd => "Argo CD",
+        }
+    }
+
+    /// What it calls a hook that runs before everything else.
+    pub fn first_hook(self) -> &'static str {
+        match self {
+            Self::Helm => "pre-install",
+            Self::ArgoCd => "PreSync",
+        }
+    }
+
+    fn hook_key(self) -> &'static str {
+        match self {
+            Self::Helm => HELM_HOOK,
+            Self::ArgoCd => SYNC_HOOK,
+        }
+    }
+}
+
+fn by_helm(dependent: &Value, dependency: &Value) -> Option<Late> {
+    let (own, theirs, by) = match (at_install(dependent), at_install(dependency)) {
+        (Phase::Never, Phase::Never) => {
+            (at_upgrade(dependent), at_upgrade(dependency), "an upgrade")
+        }
+        // By an upgrade, what the installation made is there.
+        (Phase::Never, _) => return None,
+        (own, theirs) => (own, theirs, "an installation"),
+    };
+    // Helm runs a test, or a hook of a deletion, when nothing else of the release is to come.
+    if own == Phase::Never {
+        return None;
+    }
+    match theirs.cmp(&own) {
+        Ordering::Less => None,
+        Ordering::Equal if own == Phase::Main => None,
+        Ordering::Equal => later_hook(dependent, dependency),
+        Ordering::Greater => Some(later_phase(theirs, Installer::Helm, dependency, by)),
+    }
+}
+
+/// Helm runs the hooks of one phase one by one.
+fn later_hook(dependent: &Value, dependency: &Value) -> Option<Late> {
+    let turn = |object: &Value| {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        (number(object, HOOK_WEIGHT), name.to_owned())
+    };
+    let (own, theirs) = (turn(dependent), turn(dependency));
+    (theirs > own).then_some(Late::LaterHook {
+        theirs: theirs.0,
+        own: own.0,
+    })
+}
+
+fn by_argo_cd(dependent: &Value, dependency: &Value) -> Option<Late> {
+    let [own, theirs] = [dependent, dependency].map(in_sync);
+    if own == Phase::Never {
+        return None;
+    }
+    match theirs.cmp(&own) {
+        Ordering::Less => None,
+        Ordering::Equal => {
+            let [own, theirs] = [dependent, dependency].map(|it| number(it, SYNC_WAVE));
+            (theirs > own).then_some(Late::LaterWave { theirs, own })
+        }
+        Ordering::Greater => Some(later_phase(theirs, Installer::ArgoCd, dependency, "a sync")),
+    }
+}
+
+/// Of a dependency in a later phase than its dependent.
+fn later_phase(theirs: Phase, installer: Installer, dependency: &Value, by: &'static str) -> Late {
+    let hook = |late: fn(&str) -> bool| {
+        let mut hooks = words(dependency, installer.hook_key());
+        let hook = hooks.find(|hook| late(hook));
+        hook.unwrap_or_default().to_owned()
+    };
+    match theirs {
+        Phase::Before | Phase::Main => Late::RunsBefore(installer),
+        Phase::After => {
+            Late::RunsAfterwards(hook(|it| it.starts_with("post-") || it == "PostSync"))
+        }
+        Phase::Never => Late::NeverMade {
+            hook: hook(|_| true),
+            by,
+        },
+    }
+}
+
+/// When an installation makes an object.
+fn at_install(object: &Value) -> Phase {
+    phase(object, HELM_HOOK, ["pre-install", "", "post-install"])
+}
+
+/// When an upgrade makes an object.
+fn at_upgrade(object: &Value) -> Phase {
+    phase(object, HELM_HOOK, ["pre-upgrade", "", "post-upgrade"])
+}
+
+/// When a sync makes an object.
+fn in_sync(object: &Value) -> Phase {
+    phase(object, SYNC_HOOK, ["PreSync", "Sync", "PostSync"])
+}
+
+/// The first phase in which an object is made, by the words for a hook before, with and after everything else. What is no
+/// hook is made with everything else.
+fn phase(object: &Value, key: &str, [before, main, after]: [&str; 3]) -> Phase {
+    let phase = |hook: &str| match hook {
+        _ if hook == before => Phase::Before,
+        _ if hook == main => Phase::Main,
+        _ if hook == after => Phase::After,
+        _ => Phase::Never,
+    };
+    words(object, key).map(phase).min().unwrap_or(Phase::Main)
+}
+
+fn words<'o>(object: &'o Value, key: &str) -> impl Iterator<Item = &'o str> {
+    let text = object["metadata"]["annotations"][key].as_str();
+    let words = text.into_iter().flat_map(|text| text.split(','));
+    words.map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// What is no number weighs 0, as it does for the installers.
+fn number(object: &Value, key: &str) -> i64 {
+    let text = object["metadata"]["annotations"][key].as_str();
+    text.and_then(|text| text.trim().parse().ok())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,353 @@
+//! The same objects get the same advice from admission, as warnings, and from `kubectl sluice lint`, as findings.
+
+use super::{answer, review};
+use harness::process::{binary, json_lines, pipe};
+use prometheus_client::registry::Registry;
+use rules::kinds::{Kind, builtin};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::sync::Arc;
+use webhook::admission::{Admission, Cached, Limits, Metrics};
+use webhook::inject::Keys;
+use webhook::known::Known;
+
+/// A dependent, and what stands beside it.
+struct Case {
+    name: &'static str,
+    dependent: Value,
+    beside: Value,
+    /// Whether that is in the cluster when the dependent is applied.
+    is_there: bool,
+    /// The labels of the advice.
+    expected: &'static [&'static str],
+}
+
+fn object(api_version: &str, kind: &str, name: &str, annotations: Value, spec: Value) -> Value {
+    let labels = json!({"app.kubernetes.io/instance": "r"});
+    let metadata =
+        json!({"name": name, "namespace": "shop", "labels": labels, "annotations": annotations});
+    json!({"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec})
+}
+
+fn template() -> Value {
+    json!({"metadata": {"labels": {"app": "api"}}, "spec": {"containers": [{"name": "app", "image": "app:1"}]}})
+}
+
+/// A Deployment that depends on `job/m`, with these annotations over it.
+fn api(annotations: Value) -> Value {
+    waits("apps/v1", "Deployment", annotations)
+}
+
+fn waits(api_version: &str, kind: &str, annotations: Value) -> Value {
+    let mut own = json!({"sluice.dev/depends-on": "job/m"});
+    let object_of = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    if let Some(own) = own.as_object_mut() {
+        own.extend(object_of(&annotations));
+    }
+    object(
+        api_version,
+        kind,
+        "api",
+        own,
+        json!({"template": template()}),
+    )
+}
+
+fn on(list: &str) -> Value {
+    api(json!({"sluice.dev/depends-on": list}))
+}
+
+fn job(annotations: Value, spec: Value) -> Value {
+    object("batch/v1", "Job", "m", annotations, spec)
+}
+
+fn hook(hook: &str, weight: &str) -> Value {
+    json!({"helm.sh/hook": hook, "helm.sh/hook-weight": weight})
+}
+
+fn with(mut object: Value, pointer: &str, value: Value) -> Value {
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    object.pointer_mut(parent).unwrap()[key.replace("~1", "/")] = value;
+    object
+}
+
+fn service(selector: Value) -> Value {
+    let spec = json!({"selector": selector});
+    object("v1", "Service", "front", json!({}), spec)
+}
+
+/// The target is in the cluster.
+fn case(
+    name: &'static str,
+    dependent: Value,
+    beside: Value,
+    expected: &'static [&'static str],
+) -> Case {
+    Case {
+        name,
+        dependent,
+        beside,
+        is_there: true,
+        expected,
+    }
+}
+
+/// The target is still to come.
+fn before(
+    name: &'static str,
+    dependent: Value,
+    beside: Value,
+    expected: &'static [&'static str],
+) -> Case {
+    Case {
+        is_there: false,
+        ..case(name, dependent, beside, expected)
+    }
+}
+
+fn of_jobs_that_go_away() -> Vec<Case> {
+    let ttl = |seconds: i64| job(json!({}), json!({"ttlSecondsAfterFinished": seconds}));
+    let policy = "helm.sh/hook-delete-policy";
+    let deleted = json!({"helm.sh/hook": "pre-install", policy: "hook-succeeded"});
+    let no_hook = json!({policy: "hook-succeeded"});
+    let optional = "[{kind: Job, name: m, optional: true}]";
+    vec![
+        case("plain", on("job/m"), job(json!({}), json!({})), &[]),
+        case("removed at once", on("job/m"), ttl(0), &["Removed"]),
+        case(
+            "removed before a day",
+            on("job/m"),
+            ttl(86_399),
+            &["Removed"],
+        ),
+        case("removed after a day", on("job/m"), ttl(86_400), &[]),
+        case(
+            "removed and present",
+            on("job/m:present"),
+            ttl(60),
+            &["Removed"],
+        ),
+        case("removed and optional", on(optional), ttl(60), &[]),
+        case(
+            "hook-succeeded",
+            on("job/m"),
+            job(deleted, json!({})),
+            &["Removed"],
+        ),
+        case(
+            "hook-succeeded, no hook",
+            on("job/m"),
+            job(no_hook, json!({})),
+            &[],
+        ),
+    ]
+}
+
+fn of_installers() -> Vec<Case> {
+    let target = |hooks: &str| job(hook(hooks, "0"), json!({}));
+    let api = || on("job/m");
+    let hook_job = |hooks: &str, weight: &str| waits("batch/v1", "Job", hook(hooks, weight));
+    let plain = || job(json!({}), json!({}));
+    let argo = |key: &str, value: &str| {
+        let key = format!("argocd.argoproj.io/{key}");
+        job(json!({key: value}), json!({}))
+    };
+    let other = |target: Value| {
+        let instance = "/metadata/labels/app.kubernetes.io~1instance";
+        with(target, instance, json!("other"))
+    };
+    let selected = || on("[{kind: Job, selector: app.kubernetes.io/instance=r}]");
+    let any = || on("[{any: [job/m, job/n]}]");
+    vec![
+        case("pre-install", api(), target("pre-install"), &[]),
+        case("both ends", api(), target("pre-install,post-upgrade"), &[]),
+        case(
+            "post-install",
+            api(),
+            target("post-install"),
+            &["RunsAfterwards"],
+        ),
+        case(
+            "selected",
+            selected(),
+            target("post-install"),
+            &["RunsAfterwards"],
+        ),
+        case("one of several", any(), target("post-install"), &[]),
+        case("another release", api(), other(target("post-install")), &[]),
+        case(
+            "post-upgrade",
+            api(),
+            target("post-upgrade"),
+            &["NeverMade"],
+        ),
+        case("pre-upgrade", api(), target("pre-upgrade"), &["NeverMade"]),
+        case("post-delete", api(), target("post-delete"), &["NeverMade"]),
+        case("pre-delete", api(), target("pre-delete"), &["NeverMade"]),
+        case(
+            "pre-rollback",
+            api(),
+            target("pre-rollback"),
+            &["NeverMade"],
+        ),
+        case("test", api(), target("test"), &["NeverMade"]),
+        case(
+            "an earlier hook",
+            hook_job("post-install", "1"),
+            target("post-install"),
+            &[],
+        ),
+        case(
+            "a later hook",
+            hook_job("post-install", "-1"),
+            target("post-install"),
+            &["LaterHook"],
+        ),
+        case(
+            "an upgrade's hook",
+            hook_job("pre-upgrade", "0"),
+            plain(),
+            &[],
+        ),
+        before(
+            "the first hook",
+            hook_job("pre-install", "0"),
+            plain(),
+            &["RunsBefore"],
+        ),
+        case(
+            "a later wave",
+            api(),
+            argo("sync-wave", "5"),
+            &["LaterWave"],
+        ),
+        case("an earlier wave", api(), argo("sync-wave", "-5"), &[]),
+        case(
+            "another application",
+            api(),
+            other(argo("sync-wave", "5")),
+            &[],
+        ),
+        case(
+            "PostSync",
+            api(),
+            argo("hook", "PostSync"),
+            &["RunsAfterwards"],
+        ),
+        case("SyncFail", api(), argo("hook", "SyncFail"), &["NeverMade"]),
+    ]
+}
+
+fn of_workloads() -> Vec<Case> {
+    let plain = || job(json!({}), json!({}));
+    let progress = "/spec/progressDeadlineSeconds";
+    let patient = api(json!({"sluice.dev/timeout": "30m"}));
+    let seed = waits("batch/v1", "Job", json!({}));
+    let misplaced = api(json!({"sluice.dev/gate-position": "last"}));
+    let missing = json!({"sluice.dev/gate-position": "after=gone"});
+    let missing = with(on("job/m"), "/spec/template/metadata/annotations", missing);
+    let front = |selector: Value| service(selector);
+    vec![
+        case("itself", on("deployment/api"), plain(), &["SelfReference"]),
+        case(
+            "its own Service",
+            on("svc/front"),
+            front(json!({"app": "api"})),
+            &["OwnService"],
+        ),
+        case(
+            "its own Service exists",
+            on("svc/front:present"),
+            front(json!({"app": "api"})),
+            &[],
+        ),
+        case(
+            "no selector",
+            on("svc/front"),
+            front(Value::Null),
+            &["NoSelector"],
+        ),
+        case(
+            "a short deadline",
+            with(on("job/m"), progress, json!(60)),
+            plain(),
+            &["ProgressDeadline"],
+        ),
+        case(
+            "the default deadline",
+            with(on("job/m"), progress, json!(600)),
+            plain(),
+            &[],
+        ),
+        case("a longer timeout", patient, plain(), &["ProgressDeadline"]),
+        case(
+            "a Job's deadline",
+            with(seed, "/spec/activeDeadlineSeconds", json!(900)),
+            plain(),
+            &["ActiveDeadline"],
+        ),
+        case(
+            "the gate's place",
+            misplaced,
+            plain(),
+            &["PositionOnWorkload"],
+        ),
+        case("after nothing", missing, plain(), &["NoSuchInitContainer"]),
+    ]
+}
+
+/// What admission says, with everything that a waiting gate may have asked for watched.
+async fn warnings(case: &Case) -> Vec<String> {
+    let (known, _wanted) = Known::new();
+    let endpoints = ("discovery.k8s.io", "EndpointSlice");
+    for (group, kind) in [
+        ("batch", "Job"),
+        ("", "Service"),
+        ("apps", "Deployment"),
+        endpoints,
+    ] {
+        let store = known.store(&Kind::Builtin(builtin(group, kind).unwrap()));
+        let is_of = case.is_there && case.beside["kind"] == kind;
+        store.replace(is_of.then_some(&case.beside));
+    }
+    let metrics = Metrics::register(&mut Registry::default());
+    let admission = Admission::new(Keys::default(), Limits::default(), metrics);
+    let admission = Arc::new(admission.knowing(Arc::new(Cached(known))));
+    let told = answer(&admission, &review("CREATE", &case.dependent, &Value::Null)).await;
+    assert_eq!(told["allowed"], true, "{}: {told}", case.name);
+    let prefix = format!("shop/{}/api: ", case.dependent["kind"].as_str().unwrap());
+    let warnings = told["warnings"].as_array().cloned().unwrap_or_default();
+    let sentence = |warning: &Value| {
+        let warning = warning.as_str().unwrap();
+        warning.strip_prefix(&prefix).unwrap_or(warning).to_owned()
+    };
+    warnings.iter().map(sentence).collect()
+}
+
+/// The labels and the sentences of what `lint` advises.
+fn findings(case: &Case) -> Vec<(String, String)> {
+    let mut command = Command::new(binary("kubectl-sluice"));
+    command.args(["lint", "-f", "-", "-o", "json"]);
+    let input = format!("{}\n---\n{}\n", case.dependent, case.beside);
+    let output = pipe(&mut command, input.into_bytes());
+    let text = |finding: &Value, key: &str| Some(finding[key].as_str()?.to_owned());
+    json_lines(&output.stdout)
+        .iter()
+        .filter_map(|finding| Some((text(finding, "advice")?, text(finding, "message")?)))
+        .collect()
+}
+
+#[tokio::test]
+async fn admission_and_lint_say_the_same() {
+    let cases = of_jobs_that_go_away().into_iter();
+    for case in cases.chain(of_installers()).chain(of_workloads()) {
+        let (labels, sentences): (Vec<_>, Vec<_>) = findings(&case).into_iter().unzip();
+        assert_eq!(labels, case.expected, "lint of {}", case.name);
+        assert_eq!(
+            warnings(&case).await,
+            sentences,
+            "admission of {}",
+            case.name
+        );
+    }
+}
