@@ -114,6 +114,10 @@ impl Reader {
             Err(Error::Api(status)) if status.code == 403 => {
                 Ok(Lookup::Unavailable(Unavailable::Forbidden))
             }
+            // The server behind an aggregated API is down.
+            Err(Error::Api(_)) if matches!(question, Question::Kind(_)) => {
+                Ok(Lookup::Unavailable(Unavailable::Undiscovered))
+            }
             Err(error) => Err(error).context("the API server did not answer"),
         }
     }

@@ -29,7 +29,8 @@ pub struct Dependent {
     pub uid: String,
     /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
     pub template_hash: Option<String>,
-    /// The `ControllerRevision` that such an owner keeps the template in; `Err` where sluice may not look at it.
+    /// The `ControllerRevision` that such an owner keeps the template in; `Err` where sluice may not look at it, and then
+    /// the revision has no name that is sure.
     pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
@@ -116,9 +117,7 @@ impl Dependent {
             Lookup::Found(plans) => {
                 dependencies.extend(plan::dependencies(&plans, scope, &self.called)?);
             }
-            // Where ConfigMaps are hidden from us, there are no plans.
-            Lookup::NotFound
-            | Lookup::Unavailable(Unavailable::Forbidden | Unavailable::NotServed) => {}
+            Lookup::NotFound => {}
             Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
         }
         let below = self.weight().unwrap_or_default();

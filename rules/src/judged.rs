@@ -24,34 +24,32 @@ pub struct Judged {
 
 /// What an edge is when nothing can be known of its object.
 pub(crate) fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
-    let (status, reason, message) = match why {
-        Unavailable::NotServed if optional => return not_found(true, ""),
-        Unavailable::NotServed => {
-            let message = format!(
-                "the API server serves no kind {kind} yet; its CustomResourceDefinition is missing"
-            );
-            (Status::NotFound, Reason::KindNotServed, message)
-        }
-        Unavailable::Forbidden => {
-            let message = format!(
-                "sluice may not watch {kind}; the chart's value {} allows it",
-                kind.chart_value()
-            );
-            (Status::Unknown, Reason::KindForbidden, message)
-        }
-        Unavailable::Syncing => (
-            Status::Unknown,
-            Reason::Syncing,
-            format!("sluice is reading {kind} objects"),
-        ),
-        Unavailable::Stale => {
-            let message =
-                "sluice has lost its connection to the API server; what it knows may be stale"
-                    .to_owned();
-            (Status::Unknown, Reason::Stale, message)
-        }
+    if optional && why == Unavailable::NotServed {
+        return not_found(true, "");
+    }
+    let status = match why {
+        Unavailable::NotServed => Status::NotFound,
+        _ => Status::Unknown,
     };
-    unmet(status, reason, message)
+    let message = match why {
+        Unavailable::NotServed => format!(
+            "the API server serves no kind {kind} yet; its CustomResourceDefinition is missing"
+        ),
+        Unavailable::Forbidden => format!(
+            "sluice may not watch {kind}; the chart's value {} allows it",
+            kind.chart_value()
+        ),
+        Unavailable::Syncing => format!("sluice is reading {kind} objects"),
+        Unavailable::Stale => {
+            "sluice has lost its connection to the API server; what it knows may be stale"
+                .to_owned()
+        }
+        Unavailable::Undiscovered => format!(
+            "the API server cannot tell whether it serves {kind}; check the APIService of group {}",
+            kind.group()
+        ),
+    };
+    unmet(status, Reason::from(why), message)
 }
 
 /// Nothing of it is there; `what` says so of an edge that is not content with that.

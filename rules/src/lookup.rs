@@ -38,4 +38,7 @@ pub enum Unavailable {
     Forbidden,
     /// The watch has been disconnected for longer than the bound; what it said last may no longer hold.
     Stale,
+    /// Whether the API server serves this kind cannot be told: it was asked and did not say, as while an aggregated API
+    /// is down.
+    Undiscovered,
 }

@@ -4,9 +4,9 @@ use crate::annotation::{self, ParseError};
 use crate::dependency::{Dependency, Part, Parts, Reference};
 use crate::keys::{self, ORDER};
 use crate::kinds::{self, Kind};
-use crate::lookup::{Lookup, Unavailable};
+use crate::lookup::Lookup;
 use crate::scope::Scope;
-use crate::world::World;
+use crate::world::{World, leaves_out};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ fn is_empty(part: &Part, scope: &Scope, world: &dyn World) -> bool {
         match found {
             Lookup::Found(objects) => objects.is_empty(),
             Lookup::NotFound => true,
-            Lookup::Unavailable(why) => why != Unavailable::Syncing,
+            Lookup::Unavailable(why) => leaves_out(world, &kind, why),
         }
     };
     world.kinds().into_iter().all(none)

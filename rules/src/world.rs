@@ -26,6 +26,12 @@ pub trait World {
         scope::workloads().collect()
     }
 
+    /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so, or it has read them
+    /// before.
+    fn is_granted(&self, _kind: &Kind) -> bool {
+        true
+    }
+
     /// The objects of a kind that may be in a part ([`Part::may_hold`]) of the scopes called `scope` in a namespace, or,
     /// without a scope, anywhere in the namespace; in the order of their names.
     fn members(
@@ -123,4 +129,20 @@ pub trait World {
 
     /// What the health rule for the object's kind says, where there is one: the administrator's, else the library's.
     fn health(&self, object: &Value) -> Option<Judged>;
+}
+
+/// Whether a kind that cannot be read is left out where the objects of many kinds are looked for: in waves, groups,
+/// sub-charts and releases.
+///
+/// Everybody in the cluster may name a custom kind in a list, and that must not hold up everybody else. So one counts
+/// only once it is known to have objects that somebody may read. A built-in kind is never taken for empty.
+pub(crate) fn leaves_out(world: &dyn World, kind: &Kind, why: Unavailable) -> bool {
+    let custom = matches!(kind, Kind::Custom { .. });
+    custom
+        && match why {
+            // Its objects went before its definition.
+            Unavailable::NotServed => true,
+            Unavailable::Forbidden | Unavailable::Undiscovered => !world.is_granted(kind),
+            Unavailable::Syncing | Unavailable::Stale => false,
+        }
 }

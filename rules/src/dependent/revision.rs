@@ -13,13 +13,17 @@ use serde_json::Value;
 
 impl Dependent {
     /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
-    /// `None` for a pod of its own, which is the only one of its revision.
+    /// `None` for a pod of its own, which is the only one of its revision, and where sluice may not look at what tells it.
     ///
     /// One that a rollback brings back has another name than before: what it depends on is rolled back as well.
     pub fn revision(&self) -> Option<String> {
         let nearest = self.owners.first()?;
         match (nearest.kind.word(), &self.template_hash) {
             ("StatefulSet" | "DaemonSet", hash) => {
+                // Whether a rollback has brought it back cannot be told.
+                if self.unread_revision().is_some() {
+                    return None;
+                }
                 let name = format!("{}.{}", nearest.uid, hash.as_ref()?);
                 Some(match self.returned() {
                     Some(returned) => format!("{name}.{}", returned.as_second()),
@@ -103,6 +107,11 @@ impl Dependent {
         }
     }
 
+    /// Why the revision cannot be told, where sluice may not look at what its owner keeps it in.
+    pub fn unread_revision(&self) -> Option<Unavailable> {
+        self.controller_revision?.err()
+    }
+
     /// What [`Dependent::controller_revision`] is to be. One that has not been seen is waited for: until then the revision
     /// has no name, and what is known of another must not count for it.
     pub(super) fn look_up_controller_revision(
@@ -117,6 +126,7 @@ impl Dependent {
                 created: created(&revision),
                 written: written(&revision),
             }))),
+            // It may last, and what the owner's annotations say of the waiting counts for as long.
             Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed)) => {
                 Lookup::Found(Some(Err(why)))
             }

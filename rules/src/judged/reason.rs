@@ -1,5 +1,6 @@
 //! Why an edge is satisfied or not.
 
+use crate::lookup::Unavailable;
 use std::fmt;
 
 /// Why an edge is satisfied or not: the closed set that may leave the process.
@@ -43,6 +44,8 @@ pub enum Reason {
     KindNotServed,
     /// sluice may not watch this kind.
     KindForbidden,
+    /// The API server cannot tell whether it serves this kind.
+    DiscoveryFailed,
     /// The target namespace has not consented.
     NotPermitted,
     /// Of another revision than the dependent: `sluice.dev/revision` differs.
@@ -75,7 +78,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -95,6 +98,7 @@ impl Reason {
         Self::NoStatusYet,
         Self::KindNotServed,
         Self::KindForbidden,
+        Self::DiscoveryFailed,
         Self::NotPermitted,
         Self::OtherRevision,
         Self::NotFresh,
@@ -133,6 +137,7 @@ impl Reason {
             Self::NoStatusYet => "NoStatusYet",
             Self::KindNotServed => "KindNotServed",
             Self::KindForbidden => "KindForbidden",
+            Self::DiscoveryFailed => "DiscoveryFailed",
             Self::NotPermitted => "NotPermitted",
             Self::OtherRevision => "OtherRevision",
             Self::NotFresh => "NotFresh",
@@ -184,6 +189,9 @@ impl Reason {
             Self::KindForbidden => {
                 "sluice may not watch this kind; add it to the chart's RBAC values"
             }
+            Self::DiscoveryFailed => {
+                "the API server cannot tell whether it serves this kind; check the APIService of its group"
+            }
             Self::NotPermitted => {
                 "its namespace has not agreed; annotate that Namespace with sluice.dev/allow-dependents-from"
             }
@@ -214,6 +222,19 @@ impl Reason {
             Self::RuleError => {
                 "the health rule of its kind cannot be evaluated; ask the administrator of sluice to correct it"
             }
+        }
+    }
+}
+
+/// Why an edge waits of whose kind nothing is known.
+impl From<Unavailable> for Reason {
+    fn from(why: Unavailable) -> Self {
+        match why {
+            Unavailable::Syncing => Self::Syncing,
+            Unavailable::NotServed => Self::KindNotServed,
+            Unavailable::Forbidden => Self::KindForbidden,
+            Unavailable::Stale => Self::Stale,
+            Unavailable::Undiscovered => Self::DiscoveryFailed,
         }
     }
 }

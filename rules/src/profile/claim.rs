@@ -12,10 +12,6 @@ use serde_json::Value;
 
 const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
-const PROVISIONERS: [&str; 2] = [
-    "volume.kubernetes.io/storage-provisioner",
-    "volume.beta.kubernetes.io/storage-provisioner",
-];
 const DEFAULT_CLASS: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
@@ -66,7 +62,7 @@ enum Binding {
 
 fn binding(claim: &Value, world: &dyn World) -> Binding {
     let Some(kind) = builtin("storage.k8s.io", "StorageClass").map(Kind::Builtin) else {
-        return guess(claim);
+        return Binding::Immediate;
     };
     let named = annotation(claim, CLASS)
         .or_else(|| get(claim, &["spec", "storageClassName"]).and_then(Value::as_str));
@@ -87,20 +83,7 @@ fn binding(claim: &Value, world: &dyn World) -> Binding {
             _ => Binding::Immediate,
         },
         Lookup::NotFound => Binding::NoClass("there is no default StorageClass".to_owned()),
-        Lookup::Unavailable(Unavailable::Forbidden) => guess(claim),
         Lookup::Unavailable(why) => Binding::Unavailable(kind, why),
-    }
-}
-
-/// Without the right to read classes: a claim that no provisioner has been put on is not being provisioned.
-fn guess(claim: &Value) -> Binding {
-    if PROVISIONERS
-        .iter()
-        .any(|key| annotation(claim, key).is_some())
-    {
-        Binding::Immediate
-    } else {
-        Binding::FirstConsumer
     }
 }
 

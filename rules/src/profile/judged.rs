@@ -63,12 +63,7 @@ pub(super) fn from_kstatus(evaluation: Evaluation) -> Judged {
 
 /// Something else had to be looked at, and nobody can say what is there.
 pub(super) fn unavailable(kind: &Kind, why: Unavailable) -> Judged {
-    let reason = match why {
-        Unavailable::Syncing => Reason::Syncing,
-        Unavailable::NotServed => Reason::KindNotServed,
-        Unavailable::Forbidden => Reason::KindForbidden,
-        Unavailable::Stale => Reason::Stale,
-    };
+    let reason = Reason::from(why);
     Judged {
         status: Status::Unknown,
         ..waiting(reason, format!("{kind}: {}", reason.sentence()))

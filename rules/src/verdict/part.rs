@@ -7,8 +7,9 @@ use crate::dependency::{Dependency, Part, Parts};
 use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
-use crate::lookup::{Lookup, Unavailable};
+use crate::lookup::Lookup;
 use crate::scope::Scope;
+use crate::world::leaves_out;
 use serde_json::Value;
 
 /// One object of a part, with its kind.
@@ -63,8 +64,8 @@ impl Judge<'_> {
                         .filter(is_of_scope)
                         .map(|object| (kind.clone(), object)),
                 ),
-                Lookup::NotFound
-                | Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::NotFound => {}
+                Lookup::Unavailable(why) if leaves_out(self.world, &kind, why) => {}
                 Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
             }
         }
@@ -85,8 +86,7 @@ impl Judge<'_> {
         };
         let scope = self.dependent.scope.as_ref();
         let quiet = match self.returned() {
-            Ok(Some(began)) => self.quiet_at(began, scope),
-            Ok(None) => return not_found(true, ""),
+            Ok(began) => self.quiet_at(began, scope),
             Err(unknown) => return unknown,
         };
         if self.reached(quiet) {

@@ -62,14 +62,9 @@ impl Judge<'_> {
         Some(unmet(Status::InProgress, Reason::OtherRevision, message))
     }
 
-    /// When the dependent's revision appeared, or was brought back; `None` where nobody will ever be able to say, and a
-    /// rule that needs it would hold back for nothing.
-    pub(super) fn returned(&self) -> Result<Option<Timestamp>, Judged> {
-        match self.dependent.revision_returned() {
-            Ok(returned) => Ok(Some(returned)),
-            Err(Unavailable::Forbidden | Unavailable::NotServed) => Ok(None),
-            Err(why) => Err(unknown(why)),
-        }
+    /// When the dependent's revision appeared, or was brought back.
+    pub(super) fn returned(&self) -> Result<Timestamp, Judged> {
+        self.dependent.revision_returned().map_err(unknown)
     }
 
     fn stale(&self, mark: &Mark<'_>) -> Option<Judged> {
@@ -87,7 +82,7 @@ impl Judge<'_> {
 }
 
 /// What an edge is while the dependent's own revision cannot be told.
-fn unknown(why: Unavailable) -> Judged {
+pub(super) fn unknown(why: Unavailable) -> Judged {
     let kind = kinds::builtin("apps", "ControllerRevision").map(Kind::Builtin);
     kind.map_or_else(
         || unmet(Status::Unknown, Reason::Syncing, String::new()),

@@ -51,8 +51,7 @@ impl Judge<'_> {
             return judged;
         }
         let began = match self.returned() {
-            Ok(Some(began)) => began,
-            Ok(None) => return judged,
+            Ok(began) => began,
             Err(unknown) => return unknown,
         };
         let new = mark.written.max(mark.made) >= Some(began)

@@ -1,6 +1,7 @@
 //! Caps: a slot of the dependent's wave.
 
 use super::edge::Judge;
+use super::revision::unknown;
 use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
@@ -16,6 +17,10 @@ impl Judge<'_> {
         let Some(claim) = Claim::of(self.dependent) else {
             return held("no cap applies".to_owned());
         };
+        // The slot belongs to the revision.
+        if let Some(why) = self.dependent.unread_revision() {
+            return unknown(why);
+        }
         if self.held_back.get() {
             let message = "its turn comes once everything else is satisfied".to_owned();
             return unmet(Status::InProgress, Reason::NoSlot, message);

@@ -10,6 +10,7 @@ mod room;
 mod ruling;
 mod selection;
 mod settle;
+mod unread;
 mod wave;
 
 use super::*;
@@ -23,6 +24,8 @@ use serde_json::{Value, json};
 struct Cluster {
     objects: Vec<Value>,
     unavailable: Vec<(&'static str, Unavailable)>,
+    /// Custom kinds that are looked for in scopes, and whether sluice is meant to read them.
+    custom: Vec<(Kind, bool)>,
 }
 
 impl Cluster {
@@ -30,6 +33,7 @@ impl Cluster {
         Self {
             objects,
             unavailable: Vec::new(),
+            custom: Vec::new(),
         }
     }
 
@@ -86,6 +90,23 @@ impl World for Cluster {
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
         self.usable(kind)
             .map_or_else(Lookup::Unavailable, |()| Lookup::Found(true))
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
+        let custom = self.custom.iter().map(|(kind, _)| kind.clone());
+        crate::scope::workloads().chain(custom).collect()
+    }
+
+    fn is_granted(&self, kind: &Kind) -> bool {
+        self.custom
+            .iter()
+            .any(|(it, granted)| it == kind && *granted)
+    }
+
+    /// The `ConfigMap`s, all of which are plans.
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let kind = crate::kinds::builtin("", "ConfigMap").map(Kind::Builtin);
+        self.list(&kind.unwrap(), Some(namespace), &Selector::default())
     }
 
     fn completed_job(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
@@ -354,10 +375,30 @@ fn what_cannot_be_known_never_opens() {
         (Unavailable::NotServed, Reason::KindNotServed),
         (Unavailable::Forbidden, Reason::KindForbidden),
         (Unavailable::Stale, Reason::Stale),
+        (Unavailable::Undiscovered, Reason::DiscoveryFailed),
     ] {
         cluster.unavailable = vec![("widget", why), ("ConfigMap", why)];
         assert_eq!(reasons(&custom, &cluster), [reason]);
         assert_eq!(reasons(&pod("configmap/a"), &cluster), [reason]);
+    }
+}
+
+/// "Not served" is an answer, and what is not there may be optional; that nobody answers is none.
+#[test]
+fn an_optional_entry_does_not_open_while_nobody_knows_the_kind() {
+    let optional = pod("- {kind: widget.example.com, name: a, optional: true}");
+    let mut cluster = Cluster::of(vec![]);
+    let mut reason = |why| {
+        cluster.unavailable = vec![("widget", why)];
+        reasons(&optional, &cluster)
+    };
+    assert_eq!(reason(Unavailable::NotServed), [Reason::OptionalNotFound]);
+    for (why, reason_of) in [
+        (Unavailable::Undiscovered, Reason::DiscoveryFailed),
+        (Unavailable::Forbidden, Reason::KindForbidden),
+        (Unavailable::Syncing, Reason::Syncing),
+    ] {
+        assert_eq!(reason(why), [reason_of]);
     }
 }
 

@@ -6,9 +6,10 @@ use crate::dependency::{Reference, State};
 use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
-use crate::lookup::{Lookup, Unavailable};
+use crate::lookup::Lookup;
 use crate::profile;
 use crate::scope::{self, Position, Scope};
+use crate::world::leaves_out;
 use serde_json::Value;
 
 impl Judge<'_> {
@@ -50,10 +51,8 @@ impl Judge<'_> {
                         first = Some((position, kind, object));
                     }
                 }
-                // A kind that is not there has no objects, and one that is hidden cannot be waited for.
-                Lookup::Found(None)
-                | Lookup::NotFound
-                | Lookup::Unavailable(Unavailable::NotServed | Unavailable::Forbidden) => {}
+                Lookup::Found(None) | Lookup::NotFound => {}
+                Lookup::Unavailable(why) if leaves_out(self.world, &kind, why) => {}
                 Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
             }
         }
@@ -83,8 +82,7 @@ impl Judge<'_> {
             return passed(ready.to_owned());
         }
         let quiet = match self.returned() {
-            Ok(Some(began)) => self.quiet_at(began, Some(scope)),
-            Ok(None) => return passed(ready.to_owned()),
+            Ok(began) => self.quiet_at(began, Some(scope)),
             Err(unknown) => return unknown,
         };
         if self.reached(quiet) {

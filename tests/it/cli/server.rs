@@ -71,7 +71,10 @@ async fn answer(
     request: Request,
 ) -> Response {
     let path = request.uri().path().to_owned();
-    let Some(object) = objects.get(&path).cloned() else {
+    // What is served and has no objects is an empty list.
+    let listed = path.rsplit('/').nth(2) == Some("namespaces");
+    let nothing = listed.then(|| list(&[]));
+    let Some(object) = objects.get(&path).cloned().or(nothing) else {
         let status =
             json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404});
         return (StatusCode::NOT_FOUND, axum::Json(status)).into_response();

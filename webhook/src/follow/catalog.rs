@@ -8,8 +8,9 @@ use super::watch::{Observer, Target, follow};
 use crate::known::{Condition, Detail, Details, Known, Store, View, detail};
 use crate::metrics::Metrics;
 use crate::tasks::Spawner;
-use kube::Client;
-use kube::discovery::{self, ApiResource, Scope};
+use kube::discovery::{self, ApiGroup, ApiResource, Scope};
+use kube::error::DiscoveryError;
+use kube::{Client, Error};
 use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
 use rules::lookup::Lookup;
@@ -19,10 +20,12 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 /// How often discovery is asked again for a kind that nobody has defined: aggregated APIs announce nothing.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// The same after no answer.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// An established definition may need a moment until it is served.
 const SOON: Duration = Duration::from_millis(100);
 
@@ -50,6 +53,8 @@ struct Found {
 enum Sought {
     Served(Found),
     NotServed,
+    /// The API server was asked and did not say.
+    Unanswered,
     /// The definitions have not arrived yet.
     Syncing,
 }
@@ -154,12 +159,23 @@ impl Catalog {
             let view = self.known.view();
             let found = match self.find(&view, group, word).await {
                 Sought::Served(found) => found,
-                sought => {
-                    let unserved = matches!(sought, Sought::NotServed);
-                    if unserved && store.condition() != Condition::NotServed {
+                Sought::NotServed => {
+                    if store.condition() != Condition::NotServed {
                         info!("Not served; waiting for its definition");
                         store.clear(Condition::NotServed);
                     }
+                    let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
+                    continue;
+                }
+                Sought::Unanswered => {
+                    if store.condition() != Condition::Undiscovered {
+                        warn!("The API server cannot tell whether it serves this kind");
+                        store.clear(Condition::Undiscovered);
+                    }
+                    let _ = tokio::time::timeout(ASK_AGAIN, view.changed()).await;
+                    continue;
+                }
+                Sought::Syncing => {
                     let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
                     continue;
                 }
@@ -211,30 +227,43 @@ impl Catalog {
             Lookup::Unavailable(rules::lookup::Unavailable::Syncing) => return Sought::Syncing,
             Lookup::NotFound | Lookup::Unavailable(_) => {}
         }
-        sought(self.discover(group, word).await)
+        match discovery::group(&self.client, group).await {
+            Ok(served) => sought(among(&served, word)),
+            Err(error) if is_absence(&error) => Sought::NotServed,
+            Err(error) => {
+                debug!(%error, "Discovery");
+                Sought::Unanswered
+            }
+        }
     }
+}
 
-    async fn discover(&self, group: &str, word: &str) -> Option<Found> {
-        let served = discovery::group(&self.client, group)
-            .await
-            .map_err(|error| debug!(%error, "Discovery"))
-            .ok()?;
-        let matches = |resource: &ApiResource| {
-            resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
-        };
-        let (resource, capabilities) = served
-            .recommended_resources()
-            .into_iter()
-            .find(|(resource, _)| matches(resource))?;
-        let namespaced = Some(capabilities.scope == Scope::Namespaced);
-        Some(Found {
-            resource,
-            details: Details {
-                namespaced,
-                declares_status: None,
-            },
-        })
+/// Whether the API server says that it does not serve the group, and not that it cannot tell.
+fn is_absence(error: &Error) -> bool {
+    match error {
+        Error::Discovery(missing) => matches!(missing, DiscoveryError::MissingApiGroup(_)),
+        Error::Api(status) => status.code == 404,
+        _ => false,
     }
+}
+
+/// What discovery says of one kind.
+fn among(served: &ApiGroup, word: &str) -> Option<Found> {
+    let matches = |resource: &ApiResource| {
+        resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
+    };
+    let (resource, capabilities) = served
+        .recommended_resources()
+        .into_iter()
+        .find(|(resource, _)| matches(resource))?;
+    let namespaced = Some(capabilities.scope == Scope::Namespaced);
+    Some(Found {
+        resource,
+        details: Details {
+            namespaced,
+            declares_status: None,
+        },
+    })
 }
 
 /// How the API server names a built-in kind.
@@ -303,16 +332,16 @@ mod tests {
     use std::convert::Infallible;
     use tower::service_fn;
 
-    /// What is known of a custom kind some time after it was asked for, where the API server knows nothing of anything, or
-    /// has not said anything yet.
-    async fn known(answers: bool) -> Condition {
+    /// What is known of a custom kind some time after it was asked for, where the API server answers everything with this
+    /// status, or has not said anything yet.
+    async fn known(answers: Option<u16>) -> Condition {
         let api_server = service_fn(move |_: Request<Body>| async move {
-            if !answers {
-                std::future::pending::<()>().await;
-            }
-            let nothing = json!({"kind": "Status", "status": "Failure", "message": "no", "reason": "no", "code": 404});
+            let Some(code) = answers else {
+                return std::future::pending().await;
+            };
+            let nothing = json!({"kind": "Status", "status": "Failure", "message": "no", "reason": "no", "code": code});
             let answer = Response::builder()
-                .status(404)
+                .status(code)
                 .body(Answer::from(nothing.to_string()));
             Ok::<_, Infallible>(answer.unwrap())
         });
@@ -325,19 +354,36 @@ mod tests {
             tasks: spawner.clone(),
         };
         spawner.keep("catalog", catalog.run(requests));
-        let store = known.store(&Kind::Custom {
-            group: "example.com".into(),
-            word: "Widget".into(),
-        });
+        let kinds = [
+            Kind::Builtin(
+                kinds::builtin("apiextensions.k8s.io", "CustomResourceDefinition").unwrap(),
+            ),
+            Kind::Custom {
+                group: "example.com".into(),
+                word: "Widget".into(),
+            },
+        ];
+        let [definitions, widgets] = kinds.map(|kind| known.store(&kind));
+        if answers.is_some() {
+            definitions.clear(Condition::Forbidden);
+        }
         let ended = tokio::time::timeout(Duration::from_secs(20), tasks.ended()).await;
         assert!(ended.is_err(), "{ended:?}");
-        store.condition()
+        widgets.condition()
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_kind_is_not_called_unknown_before_the_definitions_have_arrived() {
-        assert_eq!(known(false).await, Condition::Syncing);
-        assert_eq!(known(true).await, Condition::NotServed);
+        assert_eq!(known(None).await, Condition::Syncing);
+        assert_eq!(known(Some(404)).await, Condition::NotServed);
+    }
+
+    /// As while the server behind an aggregated API is down.
+    #[tokio::test(start_paused = true)]
+    async fn that_discovery_fails_does_not_mean_that_a_kind_is_not_served() {
+        for code in [500, 503, 403] {
+            assert_eq!(known(Some(code)).await, Condition::Undiscovered, "{code}");
+        }
     }
 
     fn definition() -> Value {

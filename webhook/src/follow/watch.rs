@@ -81,6 +81,11 @@ pub(super) async fn follow(
 ) -> NotServed {
     let mut pause = FIRST_PAUSE;
     let mut lost = false;
+    // A custom kind has a definition here, or had one a moment ago: whether it is gone, only that tells.
+    let unserved = match target.kind {
+        Kind::Builtin(_) => Condition::NotServed,
+        Kind::Custom { .. } => Condition::Undiscovered,
+    };
     loop {
         let error = match list(client, target).await {
             Ok((objects, version)) => {
@@ -98,7 +103,7 @@ pub(super) async fn follow(
                 }
             }
             Some(404) => {
-                store.refuse(Condition::NotServed);
+                store.refuse(unserved);
             }
             Some(410) => debug!(%error, "Too old; listing again"),
             _ => {
@@ -110,7 +115,7 @@ pub(super) async fn follow(
         }
         metrics.watch_restarted();
         match store.condition() {
-            Condition::NotServed => return NotServed,
+            Condition::NotServed | Condition::Undiscovered => return NotServed,
             Condition::Forbidden => pause = FORBIDDEN_PAUSE,
             Condition::Syncing | Condition::Live => {}
         }

@@ -38,6 +38,8 @@ pub enum Condition {
     Forbidden,
     /// The API server does not serve the kind, and has not for a while.
     NotServed,
+    /// The API server cannot tell whether it serves the kind.
+    Undiscovered,
 }
 
 /// Namespace (empty for a cluster-scoped object) and name.
@@ -70,6 +72,8 @@ struct Inner {
     heard: Heard,
     /// Since when it is refused, and by nothing but refusals.
     refused: Option<Instant>,
+    /// Whether a list has ever arrived.
+    was_read: bool,
     objects: BTreeMap<Key, Snapshot>,
     scopes: Scopes,
     waiters: Waiters<Interest>,
@@ -127,6 +131,11 @@ impl Store {
         }
     }
 
+    /// Whether the objects could be read at some time.
+    pub fn was_read(&self) -> bool {
+        self.lock().was_read
+    }
+
     /// How many objects are kept.
     pub fn len(&self) -> usize {
         self.lock().objects.len()
@@ -145,6 +154,7 @@ impl Store {
             Condition::Syncing => Err(Unavailable::Syncing),
             Condition::Forbidden => Err(Unavailable::Forbidden),
             Condition::NotServed => Err(Unavailable::NotServed),
+            Condition::Undiscovered => Err(Unavailable::Undiscovered),
         }
     }
 
@@ -180,7 +190,7 @@ impl Store {
     pub fn lost(&self) {
         let mut inner = self.lock();
         inner.refused = None;
-        if matches!(inner.condition, Condition::Forbidden | Condition::NotServed) {
+        if !matches!(inner.condition, Condition::Syncing | Condition::Live) {
             inner.forget(Condition::Syncing);
         }
     }
@@ -191,6 +201,7 @@ impl Store {
         let fresh: BTreeMap<Key, Snapshot> =
             entries.map(|entry| (entry.key, entry.snapshot)).collect();
         let mut inner = self.lock();
+        inner.was_read = true;
         let gone: Vec<Key> = inner
             .objects
             .keys()

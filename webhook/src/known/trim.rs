@@ -24,7 +24,7 @@ pub enum Detail {
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Annotations of others that a rule reads.
-const FOREIGN_ANNOTATIONS: [&str; 19] = [
+const FOREIGN_ANNOTATIONS: [&str; 17] = [
     scope::ANNOTATIONS[0],
     scope::ANNOTATIONS[1],
     scope::ANNOTATIONS[2],
@@ -42,8 +42,6 @@ const FOREIGN_ANNOTATIONS: [&str; 19] = [
     installer::SYNC_HOOK,
     "storageclass.kubernetes.io/is-default-class",
     "volume.kubernetes.io/selected-node",
-    "volume.kubernetes.io/storage-provisioner",
-    "volume.beta.kubernetes.io/storage-provisioner",
 ];
 
 /// What a pod template may say of its object.

@@ -191,6 +191,13 @@ impl World for View {
         scope::workloads().chain(custom).collect()
     }
 
+    fn is_granted(&self, kind: &Kind) -> bool {
+        let store = self.known.store(kind);
+        // The administrator may spell it otherwise.
+        let granted = self.known.granted().iter().map(|it| self.known.store(it));
+        store.was_read() || granted.into_iter().any(|it| Arc::ptr_eq(&it, &store))
+    }
+
     fn members(
         &self,
         kind: &Kind,

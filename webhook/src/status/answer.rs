@@ -127,11 +127,20 @@ fn decide(
             verdict::judge(&dependent, dependencies, &settings.policy, view, now)
         }
         Err(_) if passed => Judgement::default(),
-        Err(Unknown::Plans(why)) => return unread("the plans", why),
         Err(error) => {
-            let note = format!("annotations that can be read; correct them: {error}");
-            let ruling = verdict::rule(&terms.terms, dependent.started, &[], now);
-            return ruled(&ruling, bare(Decision::Wait, &note), false, deadline);
+            let provisional = error == Unknown::Plans(Unavailable::Syncing);
+            let note = match error {
+                Unknown::Plans(why) => reading("the plans", why),
+                Unknown::Text(error) => {
+                    format!("annotations that can be read; correct them: {error}")
+                }
+            };
+            let ruling = if patient && provisional {
+                Ruling::Wait
+            } else {
+                verdict::rule(&terms.terms, dependent.started, &[], now)
+            };
+            return ruled(&ruling, bare(Decision::Wait, &note), provisional, deadline);
         }
     };
     if passed && edges.is_empty() {
@@ -208,15 +217,22 @@ fn bare(verdict: Decision, note: &str) -> Answer {
 }
 
 fn unread(what: &str, why: Unavailable) -> Outcome {
-    let note = match why {
+    undecided(&reading(what, why), why == Unavailable::Syncing)
+}
+
+/// What is waited for while something cannot be read. Worded as [`told`] says.
+fn reading(what: &str, why: Unavailable) -> String {
+    match why {
         Unavailable::Syncing => format!("sluice to read {what}"),
         Unavailable::NotServed => format!("the API server to serve the kind of {what}"),
         Unavailable::Forbidden => {
             format!("the right to watch {what}: sluice's ClusterRole lacks it")
         }
         Unavailable::Stale => format!("sluice to reach the API server again, to read {what}"),
-    };
-    undecided(&note, why == Unavailable::Syncing)
+        Unavailable::Undiscovered => {
+            format!("the API server to tell whether it serves the kind of {what}")
+        }
+    }
 }
 
 /// Gives the answer the digest that names it.

@@ -97,19 +97,19 @@ fn without_a_class_the_newest_default_decides() {
 }
 
 #[test]
-fn without_rights_the_annotations_decide() {
-    let forbidden = Cluster::unavailable(Unavailable::Forbidden);
+fn a_claim_is_waited_for_while_its_class_cannot_be_read() {
     let pending = claim(Some("fast"), "Pending");
-    assert_eq!(ask_claim(&pending, &forbidden), FIRST);
     let key = "volume.kubernetes.io/storage-provisioner";
     let provisioned = with_metadata(pending.clone(), json!({ "annotations": { key: "x" } }));
-    assert_eq!(ask_claim(&provisioned, &forbidden), PENDING);
-    let stale = ask(
-        &pending,
-        State::Ready,
-        &Cluster::unavailable(Unavailable::Stale),
-    );
-    assert_eq!(stale.reason, Reason::Stale);
+    for (why, reason) in [
+        (Unavailable::Forbidden, Reason::KindForbidden),
+        (Unavailable::Stale, Reason::Stale),
+    ] {
+        for claim in [&pending, &provisioned] {
+            let judged = ask(claim, State::Ready, &Cluster::unavailable(why));
+            assert_eq!((judged.satisfied, judged.reason), (false, reason));
+        }
+    }
 }
 
 #[test]

@@ -157,5 +157,5 @@ fn a_wave_is_not_passed_while_the_revision_is_not_known() {
     assert_eq!(reasons(&pod, &unknown), [Reason::Syncing]);
     let mut hidden = Cluster::of(vec![set]);
     hidden.unavailable = vec![("ControllerRevision", Unavailable::Forbidden)];
-    assert_eq!(reasons(&pod, &hidden), [Reason::Satisfied]);
+    assert_eq!(reasons(&pod, &hidden), [Reason::KindForbidden]);
 }

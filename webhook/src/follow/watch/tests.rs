@@ -290,7 +290,7 @@ fn restarts(code: u16, seconds: u64) -> Api {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
-    for (code, why) in [(403, Condition::Forbidden), (404, Condition::NotServed)] {
+    for (code, why) in [(403, Condition::Forbidden), (404, Condition::Undiscovered)] {
         let (store, ended) = play(64, restarts(code, 5)).await;
         assert!(ended.is_none());
         assert_eq!(
@@ -317,7 +317,7 @@ async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_never_read_is_refused_sooner() {
-    for (code, why) in [(403, Condition::Forbidden), (404, Condition::NotServed)] {
+    for (code, why) in [(403, Condition::Forbidden), (404, Condition::Undiscovered)] {
         let refuses = || Box::new(move |_| Some(Reply::Status(code)));
         assert_eq!(play(9, refuses()).await.0.condition(), Condition::Syncing);
         assert_eq!(play(16, refuses()).await.0.condition(), why);

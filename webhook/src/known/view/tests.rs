@@ -198,7 +198,23 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
     known.grant(vec![certificates.clone()]);
     assert!(requests.try_recv().is_err(), "nobody has asked");
     assert!(known.view().kinds().contains(&certificates));
-    assert_eq!(requests.try_recv(), Ok(certificates));
+    assert_eq!(requests.try_recv(), Ok(certificates.clone()));
+    assert!(known.view().is_granted(&certificates));
+}
+
+#[test]
+fn a_kind_that_was_read_once_is_meant_to_be_read() {
+    let (known, _requests) = Known::new();
+    let widgets = Kind::Custom {
+        group: "example.com".to_owned(),
+        word: "Widget".to_owned(),
+    };
+    let store = known.store(&widgets);
+    let is_granted = || known.view().is_granted(&widgets);
+    assert!(!is_granted(), "anybody may name it");
+    store.replace::<&Value>([]);
+    store.clear(crate::known::Condition::Forbidden);
+    assert!(is_granted());
 }
 
 #[test]

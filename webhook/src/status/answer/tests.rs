@@ -245,3 +245,33 @@ fn what_is_still_being_read_gets_its_time_before_a_timeout_ends_the_wait() {
     assert_eq!(asked(&["configmap"], false, true), "wait");
     assert_eq!(asked(&[], false, false), "timeout: refuse");
 }
+
+/// While the plans cannot be read, what the pod waits for is not known; what it says of the waiting is.
+#[test]
+fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
+    let says = json!({
+        "sluice.dev/depends-on": "configmap/a", "sluice.dev/scope": "r",
+        "sluice.dev/timeout": "10s", "sluice.dev/on-timeout": "proceed",
+    });
+    let asked = |after: i64| {
+        let case = Case {
+            after,
+            ..Case::new(says.clone(), json!({}))
+        };
+        let known = case.known(&["configmap"]);
+        known.plans().clear(Condition::Forbidden);
+        case.asked_of(&known)
+    };
+    let Outcome::Wait(waiting) = asked(9) else {
+        panic!("it waits")
+    };
+    let note = waiting.answer.note.unwrap();
+    assert_eq!(
+        note,
+        "the right to watch the plans: sluice's ClusterRole lacks it"
+    );
+    assert!(matches!(
+        asked(10),
+        Outcome::Open(_, Opened::Cut(Cut::Timeout))
+    ));
+}

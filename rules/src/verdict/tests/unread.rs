@@ -1,0 +1,153 @@
+//! Kinds that cannot be read are never taken for empty.
+
+use super::selection::told;
+use super::wave::of_release;
+use super::*;
+use crate::dependent::Unknown;
+
+/// What is told of a kind that cannot be read, and as what.
+const UNREAD: [(Unavailable, Reason); 3] = [
+    (Unavailable::Forbidden, Reason::KindForbidden),
+    (Unavailable::NotServed, Reason::KindNotServed),
+    (Unavailable::Undiscovered, Reason::DiscoveryFailed),
+];
+
+/// A pod of release `r` that waits by its weight, by a sub-chart, by a group, or by a release.
+fn pods() -> [Value; 4] {
+    let wave = of_release(owned("Pod", "p", None, json!({})), Some("1"), -60);
+    let lists = [
+        "subchart/db",
+        "- {group: data, optional: true}",
+        "release/r",
+    ];
+    let [chart, group, release] = lists.map(|list| of_release(pod(list), None, -60));
+    [wave, chart, group, release]
+}
+
+/// A Job of the release that is complete, so that something of it is there.
+fn seed() -> Value {
+    let seed = super::selection::job("shop", "seed", "x", true);
+    let mut seed = of_release(seed, Some("0"), -60);
+    seed["metadata"]["annotations"]["sluice.dev/group"] = json!("data");
+    seed["metadata"]["labels"] = json!({"helm.sh/chart": "db-1.0.0"});
+    seed
+}
+
+fn without(word: &'static str, why: Unavailable) -> Cluster {
+    Cluster {
+        unavailable: vec![(word, why)],
+        ..Cluster::of(vec![seed()])
+    }
+}
+
+/// The reasons of its edges, each once: beside what it names there is its wave.
+fn told_of(pod: &Value, cluster: &Cluster) -> Vec<Reason> {
+    let mut reasons = reasons(pod, cluster);
+    reasons.dedup();
+    reasons
+}
+
+#[test]
+fn a_built_in_kind_that_cannot_be_read_holds_back() {
+    for pod in pods() {
+        let open = reasons(&pod, &Cluster::of(vec![seed()]));
+        assert_eq!(open, [Reason::Satisfied], "{pod}");
+        for (why, reason) in UNREAD {
+            for word in ["StatefulSet", "Job"] {
+                assert_eq!(told_of(&pod, &without(word, why)), [reason], "{pod}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_says_no_weight_is_held_back_as_well() {
+    let listless = of_release(owned("Pod", "p", None, json!({})), None, -60);
+    assert_eq!(reasons(&listless, &Cluster::of(vec![seed()])), []);
+    let forbidden = without("StatefulSet", Unavailable::Forbidden);
+    assert_eq!(reasons(&listless, &forbidden), [Reason::KindForbidden]);
+}
+
+#[test]
+fn a_service_that_cannot_be_read_holds_back_where_it_could_count() {
+    let [wave, chart, group, _] = pods();
+    let forbidden = without("Service", Unavailable::Forbidden);
+    assert_eq!(told_of(&wave, &forbidden), [Reason::KindForbidden]);
+    assert_eq!(told_of(&group, &forbidden), [Reason::KindForbidden]);
+    let of_workloads_alone = [Reason::Satisfied, Reason::KindForbidden];
+    assert_eq!(told_of(&chart, &forbidden), of_workloads_alone);
+}
+
+#[test]
+fn a_custom_kind_counts_where_sluice_is_meant_to_read_it() {
+    let widget = || Kind::Custom {
+        group: "example.com".to_owned(),
+        word: "widget".to_owned(),
+    };
+    for pod in pods() {
+        let told = |granted: bool, why: Unavailable| {
+            let mut cluster = without("widget", why);
+            cluster.custom = vec![(widget(), granted)];
+            told_of(&pod, &cluster)
+        };
+        for why in [Unavailable::Forbidden, Unavailable::Undiscovered] {
+            assert_eq!(told(true, why), [Reason::from(why)], "{pod}");
+            assert_eq!(told(false, why), [Reason::Satisfied], "anybody may name it");
+        }
+        for granted in [true, false] {
+            let gone = told(granted, Unavailable::NotServed);
+            assert_eq!(gone, [Reason::Satisfied], "without a kind no object");
+            let syncing = told(granted, Unavailable::Syncing);
+            assert_eq!(syncing, [Reason::Syncing]);
+        }
+    }
+}
+
+#[test]
+fn a_list_is_not_whole_while_the_plans_cannot_be_read() {
+    let pod = of_release(pod("job/seed"), None, -60);
+    for (why, _) in UNREAD {
+        let cluster = without("ConfigMap", why);
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
+            panic!("resolved")
+        };
+        let listed = dependent.dependencies(true, &cluster);
+        assert_eq!(listed, Err(Unknown::Plans(why)));
+    }
+}
+
+#[test]
+fn a_forbidden_kind_comes_with_the_way_out() {
+    let told = |list: &str, word| told(&pod(list), &without(word, Unavailable::Forbidden));
+    assert_eq!(
+        told("statefulset/db", "StatefulSet"),
+        "wait Unknown KindForbidden: sluice may not watch StatefulSet; the chart's value rbac.kinds allows it"
+    );
+    assert_eq!(
+        told("secret/db", "Secret"),
+        "wait Unknown KindForbidden: sluice may not watch Secret; the chart's value rbac.secrets allows it"
+    );
+    assert_eq!(
+        told("widget.example.com/db", "widget"),
+        "wait Unknown KindForbidden: sluice may not watch widget.example.com; the chart's value rbac.kinds allows it"
+    );
+}
+
+/// A StatefulSet's pod whose revision cannot be looked at. What is older than the revision may be about to be replaced,
+/// and nobody can say what is older.
+#[test]
+fn what_is_older_is_not_known_while_the_revision_cannot_be_read() {
+    let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), list("job/seed"));
+    pod["metadata"]["labels"] = json!({"controller-revision-hash": "db-1"});
+    let set = owned("StatefulSet", "db", None, json!({}));
+    let mut cluster = without("ControllerRevision", Unavailable::Forbidden);
+    cluster.objects.push(of_release(set, None, -60));
+    assert_eq!(reasons(&pod, &cluster), [Reason::KindForbidden]);
+    let exact = "- {kind: Job, name: seed, revision: any}";
+    pod["metadata"]["annotations"] = list(exact);
+    assert_eq!(
+        reasons(&pod, &cluster),
+        [Reason::Satisfied],
+        "it needs no time"
+    );
+}
