@@ -61,9 +61,25 @@ impl Kind {
             _ => "rbac.kinds",
         }
     }
+
+    /// What an object of the kind has as its `apiVersion`; `None` where only the API server knows the version.
+    pub fn api_version(&self) -> Option<String> {
+        match self {
+            Self::Builtin(builtin) => Some(builtin.api_version()),
+            Self::Custom { .. } => None,
+        }
+    }
 }
 
 impl Builtin {
+    /// `apps/v1`
+    pub fn api_version(&self) -> String {
+        match self.group {
+            "" => self.version.to_owned(),
+            group => format!("{group}/{}", self.version),
+        }
+    }
+
     /// Whether `word` is a spelling of this kind that kubectl accepts: kind, singular (the kind in lower case), plural
     /// or short name. Letter case does not matter.
     fn answers_to(&self, word: &str) -> bool {

@@ -82,8 +82,8 @@ impl Controller {
 
     /// Waits until it has written every Event that it has to.
     pub(crate) async fn quiet(&self) -> Result<()> {
-        // A gate is worth an Event after two seconds.
-        sleep(Duration::from_secs(3)).await;
+        // What is missing is worth an Event after ten seconds.
+        sleep(Duration::from_secs(12)).await;
         let mut last = u64::MAX;
         for _ in 0..120 {
             let events = self.requests()?.get("create events").copied().unwrap_or(0);

@@ -1,27 +1,33 @@
 //! Events: what sluice says of an object to whoever describes it.
 
+use crate::digest::short;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
-use kube::Client;
-use kube::api::{Api, ObjectMeta, PostParams};
+use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::{Client, Error};
+use serde_json::json;
 use tracing::debug;
 
 /// The API's limit for a note, in bytes.
 const MAX_NOTE: usize = 1_024;
+/// What is kept of the object's name in that of its Event, which has the same limit and an ending.
+const MAX_NAME: usize = 230;
 
-/// The object that an Event is about; it is of the core group.
-#[derive(Debug, Clone)]
+/// The object that an Event is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
-    pub(crate) kind: &'static str,
+    /// `None` where only its group is known.
+    pub(crate) api_version: Option<String>,
+    pub(crate) kind: String,
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: Option<String>,
 }
 
 /// What is said of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Note {
     /// `Normal` or `Warning`.
     pub(crate) severity: &'static str,
@@ -29,14 +35,41 @@ pub(crate) struct Note {
     pub(crate) reason: &'static str,
     /// Cut to what the API takes.
     pub(crate) text: String,
+    pub(crate) telling: Telling,
+}
+
+/// How often the same words about the same object are an Event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// Each time.
+    Anew,
+    /// Once, however many replicas tell them.
+    Once,
+    /// Once, and the Event is told to go on: so often by now.
+    Still(i32),
 }
 
 /// Writes an Event beside its object. `instance` is the name of our own pod. One that cannot be written is only logged:
 /// nothing rests on it.
 pub(crate) async fn write(client: &Client, target: Target, note: Note, instance: &str) {
     let events = Api::<Event>::namespaced(client.clone(), &target.namespace);
-    let event = event(target, note, instance, Timestamp::now());
-    if let Err(error) = events.create(&PostParams::default(), &event).await {
+    let telling = note.telling;
+    let now = Timestamp::now();
+    let event = event(target, note, instance, now);
+    let written = match (events.create(&PostParams::default(), &event).await, telling) {
+        (Err(Error::Api(status)), Telling::Still(count)) if status.code == 409 => {
+            let name = event.metadata.name.unwrap_or_default();
+            let series = json!({"series": {"count": count, "lastObservedTime": MicroTime(now)}});
+            let patched = events
+                .patch(&name, &PatchParams::default(), &Patch::Merge(series))
+                .await;
+            patched.map(drop)
+        }
+        // Another replica has told it.
+        (Err(Error::Api(status)), Telling::Once) if status.code == 409 => Ok(()),
+        (created, _) => created.map(drop),
+    };
+    if let Err(error) = written {
         debug!(%error, "Event not written");
     }
 }
@@ -44,10 +77,15 @@ pub(crate) async fn write(client: &Client, target: Target, note: Note, instance:
 fn event(target: Target, mut note: Note, instance: &str, now: Timestamp) -> Event {
     let end = note.text.floor_char_boundary(MAX_NOTE);
     note.text.truncate(end);
+    let ending = match note.telling {
+        Telling::Anew => format!("{:x}", now.as_microsecond()),
+        Telling::Once | Telling::Still(_) => digest(&target, &note),
+    };
+    let stem = &target.name[..target.name.floor_char_boundary(MAX_NAME)];
     Event {
         metadata: ObjectMeta {
             namespace: Some(target.namespace.clone()),
-            name: Some(format!("{}.{:x}", target.name, now.as_microsecond())),
+            name: Some(format!("{}.{ending}", stem.trim_end_matches(['.', '-']))),
             ..ObjectMeta::default()
         },
         action: Some(note.action.to_owned()),
@@ -55,8 +93,8 @@ fn event(target: Target, mut note: Note, instance: &str, now: Timestamp) -> Even
         note: Some(note.text),
         reason: Some(note.reason.to_owned()),
         regarding: Some(ObjectReference {
-            api_version: Some("v1".to_owned()),
-            kind: Some(target.kind.to_owned()),
+            api_version: target.api_version,
+            kind: Some(target.kind),
             namespace: Some(target.namespace),
             name: Some(target.name),
             uid: target.uid,
@@ -69,25 +107,67 @@ fn event(target: Target, mut note: Note, instance: &str, now: Timestamp) -> Even
     }
 }
 
+/// The same for the same words about the same object, in every replica.
+fn digest(target: &Target, note: &Note) -> String {
+    let uid = target.uid.as_deref().unwrap_or_default();
+    let words = [&*target.kind, uid, note.reason, &*note.text].join("\0");
+    format!("{:x}", short(words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_long_note_is_cut_between_two_letters() {
-        let target = Target {
-            kind: "Pod",
+    fn target(name: &str) -> Target {
+        Target {
+            api_version: Some("v1".to_owned()),
+            kind: "Pod".to_owned(),
             namespace: "shop".to_owned(),
-            name: "api".to_owned(),
-            uid: None,
-        };
-        let note = Note {
+            name: name.to_owned(),
+            uid: Some("u1".to_owned()),
+        }
+    }
+
+    fn note(text: &str, telling: Telling) -> Note {
+        Note {
             severity: "Normal",
             action: "Gate",
             reason: "Waiting",
-            text: format!("{}\u{fc}\u{fc}", "x".repeat(MAX_NOTE - 1)),
-        };
-        let event = event(target, note, "sluice-0", Timestamp::UNIX_EPOCH);
+            text: text.to_owned(),
+            telling,
+        }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_long_note_is_cut_between_two_letters() {
+        let text = format!("{}\u{fc}\u{fc}", "x".repeat(MAX_NOTE - 1));
+        let event = event(target("api"), note(&text, Telling::Anew), "sluice-0", at(0));
         assert_eq!(event.note.map(|it| it.len()), Some(MAX_NOTE - 1));
+    }
+
+    #[test]
+    fn the_same_words_have_the_same_name_in_every_replica() {
+        let name = |text: &str, telling, second| {
+            let event = event(target("api"), note(text, telling), "sluice-0", at(second));
+            event.metadata.name.unwrap()
+        };
+        let first = name("a", Telling::Once, 0);
+        assert!(first.starts_with("api."), "{first}");
+        assert_eq!(first, name("a", Telling::Once, 9));
+        assert_eq!(first, name("a", Telling::Still(2), 600));
+        assert_ne!(first, name("b", Telling::Once, 0));
+        assert_ne!(name("a", Telling::Anew, 0), name("a", Telling::Anew, 1));
+        let long = event(
+            target(&format!("{}.x", "a".repeat(MAX_NAME - 1))),
+            note("a", Telling::Once),
+            "sluice-0",
+            at(0),
+        );
+        let long = long.metadata.name.unwrap();
+        assert!(long.len() <= 253 && !long.contains(".."), "{long}");
     }
 }

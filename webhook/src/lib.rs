@@ -5,7 +5,7 @@
 //! * gate_policy, process
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, metrics
-//! * readiness, shutdown, tasks, client, telemetry
+//! * readiness, shutdown, tasks, client, digest, telemetry
 
 #![cfg_attr(
     test,
@@ -20,6 +20,7 @@ pub mod admission;
 pub mod args;
 pub mod authority;
 pub mod client;
+mod digest;
 mod event;
 pub mod follow;
 pub mod gate_policy;

@@ -16,7 +16,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use jiff::Timestamp;
+use events::{SETTLE, Subject};
+use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
 use std::pin::pin;
@@ -27,8 +28,6 @@ use tracing::{debug, info};
 
 /// The longest that a request is held: below the idle timeouts of common load balancers.
 const LONGEST_HOLD: Duration = Duration::from_secs(30);
-/// A wait that is over sooner than this is worth neither an Event nor a line that says "still reading".
-const SETTLE: Duration = Duration::from_secs(2);
 
 /// What the handlers share.
 pub struct Service {
@@ -85,17 +84,20 @@ async fn verdict(
         let view = service.known.view();
         let now = (service.clock)();
         let settled = began.elapsed() >= SETTLE;
-        let waiting = match answer(&identity, &service.settings, &view, now, !settled) {
+        let answered = answer(&identity, &service.settings, &view, now, !settled);
+        let subject = Subject {
+            pod: &identity,
+            above: answered.above.as_ref(),
+        };
+        let waiting = match answered.outcome {
             Outcome::Wait(waiting) => waiting,
-            Outcome::Open(answer, why) => return service.opened(&identity, answer, &why),
-            Outcome::Refuse(answer, why) => return service.refused(&identity, answer, why),
+            Outcome::Open(answer, why) => return service.opened(&subject, answer, &why, &ask),
+            Outcome::Refuse(answer, why) => return service.refused(&subject, answer, why),
             Outcome::AnotherPod => return refused(&service, &Refusal::AnotherPod),
         };
         let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
-        if !news && settled {
-            let Waiting { answer, late, .. } = &waiting;
-            service.recorder.waiting(&identity, answer, *late);
-        }
+        let Waiting { answer, late, .. } = &waiting;
+        let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
         if news || Instant::now() >= deadline {
             return told(&service, waiting.answer);
         }
@@ -103,6 +105,7 @@ async fn verdict(
             (!settled).then_some(began + SETTLE),
             waiting.again.and_then(|at| instant(at, now)),
             view.believed_until(),
+            tell.flatten(),
         ];
         let next = next.into_iter().flatten().fold(deadline, Instant::min);
         tokio::select! {
@@ -122,31 +125,44 @@ fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
 }
 
 impl Service {
-    fn opened(&self, pod: &Identity, answer: wire::Answer, why: &Opened) -> Response {
+    fn opened(
+        &self,
+        subject: &Subject<'_>,
+        answer: wire::Answer,
+        why: &Opened,
+        ask: &Ask,
+    ) -> Response {
+        let pod = subject.pod;
         info!(namespace = pod.namespace, pod = pod.pod, "Opened");
         match why {
             Opened::Satisfied(dependent) => {
-                self.recorder.released(pod, &answer);
+                let waited = dependent.started.filter(|_| !ask.seen.is_empty());
+                let waited = waited.map(|started| (self.clock)().duration_since(started));
+                self.recorder
+                    .released(subject, &answer, waited.unwrap_or_default());
                 // A marker without a list says nothing about the revision: a list may yet be added to its owner.
                 if !answer.dependencies.is_empty() {
                     self.known.memory().pass(dependent, (self.clock)());
                 }
             }
-            Opened::Passed => self.recorder.released(pod, &answer),
-            Opened::Cut(cut) => self.cut(pod, &answer, *cut),
+            Opened::Passed => self
+                .recorder
+                .released(subject, &answer, SignedDuration::ZERO),
+            Opened::Cut(cut) => self.cut(subject, &answer, *cut),
         }
         told(self, answer)
     }
 
-    fn refused(&self, pod: &Identity, answer: wire::Answer, why: Cut) -> Response {
+    fn refused(&self, subject: &Subject<'_>, answer: wire::Answer, why: Cut) -> Response {
+        let pod = subject.pod;
         info!(namespace = pod.namespace, pod = pod.pod, "Refused");
-        self.cut(pod, &answer, why);
+        self.cut(subject, &answer, why);
         told(self, answer)
     }
 
-    fn cut(&self, pod: &Identity, answer: &wire::Answer, why: Cut) {
+    fn cut(&self, subject: &Subject<'_>, answer: &wire::Answer, why: Cut) {
         self.metrics.cut(why.label(), answer.verdict);
-        self.recorder.cut(pod, answer, why);
+        self.recorder.cut(subject, answer, why);
     }
 }
 

@@ -268,14 +268,10 @@ fn among(served: &ApiGroup, word: &str) -> Option<Found> {
 
 /// How the API server names a built-in kind.
 pub(crate) fn resource(builtin: &Builtin) -> ApiResource {
-    let api_version = match builtin.group {
-        "" => builtin.version.to_owned(),
-        group => format!("{group}/{}", builtin.version),
-    };
     ApiResource {
         group: builtin.group.to_owned(),
         version: builtin.version.to_owned(),
-        api_version,
+        api_version: builtin.api_version(),
         kind: builtin.kind.to_owned(),
         plural: builtin.plural.to_owned(),
     }

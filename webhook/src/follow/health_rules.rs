@@ -5,7 +5,7 @@
 //! readable rule is for.
 
 use super::config_map::{self, News};
-use crate::event::{self, Note, Target};
+use crate::event::{self, Note, Target, Telling};
 use crate::known::Known;
 use crate::tasks::Spawner;
 use futures::TryStreamExt;
@@ -154,7 +154,8 @@ impl Follower {
             ..
         } = &self.config;
         let target = Target {
-            kind: "ConfigMap",
+            api_version: Some("v1".to_owned()),
+            kind: "ConfigMap".to_owned(),
             namespace: namespace.clone(),
             name: found.metadata.name.clone().unwrap_or_default(),
             uid: found.metadata.uid.clone(),
@@ -164,6 +165,7 @@ impl Follower {
             action: "ReadHealthRules",
             reason: "BrokenHealthRule",
             text: text(first, count),
+            telling: Telling::Anew,
         };
         event::write(&self.client, target, note, instance).await;
     }

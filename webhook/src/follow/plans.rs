@@ -1,6 +1,6 @@
 //! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
 
-use crate::event::{self, Note, Target};
+use crate::event::{self, Note, Target, Telling};
 use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use kube::Client;
@@ -63,7 +63,8 @@ async fn tell(client: &Client, plan: &Value, problem: &str, instance: &str) {
     let (namespace, name) = (text("namespace"), text("name"));
     warn!(namespace, name, problem, "A plan cannot be followed");
     let target = Target {
-        kind: "ConfigMap",
+        api_version: Some("v1".to_owned()),
+        kind: "ConfigMap".to_owned(),
         namespace,
         name,
         uid: metadata["uid"].as_str().map(ToOwned::to_owned),
@@ -73,6 +74,7 @@ async fn tell(client: &Client, plan: &Value, problem: &str, instance: &str) {
         action: "ReadPlan",
         reason: "BadPlan",
         text: problem.to_owned(),
+        telling: Telling::Anew,
     };
     event::write(client, target, note, instance).await;
 }

@@ -1,6 +1,8 @@
 //! The decision: from the pod that asks to the answer that its gate gets. Reads the cluster through a view, does no I/O.
 
 use super::Identity;
+use crate::digest::short;
+use crate::event::Target;
 use crate::known::{Settings, View};
 use jiff::Timestamp;
 use rules::dependent::{self, Dependent, Unknown};
@@ -8,8 +10,21 @@ use rules::judged::Reason;
 use rules::keys;
 use rules::lookup::{Lookup, Unavailable};
 use rules::verdict::{self, Edge, Judgement, Ruling};
-use sha2::{Digest, Sha256};
 use wire::{Answer, Decision};
+
+/// What came of one question, and the workload above the pod that asked.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) outcome: Outcome,
+    pub(super) above: Option<Target>,
+}
+
+impl From<Outcome> for Answered {
+    fn from(outcome: Outcome) -> Self {
+        let above = None;
+        Self { outcome, above }
+    }
+}
 
 /// What came of one question.
 #[derive(Debug)]
@@ -79,32 +94,46 @@ pub(super) fn answer(
     view: &View,
     now: Timestamp,
     patient: bool,
-) -> Outcome {
+) -> Answered {
     if let Some(what) = view.silent() {
-        return unread(what, Unavailable::Stale);
+        return unread(what, Unavailable::Stale).into();
     }
     let pod = match view.gated_pod(&identity.namespace, &identity.pod) {
         Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
-        Lookup::Found(_) => return Outcome::AnotherPod,
+        Lookup::Found(_) => return Outcome::AnotherPod.into(),
         Lookup::NotFound => {
-            return provisional(
-                "sluice to see this pod, which must carry the label sluice.dev/gated: \"true\"",
-            );
+            let note =
+                "sluice to see this pod, which must carry the label sluice.dev/gated: \"true\"";
+            return provisional(note).into();
         }
-        Lookup::Unavailable(why) => return unread("the gated pods", why),
+        Lookup::Unavailable(why) => return unread("the gated pods", why).into(),
     };
     if dependent::is_skipped(&pod) {
-        return skipped("the pod");
+        return skipped("the pod").into();
     }
     let dependent = match Dependent::resolve(&pod, &settings.workloads, view) {
         Lookup::Found(dependent) => dependent,
-        Lookup::NotFound => return provisional("sluice to see the pod's owner"),
-        Lookup::Unavailable(why) => return unread("the pod's owner", why),
+        Lookup::NotFound => return provisional("sluice to see the pod's owner").into(),
+        Lookup::Unavailable(why) => return unread("the pod's owner", why).into(),
     };
-    if let Some(place) = dependent.skipped_on() {
-        return skipped(&place);
-    }
-    decide(dependent, settings, view, now, patient)
+    let above = above(&dependent);
+    let outcome = match dependent.skipped_on() {
+        Some(place) => skipped(&place),
+        None => decide(dependent, settings, view, now, patient),
+    };
+    Answered { outcome, above }
+}
+
+/// What the user wrote, where that is not the pod itself.
+fn above(dependent: &Dependent) -> Option<Target> {
+    let owner = dependent.owners.last()?;
+    Some(Target {
+        api_version: owner.kind.api_version(),
+        kind: owner.kind.word().to_owned(),
+        namespace: dependent.namespace.clone(),
+        name: owner.name.clone(),
+        uid: Some(owner.uid.clone()),
+    })
 }
 
 fn decide(
@@ -237,14 +266,7 @@ fn reading(what: &str, why: Unavailable) -> String {
 
 /// Gives the answer the digest that names it.
 fn sealed(mut answer: Answer) -> Answer {
-    // Only "is it another answer" is asked of a digest, so eight bytes are plenty.
-    let text = serde_json::to_vec(&answer).unwrap_or_default();
-    let digest = Sha256::digest(text);
-    answer.digest = digest
-        .iter()
-        .take(8)
-        .fold(0, |all, byte| all << 8 | u64::from(*byte))
-        .to_string();
+    answer.digest = short(serde_json::to_vec(&answer).unwrap_or_default()).to_string();
     answer
 }
 

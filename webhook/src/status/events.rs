@@ -1,13 +1,18 @@
-//! Events on the waiting pod: what `kubectl describe pod` says while a gate waits.
+//! Events on the waiting pod and on the workload above it: what `kubectl describe` says while a gate waits.
 //!
-//! Written from the answers that gates get, never from admission. At most one a minute for each pod, again every ten
+//! Written from the answers that gates get, never from admission. At most one a minute for each object, again every ten
 //! minutes while nothing changes, and no more than a trickle in all, so that a thousand waiting pods do not flood etcd.
+
+mod news;
 
 use super::Identity;
 use super::answer::Cut;
-use crate::event::{self, Note, Target};
+use crate::event::{self, Note, Target, Telling};
 use dashmap::DashMap;
+use jiff::SignedDuration;
 use kube::Client;
+pub(super) use news::SETTLE;
+use news::{AGAIN_AFTER, Due, News, Reason, Told, Whose};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -15,192 +20,167 @@ use tokio::time::Instant;
 use tracing::debug;
 use wire::{Answer, Decision};
 
-/// How often a pod may get an Event.
-const AT_MOST_EVERY: Duration = Duration::from_mins(1);
-/// How often an unchanged wait is told again; Events live for an hour.
-const AGAIN_AFTER: Duration = Duration::from_mins(10);
-/// "Not found" in the first seconds of an installation is no news.
-const NOT_FOUND_IS_NEWS: Duration = Duration::from_secs(10);
 /// The pause between two writes of one replica.
 const PACE: Duration = Duration::from_millis(50);
 /// Notes that wait to be written; one more is dropped, and the next poll of that gate tells it again.
 const BACKLOG: usize = 1_000;
 
-/// The closed set of reasons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reason {
-    Waiting,
-    Released,
-    Skipped,
-    TimedOut,
-    DependencyFailed,
-    NotFound,
-    NotPermitted,
-    Cycle,
-}
+/// Whoever has waited for so long has an Event about it, from this replica or from another.
+const LONG: SignedDuration = SignedDuration::from_secs(15);
 
-impl Reason {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Waiting => "Waiting",
-            Self::Released | Self::Skipped => "Released",
-            Self::TimedOut => "TimedOut",
-            Self::DependencyFailed => "DependencyFailed",
-            Self::NotFound => "NotFound",
-            Self::NotPermitted => "NotPermitted",
-            Self::Cycle => "Cycle",
-        }
-    }
-
-    fn severity(self) -> &'static str {
-        match self {
-            Self::Waiting | Self::Released => "Normal",
-            Self::Skipped
-            | Self::TimedOut
-            | Self::DependencyFailed
-            | Self::NotFound
-            | Self::NotPermitted
-            | Self::Cycle => "Warning",
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Told {
-    since: Instant,
-    last: Instant,
-    what: Option<(Decision, Reason)>,
-    text: String,
-}
+/// What each object has been told, by its UID.
+type Diary = Arc<DashMap<String, Told>>;
 
 /// Decides which answers are worth an Event, and hands them to the writer.
 #[derive(Debug)]
 pub struct Recorder {
-    told: Arc<DashMap<String, Told>>,
+    told: Diary,
     notes: mpsc::Sender<(Target, Note)>,
+}
+
+/// Who waits: the pod that asks, and the workload above it.
+#[derive(Debug)]
+pub(super) struct Subject<'a> {
+    pub(super) pod: &'a Identity,
+    pub(super) above: Option<&'a Target>,
 }
 
 impl Recorder {
     /// A recorder and the writer that must run beside it.
     pub fn new(client: Client, instance: String) -> (Self, impl Future<Output = ()>) {
         let (notes, backlog) = mpsc::channel(BACKLOG);
-        let told = Arc::default();
+        let told = Diary::default();
         let writer = write(client, instance, backlog, Arc::clone(&told));
         (Self { told, notes }, writer)
     }
 
-    /// A gate was told to wait. `late`: although its timeout has passed.
-    pub(super) fn waiting(&self, pod: &Identity, answer: &Answer, late: bool) {
-        let text = format!("waiting for {}", unmet(answer));
-        self.tell(pod, answer.verdict, text, |waited| {
-            if late {
-                Reason::TimedOut
-            } else {
-                reason(answer, waited)
-            }
-        });
+    /// A gate was told to wait. `late`: although its timeout has passed. When there may be something to tell although the
+    /// answer stays as it is.
+    pub(super) fn waiting(
+        &self,
+        subject: &Subject<'_>,
+        answer: &Answer,
+        late: bool,
+    ) -> Option<Instant> {
+        let reason = if late {
+            Reason::TimedOut
+        } else {
+            Reason::of(answer)
+        };
+        self.tell(
+            subject,
+            &News {
+                verdict: answer.verdict,
+                reason,
+                text: format!("waiting for {}", unmet(answer)),
+            },
+        )
     }
 
-    /// A gate was told to open. Worth an Event only after one that said that it waits.
-    pub(super) fn released(&self, pod: &Identity, answer: &Answer) {
-        if self.told.remove(&pod.uid).is_some() {
+    /// A gate was told to open. Worth an Event only after one that said that it waits; of a long wait another replica has
+    /// said so.
+    pub(super) fn released(&self, subject: &Subject<'_>, answer: &Answer, waited: SignedDuration) {
+        let before = self.told.remove(&subject.pod.uid);
+        if waited > LONG || before.is_some_and(|(_, told)| told.anything()) {
             let count = answer.dependencies.len();
-            let text = format!("all {count} dependencies are satisfied");
-            self.send(pod, Reason::Released, text);
+            self.open(
+                subject,
+                Reason::Released,
+                format!("all {count} dependencies are satisfied"),
+            );
         }
     }
 
     /// A gate was told what its dependencies alone would not have told it.
-    pub(super) fn cut(&self, pod: &Identity, answer: &Answer, why: Cut) {
+    pub(super) fn cut(&self, subject: &Subject<'_>, answer: &Answer, why: Cut) {
         let reason = match why {
             Cut::Skip => Reason::Skipped,
             Cut::Timeout => Reason::TimedOut,
             Cut::Failure => Reason::DependencyFailed,
         };
         if answer.verdict == Decision::Open {
-            self.told.remove(&pod.uid);
-            let text = format!("opened without {}", unmet(answer));
-            self.send(pod, reason, text);
+            self.told.remove(&subject.pod.uid);
+            self.open(subject, reason, format!("opened without {}", unmet(answer)));
         } else {
             // The kubelet starts a gate again that was refused, and it asks again.
-            let text = format!("refused while waiting for {}", unmet(answer));
-            self.tell(pod, answer.verdict, text, |_| reason);
+            self.tell(
+                subject,
+                &News {
+                    verdict: answer.verdict,
+                    reason,
+                    text: format!("refused while waiting for {}", unmet(answer)),
+                },
+            );
         }
     }
 
-    /// Writes an Event where it is news; `reason` is told for how long the pod has waited.
-    fn tell(
-        &self,
-        pod: &Identity,
-        verdict: Decision,
-        text: String,
-        reason: impl FnOnce(Duration) -> Reason,
-    ) {
-        let now = Instant::now();
-        let mut told = self.told.entry(pod.uid.clone()).or_insert_with(|| Told {
-            since: now,
-            last: now,
-            what: None,
-            text: String::new(),
-        });
-        let reason = reason(now.duration_since(told.since));
-        let what = Some((verdict, reason));
-        let quiet = now.duration_since(told.last);
-        // What somebody has set a time or a policy for shall not come a minute late.
-        let urgent = verdict == Decision::Refuse || reason == Reason::TimedOut;
-        let due = match told.what {
-            None => true,
-            before if urgent && before != what => true,
-            _ if told.text == text => quiet >= AGAIN_AFTER,
-            _ => quiet >= AT_MOST_EVERY,
-        };
-        if !due {
-            return;
-        }
-        told.last = now;
-        told.what = what;
-        told.text.clone_from(&text);
-        self.send(pod, reason, text);
-    }
-
-    fn send(&self, pod: &Identity, reason: Reason, text: String) {
-        let pod = Target {
-            kind: "Pod",
-            namespace: pod.namespace.clone(),
-            name: pod.pod.clone(),
-            uid: Some(pod.uid.clone()),
-        };
-        let note = Note {
-            severity: reason.severity(),
-            action: "Gate",
-            reason: reason.word(),
+    /// A pod's wait is over: nothing more is told of it.
+    fn open(&self, subject: &Subject<'_>, reason: Reason, text: String) {
+        let news = News {
+            verdict: Decision::Open,
+            reason,
             text,
         };
-        if self.notes.try_send((pod, note)).is_err() {
+        self.send(pod(subject.pod), &news, 1);
+        self.tell_above(subject, &news);
+    }
+
+    /// Writes an Event where it is news; says when else it will be. The workload hears what its pod was told.
+    fn tell(&self, subject: &Subject<'_>, news: &News) -> Option<Instant> {
+        match self.hear(&subject.pod.uid, Whose::Pod, news) {
+            Due::Now(times) => {
+                self.send(pod(subject.pod), news, times);
+                self.tell_above(subject, news)
+            }
+            Due::Again(at) => Some(
+                self.tell_above(subject, news)
+                    .map_or(at, |above| above.min(at)),
+            ),
+            Due::Later(at) => Some(at),
+        }
+    }
+
+    /// The pods of one workload mostly wait for the same, and then it is told once.
+    fn tell_above(&self, subject: &Subject<'_>, news: &News) -> Option<Instant> {
+        let above = subject.above?;
+        match self.hear(above.uid.as_deref()?, Whose::Workload, news) {
+            Due::Now(times) => {
+                self.send(above.clone(), news, times);
+                None
+            }
+            Due::Again(at) | Due::Later(at) => Some(at),
+        }
+    }
+
+    fn hear(&self, uid: &str, whose: Whose, news: &News) -> Due {
+        let mut told = self.told.entry(uid.to_owned()).or_default();
+        told.hear(news, whose, Instant::now())
+    }
+
+    fn send(&self, target: Target, news: &News, times: i32) {
+        let note = Note {
+            severity: news.reason.severity(),
+            action: "Gate",
+            reason: news.reason.word(),
+            text: news.text.clone(),
+            telling: match times {
+                1 => Telling::Once,
+                times => Telling::Still(times),
+            },
+        };
+        if self.notes.try_send((target, note)).is_err() {
             debug!("Event dropped: too many are waiting to be written");
         }
     }
 }
 
-fn reason(answer: &Answer, waited: Duration) -> Reason {
-    use rules::judged::Reason as Why;
-    let unmet = || {
-        answer
-            .dependencies
-            .iter()
-            .filter(|report| !report.satisfied)
-    };
-    let any = |why: Why| unmet().any(|report| report.reason == why.label());
-    if any(Why::NotPermitted) {
-        Reason::NotPermitted
-    } else if any(Why::Cycle) || any(Why::SelfReference) {
-        Reason::Cycle
-    } else if any(Why::JobFailed) {
-        Reason::DependencyFailed
-    } else if any(Why::NotFound) && waited >= NOT_FOUND_IS_NEWS {
-        Reason::NotFound
-    } else {
-        Reason::Waiting
+fn pod(pod: &Identity) -> Target {
+    Target {
+        api_version: Some("v1".to_owned()),
+        kind: "Pod".to_owned(),
+        namespace: pod.namespace.clone(),
+        name: pod.pod.clone(),
+        uid: Some(pod.uid.clone()),
     }
 }
 
@@ -233,23 +213,23 @@ fn unmet(answer: &Answer) -> String {
     }
 }
 
-/// Writes what there is to write, and forgets the pods that have not asked for a while: they are gone, or another replica
-/// answers them.
+/// Writes what there is to write, and forgets what nobody has asked about for a while: it is gone, or another replica answers
+/// for it.
 async fn write(
     client: Client,
     instance: String,
     mut backlog: mpsc::Receiver<(Target, Note)>,
-    told: Arc<DashMap<String, Told>>,
+    told: Diary,
 ) {
     let mut forget = tokio::time::interval(AGAIN_AFTER);
     loop {
         tokio::select! {
             biased;
             // Both arms are cancel-safe: a tick or a note that is not taken here comes again.
-            _ = forget.tick() => told.retain(|_, told| told.last.elapsed() < 2 * AGAIN_AFTER),
+            now = forget.tick() => told.retain(|_, told| !told.is_old(now)),
             note = backlog.recv() => {
-                let Some((pod, note)) = note else { return };
-                event::write(&client, pod, note, &instance).await;
+                let Some((target, note)) = note else { return };
+                event::write(&client, target, note, &instance).await;
                 tokio::time::sleep(PACE).await;
             }
         }
@@ -272,20 +252,27 @@ mod tests {
         let client = Client::new(deaf, "default");
         let (recorder, writer) = Recorder::new(client, "sluice-0".to_owned());
         tokio::spawn(writer);
-        let pod = |name: &str| Identity {
-            namespace: "shop".to_owned(),
-            pod: name.to_owned(),
-            uid: name.to_owned(),
-        };
         let answer = Answer {
             verdict: Decision::Wait,
             digest: String::new(),
             dependencies: Vec::new(),
             note: None,
         };
-        recorder.waiting(&pod("gone"), &answer, false);
+        let asks = |name: &str| {
+            let pod = Identity {
+                namespace: "shop".to_owned(),
+                pod: name.to_owned(),
+                uid: name.to_owned(),
+            };
+            let subject = Subject {
+                pod: &pod,
+                above: None,
+            };
+            recorder.waiting(&subject, &answer, false);
+        };
+        asks("gone");
         for _ in 0..35 {
-            recorder.waiting(&pod("here"), &answer, false);
+            asks("here");
             sleep(Duration::from_mins(1)).await;
         }
         let known: Vec<String> = recorder.told.iter().map(|it| it.key().clone()).collect();

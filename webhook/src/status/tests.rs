@@ -4,8 +4,9 @@
 
 use super::*;
 use axum::body::Body;
+use axum::extract::Path;
 use axum::http::Request;
-use axum::routing::post;
+use axum::routing::{patch, post};
 use http_body_util::BodyExt;
 use kube::Client;
 use prometheus_client::registry::Registry;
@@ -15,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tower::ServiceExt;
 
-type Events = Arc<Mutex<Vec<(String, String, String)>>>;
+type Events = Arc<Mutex<Vec<Value>>>;
 
 /// The status service, and what it wrote.
 struct Desk {
@@ -30,7 +31,11 @@ struct Desk {
 impl Desk {
     /// A pod `api-1` that was made at 0 and carries these annotations, in a cluster without ConfigMaps and Jobs.
     fn new(annotations: &Value) -> Self {
-        let events = Events::default();
+        Self::beside(annotations, Events::default())
+    }
+
+    /// The same in front of an API server that another replica writes to as well.
+    fn beside(annotations: &Value, events: Events) -> Self {
         let (known, _requests) = Known::new();
         for word in ["configmap", "job"] {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
@@ -73,10 +78,7 @@ impl Desk {
 
     /// Writes the annotations of the pod.
     fn pod_says(&self, annotations: &Value) {
-        self.service.known.gated().replace(&[json!({"metadata": {
-            "namespace": "shop", "name": "api-1", "uid": "u1", "annotations": annotations,
-            "creationTimestamp": "1970-01-01T00:00:00Z",
-        }})]);
+        self.service.known.gated().replace(&[pod(annotations)]);
     }
 
     fn put(&self, word: &str, object: &Value) {
@@ -107,7 +109,13 @@ impl Desk {
     /// Type, reason and text of each Event so far.
     async fn told(&self) -> Vec<(String, String, String)> {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        self.events.lock().unwrap().clone()
+        let events = self.events.lock().unwrap();
+        let text = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        let told = |event: &Value| {
+            let [severity, reason, note] = ["type", "reason", "note"].map(|key| text(event, key));
+            (severity, reason, note)
+        };
+        events.iter().map(told).collect()
     }
 
     /// The text of the last Event, which is a Warning for this reason.
@@ -148,19 +156,40 @@ fn api_server(events: Events) -> Client {
             },
         }))
     };
+    let written = Arc::clone(&events);
     let record = move |Json(event): Json<Value>| async move {
-        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-        let told = (text("type"), text("reason"), text("note"));
-        events.lock().unwrap().push(told);
-        Json(event)
+        let mut written = written.lock().unwrap();
+        let name = |event: &Value| event["metadata"]["name"].clone();
+        if written.iter().any(|other| name(other) == name(&event)) {
+            let exists = json!({"kind": "Status", "status": "Failure", "code": 409, "message": "", "reason": "AlreadyExists"});
+            return (StatusCode::CONFLICT, Json(exists));
+        }
+        written.push(event.clone());
+        (StatusCode::CREATED, Json(event))
     };
+    let go_on = move |Path(name): Path<String>, Json(change): Json<Value>| async move {
+        let mut events = events.lock().unwrap();
+        let event = events
+            .iter_mut()
+            .find(|event| event["metadata"]["name"] == name.as_str());
+        let event = event.expect("only what is there goes on");
+        event["series"] = change["series"].clone();
+        Json(event.clone())
+    };
+    let events = "/apis/events.k8s.io/v1/namespaces/shop/events";
     let router = Router::new()
         .route("/apis/authentication.k8s.io/v1/tokenreviews", post(review))
-        .route(
-            "/apis/events.k8s.io/v1/namespaces/shop/events",
-            post(record),
-        );
+        .route(events, post(record))
+        .route(&format!("{events}/{{name}}"), patch(go_on));
     Client::new(router, "sluice-system")
+}
+
+/// Made at 0.
+fn pod(annotations: &Value) -> Value {
+    json!({"metadata": {
+        "namespace": "shop", "name": "api-1", "uid": "u1", "annotations": annotations,
+        "creationTimestamp": "1970-01-01T00:00:00Z",
+    }})
 }
 
 fn waits(on_timeout: &str) -> Value {
@@ -340,4 +369,91 @@ async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() 
     assert!(memory.heard());
     desk.service.known.wake_all();
     assert_eq!(desk.ask("").await.verdict, wire::Decision::Open);
+}
+
+fn missing() -> Value {
+    json!({"sluice.dev/depends-on": "configmap/go"})
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_missing_is_told_once_after_ten_seconds_and_then_that_it_came() {
+    let desk = Desk::new(&missing());
+    let watch = async {
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        assert_eq!(desk.told().await, [], "it is no news yet");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(desk.warned("NotFound").await.contains("ConfigMap/go"));
+    };
+    let ((), (_, answer)) = tokio::join!(watch, desk.gate(500));
+    assert_eq!(answer.verdict, wire::Decision::Wait);
+    assert_eq!(desk.told().await.len(), 1);
+
+    desk.put("configmap", &config_map());
+    desk.ask(&answer.digest).await;
+    let last = desk.told().await.pop().unwrap();
+    assert_eq!((last.0.as_str(), last.1.as_str()), ("Normal", "Released"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_replicas_write_one_event_and_let_it_go_on() {
+    let one = Desk::new(&missing());
+    let other = Desk::beside(&missing(), Arc::clone(&one.events));
+    let mut seen = String::new();
+    let count = |of: u64| {
+        let events = one.events.lock().unwrap();
+        assert_eq!(events.len(), 1, "at {of} s: {events:?}");
+        events[0]["series"]["count"].clone()
+    };
+    for turn in 0..40_u64 {
+        let desk = if turn.is_multiple_of(2) { &one } else { &other };
+        seen = desk.ask(&seen).await.digest;
+        let now = one.began.elapsed().as_secs();
+        if (40..600).contains(&now) {
+            assert_eq!(count(now), Value::Null, "at {now} s");
+        }
+    }
+    assert_eq!(count(1_000), 2);
+    one.put("configmap", &config_map());
+    other.put("configmap", &config_map());
+    other.ask(&seen).await;
+    let last = one.told().await.pop().unwrap();
+    assert_eq!((last.0.as_str(), last.1.as_str()), ("Normal", "Released"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_workload_above_is_told_as_well() {
+    let desk = Desk::new(&missing());
+    let mut owned = pod(&json!({"sluice.dev/gated": "true"}));
+    owned["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true}]);
+    desk.service.known.gated().replace(&[owned]);
+    desk.put(
+        "job",
+        &json!({
+            "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {
+                "namespace": "shop", "name": "seed", "uid": "u2", "annotations": missing(),
+                "creationTimestamp": "1970-01-01T00:00:00Z",
+            },
+        }),
+    );
+    let (_, answer) = desk.gate(30).await;
+    desk.put("configmap", &config_map());
+    desk.ask(&answer.digest).await;
+    desk.told().await;
+    let events = desk.events.lock().unwrap();
+    let about = |event: &Value| {
+        let object = &event["regarding"];
+        let [version, kind, uid] = ["apiVersion", "kind", "uid"].map(|key| object[key].clone());
+        json!([event["reason"], version, kind, uid])
+    };
+    assert_eq!(
+        events.iter().map(about).collect::<Vec<_>>(),
+        [
+            json!(["NotFound", "v1", "Pod", "u1"]),
+            json!(["NotFound", "batch/v1", "Job", "u2"]),
+            json!(["Released", "v1", "Pod", "u1"]),
+            json!(["Released", "batch/v1", "Job", "u2"]),
+        ]
+    );
 }

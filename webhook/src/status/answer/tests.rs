@@ -65,7 +65,7 @@ impl Case {
         };
         let now = Timestamp::from_second(self.after).unwrap();
         let settings = Settings::default();
-        answer(&identity, &settings, &known.view(), now, self.patient)
+        answer(&identity, &settings, &known.view(), now, self.patient).outcome
     }
 
     fn asked(&self) -> Outcome {

@@ -1,0 +1,255 @@
+//! When an answer is worth an Event. Pure: the clock is an argument.
+
+use crate::digest::short;
+use rules::judged::Reason as Why;
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+use wire::{Answer, Decision};
+
+/// A wait that is over sooner than this is worth neither an Event nor a line that says "still reading".
+pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
+/// How often an object may get an Event.
+const AT_MOST_EVERY: Duration = Duration::from_mins(1);
+/// How often an unchanged wait is told again; Events live for an hour.
+pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
+/// "Not found" in the first ten seconds is no news: an installation writes one object after the other. A wait is heard of
+/// when it has settled.
+const NOT_FOUND_IS_NEWS: Duration = Duration::from_secs(10).saturating_sub(SETTLE);
+
+/// The closed set of reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    Waiting,
+    Released,
+    Skipped,
+    TimedOut,
+    DependencyFailed,
+    NotFound,
+    NotPermitted,
+    Cycle,
+}
+
+impl Reason {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "Waiting",
+            Self::Released | Self::Skipped => "Released",
+            Self::TimedOut => "TimedOut",
+            Self::DependencyFailed => "DependencyFailed",
+            Self::NotFound => "NotFound",
+            Self::NotPermitted => "NotPermitted",
+            Self::Cycle => "Cycle",
+        }
+    }
+
+    pub(super) fn severity(self) -> &'static str {
+        match self {
+            Self::Waiting | Self::Released => "Normal",
+            Self::Skipped
+            | Self::TimedOut
+            | Self::DependencyFailed
+            | Self::NotFound
+            | Self::NotPermitted
+            | Self::Cycle => "Warning",
+        }
+    }
+
+    /// Of a gate that waits.
+    pub(super) fn of(answer: &Answer) -> Self {
+        let unmet = answer.dependencies.iter().filter(|it| !it.satisfied);
+        let any = |whys: &[Why]| {
+            let said = |why: &Why| unmet.clone().any(|report| report.reason == why.label());
+            whys.iter().any(said)
+        };
+        if any(&[Why::NotPermitted]) {
+            Self::NotPermitted
+        } else if any(&[Why::Cycle, Why::SelfReference]) {
+            Self::Cycle
+        } else if any(&[Why::JobFailed]) {
+            Self::DependencyFailed
+        } else if any(&[Why::NotFound]) {
+            Self::NotFound
+        } else {
+            Self::Waiting
+        }
+    }
+}
+
+/// What an Event would say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct News {
+    pub(super) verdict: Decision,
+    pub(super) reason: Reason,
+    pub(super) text: String,
+}
+
+impl News {
+    /// What somebody has set a time or a policy for, and the end of a wait, shall not come a minute late.
+    fn is_urgent(&self) -> bool {
+        self.verdict != Decision::Wait || self.reason == Reason::TimedOut
+    }
+}
+
+/// Whom an Event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// A pod that waits: it waits for one thing at a time, and what it says may change back.
+    Pod,
+    /// The workload above several such pods, of which each may say something else.
+    Workload,
+}
+
+/// What one object has been told.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    last: Option<(Instant, News)>,
+    /// By the digest of the words: when they were told last, and how often.
+    words: HashMap<u64, (Instant, i32)>,
+    /// Since when something is missing.
+    missing: Option<Instant>,
+}
+
+/// What to do about some news.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Tell it, for so many times by now.
+    Now(i32),
+    /// It was told; again at this moment.
+    Again(Instant),
+    /// Not yet: at this moment.
+    Later(Instant),
+}
+
+impl Told {
+    /// Whether the news is worth an Event now, and if so it counts as told.
+    pub(super) fn hear(&mut self, news: &News, whose: Whose, now: Instant) -> Due {
+        self.missing = (news.reason == Reason::NotFound).then(|| self.missing.unwrap_or(now));
+        let words = short([news.reason.word(), &news.text].join("\0"));
+        let before = match whose {
+            Whose::Pod => {
+                let last = self.last.as_ref();
+                last.filter(|(_, last)| last == news).map(|(at, _)| *at)
+            }
+            Whose::Workload => self.words.get(&words).map(|(at, _)| *at),
+        };
+        // A workload hears only what its pods have waited for.
+        let missing = self.missing.filter(|_| whose == Whose::Pod);
+        let quiet = match before {
+            Some(at) => Some(at + AGAIN_AFTER),
+            None => self.next(news),
+        };
+        let due = missing.map(|since| since + NOT_FOUND_IS_NEWS).max(quiet);
+        if let Some(at) = due.filter(|at| now < *at) {
+            return match before {
+                Some(_) => Due::Again(at),
+                None => Due::Later(at),
+            };
+        }
+        self.last = Some((now, news.clone()));
+        let (at, times) = self.words.entry(words).or_insert((now, 0));
+        (*at, *times) = (now, times.saturating_add(1));
+        Due::Now(*times)
+    }
+
+    /// The first moment for what has not just been told; `None`: at once.
+    fn next(&self, news: &News) -> Option<Instant> {
+        let (last, before) = self.last.as_ref()?;
+        let anew = (before.verdict, before.reason) != (news.verdict, news.reason);
+        (!(anew && news.is_urgent())).then(|| *last + AT_MOST_EVERY)
+    }
+
+    /// Whether it was told anything.
+    pub(super) fn anything(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Whether nothing has been told for so long that it is gone, or another replica serves it.
+    pub(super) fn is_old(&self, now: Instant) -> bool {
+        let since = self.last.as_ref().map(|(last, _)| *last).or(self.missing);
+        since.is_none_or(|since| now.duration_since(since) >= 2 * AGAIN_AFTER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn news(reason: Reason, text: &str) -> News {
+        News {
+            verdict: Decision::Wait,
+            reason,
+            text: text.to_owned(),
+        }
+    }
+
+    /// What is told of some news, each heard at its second, as `(second, times)`.
+    fn told(whose: Whose, heard: impl IntoIterator<Item = (u64, News)>) -> Vec<(u64, i32)> {
+        let began = Instant::now();
+        let mut told = Told::default();
+        let hear = |(second, news): (u64, News)| {
+            let now = began + Duration::from_secs(second);
+            match told.hear(&news, whose, now) {
+                Due::Now(times) => Some((second, times)),
+                Due::Again(_) | Due::Later(_) => None,
+            }
+        };
+        heard.into_iter().filter_map(hear).collect()
+    }
+
+    #[test]
+    fn an_unchanged_wait_is_told_every_ten_minutes() {
+        let heard = || (0..1_300).map(|second| (second, news(Reason::Waiting, "a")));
+        for whose in [Whose::Pod, Whose::Workload] {
+            assert_eq!(told(whose, heard()), [(0, 1), (600, 2), (1_200, 3)]);
+        }
+    }
+
+    #[test]
+    fn a_change_is_told_once_a_minute_has_passed_and_so_is_a_change_back() {
+        let text = |second: u64| {
+            if (5..70).contains(&second) { "b" } else { "a" }
+        };
+        let heard = (0..200).map(|second| (second, news(Reason::Waiting, text(second))));
+        assert_eq!(told(Whose::Pod, heard), [(0, 1), (60, 1), (120, 2)]);
+    }
+
+    #[test]
+    fn pods_that_wait_for_different_things_do_not_take_turns() {
+        let text = |second: u64| if second.is_multiple_of(2) { "a" } else { "b" };
+        let heard = (0..900).map(|second| (second, news(Reason::Waiting, text(second))));
+        let said = [(0, 1), (61, 1), (600, 2), (661, 2)];
+        assert_eq!(told(Whose::Workload, heard), said);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_ten_seconds_after_the_wait_began() {
+        let missing = |second| (second, news(Reason::NotFound, "a"));
+        assert_eq!(told(Whose::Pod, (2..600).map(missing)), [(10, 1)]);
+        assert_eq!(told(Whose::Workload, (2..600).map(missing)), [(2, 1)]);
+        let there = (9, news(Reason::Waiting, "b"));
+        let heard = (2..9)
+            .map(missing)
+            .chain([there])
+            .chain((10..100).map(missing));
+        assert_eq!(told(Whose::Pod, heard), [(9, 1), (69, 1)]);
+    }
+
+    #[test]
+    fn the_end_of_a_wait_and_its_timeout_are_told_at_once() {
+        let late = news(Reason::TimedOut, "c");
+        let open = News {
+            verdict: Decision::Open,
+            ..news(Reason::Released, "d")
+        };
+        let heard = [
+            (0, news(Reason::Waiting, "a")),
+            (1, late),
+            (2, open.clone()),
+            (3, open),
+        ];
+        for whose in [Whose::Pod, Whose::Workload] {
+            assert_eq!(told(whose, heard.clone()), [(0, 1), (1, 1), (2, 1)]);
+        }
+    }
+}
