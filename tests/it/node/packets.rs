@@ -41,7 +41,7 @@ async fn nothing_opens_while_no_packet_arrives_and_the_right_ones_open_afterward
                 node.lose_packets_of(&replicas).await;
                 ns.kubectl(["delete", "service/a"]).await.ok();
                 ns.apply([config_map("late")]).await.ok();
-                api.gate_says("(Stale").await;
+                api.gate_says("to reach the API server again").await;
                 tokio::time::sleep(silence().saturating_sub(STALE)).await;
                 api.is_shut().await;
             },
