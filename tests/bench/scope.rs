@@ -14,7 +14,7 @@ use rules::verdict::{self, Policy};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use webhook::known::{Known, View};
+use webhook::known::{Known, Settings, View};
 
 /// Objects in the scope, and as many gates that wait for all of them.
 const SIZES: [usize; 3] = [10, 100, 500];
@@ -58,14 +58,14 @@ struct Scope {
 
 impl Scope {
     fn new(size: usize) -> Result<Self> {
-        let (known, _requests) = Known::new();
+        let (known, _requests) = Known::new(Settings::of_the_chart());
         for kind in scope::workloads() {
-            known.store(&kind).replace::<&Value>([]);
+            known.want(&kind).replace::<&Value>([]);
         }
         known.plans().replace::<&Value>([]);
         let jobs = Kind::Builtin(by_word("job").context("built in")?);
         let objects: Vec<Value> = (0..size).map(|index| job(index, 0)).collect();
-        known.store(&jobs).replace(&objects);
+        known.want(&jobs).replace(&objects);
         let view = known.view();
         let dependents = (0..size).map(|index| {
             let pod = pod(index);
@@ -97,7 +97,7 @@ impl Scope {
         let views: Vec<View> = judged.collect::<Result<_>>()?;
         let begun = Instant::now();
         let changed = job(index, round + 1);
-        self.known.store(&self.jobs).apply(&changed);
+        self.known.want(&self.jobs).apply(&changed);
         let mut again = Vec::new();
         for (view, dependent) in views.iter().zip(&self.dependents) {
             if view.changed().now_or_never().is_some() {

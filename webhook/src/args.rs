@@ -2,10 +2,14 @@
 
 mod assemble;
 
+use crate::follow::ConfigMapRef;
 use crate::gate_policy::Fixed;
 use crate::inject::{Amounts, Resources};
+use crate::known::{HealthSources, Settings};
 use crate::telemetry::LogFormat;
 use clap::{Parser, ValueEnum};
+use rules::kinds::Kind;
+use rules::verdict::{CrossNamespace, Policy};
 use std::time::Duration;
 
 /// Orders the start of pods: admission webhook and status service.
@@ -134,6 +138,39 @@ impl Args {
             },
             run_as_user: self.gate_run_as_user,
             config_map: self.injection_config_map.clone(),
+        }
+    }
+
+    /// What the verdicts rest on beside the cluster's state.
+    fn settings(&self) -> Settings {
+        let custom = |(group, word): (String, String)| Kind::Custom { group, word };
+        let granted = self.workloads.iter().chain(&self.custom_kinds);
+        Settings {
+            policy: Policy {
+                cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
+                config_depends_on: self.honor_config_depends_on,
+            },
+            workloads: self.workloads.clone(),
+            granted: granted.cloned().map(custom).collect(),
+            follows_helm_releases: self.follow_helm_releases,
+            health_rules: HealthSources {
+                administrator: self.health_rules_configmap().is_some(),
+                builtin: self.builtin_health_rules,
+            },
+        }
+    }
+
+    /// The ConfigMap with the administrator's health rules.
+    fn health_rules_configmap(&self) -> Option<&str> {
+        let name = self.health_rules_configmap.as_deref();
+        name.filter(|name| !name.is_empty())
+    }
+
+    /// A ConfigMap of our own namespace.
+    fn config_map(&self, name: &str) -> ConfigMapRef {
+        ConfigMapRef {
+            namespace: self.service_namespace.clone(),
+            name: name.to_owned(),
         }
     }
 }

@@ -9,3 +9,5 @@ pub mod memory;
 pub mod plans;
 pub mod slots;
 mod watch;
+
+pub use config_map::ConfigMapRef;

@@ -15,6 +15,7 @@ mod trim;
 mod view;
 mod waiters;
 
+pub use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub use settings::Settings;
 pub use store::{Condition, Details, Entry, Store};
@@ -26,8 +27,7 @@ use health_rules::HealthRules;
 use memory::Memory;
 use rules::kinds::Kind;
 use slots::Slots;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
 use waiters::{Subscription, Waiters};
 
@@ -45,17 +45,16 @@ pub struct Known {
     plans: Arc<Store>,
     memory: Arc<Memory>,
     slots: Arc<Slots>,
-    health_rules: Arc<HealthRules>,
+    health_rules: HealthRules,
     wanted: mpsc::UnboundedSender<Kind>,
     /// Who looked at which custom kinds there are.
     kinds: Waiters<()>,
-    reads_secrets: AtomicBool,
-    granted: OnceLock<Vec<Kind>>,
+    settings: Settings,
 }
 
 impl Known {
     /// Nothing is known yet, and the kinds that somebody asked for first, for whoever starts the watches.
-    pub fn new() -> (Arc<Self>, mpsc::UnboundedReceiver<Kind>) {
+    pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<Kind>) {
         let (wanted, requests) = mpsc::unbounded_channel();
         let known = Self {
             stores: DashMap::new(),
@@ -65,11 +64,10 @@ impl Known {
             plans: Arc::default(),
             memory: Arc::default(),
             slots: Arc::default(),
-            health_rules: Arc::default(),
+            health_rules: HealthRules::new(settings.health_rules),
             wanted,
             kinds: Waiters::default(),
-            reads_secrets: AtomicBool::new(false),
-            granted: OnceLock::new(),
+            settings,
         };
         (Arc::new(known), requests)
     }
@@ -84,30 +82,19 @@ impl Known {
         &self.unscheduled
     }
 
-    /// Returns when somebody has looked for them: when something that is waited for is not ready.
+    /// Has the pods without a node watched from now on.
+    fn want_unscheduled(&self) {
+        self.unscheduled_wanted.notify_one();
+    }
+
+    /// Returns when somebody wants them: when something that is waited for is not ready.
     pub async fn unscheduled_wanted(&self) {
         self.unscheduled_wanted.notified().await;
     }
 
-    /// Lets views look at the metadata of Secrets by themselves, not only where a list names one: the administrator has
-    /// given the right to.
-    pub fn read_secrets(&self) {
-        self.reads_secrets.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether [`Known::read_secrets`] was called.
-    pub fn reads_secrets(&self) -> bool {
-        self.reads_secrets.load(Ordering::Relaxed)
-    }
-
-    /// Has these custom kinds watched as soon as somebody waits for a wave, a group or a release, which may have objects of
-    /// them. Only the first call counts.
-    pub fn grant(&self, kinds: Vec<Kind>) {
-        let _ = self.granted.set(kinds);
-    }
-
-    fn granted(&self) -> &[Kind] {
-        self.granted.get().map_or(&[], Vec::as_slice)
+    /// What the administrator has chosen.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The store of the plans.
@@ -126,7 +113,7 @@ impl Known {
     }
 
     /// The health rules of the administrator.
-    pub fn health_rules(&self) -> &Arc<HealthRules> {
+    pub fn health_rules(&self) -> &HealthRules {
         &self.health_rules
     }
 
@@ -137,10 +124,15 @@ impl Known {
         }
     }
 
-    /// The store of a kind; the first call for a kind asks for its watch.
-    pub fn store(&self, kind: &Kind) -> Arc<Store> {
-        if let Some(store) = self.stores.get(kind) {
-            return Arc::clone(&store);
+    /// The store of a kind that is watched, or is about to be.
+    pub fn watched(&self, kind: &Kind) -> Option<Arc<Store>> {
+        self.stores.get(kind).map(|store| Arc::clone(&store))
+    }
+
+    /// The store of a kind, which is watched from now on.
+    pub fn want(&self, kind: &Kind) -> Arc<Store> {
+        if let Some(store) = self.watched(kind) {
+            return store;
         }
         let store = Arc::clone(&self.stores.entry(kind.clone()).or_insert_with(|| {
             // The receiver lives as long as the process; without it (in a test) nothing is ever synced, which is true.
@@ -157,8 +149,7 @@ impl Known {
     ///
     /// Whoever waits on the spelling's first store is woken and finds the shared one.
     pub fn alias(&self, spelling: &Kind, canonical: &Kind) -> bool {
-        let before = self.stores.get(spelling).map(|store| Arc::clone(&store));
-        let existing = self.stores.get(canonical).map(|store| Arc::clone(&store));
+        let (before, existing) = (self.watched(spelling), self.watched(canonical));
         let watched = existing.is_some();
         let Some(shared) = existing.or_else(|| before.clone()) else {
             return watched;

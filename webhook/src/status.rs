@@ -7,7 +7,7 @@ mod identity;
 pub use events::Recorder;
 pub use identity::{Authenticator, Identity, Refusal};
 
-use crate::known::{Known, Settings};
+use crate::known::Known;
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
 use answer::{Cut, Opened, Outcome, Waiting, answer};
@@ -35,8 +35,6 @@ pub struct Service {
     pub known: Arc<Known>,
     /// Who asks.
     pub authenticator: Authenticator,
-    /// What decides.
-    pub settings: Arc<Settings>,
     /// Where Events go.
     pub recorder: Recorder,
     /// What is counted.
@@ -84,7 +82,8 @@ async fn verdict(
         let view = service.known.view();
         let now = (service.clock)();
         let settled = began.elapsed() >= SETTLE;
-        let answered = answer(&identity, &service.settings, &view, now, !settled);
+        let settings = service.known.settings();
+        let answered = answer(&identity, settings, &view, now, !settled);
         let subject = Subject {
             pod: &identity,
             above: answered.above.as_ref(),

@@ -1,7 +1,7 @@
 //! What the watches have brought, looked at from the side: nothing is asked for, so a kind that no gate has needed yet is
 //! unknown, whatever a list says.
 
-use crate::known::{self, Condition, Store};
+use crate::known::{Condition, Known, Store};
 use rules::advice::{Seen, Served, Target, Workload};
 use rules::dependency::{ObjectRef, Selection};
 use rules::kinds::{self, Kind};
@@ -13,20 +13,15 @@ use std::sync::Arc;
 
 /// What the status service knows.
 #[derive(Debug)]
-pub struct Cached(pub Arc<known::Known>);
+pub struct Cached(pub Arc<Known>);
 
 /// What is said of a kind that nobody watches.
 const UNWATCHED: Unavailable = Unavailable::Syncing;
 
 impl Cached {
-    /// The store of a kind that is watched. Not [`known::Known::store`], which would begin to watch it.
-    fn watched(&self, kind: &Kind) -> Option<Arc<Store>> {
-        let mut stores = self.0.stores().into_iter();
-        stores.find_map(|(it, store)| (it == *kind).then_some(store))
-    }
-
     fn live(&self, kind: &Kind) -> Option<Arc<Store>> {
-        self.watched(kind)
+        self.0
+            .watched(kind)
             .filter(|store| store.believed_until().is_ok())
     }
 }
@@ -74,7 +69,7 @@ impl Seen for Cached {
     }
 
     fn is_forbidden(&self, kind: &Kind) -> bool {
-        let store = self.watched(kind);
+        let store = self.0.watched(kind);
         store.is_some_and(|store| store.condition() == Condition::Forbidden)
     }
 
@@ -101,6 +96,7 @@ fn target(from: &Workload<'_>, object: Value) -> Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::known::Settings;
     use serde_json::json;
 
     fn builtin(group: &str, kind: &str) -> Kind {
@@ -130,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_nobody_watches_is_unknown_and_stays_unwatched() {
-        let (known, mut requests) = known::Known::new();
+        let (known, mut requests) = Known::new(Settings::of_the_chart());
         let seen = Cached(known);
         let migrate = named(builtin("batch", "Job"), "migrate");
         let selection = Selection {
@@ -152,13 +148,13 @@ mod tests {
 
     #[test]
     fn what_is_watched_is_known_while_the_watch_is_connected() {
-        let (known, _requests) = known::Known::new();
+        let (known, _requests) = Known::new(Settings::of_the_chart());
         let migrate = named(builtin("batch", "Job"), "migrate");
         let object = |release: &str| {
             json!({"metadata": {"namespace": "shop", "name": "migrate",
                 "labels": {"app.kubernetes.io/instance": release}}})
         };
-        let store = known.store(&migrate.kind);
+        let store = known.want(&migrate.kind);
         let seen = Cached(known);
         let look = |name: &str| {
             with_workload(|from| seen.object(from, &named(migrate.kind.clone(), name)))
@@ -184,9 +180,9 @@ mod tests {
 
     #[test]
     fn what_is_of_the_cluster_is_found_there() {
-        let (known, _requests) = known::Known::new();
+        let (known, _requests) = Known::new(Settings::of_the_chart());
         let kind = builtin("scheduling.k8s.io", "PriorityClass");
-        let store = known.store(&kind);
+        let store = known.want(&kind);
         store.replace(&[json!({"metadata": {"name": "high"}})]);
         let seen = Cached(known);
         let found = with_workload(|from| seen.object(from, &named(kind, "high")));
@@ -195,13 +191,13 @@ mod tests {
 
     #[test]
     fn endpoints_are_those_of_the_service() {
-        let (known, _requests) = known::Known::new();
+        let (known, _requests) = Known::new(Settings::of_the_chart());
         let slice = |service: &str, endpoints: Value| {
             let labels = json!({"kubernetes.io/service-name": service});
             let metadata = json!({"namespace": "shop", "name": service, "labels": labels});
             json!({"metadata": metadata, "endpoints": endpoints})
         };
-        let store = known.store(&builtin("discovery.k8s.io", "EndpointSlice"));
+        let store = known.want(&builtin("discovery.k8s.io", "EndpointSlice"));
         store.replace(&[slice("empty", json!([])), slice("full", json!([{}]))]);
         let seen = Cached(known);
         let served = |name: &str| {

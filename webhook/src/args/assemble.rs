@@ -9,7 +9,7 @@ use crate::follow::catalog::Catalog;
 use crate::follow::{health_rules, memory, plans, slots};
 use crate::gate_policy;
 use crate::inject::Keys;
-use crate::known::{Known, Settings};
+use crate::known::Known;
 use crate::metrics::Metrics;
 use crate::process::Process;
 use crate::readiness::Readiness;
@@ -25,7 +25,6 @@ use jiff::Timestamp;
 use kube::Client;
 use prometheus_client::registry::Registry;
 use rules::kinds::Kind;
-use rules::verdict::{CrossNamespace, Policy};
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -79,14 +78,11 @@ impl Args {
         let serving = parts
             .readiness
             .condition("serving", "the ports are not open yet");
-        let (known, requests) = Known::new();
-        if self.follow_helm_releases {
-            known.read_secrets();
-        }
-        let granted = self.workloads.iter().chain(&self.custom_kinds);
-        known.grant(granted.cloned().map(custom).collect());
+        let (known, requests) = Known::new(self.settings());
+        let metrics = Arc::new(Metrics::register(&mut parts.registry));
         let admission = self.admission(&mut parts, &known);
-        let status = self.status(&mut parts, known, requests);
+        self.follow(&mut parts, &known, requests, Arc::clone(&metrics));
+        let status = self.status(&mut parts, known, metrics);
         let metrics = server::Metrics::register(&mut parts.registry);
         let tls = parts
             .resolver
@@ -182,70 +178,53 @@ impl Args {
         admission.router()
     }
 
-    /// The status service, its watches and its Events.
-    fn status(
+    /// What fills `known`, and what tells of it.
+    fn follow(
         &self,
         parts: &mut Parts,
-        known: Arc<Known>,
+        known: &Arc<Known>,
         requests: UnboundedReceiver<Kind>,
-    ) -> Router {
-        let client = &parts.client;
-        let metrics = Arc::new(Metrics::register(&mut parts.registry));
+        metrics: Arc<Metrics>,
+    ) {
+        let (client, tasks) = (|| parts.client.clone(), &parts.tasks);
+        let known = || Arc::clone(known);
         let catalog = Catalog {
-            client: client.clone(),
-            known: Arc::clone(&known),
-            metrics: Arc::clone(&metrics),
-            tasks: parts.tasks.clone(),
+            client: client(),
+            known: known(),
+            metrics,
+            tasks: tasks.clone(),
         };
-        parts.tasks.keep("catalog", catalog.run(requests));
-        let config = memory::Config {
-            namespace: self.service_namespace.clone(),
-            name: self.memory_config_map.clone(),
-        };
-        let keep = memory::keep(client.clone(), config, Arc::clone(&known));
-        parts.tasks.keep("memory", keep);
-        let settings = Arc::new(Settings {
-            policy: Policy {
-                cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
-                config_depends_on: self.honor_config_depends_on,
-            },
-            workloads: self.workloads.clone(),
-        });
-        let config = slots::Config {
-            namespace: self.service_namespace.clone(),
-            name: self.slots_config_map.clone(),
-        };
-        let keep = slots::keep(
-            client.clone(),
-            config,
-            Arc::clone(&known),
-            Arc::clone(&settings),
-        );
-        parts.tasks.keep("slots", keep);
-        let config = health_rules::Config {
-            namespace: self.service_namespace.clone(),
-            name: self.health_rules_configmap.clone(),
-            builtin: self.builtin_health_rules,
-            instance: self.instance.clone(),
-        };
+        tasks.keep("catalog", catalog.run(requests));
+        let stored = self.config_map(&self.memory_config_map);
+        tasks.keep("memory", memory::keep(client(), stored, known()));
+        let stored = self.config_map(&self.slots_config_map);
+        tasks.keep("slots", slots::keep(client(), stored, known()));
         let errors = health_rules::register(&mut parts.registry);
-        health_rules::start(client, config, &known, errors, &parts.tasks);
-        let plans = plans::follow(client.clone(), Arc::clone(&known), self.instance.clone());
-        parts.tasks.keep("plans", plans);
-        let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
-        parts.tasks.keep("events", writer);
+        if let Some(name) = self.health_rules_configmap() {
+            let (stored, instance) = (self.config_map(name), self.instance.clone());
+            let follow = health_rules::follow(client(), stored, known(), errors, instance);
+            tasks.keep("health rules", follow);
+        }
+        let plans = plans::follow(client(), known(), self.instance.clone());
+        tasks.keep("plans", plans);
         let synced = parts
             .readiness
             .condition("watches", "the gated pods have not been listed yet");
-        let gated = Arc::clone(known.gated());
-        parts.tasks.run("first list of gated pods", async move {
+        let gated = Arc::clone(known().gated());
+        tasks.run("first list of gated pods", async move {
             gated.synced().await;
             synced.met();
         });
+    }
+
+    /// The status service and its Events.
+    fn status(&self, parts: &mut Parts, known: Arc<Known>, metrics: Arc<Metrics>) -> Router {
+        let client = &parts.client;
+        let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
+        parts.tasks.keep("events", writer);
         status::router(Arc::new(Service {
             known,
             authenticator: Authenticator::new(client.clone()),
-            settings,
             recorder,
             metrics,
             shutdown: parts.shutdown.clone(),
@@ -263,10 +242,6 @@ async fn listen(port: u16) -> Result<TcpListener> {
             .await
             .with_context(|| format!("failed to listen on port {port}")),
     }
-}
-
-fn custom((group, word): (String, String)) -> Kind {
-    Kind::Custom { group, word }
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ impl Catalog {
         tasks.keep("watch of plans", self.clone().follow_plans());
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         if let Some(jobs) = kinds::builtin("batch", "Job") {
-            self.known.store(&Kind::Builtin(jobs));
+            self.known.want(&Kind::Builtin(jobs));
         }
         while let Some(kind) = requests.recv().await {
             tasks.run(format!("watch of {kind}"), self.clone().serve(kind));
@@ -122,7 +122,7 @@ impl Catalog {
 
     async fn serve(self, kind: Kind) {
         info!("Watch asked for");
-        let store = self.known.store(&kind);
+        let store = self.known.want(&kind);
         match &kind {
             Kind::Builtin(builtin) => {
                 let target = Target {
@@ -320,6 +320,7 @@ fn defined(definition: &Value, word: &str) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::known::Settings;
     use crate::tasks::Tasks;
     use axum::body::Body as Answer;
     use axum::http::{Request, Response};
@@ -341,7 +342,7 @@ mod tests {
                 .body(Answer::from(nothing.to_string()));
             Ok::<_, Infallible>(answer.unwrap())
         });
-        let (known, requests) = Known::new();
+        let (known, requests) = Known::new(Settings::of_the_chart());
         let (spawner, mut tasks) = Tasks::new();
         let catalog = Catalog {
             client: Client::new(api_server, "default"),
@@ -359,7 +360,7 @@ mod tests {
                 word: "Widget".into(),
             },
         ];
-        let [definitions, widgets] = kinds.map(|kind| known.store(&kind));
+        let [definitions, widgets] = kinds.map(|kind| known.want(&kind));
         if answers.is_some() {
             definitions.clear(Condition::Forbidden);
         }

@@ -1,12 +1,12 @@
 //! Reads the ConfigMap, follows it, and writes what changes here.
 
-use super::config_map::{self, News};
+use super::config_map::{self, ConfigMapRef, News};
 use crate::known::Known;
 use crate::known::memory::{Memory, Passed, owner_uid};
-use futures::TryStreamExt;
+use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Client;
 use kube::api::{Api, Patch, PatchParams};
-use kube::{Client, Error};
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::world::World;
@@ -14,86 +14,41 @@ use serde_json::json;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tracing::{debug, warn};
+use tracing::warn;
 
 /// Changes of this long become one write.
 const GATHER: Duration = Duration::from_millis(200);
-/// After a failed read or write.
+/// After a failed write.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// How often what is no longer needed is removed.
 const PRUNE: Duration = Duration::from_mins(5);
 
-/// Where the memory is kept.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// Our own namespace.
-    pub namespace: String,
-    /// The ConfigMap's name.
-    pub name: String,
-}
-
 /// Keeps memory and ConfigMap alike for as long as the process runs.
-pub async fn keep(client: Client, config: Config, known: Arc<Known>) {
-    let memory = known.memory();
-    let api = Api::<ConfigMap>::namespaced(client, &config.namespace);
+pub async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>) {
+    let (memory, name) = (known.memory(), stored.name);
+    let api = Api::<ConfigMap>::namespaced(client, &stored.namespace);
+    let mut changes = pin!(config_map::follow(api.clone(), name.clone()));
     let mut prune = tokio::time::interval(PRUNE);
-    prune.tick().await;
     loop {
-        let loaded = load(&api, &config.name, memory).await;
-        // A refusal is a sign too: it says nothing against what is remembered here.
-        if matches!(loaded, Ok(_) | Err(Error::Api(_))) {
-            heard(&known);
-        }
-        let version = match loaded {
-            Ok(version) => version,
-            Err(error) => {
-                warn!(%error, name = config.name, "Cannot read what is remembered");
-                tokio::time::sleep(TRY_AGAIN).await;
-                continue;
-            }
-        };
-        let mut watched = pin!(follow(&api, &config.name, version, &known));
-        loop {
-            tokio::select! {
-                // Each arm is cancel-safe: the stream keeps what is not taken, what is unwritten stays so, a tick comes again.
-                ended = &mut watched => {
-                    if let Err(error) = ended {
-                        debug!(%error, "The watch of what is remembered ended");
-                        tokio::time::sleep(TRY_AGAIN).await;
-                    }
-                    break;
-                }
-                () = memory.changed.notified() => write(&api, &config.name, memory).await,
-                _ = prune.tick() => memory.prune(|key, passed| is_gone(&known, key, passed)),
-            }
+        tokio::select! {
+            biased;
+            // Each arm is cancel-safe: news and ticks that are not taken come again, what is unwritten stays so.
+            Some(news) = changes.next() => learn(&known, news),
+            () = memory.changed.notified(), if memory.is_loaded() => write(&api, &name, memory).await,
+            _ = prune.tick() => memory.prune(|key, passed| is_gone(&known, key, passed)),
         }
     }
 }
 
-async fn load(api: &Api<ConfigMap>, name: &str, memory: &Memory) -> Result<String, Error> {
-    let stored = api.get(name).await?;
-    memory.learn(stored.data.unwrap_or_default());
-    Ok(stored.metadata.resource_version.unwrap_or_default())
-}
-
-async fn follow(
-    api: &Api<ConfigMap>,
-    name: &str,
-    version: String,
-    known: &Known,
-) -> Result<(), Error> {
-    let changes = config_map::follow(api.clone(), name.to_owned(), version);
-    let mut changes = pin!(changes);
-    while let Some(news) = changes.try_next().await? {
-        if let News::Written(stored) = news {
+/// Takes over what the API server says. A refusal is a sign too: it says nothing against what is remembered here.
+fn learn(known: &Known, news: News) {
+    match news {
+        News::Read(stored) | News::Written(stored) => {
             known.memory().learn(stored.data.unwrap_or_default());
         }
-        heard(known);
+        News::Absent => warn!("There is no ConfigMap that remembers; the chart makes one"),
+        News::Refused | News::Sign => {}
     }
-    Ok(())
-}
-
-fn heard(known: &Known) {
     if known.memory().heard() {
         known.wake_all();
     }

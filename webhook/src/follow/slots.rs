@@ -3,11 +3,11 @@
 mod claims;
 
 use super::catalog::resource;
-use super::config_map::{self, News};
+use super::config_map::{self, ConfigMapRef, News};
 use crate::known::slots::{key, value};
-use crate::known::{Known, Settings, View};
+use crate::known::{Known, View};
 use claims::claims;
-use futures::TryStreamExt;
+use futures::{Stream, StreamExt};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams};
@@ -32,31 +32,16 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// Slots are looked through this often although nothing is known to have changed: a holder may be gone with its pods.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Where the holders are written down.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// Our own namespace.
-    pub namespace: String,
-    /// The ConfigMap's name.
-    pub name: String,
-}
-
 /// Gives slots away for as long as the process runs; until the first is asked for, nothing is read.
-pub async fn keep(client: Client, config: Config, known: Arc<Known>, settings: Arc<Settings>) {
+pub async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>) {
     let keeper = Keeper {
-        api: Api::namespaced(client.clone(), &config.namespace),
+        api: Api::namespaced(client.clone(), &stored.namespace),
         client,
-        name: config.name,
+        name: stored.name,
         known,
-        settings,
     };
     keeper.known.slots().wanted.notified().await;
-    loop {
-        if let Err(error) = keeper.run().await {
-            warn!(%error, name = keeper.name, "Cannot read or write who may run");
-            tokio::time::sleep(TRY_AGAIN).await;
-        }
-    }
+    keeper.run().await;
 }
 
 struct Keeper {
@@ -64,46 +49,50 @@ struct Keeper {
     api: Api<ConfigMap>,
     name: String,
     known: Arc<Known>,
-    settings: Arc<Settings>,
 }
 
-/// Why the holders of a wave change.
+/// What is written of each wave; nothing takes its key away.
 type Changes = BTreeMap<String, Option<String>>;
 
 impl Keeper {
-    /// Until the watch ends.
-    async fn run(&self) -> Result<(), Error> {
-        let slots = self.known.slots();
-        let stored = self.api.get(&self.name).await?;
-        slots.begin(&stored);
-        let version = stored.metadata.resource_version.unwrap_or_default();
-        let mut watched = pin!(self.follow(version));
-        // Waves that nobody comes back to are looked through once for each watch, or the ConfigMap would grow for ever.
-        let mut all = true;
+    async fn run(&self) {
+        let changes = config_map::follow(self.api.clone(), self.name.clone());
+        let mut changes = pin!(changes);
+        // Waves that nobody comes back to are looked through after each reading, or the ConfigMap would grow for ever.
+        let mut all = false;
         loop {
             let view = self.known.view();
-            self.round(&view, all).await?;
-            all = false;
+            match self.round(&view, all).await {
+                Ok(()) => all = false,
+                Err(error) => {
+                    warn!(%error, name = self.name, "Cannot read or write who may run");
+                    tokio::time::sleep(TRY_AGAIN).await;
+                }
+            }
             tokio::select! {
-                ended = &mut watched => return ended,
+                biased;
+                // Each arm is cancel-safe: what is not taken here comes again.
+                () = self.learn(&mut changes) => all = true,
                 () = view.changed() => {}
-                () = slots.wanted.notified() => {}
+                () = self.known.slots().wanted.notified() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
             }
             tokio::time::sleep(GATHER).await;
         }
     }
 
-    async fn follow(&self, version: String) -> Result<(), Error> {
-        let changes = config_map::follow(self.api.clone(), self.name.clone(), version);
-        let mut changes = pin!(changes);
-        while let Some(news) = changes.try_next().await? {
+    /// Takes over what the API server says, until the ConfigMap has been read anew.
+    async fn learn(&self, changes: &mut (impl Stream<Item = News> + Unpin)) {
+        let slots = self.known.slots();
+        while let Some(news) = changes.next().await {
             match news {
-                News::Written(stored) => self.known.slots().learn(&stored),
-                News::Sign => self.known.slots().heard(),
+                News::Read(stored) => return slots.begin(&stored),
+                News::Written(stored) => slots.learn(&stored),
+                News::Sign => slots.heard(),
+                News::Absent => warn!("There is no ConfigMap for slots; the chart makes one"),
+                News::Refused => {}
             }
         }
-        Ok(())
     }
 
     /// Looks at every wave in which somebody waits, or at all of them, and writes what changes; on a conflict looks again at
@@ -158,7 +147,7 @@ impl Keeper {
             }
         }
         let now = Timestamp::now();
-        let claims = claims(wave, holders, &self.settings, view, now);
+        let claims = claims(wave, holders, self.known.settings(), view, now);
         let is_finished = |holder: &Holder| holder.is_among(&finished);
         let changed = allot(holders.to_vec(), is_finished, claims.ready, claims.most);
         if changed == holders {

@@ -5,7 +5,7 @@
 //! long. Remembering results instead would save nothing: an object is judged when it has changed.
 
 use super::Heard;
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use rules::health::{self, Rules};
 use rules::judged::{Judged, Reason};
 use rules::kinds;
@@ -14,47 +14,51 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+/// Where the rules come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HealthSources {
+    /// Whether a ConfigMap of the administrator is named.
+    pub administrator: bool,
+    /// Whether the library counts.
+    pub builtin: bool,
+}
+
 /// The rules that count at the moment.
 #[derive(Debug)]
 pub struct HealthRules {
-    layers: ArcSwap<Layers>,
+    /// `None` until the ConfigMap that is named has been read.
+    administrator: ArcSwapOption<Rules>,
+    builtin: bool,
     heard: Mutex<Heard>,
 }
 
-#[derive(Debug)]
-struct Layers {
-    /// `None` while a ConfigMap is named and has not been read yet.
-    administrator: Option<Rules>,
-    builtin: bool,
-}
-
-/// The library alone.
-impl Default for HealthRules {
-    fn default() -> Self {
+impl HealthRules {
+    pub(super) fn new(sources: HealthSources) -> Self {
+        let none = (!sources.administrator).then(|| Arc::new(Rules::default()));
         Self {
-            layers: ArcSwap::from_pointee(Layers {
-                administrator: Some(Rules::default()),
-                builtin: true,
-            }),
+            administrator: ArcSwapOption::new(none),
+            builtin: sources.builtin,
             heard: Mutex::default(),
         }
     }
-}
 
-impl HealthRules {
     /// What the rule for the object's kind says: the administrator's, else the library's.
     pub fn judge(&self, object: &Value) -> Option<Judged> {
-        let layers = self.layers.load();
-        let Some(administrator) = &layers.administrator else {
+        let Some(administrator) = &*self.administrator.load() else {
             return is_custom(object).then(unread);
         };
         if administrator.concerns(object) {
             return off_the_runtime(|| administrator.judge(object));
         }
-        if layers.builtin && health::is_builtin(object) {
+        if self.builtin && health::is_builtin(object) {
             return off_the_runtime(|| health::builtin(object));
         }
         None
+    }
+
+    /// Puts what the administrator's ConfigMap says in the place of what it said before.
+    pub fn replace(&self, administrator: Rules) {
+        self.administrator.store(Some(Arc::new(administrator)));
     }
 
     /// The API server gave a sign of the ConfigMap. Returns whether the rules were no longer believed.
@@ -69,14 +73,6 @@ impl HealthRules {
 
     fn lock(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts other rules in their place; `None` while the administrator's have not been read.
-    pub fn set(&self, administrator: Option<Rules>, builtin: bool) {
-        self.layers.store(Arc::new(Layers {
-            administrator,
-            builtin,
-        }));
     }
 }
 

@@ -1,12 +1,37 @@
 //! What the administrator has chosen.
 
+use super::health_rules::HealthSources;
+use rules::kinds::Kind;
 use rules::verdict::Policy;
 
 /// What decides, beside the cluster's state.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
-    /// What the administrator has chosen.
+    /// What the verdicts follow.
     pub policy: Policy,
     /// Custom kinds that a controller reference is followed through, `(group, kind)`.
     pub workloads: Vec<(String, String)>,
+    /// Custom kinds that are watched as soon as somebody waits for a wave, a group or a release, which may have objects of
+    /// them.
+    pub granted: Vec<Kind>,
+    /// Whether the metadata of Secrets is looked at, not only where a list names one: so Helm's records of releases are.
+    pub follows_helm_releases: bool,
+    /// Where health rules come from.
+    pub health_rules: HealthSources,
+}
+
+impl Settings {
+    /// What the chart sets, unless the administrator says otherwise.
+    pub fn of_the_chart() -> Self {
+        Self {
+            policy: Policy::default(),
+            workloads: Vec::new(),
+            granted: Vec::new(),
+            follows_helm_releases: false,
+            health_rules: HealthSources {
+                administrator: false,
+                builtin: true,
+            },
+        }
+    }
 }

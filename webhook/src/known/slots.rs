@@ -107,12 +107,12 @@ impl Table {
             .filter_map(read)
             .map(|entry| (entry.wave, entry.holders))
             .collect();
-        let first = self.version.is_none();
-        self.heard.note();
+        // Those who were told that nobody can say have to ask again, whatever it says now.
+        let unknown = self.heard.note() || self.version.is_none();
         self.version.clone_from(&stored.metadata.resource_version);
         let before = std::mem::replace(&mut self.holders, waves);
         for wave in waiters.interests() {
-            if first || before.get(&wave) != self.holders.get(&wave) {
+            if unknown || before.get(&wave) != self.holders.get(&wave) {
                 waiters.wake(&wave, |()| true);
             }
         }

@@ -155,7 +155,7 @@ impl View {
     }
 
     fn details(&self, kind: &Kind) -> (Arc<Store>, Details) {
-        let store = self.known.store(kind);
+        let store = self.known.want(kind);
         self.read(&store, Interest::Kind);
         let details = store.details();
         (store, details)
@@ -164,7 +164,7 @@ impl View {
 
 impl World for View {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
-        self.object_of(&self.known.store(kind), namespace.unwrap_or_default(), name)
+        self.object_of(&self.known.want(kind), namespace.unwrap_or_default(), name)
     }
 
     fn list(
@@ -173,7 +173,7 @@ impl World for View {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        self.list_of(&self.known.store(kind), namespace, selector)
+        self.list_of(&self.known.want(kind), namespace, selector)
     }
 
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
@@ -183,8 +183,8 @@ impl World for View {
 
     /// Beside the workloads every custom kind that somebody depends on, or that the administrator lets be watched.
     fn kinds(&self) -> Vec<Kind> {
-        for kind in self.known.granted() {
-            self.known.store(kind);
+        for kind in &self.known.settings().granted {
+            self.known.want(kind);
         }
         let (custom, subscription) = self.known.custom_kinds(&self.notify);
         self.hold(subscription);
@@ -192,9 +192,14 @@ impl World for View {
     }
 
     fn is_granted(&self, kind: &Kind) -> bool {
-        let store = self.known.store(kind);
+        let store = self.known.want(kind);
         // The administrator may spell it otherwise.
-        let granted = self.known.granted().iter().map(|it| self.known.store(it));
+        let granted = self
+            .known
+            .settings()
+            .granted
+            .iter()
+            .map(|it| self.known.want(it));
         store.was_read() || granted.into_iter().any(|it| Arc::ptr_eq(&it, &store))
     }
 
@@ -205,7 +210,7 @@ impl World for View {
         scope: Option<&str>,
         part: &Part,
     ) -> Lookup<Vec<Value>> {
-        let store = self.known.store(kind);
+        let store = self.known.want(kind);
         let members = Members {
             namespace: namespace.into(),
             scope: scope.map(Into::into),
@@ -225,7 +230,7 @@ impl World for View {
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
     ) -> Lookup<Option<Value>> {
-        let store = self.known.store(kind);
+        let store = self.known.want(kind);
         let lasting = !scope::rests_on_others(kind);
         let (first, subscription) =
             store.first_unready(scope, below, is_ready, lasting, &self.notify);
@@ -240,7 +245,7 @@ impl World for View {
         let Some(secrets) = kinds::builtin("", "Secret").map(Kind::Builtin) else {
             return false;
         };
-        if !self.known.reads_secrets() {
+        if !self.known.settings().follows_helm_releases {
             return false;
         }
         let test = |key: &str, values: &[&str]| Requirement {
@@ -274,7 +279,7 @@ impl World for View {
     }
 
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
-        self.known.unscheduled_wanted.notify_one();
+        self.known.want_unscheduled();
         glance(self.known.unscheduled(), namespace, selector)
     }
 

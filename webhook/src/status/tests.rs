@@ -3,6 +3,7 @@
 //! Tokio's clock stands still and leaps to the next moment that somebody waits for; the wall clock goes by it.
 
 use super::*;
+use crate::known::Settings;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::Request;
@@ -36,10 +37,10 @@ impl Desk {
 
     /// The same in front of an API server that another replica writes to as well.
     fn beside(annotations: &Value, events: Events) -> Self {
-        let (known, _requests) = Known::new();
+        let (known, _requests) = Known::new(Settings::of_the_chart());
         for word in ["configmap", "job"] {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
-            known.store(&kind).replace::<&Value>([]);
+            known.want(&kind).replace::<&Value>([]);
         }
         known.memory().learn(std::collections::BTreeMap::new());
         let client = api_server(Arc::clone(&events));
@@ -55,7 +56,6 @@ impl Desk {
         let service = Service {
             known,
             authenticator: Authenticator::new(client),
-            settings: Arc::default(),
             recorder,
             metrics: Arc::new(Metrics::register(&mut registry)),
             shutdown: Shutdown::default(),
@@ -83,7 +83,7 @@ impl Desk {
 
     fn put(&self, word: &str, object: &Value) {
         let kind = by_word(word).map(Kind::Builtin).unwrap();
-        self.service.known.store(&kind).apply(object);
+        self.service.known.want(&kind).apply(object);
     }
 
     /// What the gate is told that has seen this answer, and waits.

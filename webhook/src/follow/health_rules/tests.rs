@@ -1,6 +1,7 @@
 mod reading;
 
 use super::*;
+use crate::known::{HealthSources, Settings};
 use axum::http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::client::Body;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Mutex;
+use std::time::Duration;
 
 const BROKEN: &str = "- {apiVersion: example.com/v1, kind: Widget}";
 const GOOD: &str = "- {apiVersion: example.com/v1, kind: Widget, current: status.ok}";
@@ -76,30 +78,38 @@ fn typed(version: &str, rules: &str) -> ConfigMap {
 }
 
 fn follower(script: &Arc<Script>) -> Follower {
-    let (known, _requests) = Known::new();
-    known.health_rules().set(None, true);
     Follower {
         client: script.client(),
-        name: "rules".to_owned(),
-        config: config(),
-        known,
+        stored: rules(),
+        known: known(true),
         errors: Gauge::default(),
+        instance: "sluice-0".to_owned(),
         told: Vec::new(),
+    }
+}
+
+/// Nothing is known yet; the library counts where it is to.
+fn known(builtin: bool) -> Arc<Known> {
+    let settings = Settings {
+        health_rules: HealthSources {
+            administrator: true,
+            builtin,
+        },
+        ..Settings::of_the_chart()
+    };
+    Known::new(settings).0
+}
+
+fn rules() -> ConfigMapRef {
+    ConfigMapRef {
+        namespace: "sluice-system".to_owned(),
+        name: "rules".to_owned(),
     }
 }
 
 fn reason(known: &Known) -> Option<Reason> {
     let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "status": {"ok": true}});
     known.health_rules().judge(&widget).map(|it| it.reason)
-}
-
-fn config() -> Config {
-    Config {
-        namespace: "sluice-system".to_owned(),
-        name: Some("rules".to_owned()),
-        builtin: true,
-        instance: "sluice-0".to_owned(),
-    }
 }
 
 #[tokio::test]

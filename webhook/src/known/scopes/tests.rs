@@ -1,6 +1,6 @@
 //! A scope of Jobs.
 
-use crate::known::Known;
+use crate::known::{Known, Settings};
 use futures::FutureExt;
 use rules::dependency::Part;
 use rules::kinds::{Kind, by_word};
@@ -37,8 +37,8 @@ fn job(name: &str, weight: &str, complete: bool) -> Value {
 
 #[test]
 fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
-    let (known, _requests) = Known::new();
-    let store = known.store(&jobs());
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let store = known.want(&jobs());
     store.replace(&[
         job("a", "0", true),
         job("b", "0", false),
@@ -87,8 +87,8 @@ fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
 
 #[test]
 fn members_are_found_and_waited_for_by_their_part() {
-    let (known, _requests) = Known::new();
-    let store = known.store(&jobs());
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let store = known.want(&jobs());
     store.replace(&[job("a", "0", true)]);
     for (part, scope, found) in [
         (Part::SubChart("seeds".into()), Some("r"), true),
@@ -114,8 +114,8 @@ fn members_are_found_and_waited_for_by_their_part() {
 
 #[test]
 fn a_view_that_asks_for_two_weights_hears_of_both() {
-    let (known, _requests) = Known::new();
-    let store = known.store(&jobs());
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let store = known.want(&jobs());
     store.replace(&[job("a", "0", false), job("b", "1", false)]);
     let complete = |object: &Value| object["status"]["complete"] == true;
     // From 2 downwards everything but `a` is ready, so the answer rests on `b`.
@@ -134,16 +134,14 @@ fn a_view_that_asks_for_two_weights_hears_of_both() {
 /// The endpoints of a Service come and go without a change of the Service.
 #[test]
 fn what_rests_on_others_is_judged_each_time() {
-    let (known, _requests) = Known::new();
+    let (known, _requests) = Known::new(Settings::of_the_chart());
     let services = by_word("svc").map(Kind::Builtin).expect("built in");
     let service = |name: &str| {
         let mut object = job(name, "0", false);
         object["kind"] = json!("Service");
         object
     };
-    known
-        .store(&services)
-        .replace(&[service("a"), service("b")]);
+    known.want(&services).replace(&[service("a"), service("b")]);
     let served = Cell::new("");
     let first = || {
         let is_ready = |object: &Value| {

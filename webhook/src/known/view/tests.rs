@@ -1,6 +1,7 @@
 //! What a view reads is what wakes it.
 
 use super::*;
+use crate::known::Settings;
 use futures::FutureExt;
 use rules::dependency::Reference;
 use serde_json::json;
@@ -15,7 +16,7 @@ fn widget() -> Kind {
 
 #[test]
 fn the_first_read_of_a_kind_asks_for_its_watch_once() {
-    let (known, mut requests) = Known::new();
+    let (known, mut requests) = Known::new(Settings::of_the_chart());
     let view = known.view();
     assert_eq!(
         view.object(&widget(), Some("a"), "x"),
@@ -28,8 +29,8 @@ fn the_first_read_of_a_kind_asks_for_its_watch_once() {
 
 #[test]
 fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
-    let (known, _requests) = Known::new();
-    let store = known.store(&widget());
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let store = known.want(&widget());
     store.replace(&[]);
     let view = known.view();
     assert_eq!(view.object(&widget(), Some("a"), "x"), Lookup::NotFound);
@@ -42,15 +43,15 @@ fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
 
 #[test]
 fn who_looks_at_the_kinds_is_woken_by_another_custom_one() {
-    let (known, _requests) = Known::new();
+    let (known, _requests) = Known::new(Settings::of_the_chart());
     let view = known.view();
     let before = view.kinds().len();
-    known.store(&rules::kinds::by_word("secret").map(Kind::Builtin).unwrap());
+    known.want(&rules::kinds::by_word("secret").map(Kind::Builtin).unwrap());
     assert!(view.changed().now_or_never().is_none(), "no wave reads it");
-    known.store(&widget());
+    known.want(&widget());
     assert!(view.changed().now_or_never().is_some());
     assert_eq!(view.kinds().len(), before + 1);
-    known.store(&widget());
+    known.want(&widget());
     assert!(view.changed().now_or_never().is_none(), "nothing new");
 }
 
@@ -69,8 +70,8 @@ fn required(text: &str) -> Selector {
 
 #[test]
 fn a_selector_is_woken_by_what_can_alter_it() {
-    let (known, _requests) = Known::new();
-    let store = known.store(&widget());
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let store = known.want(&widget());
     store.replace(&[]);
     for (selector, by_x, by_db, by_web, by_leaving) in [
         ("app=web,tier!=canary", false, false, true, true),
@@ -98,8 +99,8 @@ fn a_selector_is_woken_by_what_can_alter_it() {
 
 #[test]
 fn a_selector_reads_what_it_selects() {
-    let (known, _requests) = Known::new();
-    known.store(&widget()).replace(&[
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    known.want(&widget()).replace(&[
         labelled("x", &json!({"app": "web", "tier": "canary"})),
         labelled("y", &json!({"app": "web"})),
         labelled("z", &json!({"app": "db"})),
@@ -119,8 +120,8 @@ fn a_selector_reads_what_it_selects() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_known_is_believed_for_half_a_minute_after_the_last_sign() {
-    let (known, _requests) = Known::new();
-    let store = known.store(&widget());
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let store = known.want(&widget());
     store.replace(&[json!({"metadata": {"namespace": "a", "name": "x"}})]);
     let began = Instant::now();
     let after = |seconds| tokio::time::sleep_until(began + Duration::from_secs(seconds));
@@ -149,22 +150,21 @@ async fn what_is_known_is_believed_for_half_a_minute_after_the_last_sign() {
 
 #[test]
 fn two_spellings_share_one_store() {
-    let (known, _requests) = Known::new();
+    let (known, _requests) = Known::new(Settings::of_the_chart());
     let plural = Kind::Custom {
         group: "example.com".into(),
         word: "widgets".into(),
     };
     let view = known.view();
     let _ = view.object(&plural, Some("a"), "x");
-    let _ = known.store(&widget());
+    let _ = known.want(&widget());
     assert!(known.alias(&plural, &widget()));
     assert!(view.changed().now_or_never().is_some());
-    assert!(Arc::ptr_eq(&known.store(&plural), &known.store(&widget())));
+    assert!(Arc::ptr_eq(&known.want(&plural), &known.want(&widget())));
 }
 
 #[test]
 fn helm_is_at_work_as_long_as_its_record_says_so() {
-    let (known, _requests) = Known::new();
     let secrets = rules::kinds::by_word("secret").map(Kind::Builtin).unwrap();
     let scope = Scope {
         namespace: "a".to_owned(),
@@ -177,10 +177,19 @@ fn helm_is_at_work_as_long_as_its_record_says_so() {
             &json!({"owner": "helm", "name": "shop", "status": status}),
         )
     };
-    let store = known.store(&secrets);
-    store.replace(&[record("v1", "deployed"), record("v2", "pending-upgrade")]);
-    assert!(!known.view().is_pending(&scope), "nobody may look");
-    known.read_secrets();
+    let pending = [record("v1", "deployed"), record("v2", "pending-upgrade")];
+    let cluster = |follows_helm_releases| {
+        let settings = Settings {
+            follows_helm_releases,
+            ..Settings::of_the_chart()
+        };
+        let known = Known::new(settings).0;
+        known.want(&secrets).replace(&pending);
+        known
+    };
+    assert!(!cluster(false).view().is_pending(&scope), "nobody may look");
+    let known = cluster(true);
+    let store = known.want(&secrets);
     let view = known.view();
     assert!(view.is_pending(&scope));
     store.apply(&record("v2", "deployed"));
@@ -190,12 +199,14 @@ fn helm_is_at_work_as_long_as_its_record_says_so() {
 
 #[test]
 fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
-    let (known, mut requests) = Known::new();
     let certificates = Kind::Custom {
         group: "cert-manager.io".to_owned(),
         word: "certificates".to_owned(),
     };
-    known.grant(vec![certificates.clone()]);
+    let (known, mut requests) = Known::new(Settings {
+        granted: vec![certificates.clone()],
+        ..Settings::of_the_chart()
+    });
     assert!(requests.try_recv().is_err(), "nobody has asked");
     assert!(known.view().kinds().contains(&certificates));
     assert_eq!(requests.try_recv(), Ok(certificates.clone()));
@@ -204,12 +215,12 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
 
 #[test]
 fn a_kind_that_was_read_once_is_meant_to_be_read() {
-    let (known, _requests) = Known::new();
+    let (known, _requests) = Known::new(Settings::of_the_chart());
     let widgets = Kind::Custom {
         group: "example.com".to_owned(),
         word: "Widget".to_owned(),
     };
-    let store = known.store(&widgets);
+    let store = known.want(&widgets);
     let is_granted = || known.view().is_granted(&widgets);
     assert!(!is_granted(), "anybody may name it");
     store.replace::<&Value>([]);
@@ -219,7 +230,7 @@ fn a_kind_that_was_read_once_is_meant_to_be_read() {
 
 #[test]
 fn a_glance_at_unscheduled_pods_asks_for_them_and_wakes_nobody() {
-    let (known, _requests) = Known::new();
+    let (known, _requests) = Known::new(Settings::of_the_chart());
     known.unscheduled().replace(&[]);
     let view = known.view();
     let all = Selector::default();

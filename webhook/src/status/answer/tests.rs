@@ -1,5 +1,5 @@
 use super::*;
-use crate::known::{Condition, Known};
+use crate::known::{Condition, Known, Settings};
 use rules::kinds::{Kind, by_word};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Case {
 
     /// What is known: the pod and the Job, and none of these kinds synced but `synced`.
     fn known(&self, synced: &[&str]) -> Arc<Known> {
-        let (known, _requests) = Known::new();
+        let (known, _requests) = Known::new(Settings::of_the_chart());
         let owner =
             json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true});
         let metadata = |name: &str, annotations: &Value| {
@@ -44,9 +44,9 @@ impl Case {
         pod["metadata"]["ownerReferences"] = json!([owner]);
         let job = json!({"metadata": metadata("seed", &self.job)});
         known.gated().replace(&[pod.clone()]);
-        known.store(&kind("job")).replace(&[job]);
+        known.want(&kind("job")).replace(&[job]);
         for word in synced {
-            known.store(&kind(word)).replace::<&Value>([]);
+            known.want(&kind(word)).replace::<&Value>([]);
         }
         if self.passed {
             let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &known.view()) else {
@@ -64,8 +64,14 @@ impl Case {
             uid: "p".to_owned(),
         };
         let now = Timestamp::from_second(self.after).unwrap();
-        let settings = Settings::default();
-        answer(&identity, &settings, &known.view(), now, self.patient).outcome
+        answer(
+            &identity,
+            known.settings(),
+            &known.view(),
+            now,
+            self.patient,
+        )
+        .outcome
     }
 
     fn asked(&self) -> Outcome {
@@ -177,7 +183,7 @@ fn skip_opens_beside_whatever_cannot_be_known() {
     }
     let on_pod = Case::new(json!({}), skip());
     let known = on_pod.known(&[]);
-    known.store(&kind("job")).clear(Condition::Syncing);
+    known.want(&kind("job")).clear(Condition::Syncing);
     assert_eq!(word(&on_pod.asked_of(&known)), "skip: open", "no owner yet");
     let bad = Case::new(json!({"sluice.dev/skip": "yes"}), json!({}));
     assert!(note(bad.asked()).contains("sluice.dev/skip: line 1"));

@@ -6,15 +6,6 @@ use rules::kinds::Kind;
 use rules::world::World;
 use serde_json::json;
 
-fn config(name: &str) -> Config {
-    Config {
-        namespace: "sluice-system".to_owned(),
-        name: Some(name.to_owned()),
-        builtin: true,
-        instance: "sluice-0".to_owned(),
-    }
-}
-
 fn texts(text: &str) -> BTreeMap<String, String> {
     BTreeMap::from([("rules.yaml".to_owned(), text.to_owned())])
 }
@@ -32,11 +23,12 @@ fn reason(known: &Known, object: &Value) -> Option<Reason> {
 
 #[test]
 fn the_administrator_comes_before_the_library() {
-    let (known, _requests) = Known::new();
+    let known = super::known(true);
+    assert_eq!(apply(&known, Some(&BTreeMap::new()), &rules()), []);
     let certificate = thing("cert-manager.io", "Certificate", &json!({"ok": true}));
     assert_eq!(reason(&known, &certificate), Some(Reason::InProgress));
     let rule = "- {apiVersion: cert-manager.io/v1, kind: Certificate, current: status.ok}";
-    assert_eq!(apply(&known, Some(&texts(rule)), &config("rules")), []);
+    assert_eq!(apply(&known, Some(&texts(rule)), &rules()), []);
     assert_eq!(reason(&known, &certificate), Some(Reason::Satisfied));
     let issuer = thing("cert-manager.io", "Issuer", &json!({"ok": true}));
     assert_eq!(
@@ -44,28 +36,26 @@ fn the_administrator_comes_before_the_library() {
         Some(Reason::InProgress),
         "still the library's"
     );
-    let off = Config {
-        builtin: false,
-        ..config("rules")
-    };
-    assert_eq!(apply(&known, Some(&texts(rule)), &off), []);
+    let known = super::known(false);
+    assert_eq!(apply(&known, Some(&texts(rule)), &rules()), []);
     assert_eq!(reason(&known, &issuer), None);
 }
 
 #[test]
 fn what_cannot_be_read_holds_back_and_is_told() {
-    let (known, _requests) = Known::new();
+    let known = super::known(true);
+    assert_eq!(apply(&known, Some(&BTreeMap::new()), &rules()), []);
     let widget = thing("example.com", "Widget", &json!({"ok": true}));
     assert_eq!(reason(&known, &widget), None);
     let broken = "- {apiVersion: example.com/v1, current: 'status.('}";
-    let problems = apply(&known, Some(&texts(broken)), &config("rules"));
+    let problems = apply(&known, Some(&texts(broken)), &rules());
     assert!(
         problems[0]
             .to_string()
             .starts_with("rules.yaml: rule 1: current: failed to parse")
     );
     assert_eq!(reason(&known, &widget), Some(Reason::RuleError));
-    let problems = apply(&known, None, &config("rules"));
+    let problems = apply(&known, None, &rules());
     assert_eq!(
         problems[0].to_string(),
         "ConfigMap sluice-system/rules: does not exist; create it, or empty the chart's value healthRules.configMap"
@@ -73,21 +63,21 @@ fn what_cannot_be_read_holds_back_and_is_told() {
     assert_eq!(reason(&known, &widget), Some(Reason::RuleError));
     let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment"});
     assert_eq!(reason(&known, &deployment), None);
-    assert_eq!(apply(&known, Some(&BTreeMap::new()), &config("rules")), []);
+    assert_eq!(apply(&known, Some(&BTreeMap::new()), &rules()), []);
     assert_eq!(reason(&known, &widget), None);
 }
 
 #[test]
 fn changed_rules_wake_who_waits() {
-    let (known, _requests) = Known::new();
+    let known = super::known(true);
     let kind = Kind::Custom {
         group: "example.com".into(),
         word: "Widget".into(),
     };
-    known.store(&kind).replace(&[]);
+    known.want(&kind).replace(&[]);
     let view = known.view();
     let _ = view.object(&kind, Some("a"), "x");
     assert!(view.changed().now_or_never().is_none());
-    let _ = apply(&known, Some(&BTreeMap::new()), &config("rules"));
+    let _ = apply(&known, Some(&BTreeMap::new()), &rules());
     assert!(view.changed().now_or_never().is_some());
 }
