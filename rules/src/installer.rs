@@ -3,21 +3,9 @@
 //! An installer makes a hook, or a wave, only once what comes before it is done. So what waits for an object that its installer
 //! makes later never starts, and the other is never made.
 
-use crate::keys::HELM_HOOK;
+use crate::keys::{HELM_HOOK, HOOK_DELETE_POLICY, HOOK_WEIGHT, SYNC_HOOK, SYNC_WAVE};
 use serde_json::Value;
 use std::cmp::Ordering;
-
-/// Helm: the order of the hooks of one operation.
-pub const HOOK_WEIGHT: &str = "helm.sh/hook-weight";
-
-/// Helm: when it deletes a hook.
-pub const HOOK_DELETE_POLICY: &str = "helm.sh/hook-delete-policy";
-
-/// Argo CD: the phase of a sync.
-pub const SYNC_HOOK: &str = "argocd.argoproj.io/hook";
-
-/// Argo CD: the order within a phase.
-pub const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
 
 /// Why a dependency is made too late for its dependent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -107,6 +107,39 @@ pub const ROLLOUT_NUMBERS: [&str; 2] = [
 /// The earlier numbers of a ReplicaSet that a rollback has brought back.
 pub const ROLLOUT_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 
+/// Helm: the order of the hooks of one operation.
+pub const HOOK_WEIGHT: &str = "helm.sh/hook-weight";
+
+/// Helm: when it deletes a hook.
+pub const HOOK_DELETE_POLICY: &str = "helm.sh/hook-delete-policy";
+
+/// Argo CD: the phase of a sync.
+pub const SYNC_HOOK: &str = "argocd.argoproj.io/hook";
+
+/// Argo CD: the order within a phase.
+pub const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
+
+/// Argo CD: `application:group/Kind:namespace/name`.
+pub const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
+
+/// Helm: which release an object belongs to.
+pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
+
+/// Helm: the namespace that keeps that release.
+pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
+
+/// On a claim: the node for which its volume is to be made.
+pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+
+/// On a claim: its storage class, in the way of old, which goes before its field.
+pub const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+
+/// On a storage class: that it is meant where a claim names none.
+pub const DEFAULT_CLASS: [&str; 2] = [
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+];
+
 /// The prefix of every key that is ours.
 pub const PREFIX: &str = "sluice.dev/";
 

@@ -18,8 +18,6 @@ mod simple;
 mod tolerant;
 mod workload;
 
-pub use health::is_custom;
-
 use crate::dependency::State;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason};

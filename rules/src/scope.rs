@@ -91,8 +91,8 @@ fn text(value: &Value) -> String {
 const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
     (
         "annotations",
-        "meta.helm.sh/release-name",
-        Some("meta.helm.sh/release-namespace"),
+        keys::RELEASE_NAME,
+        Some(keys::RELEASE_NAMESPACE),
     ),
     (
         "labels",
@@ -104,18 +104,7 @@ const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
         "kustomize.toolkit.fluxcd.io/name",
         Some("kustomize.toolkit.fluxcd.io/namespace"),
     ),
-    ("annotations", TRACKING_ID, None),
-];
-
-/// Argo CD's: `application:group/Kind:namespace/name`.
-const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
-
-/// The annotations beside ours that say something here, for whoever keeps only a part of an object.
-pub const ANNOTATIONS: [&str; 4] = [
-    "meta.helm.sh/release-name",
-    "meta.helm.sh/release-namespace",
-    TRACKING_ID,
-    keys::RESOURCE_GROUP,
+    ("annotations", keys::TRACKING_ID, None),
 ];
 
 impl Scope {

@@ -11,7 +11,6 @@ mod scopes;
 mod settings;
 pub mod slots;
 mod store;
-mod trim;
 mod view;
 mod waiters;
 
@@ -19,7 +18,6 @@ pub use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub use settings::Settings;
 pub use store::{Condition, Details, Entry, Store};
-pub use trim::{Detail, detail, trim};
 pub use view::View;
 
 use dashmap::DashMap;

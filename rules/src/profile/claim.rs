@@ -3,19 +3,13 @@
 use super::judged::unavailable;
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
+use crate::keys;
 use crate::kinds::{Kind, builtin};
 use crate::kstatus::{Status, get, text};
 use crate::lookup::{Lookup, Unavailable};
 use crate::selector::Selector;
 use crate::world::World;
 use serde_json::Value;
-
-const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
-const DEFAULT_CLASS: [&str; 2] = [
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-];
 
 /// Bound; or Pending under `WaitForFirstConsumer` while no consumer has been placed, since such a claim may be waiting
 /// for the gated pod itself. `Lost` is failed, where kstatus calls it in progress.
@@ -41,7 +35,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
 
 fn pending(claim: &Value, message: String, world: &dyn World) -> Judged {
     let volume = text(claim, &["spec", "volumeName"], "");
-    if !volume.is_empty() || annotation(claim, SELECTED_NODE).is_some() {
+    if !volume.is_empty() || annotation(claim, keys::SELECTED_NODE).is_some() {
         return waiting(Reason::ClaimNotBound, message);
     }
     match binding(claim, world) {
@@ -64,7 +58,7 @@ fn binding(claim: &Value, world: &dyn World) -> Binding {
     let Some(kind) = builtin("storage.k8s.io", "StorageClass").map(Kind::Builtin) else {
         return Binding::Immediate;
     };
-    let named = annotation(claim, CLASS)
+    let named = annotation(claim, keys::STORAGE_CLASS)
         .or_else(|| get(claim, &["spec", "storageClassName"]).and_then(Value::as_str));
     let found = match named {
         // The way to ask for a volume that exists already.
@@ -95,7 +89,7 @@ fn default_class(kind: &Kind, world: &dyn World) -> Lookup<Value> {
         Lookup::Unavailable(why) => return Lookup::Unavailable(why),
     };
     let is_default = |class: &Value| {
-        DEFAULT_CLASS
+        keys::DEFAULT_CLASS
             .iter()
             .any(|key| annotation(class, key) == Some("true"))
     };

@@ -19,16 +19,6 @@ pub(super) struct Health {
     pub(super) warning: Option<String>,
 }
 
-/// Whether an object carries annotations that choose which of its fields tell its health: then any field may matter.
-pub fn is_custom(object: &Value) -> bool {
-    annotations(object).is_some_and(|annotations| {
-        annotations.keys().any(|key| {
-            key.starts_with(keys::HEALTH)
-                || [keys::READINESS_SUCCESS, keys::READINESS_FAILURE].contains(&key.as_str())
-        })
-    })
-}
-
 /// Failure first; then all must hold that is there. What cannot be read holds for nobody: to go on as if it were not
 /// there would open a gate that somebody took care to close.
 pub(super) fn judge(object: &Value) -> Health {

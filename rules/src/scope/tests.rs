@@ -24,9 +24,10 @@ fn the_first_that_applies_names_the_scope() {
     assert_eq!(named(flux), Some(("hr".into(), Some("flux".into()))));
     let kustomization = json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "k"}});
     assert_eq!(named(kustomization), Some(("k".into(), None)));
-    let argo = json!({"annotations": {TRACKING_ID: "web:apps/Deployment:shop/api"}, "labels": {"app.kubernetes.io/instance": "i"}});
+    let argo = json!({"annotations": {keys::TRACKING_ID: "web:apps/Deployment:shop/api"}, "labels": {"app.kubernetes.io/instance": "i"}});
     assert_eq!(named(argo), Some(("web".into(), None)));
-    let elsewhere = json!({"annotations": {TRACKING_ID: "team_web:apps/Deployment:shop/api"}});
+    let elsewhere =
+        json!({"annotations": {keys::TRACKING_ID: "team_web:apps/Deployment:shop/api"}});
     assert_eq!(named(elsewhere), Some(("web".into(), Some("team".into()))));
     let instance = json!({"labels": {"app.kubernetes.io/instance": "i"}});
     assert_eq!(named(instance), Some(("i".into(), None)));

@@ -5,12 +5,13 @@
 //! without definitions may be an aggregated API, for which discovery is asked.
 
 use super::watch::{Observer, Target, follow};
-use crate::known::{Condition, Detail, Details, Known, Store, View, detail};
+use crate::known::{Condition, Details, Known, Store, View};
 use crate::metrics::Metrics;
 use crate::tasks::Spawner;
 use kube::discovery::{self, ApiGroup, ApiResource, Scope};
 use kube::error::DiscoveryError;
 use kube::{Client, Error};
+use rules::kept::{Detail, detail};
 use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
 use rules::lookup::Lookup;

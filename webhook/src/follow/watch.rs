@@ -2,13 +2,14 @@
 //!
 //! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
 
-use crate::known::{Condition, Detail, Entry, Store, trim};
+use crate::known::{Condition, Entry, Store};
 use crate::metrics::Metrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{ListParams, WatchEvent, WatchParams};
 use kube::core::request::Request;
 use kube::discovery::ApiResource;
 use kube::{Client, Error};
+use rules::kept::{Detail, trim};
 use rules::kinds::Kind;
 use serde::Deserialize;
 use serde_json::Value;

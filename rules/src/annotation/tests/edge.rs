@@ -78,7 +78,7 @@ fn a_field_that_is_not_kept_is_refused() {
     assert_snapshot!(refused("ConfigMap", "/data/ready == yes"),
         @r#"sluice.dev/depends-on: line 1, column 38: "/data/ready == yes" looks at a field that sluice does not keep; of a ConfigMap it keeps only the metadata; name one of these"#);
     assert_snapshot!(refused("Pod", "/status/podIP == 1"),
-        @r#"sluice.dev/depends-on: line 1, column 32: "/status/podIP == 1" looks at a field that sluice does not keep; of a Pod it keeps only the metadata, spec.nodeName, spec.restartPolicy, and of the status phase, conditions, containerStatuses, initContainerStatuses and startTime; name one of these"#);
+        @r#"sluice.dev/depends-on: line 1, column 32: "/status/podIP == 1" looks at a field that sluice does not keep; of a Pod it keeps only the metadata, spec.nodeName, spec.restartPolicy, and of the status phase, conditions, containerStatuses, initContainerStatuses, startTime and reason; name one of these"#);
     assert_snapshot!(refused("Deployment", "/spec/template/spec/hostNetwork == true"),
         @r#"sluice.dev/depends-on: line 1, column 39: "/spec/template/spec/hostNetwork == true" looks at a field that sluice does not keep; of a Deployment it keeps only the metadata, the status, and the spec without templates; name one of these"#);
     assert_snapshot!(refused("Service", "/metadata/annotations/x == y"),

@@ -213,22 +213,6 @@ fn only_ready_is_what_the_expressions_say() {
     assert_eq!(reason(&deployment, State::Ready), Reason::HealthNotMet);
 }
 
-#[test]
-fn an_object_says_whether_its_health_is_custom() {
-    for (annotations, custom) in [
-        (json!(null), false),
-        (json!({}), false),
-        (json!({ "sluice.dev/depends-on": "job/x" }), false),
-        (json!({ HEALTH: "" }), true),
-        (json!({ "sluice.dev/health.status.phase": "" }), true),
-        (json!({ SUCCESS: "[]" }), true),
-        (json!({ FAILURE: "[]" }), true),
-    ] {
-        let object = json!({ "metadata": { "annotations": annotations } });
-        assert_eq!(is_custom(&object), custom, "{object}");
-    }
-}
-
 fn annotations() -> impl Strategy<Value = Value> {
     const KEYS: [&str; 6] = [
         HEALTH,

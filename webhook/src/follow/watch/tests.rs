@@ -110,7 +110,7 @@ async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
         plural: "widgets".into(),
     };
     let target = Target {
-        detail: crate::known::detail(&kind),
+        detail: rules::kept::detail(&kind),
         kind,
         resource,
         selector: None,

@@ -1,14 +1,13 @@
 //! What a gated pod requests of its node: the one thing that is kept of its containers.
 
-use super::part_of;
-use rules::keys;
+use crate::keys;
 use serde_json::{Map, Value, json};
 
 /// Where requests stand in a pod's `spec`.
-const PLACES: [&str; 3] = ["containers", "initContainers", "resources"];
+pub(super) const PLACES: [&str; 3] = ["containers", "initContainers", "resources"];
 
 /// The requests of a gated pod, as they stand in its `spec`.
-pub(super) fn of(pod: &Value) -> Map<String, Value> {
+fn of(pod: &Value) -> Map<String, Value> {
     if pod["metadata"]["labels"][keys::GATED] != keys::GATED_VALUE {
         return Map::new();
     }
@@ -22,8 +21,11 @@ pub(super) fn of(pod: &Value) -> Map<String, Value> {
     kept.filter(|(_, it)| some(it) && !it.is_null()).collect()
 }
 
-pub(super) fn put(pod: &mut Value, requests: Map<String, Value>) {
-    if let Some(spec) = part_of(pod, "spec") {
+/// Takes away of the containers whatever is no request, and of a pod without a gate everything.
+pub(super) fn trim(pod: &mut Value) {
+    let requests = of(pod);
+    if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.retain(|field, _| !PLACES.contains(&field.as_str()));
         spec.extend(requests);
     }
 }
@@ -46,7 +48,7 @@ fn requested(resources: &Value) -> Option<Value> {
 mod tests {
     use super::super::trim;
     use super::*;
-    use rules::kinds::{self, Kind};
+    use crate::kinds::{self, Kind};
 
     fn trimmed(mut pod: Value) -> Value {
         let kind = kinds::builtin("", "Pod").map(Kind::Builtin);

@@ -1,0 +1,164 @@
+//! What is kept, and that it is enough.
+
+mod reads;
+mod source;
+
+use super::*;
+use serde_json::json;
+
+fn trimmed(kind: &str, mut object: Value) -> Value {
+    let kind = crate::kinds::by_word(kind).map(Kind::Builtin);
+    trim(&kind.expect("built in"), &mut object);
+    object
+}
+
+#[test]
+fn of_a_pod_template_only_what_it_says_of_the_object_stays() {
+    let with = |annotations: Value| {
+        json!({"spec": {"replicas": 1, "template": {
+            "metadata": {"annotations": annotations}, "spec": {"containers": []},
+        }}})
+    };
+    assert_eq!(
+        trimmed(
+            "deployment",
+            with(json!({"a": "b", "sluice.dev/revision": "2"}))
+        ),
+        json!({"spec": {"replicas": 1, "template": {"metadata": {"annotations": {"sluice.dev/revision": "2"}}}}})
+    );
+    assert_eq!(
+        trimmed("deployment", with(json!({"a": "b"}))),
+        json!({"spec": {"replicas": 1}})
+    );
+}
+
+#[test]
+fn a_pod_keeps_what_tells_its_node_its_owner_and_its_revision() {
+    let pod = json!({
+        "metadata": {
+            "labels": {"controller-revision-hash": "77c9"},
+            "ownerReferences": [{"kind": "DaemonSet", "name": "csi", "uid": "u"}],
+            "creationTimestamp": "2024-01-01T00:00:00Z",
+        },
+        "spec": {"nodeName": "one"},
+    });
+    assert_eq!(trimmed("pod", pod.clone()), pod);
+}
+
+/// Whether what a path of an expression names is there after trimming.
+fn survives(kind: &Kind, path: &str) -> bool {
+    let steps: Vec<&str> = path.split('/').skip(1).collect();
+    let mut object = json!("leaf");
+    for step in steps.iter().rev() {
+        object = match *step {
+            "each" => json!([object]),
+            step => json!({step.replace("_s", "/"): object}),
+        };
+    }
+    if detail(kind) == Detail::Metadata && steps[0] != "metadata" {
+        return false;
+    }
+    trim(kind, &mut object);
+    let found = steps.iter().try_fold(&object, |value, step| match *step {
+        "each" => value.get(0),
+        step => value.get(step.replace("_s", "/")),
+    });
+    found.is_some()
+}
+
+#[test]
+fn an_expression_that_a_list_may_have_finds_what_it_names() {
+    let paths = [
+        "/metadata/labels/app",
+        "/metadata/annotations/a",
+        "/metadata/annotations/sluice.dev_srevision",
+        "/metadata/managedFields/each/manager",
+        "/metadata/resourceVersion",
+        "/spec/template/spec/hostNetwork",
+        "/spec/jobTemplate/spec",
+        "/spec/volumeClaimTemplates/each/spec",
+        "/spec/replicas",
+        "/spec/nodeName",
+        "/spec/hostNetwork",
+        "/spec/group",
+        "/spec/conversion/strategy",
+        "/spec/versions/each/schema",
+        "/status/phase",
+        "/status/podIP",
+        "/status/images/each/names",
+        "/status/conditions/each/status",
+        "/status/uncountedTerminatedPods/failed",
+        "/endpoints/each/conditions/ready",
+        "/endpoints/each/addresses",
+        "/data/a",
+    ];
+    let kept = |kind: &Kind, path: &str| {
+        let expression = crate::expression::Expression::parse(&format!("{path} == 1"));
+        crate::kept::missing(kind, &expression.expect("legal")).is_none()
+    };
+    for kind in crate::kinds::all().iter().map(Kind::Builtin) {
+        for path in paths {
+            assert_eq!(kept(&kind, path), survives(&kind, path), "{kind} {path}");
+        }
+    }
+}
+
+#[test]
+fn a_replica_set_keeps_the_number_of_its_rollout() {
+    let annotations = json!({"deployment.kubernetes.io/revision": "3", "a": "b"});
+    let set = json!({"metadata": {"annotations": annotations}});
+    assert_eq!(
+        trimmed("replicaset", set),
+        json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "3"}}})
+    );
+}
+
+#[test]
+fn an_object_that_names_its_fields_keeps_them() {
+    let kept = |health: &str| {
+        let kind = Kind::Builtin(crate::kinds::builtin("apps", "Deployment").unwrap());
+        let mut object = json!({
+            "metadata": {
+                "managedFields": [],
+                "annotations": {
+                    health: "/spec/template/spec/hostNetwork != true",
+                    "example.com/phase": "Serving",
+                    "kubectl.kubernetes.io/last-applied-configuration": "{}",
+                },
+            },
+            "spec": { "template": { "spec": { "hostNetwork": false } } },
+        });
+        trim(&kind, &mut object);
+        object
+    };
+    assert_eq!(
+        kept("sluice.dev/health"),
+        json!({
+            "metadata": { "annotations": {
+                "sluice.dev/health": "/spec/template/spec/hostNetwork != true",
+                "example.com/phase": "Serving",
+            } },
+            "spec": { "template": { "spec": { "hostNetwork": false } } },
+        })
+    );
+    assert_eq!(
+        kept("example.com/health"),
+        json!({ "metadata": {}, "spec": {} })
+    );
+}
+
+#[test]
+fn an_object_says_whether_it_says_its_health() {
+    for (annotations, custom) in [
+        (json!(null), false),
+        (json!({}), false),
+        (json!({ "sluice.dev/depends-on": "job/x" }), false),
+        (json!({ keys::HEALTH: "" }), true),
+        (json!({ "sluice.dev/health.status.phase": "" }), true),
+        (json!({ keys::READINESS_SUCCESS: "[]" }), true),
+        (json!({ keys::READINESS_FAILURE: "[]" }), true),
+    ] {
+        let object = json!({ "metadata": { "annotations": annotations } });
+        assert_eq!(says_its_health(&object), custom, "{object}");
+    }
+}

@@ -1,0 +1,138 @@
+//! What the source of the rules names: fields and keys of annotations.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Words of the rules that are no field of a built-in kind.
+pub(super) const NO_FIELDS: [&str; 35] = [
+    // States, statuses and other words of ours.
+    "addressed",
+    "available",
+    "complete",
+    "current",
+    "enabled",
+    "error",
+    "group",
+    "lowercase",
+    "note",
+    "pods",
+    "present",
+    "release",
+    "sluice",
+    "slot",
+    "started",
+    "subchart",
+    "updated",
+    "warning",
+    // API groups, and suffixes of quantities.
+    "apps",
+    "batch",
+    "extensions",
+    "k",
+    "m",
+    "n",
+    "policy",
+    "u",
+    // Values.
+    "string",
+    "test",
+    "true",
+    "unknown",
+    // Fields of custom resources.
+    "addresses",
+    "health",
+    "operationState",
+    "sync",
+    "value",
+];
+
+/// Labels. All of them are kept.
+pub(super) const LABELS: [&str; 8] = [
+    "app.kubernetes.io/instance",
+    "app.kubernetes.io/name",
+    "helm.sh/chart",
+    "helm.toolkit.fluxcd.io/name",
+    "helm.toolkit.fluxcd.io/namespace",
+    "kubernetes.io/service-name",
+    "kustomize.toolkit.fluxcd.io/name",
+    "kustomize.toolkit.fluxcd.io/namespace",
+];
+
+/// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
+const OTHERS: [&str; 17] = [
+    // Looks at what is applied, which is there whole.
+    "advice/limits",
+    "annotation",
+    "comparison",
+    "expression",
+    "health",
+    "jsonpath",
+    "judged",
+    "kept",
+    "kinds",
+    "kstatus/aggregate",
+    "kstatus/augment",
+    "kstatus/go",
+    "profile/custom",
+    "readiness",
+    "selector",
+    "suggest",
+    "terms",
+];
+
+/// The texts in the source of the rules about built-in kinds, tests and comments apart.
+fn texts() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut open = vec![root.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let module = path.strip_prefix(&root).unwrap().with_extension("");
+            let test = ["tests", "arbitrary", "model"];
+            if OTHERS.iter().any(|other| module.starts_with(other))
+                || test.iter().any(|test| module.ends_with(test))
+            {
+                continue;
+            }
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let source = fs::read_to_string(&path).unwrap();
+            let code = source.split("#[cfg(test)]").next().unwrap();
+            for line in code
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+            {
+                found.extend(line.split('"').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+    }
+    found
+}
+
+/// Whatever may be the name of a field.
+pub(super) fn fields() -> BTreeSet<String> {
+    let is_field = |word: &&str| {
+        word.starts_with(|it: char| it.is_ascii_lowercase())
+            && word.bytes().all(|it| it.is_ascii_alphabetic())
+    };
+    let texts = texts();
+    let words = texts.iter().flat_map(|text| match text.strip_prefix('/') {
+        Some(pointer) => pointer.split('/').collect(),
+        None => vec![text.as_str()],
+    });
+    words.filter(is_field).map(str::to_owned).collect()
+}
+
+/// Whatever may be the key of an annotation.
+pub(super) fn keys() -> BTreeSet<String> {
+    let is_key = |text: &String| {
+        let plain = |it: char| it.is_ascii_alphanumeric() || ".-/".contains(it);
+        let (domain, name) = text.split_once('/').unwrap_or_default();
+        domain.contains('.') && !name.is_empty() && text.chars().all(plain)
+    };
+    texts().into_iter().filter(is_key).collect()
+}

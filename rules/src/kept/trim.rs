@@ -1,0 +1,116 @@
+//! Takes away of an object what the table does not keep.
+
+use super::{ANNOTATIONS, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, requests, says_its_health};
+use crate::keys;
+use crate::kinds::Kind;
+use crate::object::written;
+use serde_json::{Map, Value, json};
+
+/// A copy of the whole object.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Takes away what no rule reads.
+///
+/// Of a custom resource everything stays but the bookkeeping: only its author knows which field tells its health. So
+/// it is with any object whose annotations say which fields do.
+pub fn trim(kind: &Kind, object: &mut Value) {
+    trim_bookkeeping(object);
+    let Kind::Builtin(builtin) = kind else { return };
+    if says_its_health(object) {
+        return;
+    }
+    trim_annotations(object);
+    for cut in cuts(builtin).0 {
+        cut.apply(object);
+    }
+}
+
+impl Cut {
+    fn apply(&self, object: &mut Value) {
+        match self {
+            Self::But(path, fields) => each(object, path, &mut |map| {
+                map.retain(|key, _| fields.contains(&key.as_str()));
+            }),
+            Self::Only(path, fields) => each(object, path, &mut |map| {
+                map.retain(|key, _| !fields.contains(&key.as_str()));
+            }),
+            Self::Template => trim_template(object),
+            Self::Containers => requests::trim(object),
+        }
+    }
+}
+
+/// Changes every mapping at a path.
+fn each(value: &mut Value, path: &[&str], change: &mut impl FnMut(&mut Map<String, Value>)) {
+    match path {
+        [] => {
+            if let Some(map) = value.as_object_mut() {
+                change(map);
+            }
+        }
+        [EACH, rest @ ..] => {
+            for item in value.as_array_mut().into_iter().flatten() {
+                each(item, rest, change);
+            }
+        }
+        [field, rest @ ..] => {
+            if let Some(value) = value.get_mut(field) {
+                each(value, rest, change);
+            }
+        }
+    }
+}
+
+fn trim_bookkeeping(object: &mut Value) {
+    let last = written(object);
+    let Some(metadata) = metadata(object) else {
+        return;
+    };
+    if metadata.remove("managedFields").is_some()
+        && let Some(last) = last
+    {
+        // Of who wrote what, only when is read.
+        metadata.insert(
+            "managedFields".to_owned(),
+            json!([{"time": last.to_string()}]),
+        );
+    }
+    metadata.remove("resourceVersion");
+    metadata.remove("selfLink");
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        annotations.remove(LAST_APPLIED);
+    }
+}
+
+fn trim_annotations(object: &mut Value) {
+    let Some(metadata) = metadata(object) else {
+        return;
+    };
+    let annotations = metadata.get_mut("annotations");
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+        annotations
+            .retain(|key, _| key.starts_with(keys::PREFIX) || ANNOTATIONS.contains(&key.as_str()));
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+}
+
+fn trim_template(object: &mut Value) {
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let mut template = spec.remove("template").unwrap_or_default();
+    let annotations = template.pointer_mut("/metadata/annotations");
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+        annotations.retain(|key, _| TEMPLATE_ANNOTATIONS.contains(&key.as_str()));
+        if !annotations.is_empty() {
+            let template = json!({"metadata": {"annotations": annotations}});
+            spec.insert("template".to_owned(), template);
+        }
+    }
+}
+
+fn metadata(object: &mut Value) -> Option<&mut Map<String, Value>> {
+    object.get_mut("metadata")?.as_object_mut()
+}
