@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 use webhook::admission::{Admission, Cached, Limits, Metrics};
 use webhook::inject::Keys;
-use webhook::known::Known;
+use webhook::known::{Known, Settings};
 
 /// A dependent, and what stands beside it.
 struct Case {
@@ -298,7 +298,7 @@ fn of_workloads() -> Vec<Case> {
 
 /// What admission says, with everything that a waiting gate may have asked for watched.
 async fn warnings(case: &Case) -> Vec<String> {
-    let (known, _wanted) = Known::new();
+    let (known, _wanted) = Known::new(Settings::of_the_chart());
     let endpoints = ("discovery.k8s.io", "EndpointSlice");
     for (group, kind) in [
         ("batch", "Job"),
@@ -306,7 +306,7 @@ async fn warnings(case: &Case) -> Vec<String> {
         ("apps", "Deployment"),
         endpoints,
     ] {
-        let store = known.store(&Kind::Builtin(builtin(group, kind).unwrap()));
+        let store = known.want(&Kind::Builtin(builtin(group, kind).unwrap()));
         let is_of = case.is_there && case.beside["kind"] == kind;
         store.replace(is_of.then_some(&case.beside));
     }
