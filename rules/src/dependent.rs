@@ -3,6 +3,7 @@
 //! The Pod says *that* it is gated, its owner says *on what*. The list is read from the owner each time a gate asks, so
 //! that editing it rolls no pod and frees the pod that waits.
 
+mod older;
 mod resolve;
 mod revision;
 

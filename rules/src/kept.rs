@@ -43,7 +43,7 @@ const METADATA_ONLY: [(&str, &str); 14] = [
 ];
 
 /// Annotations that rules and advice read beside those below [`keys::PREFIX`].
-const ANNOTATIONS: [&str; 19] = [
+const ANNOTATIONS: [&str; 20] = [
     keys::CONFIG_DEPENDS_ON,
     keys::RESOURCE_GROUP,
     keys::READINESS_SUCCESS,
@@ -51,6 +51,7 @@ const ANNOTATIONS: [&str; 19] = [
     keys::ROLLOUT_NUMBERS[0],
     keys::ROLLOUT_NUMBERS[1],
     keys::ROLLOUT_HISTORY,
+    keys::TEMPLATE_OF_DAEMON_SET,
     keys::RELEASE_NAME,
     keys::RELEASE_NAMESPACE,
     keys::TRACKING_ID,

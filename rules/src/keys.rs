@@ -104,6 +104,12 @@ pub const ROLLOUT_NUMBERS: [&str; 2] = [
     "rollout.argoproj.io/revision",
 ];
 
+/// Where the API server numbers the pod templates of a DaemonSet: an annotation of it.
+pub const TEMPLATE_OF_DAEMON_SET: &str = "deprecated.daemonset.template.generation";
+
+/// The number of the template that a pod of a DaemonSet was made from: a label of it.
+pub const TEMPLATE_OF_POD: &str = "pod-template-generation";
+
 /// The earlier numbers of a ReplicaSet that a rollback has brought back.
 pub const ROLLOUT_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 

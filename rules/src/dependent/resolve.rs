@@ -1,5 +1,6 @@
 //! From a pod, or from a workload alone, to the dependent.
 
+use super::older::is_older;
 use super::revision::started;
 use super::{Dependent, Owner, annotations, text};
 use crate::dependency::Part;
@@ -33,17 +34,26 @@ impl Dependent {
     pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
         let namespace = text(pod, "/metadata/namespace");
         let mut owners: Vec<Owner> = Vec::new();
-        let mut topmost = None;
+        let mut nearest = None;
+        let mut topmost: Option<Value> = None;
         let mut unread = None;
         let mut next = controller(pod, extra);
-        while let Some((kind, name)) = next {
+        while let Some(Reference { kind, name, uid }) = next {
             if owners.len() == MAX_OWNERS {
                 break;
             }
             match world.object(&kind, Some(&namespace), &name) {
+                // Another one has taken its name, or is about to.
+                Lookup::Found(object) if text(&object, "/metadata/uid") != uid => {
+                    return Lookup::NotFound;
+                }
                 Lookup::Found(object) => {
+                    if is_older(&kind, &object, topmost.as_ref().unwrap_or(pod)) {
+                        return Lookup::Unavailable(Unavailable::Syncing);
+                    }
                     next = controller(&object, extra);
                     owners.push(Owner::of(kind, &object));
+                    nearest.get_or_insert_with(|| object.clone());
                     topmost = Some(object);
                 }
                 Lookup::NotFound => return Lookup::NotFound,
@@ -81,6 +91,9 @@ impl Dependent {
             Lookup::Found(found) => dependent.controller_revision = found,
             Lookup::NotFound => return Lookup::NotFound,
             Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+        }
+        if nearest.is_some_and(|set| dependent.outruns(&set, world)) {
+            return Lookup::Unavailable(Unavailable::Syncing);
         }
         Lookup::Found(dependent)
     }
@@ -142,23 +155,30 @@ fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>)
     (scope, called.collect())
 }
 
-/// The controller reference of an object, if it is one that we follow.
-fn controller(object: &Value, extra: &[(String, String)]) -> Option<(Kind, String)> {
+/// The controller of an object, as that says.
+struct Reference {
+    kind: Kind,
+    name: String,
+    uid: String,
+}
+
+/// The controller of an object, if it is of a kind that we follow.
+fn controller(object: &Value, extra: &[(String, String)]) -> Option<Reference> {
     let reference = controller_of(object)?;
     let (group, kind) = group_kind(reference);
-    if WORKLOADS.contains(&(group, kind)) {
-        let builtin = kinds::builtin(group, kind)?;
-        return Some((
-            Kind::Builtin(builtin),
-            reference["name"].as_str()?.to_owned(),
-        ));
-    }
-    let followed = extra.iter().any(|(g, k)| g == group && k == kind);
-    followed.then(|| {
-        let kind = Kind::Custom {
+    let kind = if WORKLOADS.contains(&(group, kind)) {
+        Kind::Builtin(kinds::builtin(group, kind)?)
+    } else if extra.iter().any(|(g, k)| g == group && k == kind) {
+        Kind::Custom {
             group: group.to_owned(),
             word: kind.to_owned(),
-        };
-        Some((kind, reference["name"].as_str()?.to_owned()))
-    })?
+        }
+    } else {
+        return None;
+    };
+    Some(Reference {
+        kind,
+        name: reference["name"].as_str()?.to_owned(),
+        uid: text(reference, "/uid"),
+    })
 }

@@ -4,6 +4,7 @@ mod any;
 mod cycle;
 mod health;
 mod node;
+mod owners;
 mod part;
 mod revision;
 mod room;

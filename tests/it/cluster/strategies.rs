@@ -84,6 +84,35 @@ async fn a_partition_holds_the_old_revision_and_only_the_new_one_waits() {
     .await;
 }
 
+/// A StatefulSet leaves a pod that is not ready as it is, so its status names the pod's revision no more; the pod is no
+/// younger than what the status names, and what it waits for counts.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_pod_that_waits_while_its_template_changes_twice_opens_all_the_same() {
+    with_namespace("outpaced", async |ns| {
+        let db = stateful_set("db").depends_on(ONE);
+        ns.apply([db.clone()]).await.ok();
+        let pod = ns.pod_of("db").await;
+        pod.waits_for("ConfigMap/one", "NotFound").await;
+        for release in ["2", "3"] {
+            let next = db
+                .clone()
+                .template_annotated("example.com/release", release);
+            ns.apply([next]).await.ok();
+            let generation: u64 = release.parse().expect("a number");
+            ns.until("statefulset/db", "has been looked at", |set| {
+                set["status"]["observedGeneration"] == generation
+            })
+            .await;
+            // Kubernetes writes times in whole seconds.
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        }
+        ns.apply([config_map("one")]).await.ok();
+        ns.pod_of("db").await.starts().await;
+    })
+    .await;
+}
+
 /// The pod of a StatefulSet in the place of one that is gone, or about to go.
 async fn another_of_its_name(ns: &Namespace, old: &Pod) -> Pod {
     let what = format!("{} is another pod", old.name);

@@ -1,6 +1,8 @@
 //! `kubectl`, in the ways in which it writes that are not a plain apply.
 
-use harness::cluster::{deployment, items, job, pod, stateful_set, text, with_namespace, yaml};
+use harness::cluster::{
+    config_map, deployment, items, job, pod, stateful_set, text, with_namespace, yaml,
+};
 use serde_json::Value;
 
 const LIST: &str = "configmap/never";
@@ -72,6 +74,39 @@ async fn client_side_and_server_side_apply_take_turns() {
             );
         }
         assert_eq!(ns.look.get("job/seed").await["metadata"]["uid"], before);
+    })
+    .await;
+}
+
+/// What passed its gate before has nothing to do with what has its name now.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn what_has_passed_and_is_replaced_by_force_waits() {
+    with_namespace("by-force-again", async |ns| {
+        let all = |list: &str| {
+            [
+                deployment("api").depends_on(list),
+                stateful_set("db").depends_on(list),
+                job("seed").depends_on(list),
+            ]
+        };
+        ns.apply([config_map("go")]).await.ok();
+        ns.apply(all("configmap/go")).await.ok();
+        let names = ["api", "db", "seed"];
+        let mut pods = vec![];
+        for name in names {
+            let pod = ns.pod_of(name).await;
+            pod.starts().await;
+            pods.push(pod);
+        }
+        for _ in 0..3 {
+            ns.pipe("replace", &all(LIST), &["--force"]).await.ok();
+            for (name, pod) in names.into_iter().zip(&mut pods) {
+                *pod = ns.next_pod_of(name, pod).await;
+                pod.waits_for("ConfigMap/never", "NotFound").await;
+                pod.is_shut().await;
+            }
+        }
     })
     .await;
 }

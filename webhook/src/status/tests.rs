@@ -424,8 +424,7 @@ async fn two_replicas_write_one_event_and_let_it_go_on() {
 async fn the_workload_above_is_told_as_well() {
     let desk = Desk::new(&missing());
     let mut owned = pod(&json!({"sluice.dev/gated": "true"}));
-    owned["metadata"]["ownerReferences"] =
-        json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true}]);
+    owned["metadata"]["ownerReferences"] = json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "uid": "u2", "controller": true}]);
     desk.service.known.gated().replace(&[owned]);
     desk.put(
         "job",

@@ -110,8 +110,10 @@ fn only_a_job_made_since_the_revision_appeared_is_fresh() {
     let alone = made(owned("Pod", "p", None, fresh()), BEGAN);
     let mut stateful = pod(("StatefulSet", "db"));
     stateful["metadata"]["labels"] = json!({"controller-revision-hash": "db-5d4f"});
+    let mut set_of_db = owned("StatefulSet", "db", None, json!({}));
+    set_of_db["status"] = json!({"updateRevision": "db-5d4f"});
     let db = [
-        made(owned("StatefulSet", "db", None, json!({})), EARLY),
+        made(set_of_db, EARLY),
         made(
             owned("ControllerRevision", "db-5d4f", None, json!({})),
             BEGAN,
@@ -144,8 +146,10 @@ fn only_a_job_made_since_the_revision_appeared_is_fresh() {
 fn stateful() -> (Value, Value) {
     let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), json!({}));
     pod["metadata"]["labels"] = json!({"controller-revision-hash": "db-1"});
+    pod["metadata"]["ownerReferences"][0]["uid"] = json!("u");
     let mut set = owned("StatefulSet", "db", None, json!({}));
     set["metadata"]["uid"] = json!("u");
+    set["status"] = json!({"currentRevision": "db-1", "updateRevision": "db-1"});
     (pod, set)
 }
 

@@ -148,7 +148,8 @@ fn a_failed_job_of_a_lower_weight_is_said_to_have_failed() {
 
 #[test]
 fn a_wave_is_not_passed_while_the_revision_is_not_known() {
-    let set = of_release(owned("StatefulSet", "db", None, json!({})), Some("1"), -60);
+    let mut set = of_release(owned("StatefulSet", "db", None, json!({})), Some("1"), -60);
+    set["status"] = json!({"updateRevision": "db-1"});
     let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), json!({}));
     pod["metadata"]["labels"] = json!({"controller-revision-hash": "db-1"});
     let mut undated = owned("ControllerRevision", "db-1", None, json!({}));

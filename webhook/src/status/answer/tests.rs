@@ -32,8 +32,7 @@ impl Case {
     /// What is known: the pod and the Job, and none of these kinds synced but `synced`.
     fn known(&self, synced: &[&str]) -> Arc<Known> {
         let (known, _requests) = Known::new(Settings::of_the_chart());
-        let owner =
-            json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "controller": true});
+        let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "uid": "seed", "controller": true});
         let metadata = |name: &str, annotations: &Value| {
             json!({
                 "namespace": "shop", "name": name, "uid": name, "annotations": annotations,

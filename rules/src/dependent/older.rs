@@ -1,0 +1,64 @@
+//! Owners that are older than what they own.
+//!
+//! Watches of two kinds have no order between them. So a pod may be seen before the change of its owner that made it, and
+//! what that owner says then is of another revision: its list, its weight, its place in a release.
+
+use super::Dependent;
+use crate::keys;
+use crate::kinds::{self, Kind};
+use crate::lookup::Lookup;
+use crate::object::{created, written};
+use crate::world::World;
+use serde_json::Value;
+
+/// Whether an owner, as it is known here, is older than what it owns, as far as the numbers of its kind tell.
+pub(super) fn is_older(kind: &Kind, owner: &Value, made: &Value) -> bool {
+    let [of_deployment, of_rollout] = keys::ROLLOUT_NUMBERS;
+    match (kind.group(), kind.word()) {
+        ("apps", "Deployment") => annotated(made, of_deployment) > annotated(owner, of_deployment),
+        ("argoproj.io", "Rollout") => annotated(made, of_rollout) > annotated(owner, of_rollout),
+        // One that was made over pods that are there begins to count anew.
+        ("apps", "DaemonSet") if created(made) >= created(owner) => {
+            let template = number(&made["metadata"]["labels"][keys::TEMPLATE_OF_POD]);
+            template > annotated(owner, keys::TEMPLATE_OF_DAEMON_SET)
+        }
+        _ => false,
+    }
+}
+
+fn annotated(object: &Value, key: &str) -> Option<u64> {
+    number(&object["metadata"]["annotations"][key])
+}
+
+fn number(text: &Value) -> Option<u64> {
+    text.as_str()?.parse().ok()
+}
+
+impl Dependent {
+    /// Whether the `StatefulSet` that owns the pod, as it is known here, is older than the pod: it rolls out another
+    /// revision, and did so already when the pod was made.
+    ///
+    /// A pod of an older revision may wait at its gate, since a set leaves a pod that is not ready as it is. But that one
+    /// was made before the revision appeared that is rolled out now.
+    pub(super) fn outruns(&self, set: &Value, world: &dyn World) -> bool {
+        let is_set = self.owners.first().is_some_and(|owner| {
+            (owner.kind.group(), owner.kind.word()) == ("apps", "StatefulSet")
+        });
+        let Some(own) = self.template_hash.as_deref().filter(|_| is_set) else {
+            return false;
+        };
+        let [current, update] =
+            ["currentRevision", "updateRevision"].map(|field| set["status"][field].as_str());
+        if [current, update].contains(&Some(own)) || self.unread_revision().is_some() {
+            return false;
+        }
+        let revisions = kinds::builtin("apps", "ControllerRevision").map(Kind::Builtin);
+        let (Some(kind), Some(update)) = (revisions, update) else {
+            return true;
+        };
+        match world.object(&kind, Some(&self.namespace), update) {
+            Lookup::Found(update) => self.created >= written(&update),
+            Lookup::NotFound | Lookup::Unavailable(_) => true,
+        }
+    }
+}
