@@ -13,12 +13,8 @@ use rustls::{
 
 use crate::{
     bundle::{PemError, certificates, within_limits},
-    parameters::{backdated, ca_params, leaf_params, set_validity, whole_seconds},
+    parameters::{begins, ca_params, leaf_params, set_validity, whole_seconds},
 };
-
-/// How far before it was made a CA begins. More than a leaf's few minutes: the replica that makes the CA may be the one
-/// whose clock is ahead, and all the others are bound by what it wrote.
-const BACKDATE: SignedDuration = SignedDuration::from_hours(24);
 
 /// A name that only the self-check of [`Ca::restore`] ever signs (RFC 6761 reserves it).
 const PROBE: &str = "probe.invalid";
@@ -88,7 +84,7 @@ impl Ca {
         lifetime_in_range(created, not_after)?;
         let key = KeyPair::generate().map_err(make)?;
         let mut params = ca_params();
-        set_validity(&mut params, backdated(created, BACKDATE), not_after);
+        set_validity(&mut params, begins(created), not_after);
         let certificate = params.self_signed(&key).map_err(make)?;
         Ok(Self {
             pem: certificate.pem(),
@@ -159,6 +155,11 @@ impl Ca {
     /// When the authority ends.
     pub fn not_after(&self) -> Timestamp {
         self.not_after
+    }
+
+    /// Whether a verifier whose clock says `now` is past its beginning.
+    pub fn has_begun(&self, now: Timestamp) -> bool {
+        begins(self.created) <= now
     }
 
     pub(crate) fn issuer(&self) -> &Issuer<'static, KeyPair> {

@@ -12,11 +12,8 @@ use rustls::{
 
 use crate::{
     ca::Ca,
-    parameters::{backdated, leaf_params, set_validity, whole_seconds},
+    parameters::{begins, leaf_params, set_validity, whole_seconds},
 };
-
-/// How far before its signing a leaf begins, for verifiers whose clock is behind ours.
-const BACKDATE: SignedDuration = SignedDuration::from_mins(5);
 
 /// A leaf: a key, a certificate for it, and what the plan has to know of it.
 #[derive(Clone)]
@@ -47,7 +44,7 @@ pub enum LeafError {
 }
 
 impl Leaf {
-    /// Signs a leaf for the DNS names `names`, valid from five minutes before `now` until `lifetime` after it, and
+    /// Signs a leaf for the DNS names `names`, valid from a day before `now` until `lifetime` after it, and
     /// never longer than the CA.
     pub fn issue(
         ca: &Ca,
@@ -69,7 +66,7 @@ impl Leaf {
             return Err(bad_names(&"no name at all"));
         }
         let mut params = leaf_params(names).map_err(|error| bad_names(&error))?;
-        set_validity(&mut params, backdated(issued, BACKDATE), not_after);
+        set_validity(&mut params, begins(issued), not_after);
         let key = KeyPair::generate().map_err(|error| sign(&error))?;
         let certificate = params
             .signed_by(&key, ca.issuer())
@@ -114,7 +111,7 @@ impl Leaf {
 
     /// Whether a verifier whose clock says `now` accepts it.
     pub fn is_valid(&self, now: Timestamp) -> bool {
-        now < self.not_after && self.issued.duration_since(now) <= BACKDATE
+        begins(self.issued) <= now && now < self.not_after
     }
 
     pub(crate) fn key(&self) -> Arc<CertifiedKey> {
@@ -187,9 +184,9 @@ mod tests {
     fn verifies_for_its_name_and_its_time() {
         let ca = ca();
         let leaf = Leaf::issue(&ca, &names(), at("2026-11-21T10:00:00.9Z"), WEEK).unwrap();
-        assert_eq!(verify(&leaf, &ca, NAME, at("2026-11-21T09:55:00Z")), Ok(()));
+        assert_eq!(verify(&leaf, &ca, NAME, at("2026-11-20T10:00:00Z")), Ok(()));
         assert_eq!(verify(&leaf, &ca, NAME, at("2026-11-28T10:00:00Z")), Ok(()));
-        assert!(verify(&leaf, &ca, NAME, at("2026-11-21T09:54:59Z")).is_err());
+        assert!(verify(&leaf, &ca, NAME, at("2026-11-20T09:59:59Z")).is_err());
         assert!(verify(&leaf, &ca, NAME, at("2026-11-28T10:00:01Z")).is_err());
         assert!(
             verify(
@@ -256,8 +253,8 @@ mod tests {
     #[test]
     fn knows_when_it_is_valid() {
         let leaf = Leaf::issue(&ca(), &names(), at("2026-11-21T10:00:00Z"), WEEK).unwrap();
-        assert!(leaf.is_valid(at("2026-11-21T09:55:00Z")));
-        assert!(!leaf.is_valid(at("2026-11-21T09:54:59Z")));
+        assert!(leaf.is_valid(at("2026-11-20T10:00:00Z")));
+        assert!(!leaf.is_valid(at("2026-11-20T09:59:59Z")));
         assert!(leaf.is_valid(at("2026-11-28T09:59:59Z")));
         assert!(!leaf.is_valid(at("2026-11-28T10:00:00Z")));
     }

@@ -10,6 +10,9 @@ use rcgen::{
 /// from these parameters and the stored key, and a certificate that names another issuer would not chain.
 const SUBJECT: &str = "sluice CA";
 
+/// How far before it was made a certificate begins: the replica that makes it may be the one whose clock is ahead.
+const BACKDATE: SignedDuration = SignedDuration::from_hours(24);
+
 /// Everything about a CA except its key and its times. Without a path below it: it signs leaves only.
 pub(crate) fn ca_params() -> CertificateParams {
     let mut params = CertificateParams::default();
@@ -45,9 +48,9 @@ pub(crate) fn set_validity(params: &mut CertificateParams, from: Timestamp, unti
     params.not_after = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(until);
 }
 
-/// `time`, so much earlier, but never before 1970.
-pub(crate) fn backdated(time: Timestamp, by: SignedDuration) -> Timestamp {
-    time.checked_sub(by)
+/// When a certificate begins that is made at `made`.
+pub(crate) fn begins(made: Timestamp) -> Timestamp {
+    made.checked_sub(BACKDATE)
         .unwrap_or(Timestamp::UNIX_EPOCH)
         .max(Timestamp::UNIX_EPOCH)
 }

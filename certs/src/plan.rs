@@ -62,6 +62,8 @@ pub enum CaReason {
     Unusable,
     /// It ends before a leaf that it signs now would.
     Ending,
+    /// It begins in the future: whoever made it had a clock that was far ahead.
+    NotYetValid,
 }
 
 impl CaReason {
@@ -71,6 +73,7 @@ impl CaReason {
             Self::Missing => "missing",
             Self::Unusable => "unusable",
             Self::Ending => "ending",
+            Self::NotYetValid => "not_yet_valid",
         }
     }
 }
@@ -81,6 +84,7 @@ impl fmt::Display for CaReason {
             Self::Missing => "no CA is stored",
             Self::Unusable => "the stored CA cannot be used",
             Self::Ending => "the CA ends before a new leaf would",
+            Self::NotYetValid => "the CA begins in the future",
         })
     }
 }
@@ -95,6 +99,7 @@ pub fn authority(
     let lasts = |ca: &Ca| ca.not_after().duration_since(now) >= lifetimes.leaf;
     let reason = match stored {
         Stored::Usable(ca) if !lasts(ca) => return CaPlan::Create(CaReason::Ending),
+        Stored::Usable(ca) if !ca.has_begun(now) => CaReason::NotYetValid,
         Stored::Usable(ca) if held.is_some_and(|held| held.certificate() == ca.certificate()) => {
             return CaPlan::Keep;
         }
@@ -103,7 +108,7 @@ pub fn authority(
         Stored::Unusable => CaReason::Unusable,
     };
     match held {
-        Some(held) if lasts(held) => CaPlan::Restore(reason),
+        Some(held) if lasts(held) && held.has_begun(now) => CaPlan::Restore(reason),
         _ => CaPlan::Create(reason),
     }
 }
@@ -249,6 +254,28 @@ mod tests {
     }
 
     #[test]
+    fn a_ca_from_the_future_is_replaced_and_never_restored() {
+        let (ours, theirs) = (ca(), Ca::generate(day(2), DAY * 365).unwrap());
+        let lifetimes = Lifetimes::default();
+        let reason = CaReason::NotYetValid;
+        for (now, held, plan) in [
+            (day(1), Some(&ours), CaPlan::Adopt),
+            (day(0), Some(&ours), CaPlan::Restore(reason)),
+            (day(0), Some(&theirs), CaPlan::Create(reason)),
+            (day(0), None, CaPlan::Create(reason)),
+        ] {
+            assert_eq!(
+                authority(now, Stored::Usable(&theirs), held, &lifetimes),
+                plan
+            );
+        }
+        assert_eq!(
+            authority(day(0), Stored::Missing, Some(&theirs), &lifetimes),
+            CaPlan::Create(CaReason::Missing)
+        );
+    }
+
+    #[test]
     fn a_leaf_is_signed_when_it_has_to_be() {
         let ca = ca();
         let held = issue(&ca, day(10));
@@ -260,7 +287,8 @@ mod tests {
             (day(13), LeafPlan::Keep),
             (day(14), LeafPlan::Issue(LeafReason::Due)),
             (day(16), LeafPlan::Issue(LeafReason::Expired)),
-            (day(9), LeafPlan::Issue(LeafReason::NotYetValid)),
+            (day(9), LeafPlan::Keep),
+            (day(8), LeafPlan::Issue(LeafReason::NotYetValid)),
         ] {
             assert_eq!(leaf(now, Some(&held), &ca, true), plan, "{now}");
             assert_eq!(

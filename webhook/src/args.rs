@@ -2,12 +2,14 @@
 
 mod assemble;
 
+use crate::clock::Clock;
 use crate::follow::ConfigMapRef;
 use crate::gate_policy::Fixed;
 use crate::inject::{Amounts, Resources};
 use crate::known::{HealthSources, Settings};
 use crate::telemetry::LogFormat;
 use clap::{Parser, ValueEnum};
+use jiff::{SignedDuration, Timestamp};
 use rules::kinds::Kind;
 use rules::verdict::{CrossNamespace, Policy};
 use std::time::Duration;
@@ -112,6 +114,9 @@ pub struct Args {
     /// Seconds between SIGTERM and the end of accepting connections.
     #[arg(long, env = "SLUICE_SHUTDOWN_DELAY", default_value = "10", value_parser = seconds)]
     shutdown_delay: Duration,
+    /// For tests alone: seconds by which this process takes the clock of its node to be ahead.
+    #[arg(long, hide = true, default_value_t = 0, allow_negative_numbers = true)]
+    clock_offset: i64,
 }
 
 /// What becomes of a pod that asks for a gate and runs on Windows.
@@ -124,6 +129,15 @@ enum Windows {
 }
 
 impl Args {
+    fn clock(&self) -> Clock {
+        let ahead = SignedDuration::from_secs(self.clock_offset);
+        Clock::new(move || {
+            Timestamp::now()
+                .saturating_add(ahead)
+                .unwrap_or(Timestamp::MAX)
+        })
+    }
+
     /// Where the status service is, and what the administrator chose for the gate.
     fn fixed(&self) -> Fixed {
         Fixed {

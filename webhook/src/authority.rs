@@ -42,6 +42,7 @@ use self::{
     store::{Store, Synced},
 };
 use crate::{
+    clock::Clock,
     readiness::{Condition, Readiness},
     shutdown::Shutdown,
 };
@@ -131,13 +132,13 @@ impl Authority {
         (authority, receiver)
     }
 
-    /// Keeps at it until the process leaves. `clock` is the wall clock, asked anew each round: a timer that counts
-    /// monotonically stands still while a machine sleeps, and certificates do not.
-    pub async fn run(mut self, clock: impl Fn() -> Timestamp, shutdown: Shutdown) {
+    /// Keeps at it until the process leaves. `clock` is asked anew each round: a timer that counts monotonically stands
+    /// still while a machine sleeps, and certificates do not.
+    pub async fn run(mut self, clock: Clock, shutdown: Shutdown) {
         let mut failing: Option<String> = None;
         loop {
             let round = async {
-                let result = self.round(clock()).await;
+                let result = self.round(&clock).await;
                 let pause = if result.is_ok() {
                     POLL
                 } else {
@@ -158,16 +159,17 @@ impl Authority {
 
     /// One round: the CA, the `caBundle`, the leaf, the conditions. The later ones are looked after even when the API
     /// server is away, with what was last seen of it.
-    pub async fn round(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
-        let synced = timeout(ROUND, self.sync(now))
+    pub async fn round(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
+        let synced = timeout(ROUND, self.sync(clock))
             .await
             .unwrap_or(Err(AuthorityError::Slow));
+        let now = clock.now();
         let signed = self.renew_leaf(now);
         let trusted = self.report(now);
         synced.and(signed).and(trusted)
     }
 
-    async fn sync(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
+    async fn sync(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
         let name = &self.config.webhook_configuration;
         let found = self.configurations.get_opt(name).await;
         let found = found.map_err(|error| {
@@ -176,6 +178,8 @@ impl Authority {
                 &error,
             )
         })?;
+        // Only now: the answer has told what time it is.
+        let now = clock.now();
         // One that waits for its dependents to go is as good as gone.
         self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
         let owner = self.observed.as_ref().map(bundle::owner);

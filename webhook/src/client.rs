@@ -4,7 +4,10 @@ mod limits;
 
 pub(crate) use limits::Limits;
 
-use axum::http::{Method, Request};
+use crate::clock::Clock;
+use axum::http::{Method, Request, Response};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
@@ -15,7 +18,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 use std::time::Duration;
-use tower::util::{MapRequestLayer, option_layer};
+use tower::util::{MapFutureLayer, MapRequestLayer, option_layer};
 use tower::{BoxError, ServiceExt};
 
 /// For an address of the API server to accept a connection.
@@ -36,7 +39,7 @@ struct Label {
 
 /// A client as the environment describes it, whose requests are counted as `api_requests`. A watch counts when it
 /// begins, a list once for each page.
-pub async fn connect(registry: &mut Registry) -> Result<Client, Error> {
+pub async fn connect(registry: &mut Registry, clock: Clock) -> Result<Client, Error> {
     let requests = Family::<Label, Counter>::default();
     registry.register(
         "api_requests",
@@ -61,8 +64,27 @@ pub async fn connect(registry: &mut Registry) -> Result<Client, Error> {
         .with_layer(&option_layer(config.auth_layer()?))
         .with_layer(&config.base_uri_layer())
         .with_layer(&MapRequestLayer::new(count))
+        .with_layer(&dated(clock))
         .with_layer(&Limits);
     Ok(builder.build())
+}
+
+/// Lets the clock learn from each answer.
+pub(crate) fn dated<F, B, E>(
+    clock: Clock,
+) -> MapFutureLayer<impl Fn(F) -> BoxFuture<'static, Result<Response<B>, E>> + Clone>
+where
+    F: Future<Output = Result<Response<B>, E>> + Send + 'static,
+{
+    MapFutureLayer::new(move |answer: F| {
+        let (clock, sent) = (clock.clone(), clock.local());
+        async move {
+            let answer = answer.await?;
+            clock.answered(sent, answer.headers());
+            Ok(answer)
+        }
+        .boxed()
+    })
 }
 
 /// Connections that notice when nobody is at the other end any more.

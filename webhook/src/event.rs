@@ -1,5 +1,6 @@
 //! Events: what sluice says of an object to whoever describes it.
 
+use crate::clock::Clock;
 use crate::digest::short;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -49,28 +50,39 @@ pub(crate) enum Telling {
     Still(i32),
 }
 
-/// Writes an Event beside its object. `instance` is the name of our own pod. One that cannot be written is only logged:
-/// nothing rests on it.
-pub(crate) async fn write(client: &Client, target: Target, note: Note, instance: &str) {
-    let events = Api::<Event>::namespaced(client.clone(), &target.namespace);
-    let telling = note.telling;
-    let now = Timestamp::now();
-    let event = event(target, note, instance, now);
-    let written = match (events.create(&PostParams::default(), &event).await, telling) {
-        (Err(Error::Api(status)), Telling::Still(count)) if status.code == 409 => {
-            let name = event.metadata.name.unwrap_or_default();
-            let series = json!({"series": {"count": count, "lastObservedTime": MicroTime(now)}});
-            let patched = events
-                .patch(&name, &PatchParams::default(), &Patch::Merge(series))
-                .await;
-            patched.map(drop)
+/// Who writes Events.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    pub(crate) client: Client,
+    /// The name of our own pod.
+    pub(crate) instance: String,
+    pub(crate) clock: Clock,
+}
+
+impl Writer {
+    /// Writes an Event beside its object. One that cannot be written is only logged: nothing rests on it.
+    pub(crate) async fn write(&self, target: Target, note: Note) {
+        let events = Api::<Event>::namespaced(self.client.clone(), &target.namespace);
+        let telling = note.telling;
+        let now = self.clock.now();
+        let event = event(target, note, &self.instance, now);
+        let written = match (events.create(&PostParams::default(), &event).await, telling) {
+            (Err(Error::Api(status)), Telling::Still(count)) if status.code == 409 => {
+                let name = event.metadata.name.unwrap_or_default();
+                let series =
+                    json!({"series": {"count": count, "lastObservedTime": MicroTime(now)}});
+                let patched = events
+                    .patch(&name, &PatchParams::default(), &Patch::Merge(series))
+                    .await;
+                patched.map(drop)
+            }
+            // Another replica has told it.
+            (Err(Error::Api(status)), Telling::Once) if status.code == 409 => Ok(()),
+            (created, _) => created.map(drop),
+        };
+        if let Err(error) = written {
+            debug!(%error, "Event not written");
         }
-        // Another replica has told it.
-        (Err(Error::Api(status)), Telling::Once) if status.code == 409 => Ok(()),
-        (created, _) => created.map(drop),
-    };
-    if let Err(error) = written {
-        debug!(%error, "Event not written");
     }
 }
 

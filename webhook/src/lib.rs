@@ -6,6 +6,7 @@
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, metrics
 //! * readiness, shutdown, tasks, client, digest, telemetry
+//! * clock
 
 #![cfg_attr(
     test,
@@ -20,6 +21,7 @@ pub mod admission;
 pub mod args;
 pub mod authority;
 pub mod client;
+pub mod clock;
 mod digest;
 mod event;
 pub mod follow;

@@ -7,6 +7,7 @@ mod identity;
 pub use events::Recorder;
 pub use identity::{Authenticator, Identity, Refusal};
 
+use crate::clock::Clock;
 use crate::known::Known;
 use crate::metrics::Metrics;
 use crate::shutdown::Shutdown;
@@ -41,8 +42,8 @@ pub struct Service {
     pub metrics: Arc<Metrics>,
     /// Lets go of held requests when the process ends, so that the gates turn to another replica.
     pub shutdown: Shutdown,
-    /// The wall clock, by which timeouts pass.
-    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+    /// The time, by which timeouts pass.
+    pub clock: Clock,
 }
 
 /// The routes of the status service.
@@ -80,7 +81,7 @@ async fn verdict(
     let mut deadline = began + Duration::from_secs(ask.wait).min(LONGEST_HOLD);
     loop {
         let view = service.known.view();
-        let now = (service.clock)();
+        let now = service.clock.now();
         let settled = began.elapsed() >= SETTLE;
         let settings = service.known.settings();
         let answered = answer(&identity, settings, &view, now, !settled);
@@ -136,12 +137,12 @@ impl Service {
         match why {
             Opened::Satisfied(dependent) => {
                 let waited = dependent.started.filter(|_| !ask.seen.is_empty());
-                let waited = waited.map(|started| (self.clock)().duration_since(started));
+                let waited = waited.map(|started| self.clock.now().duration_since(started));
                 self.recorder
                     .released(subject, &answer, waited.unwrap_or_default());
                 // A marker without a list says nothing about the revision: a list may yet be added to its owner.
                 if !answer.dependencies.is_empty() {
-                    self.known.memory().pass(dependent, (self.clock)());
+                    self.known.memory().pass(dependent, self.clock.now());
                 }
             }
             Opened::Passed => self

@@ -6,6 +6,10 @@ use clap::ValueEnum;
 use tracing::{Dispatch, error};
 use tracing_subscriber::{EnvFilter, filter::ParseError, fmt::MakeWriter};
 
+/// What is not logged unless somebody asks for it: kube warns of an answer that it cannot read by quoting it, with the
+/// tokens and keys that may be in it.
+const QUIET: &str = "kube_client=error";
+
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum LogFormat {
@@ -54,9 +58,11 @@ fn dispatch<W>(filter: &str, format: LogFormat, writer: W) -> Result<Dispatch, T
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let parsed = EnvFilter::try_new(filter).map_err(|error| TelemetryError::Filter {
-        filter: filter.to_owned(),
-        error,
+    let parsed = EnvFilter::try_new(format!("{QUIET},{filter}")).map_err(|error| {
+        TelemetryError::Filter {
+            filter: filter.to_owned(),
+            error,
+        }
     })?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(parsed)
@@ -116,6 +122,14 @@ mod tests {
         assert_eq!(event["message"], "Skipped");
         assert_eq!(event["reason"], "a\nb");
         assert_eq!(event["span"]["client.ip"], "10.0.0.1");
+    }
+
+    #[test]
+    fn an_answer_of_the_api_server_is_not_quoted_unless_somebody_asks_for_it() {
+        let quote = || tracing::warn!(target: "kube_client::client", "{}", "{\"token\":");
+        assert_eq!(logged("info", LogFormat::Json, quote), "");
+        let asked = "info,kube_client=debug";
+        assert!(logged(asked, LogFormat::Json, quote).contains("token"));
     }
 
     #[test]

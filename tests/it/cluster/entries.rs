@@ -3,6 +3,7 @@ use jiff::Timestamp;
 use kube::Client;
 use serde_json::{Value, json};
 use webhook::authority::{Authority, Config, Metrics};
+use webhook::clock::Clock;
 use webhook::readiness::Readiness;
 
 /// A chart with a configuration of these webhooks, called after the namespace, in which none of them is ever called.
@@ -47,7 +48,10 @@ async fn authority(ns: &Namespace) -> Authority {
 
 /// The webhooks that are there, once each has its `caBundle`.
 async fn trusted(ns: &Namespace, authority: &mut Authority) -> Vec<String> {
-    authority.round(Timestamp::now()).await.expect("a round");
+    authority
+        .round(&Clock::new(Timestamp::now))
+        .await
+        .expect("a round");
     let reference = format!("mutatingwebhookconfiguration/{}", ns.name);
     let object = Look::at(&ns.name).await.get(&reference).await;
     let webhooks = items(&object, "/webhooks").iter();

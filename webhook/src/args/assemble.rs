@@ -5,6 +5,8 @@ use crate::admin;
 use crate::admission::{self, Admission, Cached};
 use crate::authority::{self, Authority};
 use crate::client;
+use crate::clock::Clock;
+use crate::event::Writer;
 use crate::follow::catalog::Catalog;
 use crate::follow::{health_rules, memory, plans, slots};
 use crate::gate_policy;
@@ -21,7 +23,6 @@ use crate::telemetry;
 use anyhow::{Context, Result};
 use axum::Router;
 use certs::Resolver;
-use jiff::Timestamp;
 use kube::Client;
 use prometheus_client::registry::Registry;
 use rules::kinds::Kind;
@@ -39,6 +40,7 @@ struct Parts {
     shutdown: Shutdown,
     resolver: Arc<Resolver>,
     tasks: Spawner,
+    clock: Clock,
 }
 
 impl Args {
@@ -51,7 +53,9 @@ impl Args {
         telemetry::init(&self.log_level, self.log_format)?;
         info!(config = ?self, "Starting");
         let mut registry = Registry::with_prefix("sluice");
-        let client = client::connect(&mut registry)
+        let clock = self.clock();
+        clock.register(&mut registry);
+        let client = client::connect(&mut registry, clock.clone())
             .await
             .context("failed to find the API server")?;
         let signals = shutdown::signals().context("failed to listen for signals")?;
@@ -67,6 +71,7 @@ impl Args {
             shutdown: Shutdown::default(),
             resolver: Resolver::new(),
             tasks,
+            clock,
         };
         let process = self.assemble(parts, background).await?;
         process.run(signals, grace).await?;
@@ -162,7 +167,7 @@ impl Args {
             &parts.readiness,
             metrics,
         );
-        let keep = authority.run(Timestamp::now, parts.shutdown.clone());
+        let keep = authority.run(parts.clock.clone(), parts.shutdown.clone());
         parts.tasks.keep("authority", keep);
         let found = parts
             .readiness
@@ -198,14 +203,17 @@ impl Args {
         let stored = self.config_map(&self.memory_config_map);
         tasks.keep("memory", memory::keep(client(), stored, known()));
         let stored = self.config_map(&self.slots_config_map);
-        tasks.keep("slots", slots::keep(client(), stored, known()));
+        tasks.keep(
+            "slots",
+            slots::keep(client(), stored, known(), parts.clock.clone()),
+        );
         let errors = health_rules::register(&mut parts.registry);
         if let Some(name) = self.health_rules_configmap() {
-            let (stored, instance) = (self.config_map(name), self.instance.clone());
-            let follow = health_rules::follow(client(), stored, known(), errors, instance);
+            let stored = self.config_map(name);
+            let follow = health_rules::follow(self.events(parts), stored, known(), errors);
             tasks.keep("health rules", follow);
         }
-        let plans = plans::follow(client(), known(), self.instance.clone());
+        let plans = plans::follow(known(), self.events(parts));
         tasks.keep("plans", plans);
         let synced = parts
             .readiness
@@ -217,18 +225,27 @@ impl Args {
         });
     }
 
+    /// Who writes Events.
+    fn events(&self, parts: &Parts) -> Writer {
+        Writer {
+            client: parts.client.clone(),
+            instance: self.instance.clone(),
+            clock: parts.clock.clone(),
+        }
+    }
+
     /// The status service and its Events.
     fn status(&self, parts: &mut Parts, known: Arc<Known>, metrics: Arc<Metrics>) -> Router {
         let client = &parts.client;
-        let (recorder, writer) = Recorder::new(client.clone(), self.instance.clone());
+        let (recorder, writer) = Recorder::new(self.events(parts));
         parts.tasks.keep("events", writer);
         status::router(Arc::new(Service {
             known,
-            authenticator: Authenticator::new(client.clone()),
+            authenticator: Authenticator::new(client.clone(), parts.clock.clone()),
             recorder,
             metrics,
             shutdown: parts.shutdown.clone(),
-            clock: Box::new(Timestamp::now),
+            clock: parts.clock.clone(),
         }))
     }
 }

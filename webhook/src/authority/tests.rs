@@ -18,6 +18,10 @@ struct Replica {
 }
 
 fn replica(fake: &Fake) -> Replica {
+    replica_with(fake.client())
+}
+
+fn replica_with(client: Client) -> Replica {
     let readiness = Readiness::default();
     let config = Config {
         namespace: "sluice-system".to_owned(),
@@ -30,7 +34,7 @@ fn replica(fake: &Fake) -> Replica {
         },
     };
     let (authority, bundle) = Authority::new(
-        fake.client(),
+        client,
         config,
         Resolver::new(),
         &readiness,
@@ -45,7 +49,7 @@ fn replica(fake: &Fake) -> Replica {
 
 impl Replica {
     async fn round(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
-        self.authority.round(now).await
+        self.authority.round(&Clock::new(move || now)).await
     }
 
     fn bundle(&self) -> String {
@@ -313,7 +317,7 @@ async fn it_looks_again_every_ten_seconds_until_the_process_leaves() {
         ..
     } = replica(&fake);
     let shutdown = Shutdown::default();
-    let running = tokio::spawn(authority.run(|| day(0), shutdown.clone()));
+    let running = tokio::spawn(authority.run(Clock::new(|| day(0)), shutdown.clone()));
     bundle.changed().await.unwrap();
     while fake.objects().writes.len() < 2 {
         tokio::task::yield_now().await;
@@ -326,4 +330,37 @@ async fn it_looks_again_every_ten_seconds_until_the_process_leaves() {
     fake.objects().secret = None;
     sleep(Duration::from_secs(60)).await;
     assert!(fake.objects().secret.is_none());
+}
+
+#[tokio::test]
+async fn certificates_are_valid_by_the_clock_of_the_api_server() {
+    let off = [-2, -1, 1, 2].map(|days| DAY * days);
+    let slightly = [-3_600, -10, 10, 3_600].map(SignedDuration::from_secs);
+    for off in off.into_iter().chain(slightly) {
+        let fake = Fake::with_configuration();
+        let clock = Clock::new(move || day(0) + off);
+        let client = fake.dated_client("Fri, 20 Nov 2026 10:00:00 GMT", &clock);
+        let mut replica = replica_with(client);
+        replica.authority.round(&clock).await.unwrap();
+        assert_eq!(replica.missing(), Vec::<String>::new(), "{off}");
+        let (ca, leaf) = (
+            replica.authority.held.unwrap().ca,
+            replica.authority.leaf.unwrap(),
+        );
+        for made in [ca.created(), leaf.issued()] {
+            let error = made.duration_since(day(0)).abs();
+            assert!(error <= SignedDuration::from_secs(1), "{off}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_ca_that_another_replica_made_in_the_future_is_replaced() {
+    let fake = Fake::with_configuration();
+    let mut ahead = replica(&fake);
+    ahead.round(day(3)).await.unwrap();
+    let mut right = replica(&fake);
+    right.round(day(0)).await.unwrap();
+    assert!(right.authority.held.as_ref().unwrap().ca.has_begun(day(0)));
+    assert_eq!(right.missing(), Vec::<String>::new());
 }

@@ -5,11 +5,10 @@
 //! readable rule is for.
 
 use super::config_map::{self, ConfigMapRef, News};
-use crate::event::{self, Note, Target, Telling};
+use crate::event::{Note, Target, Telling, Writer};
 use crate::known::Known;
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Client;
 use kube::api::Api;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -30,31 +29,23 @@ pub fn register(registry: &mut Registry) -> Gauge {
     errors
 }
 
-/// Follows the ConfigMap for as long as the process runs; `instance` is the name of our own pod.
-pub async fn follow(
-    client: Client,
-    stored: ConfigMapRef,
-    known: Arc<Known>,
-    errors: Gauge,
-    instance: String,
-) {
+/// Follows the ConfigMap for as long as the process runs.
+pub(crate) async fn follow(events: Writer, stored: ConfigMapRef, known: Arc<Known>, errors: Gauge) {
     let follower = Follower {
-        client,
+        events,
         stored,
         known,
         errors,
-        instance,
         told: Vec::new(),
     };
     follower.run().await;
 }
 
 struct Follower {
-    client: Client,
+    events: Writer,
     stored: ConfigMapRef,
     known: Arc<Known>,
     errors: Gauge,
-    instance: String,
     /// What was told last, so that a list that is read again tells nothing again.
     told: Vec<Problem>,
 }
@@ -62,7 +53,7 @@ struct Follower {
 impl Follower {
     async fn run(mut self) {
         let ConfigMapRef { namespace, name } = self.stored.clone();
-        let api = Api::<ConfigMap>::namespaced(self.client.clone(), &namespace);
+        let api = Api::<ConfigMap>::namespaced(self.events.client.clone(), &namespace);
         let mut changes = pin!(config_map::follow(api, name));
         while let Some(news) = changes.next().await {
             match news {
@@ -112,7 +103,7 @@ impl Follower {
             text: text(first, count),
             telling: Telling::Anew,
         };
-        event::write(&self.client, target, note, &self.instance).await;
+        self.events.write(target, note).await;
     }
 }
 

@@ -1,9 +1,8 @@
 //! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
 
-use crate::event::{self, Note, Target, Telling};
+use crate::event::{Note, Target, Telling, Writer};
 use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
-use kube::Client;
 use rules::lookup::Lookup;
 use rules::plan::problem;
 use rules::scope::Scope;
@@ -21,16 +20,16 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// Changes of this long are looked at together.
 const GATHER: Duration = Duration::from_secs(1);
 
-/// Looks at every plan for as long as the process runs; `instance` is the name of our own pod.
-pub async fn follow(client: Client, known: Arc<Known>, instance: String) {
+/// Looks at every plan for as long as the process runs.
+pub(crate) async fn follow(known: Arc<Known>, events: Writer) {
     let mut told = HashMap::new();
     known.plans().synced().await;
     loop {
         let view = known.view();
-        let problems = problems(&view, Timestamp::now());
+        let problems = problems(&view, events.clock.now());
         for (plan, problem) in &problems {
             if told.get(&key(plan)) != Some(problem) {
-                tell(&client, plan, problem, &instance).await;
+                tell(&events, plan, problem).await;
             }
         }
         told = problems
@@ -57,7 +56,7 @@ fn key(plan: &Value) -> String {
     format!("{} {}", metadata["uid"], plan["data"])
 }
 
-async fn tell(client: &Client, plan: &Value, problem: &str, instance: &str) {
+async fn tell(events: &Writer, plan: &Value, problem: &str) {
     let metadata = &plan["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (text("namespace"), text("name"));
@@ -76,5 +75,5 @@ async fn tell(client: &Client, plan: &Value, problem: &str, instance: &str) {
         text: problem.to_owned(),
         telling: Telling::Anew,
     };
-    event::write(client, target, note, instance).await;
+    events.write(target, note).await;
 }

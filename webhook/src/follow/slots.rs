@@ -4,6 +4,7 @@ mod claims;
 
 use super::catalog::resource;
 use super::config_map::{self, ConfigMapRef, News};
+use crate::clock::Clock;
 use crate::known::slots::{key, value};
 use crate::known::{Known, View};
 use claims::claims;
@@ -33,12 +34,13 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Gives slots away for as long as the process runs; until the first is asked for, nothing is read.
-pub async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>) {
+pub async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>, clock: Clock) {
     let keeper = Keeper {
         api: Api::namespaced(client.clone(), &stored.namespace),
         client,
         name: stored.name,
         known,
+        clock,
     };
     keeper.known.slots().wanted.notified().await;
     keeper.run().await;
@@ -49,6 +51,7 @@ struct Keeper {
     api: Api<ConfigMap>,
     name: String,
     known: Arc<Known>,
+    clock: Clock,
 }
 
 /// What is written of each wave; nothing takes its key away.
@@ -140,13 +143,15 @@ impl Keeper {
         holders: &[Holder],
         view: &View,
     ) -> Result<Option<Vec<Holder>>, Error> {
+        let now = self.clock.now();
         let mut finished = Vec::new();
         for holder in holders {
-            if looks_finished(wave, holder, view) && self.is_finished(wave, holder, view).await? {
+            if looks_finished(wave, holder, view, now)
+                && self.is_finished(wave, holder, view).await?
+            {
                 finished.push(holder.clone());
             }
         }
-        let now = Timestamp::now();
         let claims = claims(wave, holders, self.known.settings(), view, now);
         let is_finished = |holder: &Holder| holder.is_among(&finished);
         let changed = allot(holders.to_vec(), is_finished, claims.ready, claims.most);
@@ -169,7 +174,7 @@ impl Keeper {
         };
         let same = object.filter(|object| object["metadata"]["uid"] == holder.uid.as_str());
         match same {
-            Some(object) => Ok(is_done(holder, &object, view, Timestamp::now())),
+            Some(object) => Ok(is_done(holder, &object, view, self.clock.now())),
             None => self.has_no_pods(namespace, holder).await,
         }
     }
@@ -207,12 +212,11 @@ impl Keeper {
 }
 
 /// Whether it is worth asking the API server: what is known may lag behind.
-fn looks_finished(wave: &Wave, holder: &Holder, view: &View) -> bool {
+fn looks_finished(wave: &Wave, holder: &Holder, view: &View, now: Timestamp) -> bool {
     let kind = holder.object_kind();
     match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {
         Lookup::Found(object) => {
-            object["metadata"]["uid"] != holder.uid.as_str()
-                || is_done(holder, &object, view, Timestamp::now())
+            object["metadata"]["uid"] != holder.uid.as_str() || is_done(holder, &object, view, now)
         }
         Lookup::NotFound => true,
         Lookup::Unavailable(_) => false,

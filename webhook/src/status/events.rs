@@ -7,10 +7,9 @@ mod news;
 
 use super::Identity;
 use super::answer::Cut;
-use crate::event::{self, Note, Target, Telling};
+use crate::event::{Note, Target, Telling, Writer};
 use dashmap::DashMap;
 use jiff::SignedDuration;
-use kube::Client;
 pub(super) use news::SETTLE;
 use news::{AGAIN_AFTER, Due, News, Reason, Told, Whose};
 use std::sync::Arc;
@@ -47,10 +46,10 @@ pub(super) struct Subject<'a> {
 
 impl Recorder {
     /// A recorder and the writer that must run beside it.
-    pub fn new(client: Client, instance: String) -> (Self, impl Future<Output = ()>) {
+    pub(crate) fn new(events: Writer) -> (Self, impl Future<Output = ()>) {
         let (notes, backlog) = mpsc::channel(BACKLOG);
         let told = Diary::default();
-        let writer = write(client, instance, backlog, Arc::clone(&told));
+        let writer = write(events, backlog, Arc::clone(&told));
         (Self { told, notes }, writer)
     }
 
@@ -215,12 +214,7 @@ fn unmet(answer: &Answer) -> String {
 
 /// Writes what there is to write, and forgets what nobody has asked about for a while: it is gone, or another replica answers
 /// for it.
-async fn write(
-    client: Client,
-    instance: String,
-    mut backlog: mpsc::Receiver<(Target, Note)>,
-    told: Diary,
-) {
+async fn write(events: Writer, mut backlog: mpsc::Receiver<(Target, Note)>, told: Diary) {
     let mut forget = tokio::time::interval(AGAIN_AFTER);
     loop {
         tokio::select! {
@@ -229,7 +223,7 @@ async fn write(
             now = forget.tick() => told.retain(|_, told| !told.is_old(now)),
             note = backlog.recv() => {
                 let Some((target, note)) = note else { return };
-                event::write(&client, target, note, &instance).await;
+                events.write(target, note).await;
                 tokio::time::sleep(PACE).await;
             }
         }
@@ -239,7 +233,10 @@ async fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
     use axum::http::{Request, Response};
+    use jiff::Timestamp;
+    use kube::Client;
     use kube::client::Body;
     use std::convert::Infallible;
     use tokio::time::sleep;
@@ -250,7 +247,11 @@ mod tests {
         let deaf =
             service_fn(async |_: Request<Body>| Ok::<_, Infallible>(Response::new(Body::empty())));
         let client = Client::new(deaf, "default");
-        let (recorder, writer) = Recorder::new(client, "sluice-0".to_owned());
+        let (recorder, writer) = Recorder::new(Writer {
+            client,
+            instance: "sluice-0".to_owned(),
+            clock: Clock::new(Timestamp::now),
+        });
         tokio::spawn(writer);
         let answer = Answer {
             verdict: Decision::Wait,

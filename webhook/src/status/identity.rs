@@ -1,15 +1,17 @@
 //! Which pod a token belongs to: TokenReview with exactly our audience, and a memory of what it said.
 
+use crate::clock::Clock;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use dashmap::DashMap;
+use jiff::Timestamp;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, TokenReviewStatus};
 use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
 use rules::keys::AUDIENCE;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -77,15 +79,17 @@ type Hash = [u8; 32];
 /// Asks the API server whose a token is, once for each token.
 pub struct Authenticator {
     client: Client,
+    clock: Clock,
     known: DashMap<Hash, (Instant, Result<Identity, Refusal>)>,
     slots: Semaphore,
 }
 
 impl Authenticator {
     /// Reviews tokens through `client`.
-    pub fn new(client: Client) -> Self {
+    pub fn new(client: Client, clock: Clock) -> Self {
         Self {
             client,
+            clock,
             known: DashMap::new(),
             slots: Semaphore::new(REVIEWS),
         }
@@ -136,7 +140,7 @@ impl Authenticator {
             Ok(Ok(review)) => {
                 let verdict = judge(&review.status.unwrap_or_default());
                 let lifetime = if verdict.is_ok() {
-                    lifetime(token, SystemTime::now())
+                    lifetime(token, self.clock.now())
                 } else {
                     REFUSED_FOR
                 };
@@ -195,17 +199,17 @@ fn judge(status: &TokenReviewStatus) -> Result<Identity, Refusal> {
 }
 
 /// How long an accepted token is good: until its `exp` claim, which the API server has just vouched for.
-fn lifetime(token: &str, now: SystemTime) -> Duration {
+fn lifetime(token: &str, now: Timestamp) -> Duration {
     let claims = token
         .split('.')
         .nth(1)
         .and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
     let claims: Option<Value> = claims.and_then(|json| serde_json::from_slice(&json).ok());
     let expiry = claims
-        .and_then(|claims| claims["exp"].as_u64())
-        .map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds));
+        .and_then(|claims| claims["exp"].as_i64())
+        .and_then(|seconds| Timestamp::from_second(seconds).ok());
     expiry
-        .and_then(|expiry| expiry.duration_since(now).ok())
+        .and_then(|expiry| Duration::try_from(expiry.duration_since(now)).ok())
         .unwrap_or(REFUSED_FOR)
         .min(LONGEST)
 }
@@ -269,7 +273,7 @@ mod tests {
                 URL_SAFE_NO_PAD.encode(format!("{{\"exp\":{exp}}}"))
             )
         };
-        let now = UNIX_EPOCH + Duration::from_secs(1_000);
+        let now = Timestamp::from_second(1_000).unwrap();
         assert_eq!(lifetime(&token(1_090), now), Duration::from_secs(90));
         assert_eq!(lifetime(&token(100_000), now), LONGEST);
         assert_eq!(lifetime(&token(10), now), REFUSED_FOR);

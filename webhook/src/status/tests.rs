@@ -3,19 +3,24 @@
 //! Tokio's clock stands still and leaps to the next moment that somebody waits for; the wall clock goes by it.
 
 use super::*;
+use crate::client::dated;
+use crate::event::Writer;
 use crate::known::Settings;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::Request;
 use axum::routing::{patch, post};
 use http_body_util::BodyExt;
+use jiff::SignedDuration;
+use jiff::fmt::rfc2822::DateTimePrinter;
 use kube::Client;
 use prometheus_client::registry::Registry;
 use rules::kinds::{Kind, by_word};
 use serde_json::Value;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tower::ServiceExt;
+use tower::util::MapResponseLayer;
+use tower::{Layer, ServiceExt};
 
 type Events = Arc<Mutex<Vec<Value>>>;
 
@@ -37,29 +42,39 @@ impl Desk {
 
     /// The same in front of an API server that another replica writes to as well.
     fn beside(annotations: &Value, events: Events) -> Self {
+        Self::with(annotations, events, SignedDuration::ZERO)
+    }
+
+    /// The same on a node whose clock is ahead by so much.
+    fn with(annotations: &Value, events: Events, ahead: SignedDuration) -> Self {
         let (known, _requests) = Known::new(Settings::of_the_chart());
         for word in ["configmap", "job"] {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
             known.want(&kind).replace::<&Value>([]);
         }
         known.memory().learn(std::collections::BTreeMap::new());
-        let client = api_server(Arc::clone(&events));
-        let (recorder, writer) = Recorder::new(client.clone(), "sluice-0".to_owned());
-        tokio::spawn(writer);
-        let mut registry = Registry::default();
         let began = Instant::now();
-        let clock = move || {
+        let time = move || {
             Timestamp::UNIX_EPOCH
                 .saturating_add(began.elapsed())
                 .unwrap()
         };
+        let clock = Clock::new(move || time() + ahead);
+        let client = api_server(Arc::clone(&events), time, &clock);
+        let (recorder, writer) = Recorder::new(Writer {
+            client: client.clone(),
+            instance: "sluice-0".to_owned(),
+            clock: clock.clone(),
+        });
+        tokio::spawn(writer);
+        let mut registry = Registry::default();
         let service = Service {
             known,
-            authenticator: Authenticator::new(client),
+            authenticator: Authenticator::new(client, clock.clone()),
             recorder,
             metrics: Arc::new(Metrics::register(&mut registry)),
             shutdown: Shutdown::default(),
-            clock: Box::new(clock),
+            clock,
         };
         let desk = Self {
             service: Arc::new(service),
@@ -143,7 +158,12 @@ async fn give_signs(known: Arc<Known>, connected: Arc<AtomicBool>) {
     }
 }
 
-fn api_server(events: Events) -> Client {
+/// It says what time it is.
+fn api_server(
+    events: Events,
+    time: impl Fn() -> Timestamp + Copy + Send + Sync + 'static,
+    clock: &Clock,
+) -> Client {
     let review = || async {
         Json(json!({
             "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "metadata": {}, "spec": {},
@@ -181,7 +201,14 @@ fn api_server(events: Events) -> Client {
         .route("/apis/authentication.k8s.io/v1/tokenreviews", post(review))
         .route(events, post(record))
         .route(&format!("{events}/{{name}}"), patch(go_on));
-    Client::new(router, "sluice-system")
+    let date = MapResponseLayer::new(move |mut answer: Response| {
+        let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&time());
+        let date = date.unwrap().parse().unwrap();
+        answer.headers_mut().insert(header::DATE, date);
+        answer
+    });
+    let service = dated(clock.clone()).layer(date.layer(router));
+    Client::new(service, "sluice-system")
 }
 
 /// Made at 0.
@@ -455,4 +482,16 @@ async fn the_workload_above_is_told_as_well() {
             json!(["Released", "batch/v1", "Job", "u2"]),
         ]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_passes_by_the_clock_of_the_api_server() {
+    for seconds in [10, 3_600, 2 * 86_400] {
+        for ahead in [seconds, -seconds].map(SignedDuration::from_secs) {
+            let desk = Desk::with(&waits("proceed"), Events::default(), ahead);
+            let (at, answer) = desk.gate(60).await;
+            assert_eq!(answer.verdict, wire::Decision::Open, "{ahead}");
+            assert!((39..=40).contains(&at), "{ahead}: after {at} s");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use axum::body::Body as Answer;
 use axum::http::{Request, Response};
 use clap::Parser;
 use futures::{FutureExt, StreamExt, stream};
+use jiff::Timestamp;
 use kube::client::Body;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -44,6 +45,7 @@ async fn process() -> (Process, Readiness) {
         shutdown: Shutdown::default(),
         resolver: Resolver::new(),
         tasks,
+        clock: Clock::new(Timestamp::now),
     };
     let readiness = parts.readiness.clone();
     let args = Args::parse_from([

@@ -8,7 +8,10 @@ use std::{
 use axum::{
     Json, Router,
     extract::{Query, State},
-    http::{HeaderMap, StatusCode, header::CONTENT_TYPE},
+    http::{
+        HeaderMap, HeaderValue, StatusCode,
+        header::{CONTENT_TYPE, DATE},
+    },
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -16,6 +19,9 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use kube::Client;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
+use tower::{Layer, util::MapResponseLayer};
+
+use crate::{client::dated, clock::Clock};
 
 const SECRETS: &str = "/api/v1/namespaces/sluice-system/secrets";
 const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
@@ -115,7 +121,23 @@ impl Fake {
     }
 
     pub(super) fn client(&self) -> Client {
-        let router = Router::new()
+        Client::new(self.router(), "sluice-system")
+    }
+
+    /// A client of an API server that says that it is this time.
+    pub(super) fn dated_client(&self, date: &'static str, clock: &Clock) -> Client {
+        let date = MapResponseLayer::new(move |mut answer: Response| {
+            answer
+                .headers_mut()
+                .insert(DATE, HeaderValue::from_static(date));
+            answer
+        });
+        let service = dated(clock.clone()).layer(date.layer(self.router()));
+        Client::new(service, "sluice-system")
+    }
+
+    fn router(&self) -> Router {
+        Router::new()
             .route(SECRETS, post(create_secret))
             .route(
                 &format!("{SECRETS}/{{name}}"),
@@ -125,8 +147,7 @@ impl Fake {
                 &format!("{CONFIGURATIONS}/{{name}}"),
                 get(read_configuration).patch(patch_configuration),
             )
-            .with_state(self.clone());
-        Client::new(router, "sluice-system")
+            .with_state(self.clone())
     }
 }
 

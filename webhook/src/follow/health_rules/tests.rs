@@ -1,9 +1,12 @@
 mod reading;
 
 use super::*;
+use crate::clock::Clock;
 use crate::known::{HealthSources, Settings};
 use axum::http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
+use jiff::Timestamp;
+use kube::Client;
 use kube::client::Body;
 use rules::judged::Reason;
 use serde_json::{Value, json};
@@ -79,11 +82,14 @@ fn typed(version: &str, rules: &str) -> ConfigMap {
 
 fn follower(script: &Arc<Script>) -> Follower {
     Follower {
-        client: script.client(),
+        events: Writer {
+            client: script.client(),
+            instance: "sluice-0".to_owned(),
+            clock: Clock::new(Timestamp::now),
+        },
         stored: rules(),
         known: known(true),
         errors: Gauge::default(),
-        instance: "sluice-0".to_owned(),
         told: Vec::new(),
     }
 }
