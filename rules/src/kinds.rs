@@ -104,6 +104,51 @@ impl Builtin {
     }
 }
 
+/// `Pod`
+pub const POD: &Builtin = exactly("", "Pod");
+/// `Namespace`
+pub const NAMESPACE: &Builtin = exactly("", "Namespace");
+/// `ConfigMap`
+pub const CONFIG_MAP: &Builtin = exactly("", "ConfigMap");
+/// `Secret`
+pub const SECRET: &Builtin = exactly("", "Secret");
+/// `Job`
+pub const JOB: &Builtin = exactly("batch", "Job");
+/// `Deployment`
+pub const DEPLOYMENT: &Builtin = exactly("apps", "Deployment");
+/// `StatefulSet`
+pub const STATEFUL_SET: &Builtin = exactly("apps", "StatefulSet");
+/// `DaemonSet`
+pub const DAEMON_SET: &Builtin = exactly("apps", "DaemonSet");
+/// `ControllerRevision`
+pub const CONTROLLER_REVISION: &Builtin = exactly("apps", "ControllerRevision");
+/// `EndpointSlice`
+pub const ENDPOINT_SLICE: &Builtin = exactly("discovery.k8s.io", "EndpointSlice");
+/// `StorageClass`
+pub const STORAGE_CLASS: &Builtin = exactly("storage.k8s.io", "StorageClass");
+/// `CustomResourceDefinition`
+pub const CUSTOM_RESOURCE_DEFINITION: &Builtin =
+    exactly("apiextensions.k8s.io", "CustomResourceDefinition");
+
+/// A kind that the table has; whatever it lacks does not compile.
+const fn exactly(group: &str, kind: &str) -> &'static Builtin {
+    let mut at = 0;
+    while !(same(table::BUILTINS[at].kind, kind) && same(table::BUILTINS[at].group, group)) {
+        at += 1;
+    }
+    &table::BUILTINS[at]
+}
+
+/// `==`, which a constant may not use.
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 /// Every built-in kind, the core group first.
 pub fn all() -> &'static [Builtin] {
     table::BUILTINS

@@ -81,7 +81,7 @@ pub fn problem(plan: &Value, world: &dyn World, quiet: impl Fn(&Scope) -> bool) 
 
 /// `None` while nobody can say.
 fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
-    let kind = kinds::builtin("", "Namespace").map(Kind::Builtin)?;
+    let kind = Kind::Builtin(kinds::NAMESPACE);
     match world.object(&kind, None, namespace) {
         Lookup::Found(found) => {
             Some(found["metadata"]["labels"][keys::INJECT] == keys::INJECT_VALUE)

@@ -145,8 +145,7 @@ impl Dependent {
             ("apps", "DaemonSet") => format!("{}-{hash}", owner.name),
             _ => return None,
         };
-        let kind = kinds::builtin("apps", "ControllerRevision")?;
-        Some((Kind::Builtin(kind), name))
+        Some((Kind::Builtin(kinds::CONTROLLER_REVISION), name))
     }
 }
 

@@ -49,7 +49,7 @@ const STORAGE: &str = "storage.k8s.io";
 
 /// Ordered by group, the core group first.
 #[rustfmt::skip] // a table reads by its columns
-pub(super) static BUILTINS: &[Builtin] = &[
+pub(super) const BUILTINS: &[Builtin] = &[
     namespaced("", "v1", "ConfigMap", "configmaps", &["cm"]),
     namespaced("", "v1", "Endpoints", "endpoints", &["ep"]),
     namespaced("", "v1", "Event", "events", &["ev"]),

@@ -4,7 +4,7 @@ use super::judged::unavailable;
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
 use crate::keys;
-use crate::kinds::{Kind, builtin};
+use crate::kinds::{self, Kind};
 use crate::kstatus::{Status, get, text};
 use crate::lookup::{Lookup, Unavailable};
 use crate::selector::Selector;
@@ -55,9 +55,7 @@ enum Binding {
 }
 
 fn binding(claim: &Value, world: &dyn World) -> Binding {
-    let Some(kind) = builtin("storage.k8s.io", "StorageClass").map(Kind::Builtin) else {
-        return Binding::Immediate;
-    };
+    let kind = Kind::Builtin(kinds::STORAGE_CLASS);
     let named = annotation(claim, keys::STORAGE_CLASS)
         .or_else(|| get(claim, &["spec", "storageClassName"]).and_then(Value::as_str));
     let found = match named {

@@ -3,7 +3,7 @@
 use super::judged::unavailable;
 use super::{Subject, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
-use crate::kinds::{Kind, builtin};
+use crate::kinds::{self, Kind};
 use crate::kstatus::{Status, get, text};
 use crate::lookup::Lookup;
 use crate::selector::Selector;
@@ -36,9 +36,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     if selector.is_none_or(serde_json::Map::is_empty) {
         return satisfied("Service has no selector");
     }
-    let Some(slice) = builtin("discovery.k8s.io", "EndpointSlice").map(Kind::Builtin) else {
-        return waiting(Reason::KindNotServed, Reason::KindNotServed.sentence());
-    };
+    let slice = Kind::Builtin(kinds::ENDPOINT_SLICE);
     let namespace = get(object, &["metadata", "namespace"]).and_then(Value::as_str);
     let name = text(object, &["metadata", "name"], "");
     match world.list(&slice, namespace, &Selector::label(SERVICE_NAME, name)) {

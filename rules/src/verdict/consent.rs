@@ -26,9 +26,7 @@ pub(super) fn consent(from: &str, to: &str, policy: &Policy, world: &dyn World) 
         return None;
     }
     let not_permitted = Some(unmet(Status::Unknown, Reason::NotPermitted, String::new()));
-    let Some(kind) = kinds::builtin("", "Namespace") else {
-        return not_permitted;
-    };
+    let kind = Kind::Builtin(kinds::NAMESPACE);
     let consents = |namespace: &Value| {
         let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM]
             .as_str()
@@ -38,9 +36,9 @@ pub(super) fn consent(from: &str, to: &str, policy: &Policy, world: &dyn World) 
             .map(str::trim)
             .any(|name| name == "*" || name == from)
     };
-    match world.object(&Kind::Builtin(kind), None, to) {
+    match world.object(&kind, None, to) {
         Lookup::Found(namespace) if consents(&namespace) => None,
         Lookup::Found(_) | Lookup::NotFound => not_permitted,
-        Lookup::Unavailable(why) => Some(unavailable(why, &Kind::Builtin(kind), false)),
+        Lookup::Unavailable(why) => Some(unavailable(why, &kind, false)),
     }
 }

@@ -158,10 +158,8 @@ impl Judge<'_> {
             return Vec::new();
         }
         let mut found = Vec::new();
-        for word in ["Deployment", "StatefulSet", "DaemonSet"] {
-            let Some(kind) = kinds::builtin("apps", word).map(Kind::Builtin) else {
-                continue;
-            };
+        for kind in [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET] {
+            let kind = Kind::Builtin(kind);
             let home = Some(self.dependent.namespace.as_str());
             let Lookup::Found(objects) = self.world.list(&kind, home, &Selector::default()) else {
                 continue;

@@ -3,9 +3,8 @@
 use super::edge::{Home, Judge};
 use super::several::{self, Part};
 use crate::dependency::Dependency;
-use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
+use crate::judged::{Judged, not_found, unavailable};
 use crate::kinds::{self, Kind};
-use crate::kstatus::Status;
 use crate::lookup::Lookup;
 use crate::object::{controller_of, group_kind};
 use crate::profile;
@@ -27,9 +26,7 @@ impl Judge<'_> {
         home: Home<'_>,
         dependency: &Dependency,
     ) -> Judged {
-        let Some(kind) = kinds::builtin("", "Pod").map(Kind::Builtin) else {
-            return unmet(Status::Unknown, Reason::KindNotServed, String::new());
-        };
+        let kind = Kind::Builtin(kinds::POD);
         // The labels are only the cheaper way to find them: the owner decides.
         let selector = Selector::labels(&daemon_set["spec"]["selector"]["matchLabels"]);
         let pods = match self.world.list(&kind, home.namespace, &selector) {

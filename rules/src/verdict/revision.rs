@@ -83,9 +83,5 @@ impl Judge<'_> {
 
 /// What an edge is while the dependent's own revision cannot be told.
 pub(super) fn unknown(why: Unavailable) -> Judged {
-    let kind = kinds::builtin("apps", "ControllerRevision").map(Kind::Builtin);
-    kind.map_or_else(
-        || unmet(Status::Unknown, Reason::Syncing, String::new()),
-        |kind| unavailable(why, &kind, false),
-    )
+    unavailable(why, &Kind::Builtin(kinds::CONTROLLER_REVISION), false)
 }

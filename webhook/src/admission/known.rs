@@ -50,8 +50,8 @@ impl Seen for Cached {
     }
 
     fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served {
-        let slices = kinds::builtin("discovery.k8s.io", "EndpointSlice").map(Kind::Builtin);
-        let Some(store) = slices.and_then(|kind| self.live(&kind)) else {
+        let slices = Kind::Builtin(kinds::ENDPOINT_SLICE);
+        let Some(store) = self.live(&slices) else {
             return Served::Unknown;
         };
         let of_service = Selector::label("kubernetes.io/service-name", &service.name);

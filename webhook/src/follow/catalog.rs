@@ -71,9 +71,7 @@ impl Catalog {
         );
         tasks.keep("watch of plans", self.clone().follow_plans());
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
-        if let Some(jobs) = kinds::builtin("batch", "Job") {
-            self.known.want(&Kind::Builtin(jobs));
-        }
+        self.known.want(&Kind::Builtin(kinds::JOB));
         while let Some(kind) = requests.recv().await {
             tasks.run(format!("watch of {kind}"), self.clone().serve(kind));
         }
@@ -82,7 +80,8 @@ impl Catalog {
     async fn follow_gated(self) {
         let label = format!("{}={}", keys::GATED, keys::GATED_VALUE);
         let store = Arc::clone(self.known.gated());
-        self.follow_some("Pod", Some(label), None, &store).await;
+        self.follow_some(kinds::POD, Some(label), None, &store)
+            .await;
     }
 
     /// Only pods without a node, so there are few, whatever the size of the cluster.
@@ -90,26 +89,24 @@ impl Catalog {
         self.known.unscheduled_wanted().await;
         let store = Arc::clone(self.known.unscheduled());
         let fields = Some("spec.nodeName=,status.phase=Pending");
-        self.follow_some("Pod", None, fields, &store).await;
+        self.follow_some(kinds::POD, None, fields, &store).await;
     }
 
     async fn follow_plans(self) {
         let store = Arc::clone(self.known.plans());
         let label = Some(format!("{}=true", keys::PLAN));
-        self.follow_some("ConfigMap", label, None, &store).await;
+        self.follow_some(kinds::CONFIG_MAP, label, None, &store)
+            .await;
     }
 
     /// Some objects of a core kind, apart from the others of that kind: these are few.
     async fn follow_some(
         &self,
-        kind: &str,
+        builtin: &'static Builtin,
         selector: Option<String>,
         fields: Option<&'static str>,
         store: &Store,
     ) {
-        let Some(builtin) = kinds::builtin("", kind) else {
-            return;
-        };
         let target = Target {
             kind: Kind::Builtin(builtin),
             resource: resource(builtin),
@@ -211,10 +208,8 @@ impl Catalog {
 
     async fn find(&self, view: &View, group: &str, word: &str) -> Sought {
         let sought = |found: Option<Found>| found.map_or(Sought::NotServed, Sought::Served);
-        let Some(kind) = kinds::builtin("apiextensions.k8s.io", "CustomResourceDefinition") else {
-            return Sought::NotServed;
-        };
-        match view.list(&Kind::Builtin(kind), None, &Selector::default()) {
+        let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
+        match view.list(&definitions, None, &Selector::default()) {
             Lookup::Found(definitions) => {
                 let mut of_group = definitions
                     .iter()
@@ -353,9 +348,7 @@ mod tests {
         };
         spawner.keep("catalog", catalog.run(requests));
         let kinds = [
-            Kind::Builtin(
-                kinds::builtin("apiextensions.k8s.io", "CustomResourceDefinition").unwrap(),
-            ),
+            Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION),
             Kind::Custom {
                 group: "example.com".into(),
                 word: "Widget".into(),

@@ -242,9 +242,7 @@ impl World for View {
     }
 
     fn is_pending(&self, scope: &Scope) -> bool {
-        let Some(secrets) = kinds::builtin("", "Secret").map(Kind::Builtin) else {
-            return false;
-        };
+        let secrets = Kind::Builtin(kinds::SECRET);
         if !self.known.settings().follows_helm_releases {
             return false;
         }

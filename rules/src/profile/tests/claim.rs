@@ -111,9 +111,3 @@ fn a_claim_is_waited_for_while_its_class_cannot_be_read() {
         }
     }
 }
-
-#[test]
-fn the_kinds_that_are_looked_up_are_known() {
-    assert!(builtin("storage.k8s.io", "StorageClass").is_some());
-    assert!(builtin("discovery.k8s.io", "EndpointSlice").is_some());
-}
