@@ -2,5 +2,6 @@
 //! it; by hand: `cargo test -p tests --test it -- --ignored node::`, against the cluster of `make cluster`.
 
 mod api_server; // the API server ends and starts again
+mod clock; // the clock of the replicas is wrong
 mod packets; // nothing arrives any more, on one connection or on all
 mod power; // everything ends at once

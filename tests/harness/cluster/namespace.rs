@@ -8,7 +8,7 @@ use super::{LIMIT, await_until};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 
-/// How often a workload is looked at that has to stay available.
+/// How often a workload is looked at that has to stay available, and written that has to change.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// A namespace, gone when its test is.
@@ -141,6 +141,16 @@ impl Namespace {
         let patch = patch.to_string();
         let patch = ["patch", reference, "--type=merge", "--patch", &patch];
         self.kubectl(patch).await.ok();
+    }
+
+    /// Writes the spec of a workload again and again, which makes no pod of it anew: whoever waits for the scope to be
+    /// quiet waits on. Never ends.
+    pub async fn keeps_writing(&self, reference: &str) {
+        for limit in 1.. {
+            let history = serde_json::json!({"spec": {"revisionHistoryLimit": limit}});
+            self.look.patch(reference, &history).await;
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// What a controller does that this cluster has not: merges into the status of an object.

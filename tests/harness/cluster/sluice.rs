@@ -45,9 +45,28 @@ pub async fn start() {
 
 /// Replaces every replica, one after another, and waits until the old ones are gone.
 pub async fn roll() {
+    rolled_by(["rollout", "restart", "deployment/sluice"]).await;
+}
+
+/// Runs a test while the controller has one more argument, and takes it away again whatever becomes of the test.
+pub async fn with_argument(argument: &str, test: impl AsyncFnOnce()) {
+    let place = "/spec/template/spec/containers/0/args/0";
+    let add = serde_json::json!([{"op": "add", "path": place, "value": argument}]);
+    let remove = serde_json::json!([{"op": "remove", "path": place}]);
+    let patch = |patch: Value| async move {
+        let patch = patch.to_string();
+        let json = ["patch", "deployment/sluice", "--type=json", "--patch"];
+        rolled_by([json[0], json[1], json[2], json[3], &patch]).await;
+    };
+    patch(add).await;
+    finally(test, async |_| patch(remove).await).await;
+}
+
+/// Makes a change that replaces every replica, and waits until the old ones are gone.
+async fn rolled_by<const N: usize>(change: [&str; N]) {
     let look = Look::at(NAMESPACE).await;
     let replicas = look.list("pod", PODS).await.len();
-    kubectl(["rollout", "restart", "deployment/sluice"]).await;
+    kubectl(change).await;
     kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
     await_until("the old replicas are gone", LIMIT, async || {
         match look.list("pod", PODS).await.len() {

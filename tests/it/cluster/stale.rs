@@ -1,7 +1,7 @@
 //! What an upgrade, a rollback or a controller that is behind leaves to be seen of an older state.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, Namespace, await_until, config_map, daemon_set, deployment, items, job,
+    Chart, LIMIT, Manifest, await_until, config_map, daemon_set, deployment, items, job,
     stateful_set, text, with_namespace,
 };
 use serde_json::{Value, json};
@@ -262,20 +262,11 @@ async fn an_unchanged_database_counts_for_the_api_of_an_upgrade_after_a_moment()
         let api = ns.next_pod_of("api", &old).await;
         tokio::select! {
             _ = api.waits_for("StatefulSet/db", "Settling") => {}
-            () = keeps_writing(ns, "deployment/other") => {}
+            () = ns.keeps_writing("deployment/other") => {}
         }
         api.starts().await;
     })
     .await;
-}
-
-/// Writes the spec of a workload again and again, without a pod of it being made anew.
-async fn keeps_writing(ns: &Namespace, reference: &str) {
-    for limit in 1.. {
-        let history = json!({"spec": {"revisionHistoryLimit": limit}});
-        ns.look.patch(reference, &history).await;
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
 }
 
 /// What was made no longer ago is part of the same installation.
