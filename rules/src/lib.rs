@@ -21,8 +21,8 @@
 //! * readiness, scope
 //! * annotation
 //! * dependency, judged, kept
-//! * expression, installer, jsonpath, kinds, object
-//! * comparison, keys, kstatus, lookup, selector, suggest, terms, text
+//! * expression, gate, installer, job, jsonpath, kinds, object
+//! * comparison, keys, kstatus, lookup, quantity, selector, suggest, terms, text
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
 //! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
@@ -39,9 +39,11 @@ pub mod comparison;
 pub mod dependency;
 pub mod dependent;
 pub mod expression;
+pub mod gate;
 pub mod health;
 pub mod holder;
 pub mod installer;
+pub mod job;
 pub mod jsonpath;
 pub mod judged;
 pub mod kept;
@@ -52,6 +54,7 @@ pub mod lookup;
 pub mod object;
 pub mod plan;
 pub mod profile;
+pub mod quantity;
 pub mod readiness;
 pub mod scope;
 pub mod selector;

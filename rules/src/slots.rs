@@ -11,7 +11,7 @@
 use crate::dependency::State;
 use crate::dependent::Dependent;
 use crate::holder::{Holder, Wave};
-use crate::kstatus::Conditions;
+use crate::job;
 use crate::profile;
 use crate::scope::Position;
 use crate::world::World;
@@ -95,16 +95,10 @@ pub fn allot(
     holders
 }
 
-/// Whether the object of a holder, as the API server has it now, has done what it held the slot for.
-///
-/// A Job that failed has finished. A suspended one has not: it could go on at any moment.
+/// Whether the object of a holder, as the API server has it now, has done what it held the slot for. A Job that failed has.
 pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestamp) -> bool {
     if holder.kind == "Job" {
-        return Conditions::read(object).is_ok_and(|conditions| {
-            ["Complete", "Failed"]
-                .into_iter()
-                .any(|kind| conditions.is_true(kind))
-        });
+        return job::has_ended(object);
     }
     let judged = profile::judge(&holder.object_kind(), object, State::Ready, world, now);
     judged.satisfied

@@ -4,6 +4,7 @@ use super::place::Place;
 use rules::annotation;
 use rules::keys;
 use rules::kinds::Kind;
+use rules::object::controller_of;
 use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
 
@@ -146,11 +147,7 @@ impl Object {
 
     /// Kind and name of its controller.
     pub(crate) fn owner(&self) -> Option<(&str, &str)> {
-        let owners = self
-            .value
-            .pointer("/metadata/ownerReferences")?
-            .as_array()?;
-        let owner = owners.iter().find(|it| it["controller"] == true)?;
+        let owner = controller_of(&self.value)?;
         Some((owner["kind"].as_str()?, owner["name"].as_str()?))
     }
 

@@ -1,6 +1,7 @@
 //! Job: only its terminal conditions count, never its counters.
 
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use crate::job::{self, End};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, flag, text};
 
@@ -24,17 +25,18 @@ pub(super) fn complete(subject: &Subject<'_>) -> Judged {
         evaluation,
         ..
     } = subject;
-    if conditions.is_true("Complete") {
-        return satisfied("Job Completed");
-    }
-    if let Some(condition) = conditions.find("Failed", "True") {
-        let told = [condition.reason, condition.message]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .fold(String::from("Job Failed"), |text, part| {
-                format!("{text}: {part}")
-            });
-        return failed(Reason::JobFailed, told);
+    match job::end(*conditions) {
+        Some(End::Complete) => return satisfied("Job Completed"),
+        Some(End::Failed(condition)) => {
+            let told = [condition.reason, condition.message]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .fold(String::from("Job Failed"), |text, part| {
+                    format!("{text}: {part}")
+                });
+            return failed(Reason::JobFailed, told);
+        }
+        None => {}
     }
     if flag(object, &["spec", "suspend"]) {
         return waiting(Reason::JobSuspended, "job is suspended");

@@ -17,7 +17,7 @@ mod service;
 mod workload;
 
 use super::*;
-use crate::kinds::{Builtin, builtin};
+use crate::kinds::Builtin;
 use crate::kstatus::arbitrary::{json as any_json, manifest};
 use crate::lookup::{Lookup, Unavailable};
 use crate::selector::Selector;

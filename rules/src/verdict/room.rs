@@ -10,8 +10,8 @@ use super::cycle::Found;
 use super::edge::Judge;
 use super::slot::listed;
 use crate::dependent::Dependent;
+use crate::gate::{self, Gate};
 use crate::judged::Reason;
-use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Conditions;
 use crate::lookup::Lookup;
@@ -143,17 +143,8 @@ fn may_be_lack(reason: Reason) -> bool {
 
 /// Whether a pod is on a node, and its gate has not opened.
 fn is_at_its_gate(pod: &Value) -> bool {
-    let statuses = pod["status"]["initContainerStatuses"].as_array();
-    let gate = statuses
-        .into_iter()
-        .flatten()
-        .find(|status| status["name"] == keys::GATE_CONTAINER);
-    let open = gate.is_some_and(|gate| gate["state"]["terminated"].is_object());
-    let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
-    pending
-        && !open
-        && pod["spec"]["nodeName"].is_string()
-        && pod["metadata"]["deletionTimestamp"].is_null()
+    let open = matches!(Gate::of(pod), Gate::Passed { .. });
+    gate::is_pending(pod) && !open && pod["spec"]["nodeName"].is_string()
 }
 
 fn name(object: &Value) -> &str {

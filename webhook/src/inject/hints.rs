@@ -4,16 +4,17 @@
 //! nothing is asked for. So a warning may be missing, and the patch never depends on any of this.
 
 use super::lists::Lists;
-use super::workload::{controller_owned, template};
+use super::workload::template;
 use super::{Keys, Operation, Request, Subject};
 use rules::advice::{self, Advice, Seen, Windows, Workload};
+use rules::object::controller_of;
 use serde_json::Value;
 
 /// The advice on one request that is allowed.
 pub fn hints(request: &Request<'_>, keys: Keys, known: &dyn Seen) -> Vec<Advice> {
     let object = request.object;
     // What a controller makes, nobody reads the warnings of.
-    if request.operation == Operation::Other || controller_owned(object) {
+    if request.operation == Operation::Other || controller_of(object).is_some() {
         return Vec::new();
     }
     let pod = request.subject.group.is_empty() && request.subject.kind == "Pod";

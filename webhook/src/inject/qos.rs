@@ -1,6 +1,7 @@
 //! The `qosClass` of a pod, as Kubernetes computes it (`pkg/apis/core/v1/helper/qos`), so that the gate can keep it.
 
 use super::position::containers;
+use rules::quantity;
 use serde_json::Value;
 
 const RESOURCES: [&str; 2] = ["cpu", "memory"];
@@ -71,41 +72,9 @@ fn same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.max(other)
 }
 
-/// A Kubernetes quantity; what cannot be read counts as none, and the API server refuses it anyhow.
+/// What cannot be read counts as none; the API server refuses it anyhow.
 fn quantity(value: &Value) -> f64 {
-    let text = match value {
-        Value::String(text) => text.trim(),
-        Value::Number(number) => return number.as_f64().unwrap_or_default(),
-        _ => return 0.0,
-    };
-    // `1e3` is a number with an exponent, `1E` is an exa: whatever parses whole is a number.
-    if let Ok(number) = text.parse() {
-        return number;
-    }
-    let end = text
-        .find(|char: char| char.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let scale = match &text[end..] {
-        "n" => 1e-9,
-        "u" => 1e-6,
-        "m" => 1e-3,
-        "k" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
-        "T" => 1e12,
-        "P" => 1e15,
-        "E" => 1e18,
-        "Ki" => 1024.0,
-        "Mi" => 1024_f64.powi(2),
-        "Gi" => 1024_f64.powi(3),
-        "Ti" => 1024_f64.powi(4),
-        "Pi" => 1024_f64.powi(5),
-        "Ei" => 1024_f64.powi(6),
-        _ => 0.0,
-    };
-    text[..end]
-        .parse()
-        .map_or(0.0, |number: f64| number * scale)
+    quantity::read(value).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -119,19 +88,6 @@ mod tests {
 
     fn pod(init: &[Value], app: &[Value]) -> Value {
         json!({"spec": {"initContainers": init, "containers": app}})
-    }
-
-    #[test]
-    fn quantities() {
-        let reads =
-            |text: &str, number: f64| assert!(same(quantity(&json!(text)), number), "{text}");
-        reads("1", 1.0);
-        reads("1500m", 1.5);
-        reads("1e3", 1000.0);
-        reads("12E", 12e18);
-        reads("1.5Gi", 1_610_612_736.0);
-        reads("lots", 0.0);
-        reads("", 0.0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::{
 };
 use rules::advice::{self, Advice};
 use rules::keys;
+use rules::object::controller_of;
 use serde_json::{Map, Value};
 
 /// Decides one workload.
@@ -24,7 +25,7 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
     if operation == Operation::Other {
         return Skip::Operation.into();
     }
-    if controller_owned(object) {
+    if controller_of(object).is_some() {
         return Skip::ControllerOwned.into();
     }
     if !object["metadata"]["deletionTimestamp"].is_null() {
@@ -167,9 +168,4 @@ pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a V
 fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
     let found = path.iter().try_fold(object, |value, key| value.get(key))?;
     found.is_object().then_some(found)
-}
-
-pub(super) fn controller_owned(object: &Value) -> bool {
-    let owners = object["metadata"]["ownerReferences"].as_array();
-    owners.is_some_and(|owners| owners.iter().any(|owner| owner["controller"] == true))
 }

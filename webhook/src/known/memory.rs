@@ -15,6 +15,7 @@ use entry::{job_key, passed_key};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::lookup::CompletedJob;
+use rules::object::controller_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,15 +88,10 @@ impl Memory {
     /// A Job was added or changed: a completed one is remembered, and one that is not yet makes an older one of its
     /// name forgotten. A controller's Jobs (a CronJob's) are not: nobody names them in a list, and they are many.
     pub fn saw_job(&self, job: &Value) {
-        let metadata = &job["metadata"];
-        let owners = metadata["ownerReferences"].as_array();
-        if owners
-            .into_iter()
-            .flatten()
-            .any(|owner| owner["controller"] == true)
-        {
+        if controller_of(job).is_some() {
             return;
         }
+        let metadata = &job["metadata"];
         let (Some(namespace), Some(name)) =
             (metadata["namespace"].as_str(), metadata["name"].as_str())
         else {

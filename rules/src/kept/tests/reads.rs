@@ -5,6 +5,7 @@ use super::*;
 use crate::advice::{self, Advice, Seen, Served, Target, Windows, Workload};
 use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection, State};
 use crate::dependent::Dependent;
+use crate::gate::{self, Gate};
 use crate::judged::Judged;
 use crate::lookup::Lookup;
 use crate::object::{carried, controller_of, group_kind, written};
@@ -213,6 +214,7 @@ fn advice_on(object: &Value, known: &dyn Seen) -> Vec<Advice> {
 }
 
 fn of_pod(pod: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) {
+    note("gate", &(Gate::of(pod), gate::is_pending(pod)));
     let dependent = match Dependent::resolve(pod, &[], world) {
         Lookup::Found(dependent) => dependent,
         other => return note("dependent", &other),

@@ -1,26 +1,8 @@
-//! What pods request, in Kubernetes' quantities (`500m`, `1.5Gi`, `2e3`).
+//! What pods request.
 
+use crate::quantity;
 use serde_json::Value;
 use std::fmt;
-
-/// What a number is followed by, and what that multiplies it with.
-const SUFFIXES: [(&str, f64); 15] = [
-    ("Ki", 1024.0),
-    ("Mi", 1_048_576.0),
-    ("Gi", 1_073_741_824.0),
-    ("Ti", 1_099_511_627_776.0),
-    ("Pi", 1_125_899_906_842_624.0),
-    ("Ei", 1_152_921_504_606_846_976.0),
-    ("n", 1e-9),
-    ("u", 1e-6),
-    ("m", 1e-3),
-    ("k", 1e3),
-    ("M", 1e6),
-    ("G", 1e9),
-    ("T", 1e12),
-    ("P", 1e15),
-    ("E", 1e18),
-];
 
 /// So much of a resource: `1.5 of cpu`, `640Mi of memory`.
 pub(super) struct Amount<'a> {
@@ -48,7 +30,7 @@ pub(super) fn requested(pod: &Value, resource: &str) -> Option<f64> {
         return Some(1.0);
     }
     let spec = &pod["spec"];
-    let says = |it: &Value| quantity(it["resources"]["requests"][resource].as_str()?);
+    let says = |it: &Value| quantity::read(&it["resources"]["requests"][resource]);
     let of = |list: &str| spec[list].as_array().map_or(&[][..], Vec::as_slice);
     let runs_on = |it: &&Value| it["restartPolicy"] == "Always";
     let whole = || {
@@ -64,35 +46,10 @@ pub(super) fn requested(pod: &Value, resource: &str) -> Option<f64> {
     Some(says(spec).unwrap_or_else(whole)).filter(|amount| *amount > 0.0)
 }
 
-/// A number with one of Kubernetes' suffixes, or with an exponent.
-fn quantity(text: &str) -> Option<f64> {
-    let suffixed = SUFFIXES.iter().find_map(|(suffix, times)| {
-        let number: f64 = text.strip_suffix(suffix)?.parse().ok()?;
-        Some(number * times)
-    });
-    suffixed.or_else(|| text.parse().ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn quantities_are_read_as_kubernetes_writes_them() {
-        for (text, number) in [
-            ("500m", 0.5),
-            ("2", 2.0),
-            ("1.5Gi", 1_610_612_736.0),
-            ("2e3", 2000.0),
-            ("2E3", 2000.0),
-            ("1E", 1e18),
-            ("3k", 3000.0),
-        ] {
-            assert_eq!(quantity(text), Some(number), "{text}");
-        }
-        assert_eq!(quantity("much"), None);
-    }
 
     #[test]
     fn amounts_are_told_in_the_unit_of_the_resource() {

@@ -4,8 +4,8 @@ use crate::known::{Settings, View};
 use jiff::Timestamp;
 use rules::dependency::Reference;
 use rules::dependent::Dependent;
+use rules::gate::{self, Gate};
 use rules::holder::{Holder, Wave};
-use rules::keys;
 use rules::lookup::Lookup;
 use rules::slots::Claim;
 use rules::verdict;
@@ -34,7 +34,7 @@ pub(super) fn claims(
     let Lookup::Found(pods) = view.gated_pods(&wave.scope.namespace) else {
         return claims;
     };
-    for pod in pods.iter().filter(|pod| is_pending(pod)) {
+    for pod in pods.iter().filter(|pod| gate::is_pending(pod)) {
         let Lookup::Found(dependent) = Dependent::resolve(pod, &settings.workloads, view) else {
             continue;
         };
@@ -53,20 +53,9 @@ pub(super) fn claims(
     claims
 }
 
-/// Whether a pod has yet to start.
-fn is_pending(pod: &Value) -> bool {
-    let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
-    pending && pod["metadata"]["deletionTimestamp"].is_null()
-}
-
 /// Whether the gate of a pod runs: a pod that has no node yet could hold a slot for ever.
 fn waits(pod: &Value) -> bool {
-    let statuses = pod["status"]["initContainerStatuses"].as_array();
-    let gate = statuses
-        .into_iter()
-        .flatten()
-        .find(|status| status["name"] == keys::GATE_CONTAINER);
-    gate.is_some_and(|gate| gate["state"]["running"].is_object())
+    matches!(Gate::of(pod), Gate::Waiting { .. })
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {

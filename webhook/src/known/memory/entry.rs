@@ -1,6 +1,7 @@
 //! The entries, as keys and values of a ConfigMap.
 
 use jiff::Timestamp;
+use rules::job;
 use rules::lookup::CompletedJob;
 use rules::object::carried;
 use serde::de::DeserializeOwned;
@@ -49,10 +50,9 @@ pub fn owner_uid(key: &str) -> &str {
 
 /// The Job, if its condition `Complete` is True.
 pub(super) fn completed(job: &Value) -> Option<CompletedJob> {
-    let conditions = job.pointer("/status/conditions")?.as_array()?;
-    conditions
-        .iter()
-        .find(|condition| condition["type"] == "Complete" && condition["status"] == "True")?;
+    if !job::is_complete(job) {
+        return None;
+    }
     let time = |pointer: &str| job.pointer(pointer)?.as_str()?.parse::<Timestamp>().ok();
     let created = time("/metadata/creationTimestamp")?.as_second();
     Some(CompletedJob {

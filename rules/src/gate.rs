@@ -1,0 +1,106 @@
+//! How far a pod with a gate is, as its status says.
+
+use crate::keys;
+use serde_json::Value;
+
+/// How far the gate of a pod is. The times are the kubelet's own texts; an empty one where it wrote none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate<'p> {
+    /// It has not run yet.
+    NotStarted,
+    /// It runs.
+    Waiting {
+        /// Since when.
+        since: &'p str,
+    },
+    /// It has opened.
+    Passed {
+        /// When it began to run.
+        since: &'p str,
+        /// When it opened.
+        at: &'p str,
+    },
+    /// It has refused the pod, and the kubelet starts it again or has given up.
+    Refused {
+        /// When.
+        at: &'p str,
+    },
+}
+
+impl<'p> Gate<'p> {
+    /// The gate of a pod.
+    pub fn of(pod: &'p Value) -> Self {
+        let statuses = pod["status"]["initContainerStatuses"].as_array();
+        let mut statuses = statuses.into_iter().flatten();
+        let Some(gate) = statuses.find(|it| it["name"] == keys::GATE_CONTAINER) else {
+            return Self::NotStarted;
+        };
+        if let Some(ended) = found(&gate["state"]["terminated"]) {
+            return match ended["exitCode"].as_i64() {
+                Some(code) if code != 0 => Self::refused(ended),
+                _ => Self::Passed {
+                    since: text(&ended["startedAt"]),
+                    at: text(&ended["finishedAt"]),
+                },
+            };
+        }
+        if let Some(running) = found(&gate["state"]["running"]) {
+            let since = text(&running["startedAt"]);
+            return Self::Waiting { since };
+        }
+        // Between two starts, while the kubelet pauses.
+        found(&gate["lastState"]["terminated"]).map_or(Self::NotStarted, Self::refused)
+    }
+
+    fn refused(ended: &'p Value) -> Self {
+        Self::Refused {
+            at: text(&ended["finishedAt"]),
+        }
+    }
+}
+
+/// Whether a pod has yet to start, and is to.
+pub fn is_pending(pod: &Value) -> bool {
+    let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
+    pending && pod["metadata"]["deletionTimestamp"].is_null()
+}
+
+fn found(value: &Value) -> Option<&Value> {
+    value.is_object().then_some(value)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_state_of_a_gate_is_that_of_its_container() {
+        let of = |status: Value| {
+            let others = json!({"name": "proxy", "state": {"running": {}}});
+            let pod = json!({"status": {"initContainerStatuses": [others, status]}});
+            format!("{:?}", Gate::of(&pod))
+        };
+        let gate = |state: Value, last: Value| {
+            of(json!({"name": "sluice-gate", "state": state, "lastState": last}))
+        };
+        let ended = |code: i64| json!({"terminated": {"exitCode": code, "startedAt": "11:00", "finishedAt": "11:01"}});
+        let paused = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+        assert_eq!(of(json!({"name": "other"})), "NotStarted");
+        assert_eq!(gate(paused.clone(), json!({})), "NotStarted");
+        assert_eq!(
+            gate(json!({"running": {"startedAt": "11:00"}}), ended(1)),
+            "Waiting { since: \"11:00\" }"
+        );
+        assert_eq!(
+            gate(ended(0), ended(1)),
+            "Passed { since: \"11:00\", at: \"11:01\" }"
+        );
+        assert_eq!(gate(ended(1), json!({})), "Refused { at: \"11:01\" }");
+        assert_eq!(gate(paused, ended(1)), "Refused { at: \"11:01\" }");
+    }
+}
