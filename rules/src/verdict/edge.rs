@@ -9,9 +9,10 @@ use crate::dependent::Dependent;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
 use crate::kept;
-use crate::kinds::Kind;
+use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
+use crate::object::created;
 use crate::profile;
 use crate::text::Quoted;
 use crate::world::World;
@@ -133,6 +134,12 @@ impl Judge<'_> {
         }
         let job = self.world.completed_job(home.namespace?, name)?;
         let when = Timestamp::from_second(job.completed).ok()?;
+        match self.namespace_began(home.namespace?) {
+            // That was in another namespace, which had the same name.
+            Ok(began) if job.created < began.as_second() => return None,
+            Ok(_) => {}
+            Err(unknown) => return Some(unknown),
+        }
         let mark = Mark::remembered(&job);
         match self.does_not_count(&mark, home, dependency) {
             // The memory of an old one says nothing of the one that is to come, which is not there.
@@ -147,6 +154,18 @@ impl Judge<'_> {
                 };
                 Some(self.settled(remembered, &mark, home, dependency))
             }
+        }
+    }
+
+    /// When a namespace was made.
+    fn namespace_began(&self, name: &str) -> Result<Timestamp, Judged> {
+        let reading = || unmet(Status::Unknown, Reason::Syncing, String::new());
+        let kind = kinds::builtin("", "Namespace").map(Kind::Builtin);
+        let kind = kind.ok_or_else(reading)?;
+        match self.world.object(&kind, None, name) {
+            Lookup::Found(namespace) => created(&namespace).ok_or_else(reading),
+            Lookup::NotFound => Err(unavailable(Unavailable::Syncing, &kind, false)),
+            Lookup::Unavailable(why) => Err(unavailable(why, &kind, false)),
         }
     }
 

@@ -64,11 +64,9 @@ impl World for Cluster {
                 && metadata["name"] == name
                 && metadata["namespace"].as_str() == namespace
         };
-        self.objects
-            .iter()
-            .find(fits)
-            .cloned()
-            .map_or(Lookup::NotFound, Lookup::Found)
+        let home = (kind.word() == "Namespace" && name == "shop").then(home);
+        let found = self.objects.iter().find(fits).cloned().or(home);
+        found.map_or(Lookup::NotFound, Lookup::Found)
     }
 
     fn list(
@@ -170,6 +168,11 @@ fn owned(kind: &str, name: &str, by: Option<(&str, &str)>, annotations: Value) -
             json!([{"apiVersion": version, "kind": kind, "name": name, "controller": true}]);
     }
     object
+}
+
+/// The namespace of the dependents, which is older than everything in it.
+fn home() -> Value {
+    json!({"kind": "Namespace", "metadata": {"name": "shop", "creationTimestamp": "1969-01-01T00:00:00Z"}})
 }
 
 fn list(text: &str) -> Value {
@@ -365,6 +368,22 @@ fn a_job_that_completed_before_it_was_removed_goes_on_counting() {
         reasons(&pod("job/gone"), &Cluster::of(vec![newer])),
         [Reason::JobNotComplete]
     );
+}
+
+/// What completed in a namespace that was deleted has nothing to do with the one that has its name now.
+#[test]
+fn a_job_of_an_earlier_namespace_is_not_remembered() {
+    let reason = |began: Value| {
+        let mut shop = home();
+        shop["metadata"]["creationTimestamp"] = began;
+        reasons(&pod("job/gone"), &Cluster::of(vec![shop]))
+    };
+    assert_eq!(reason(json!("1970-01-01T00:00:00Z")), [Reason::Remembered]);
+    assert_eq!(reason(json!("1970-01-01T00:00:01Z")), [Reason::NotFound]);
+    assert_eq!(reason(json!(null)), [Reason::Syncing]);
+    let mut cluster = Cluster::of(vec![]);
+    cluster.unavailable = vec![("Namespace", Unavailable::Forbidden)];
+    assert_eq!(reasons(&pod("job/gone"), &cluster), [Reason::KindForbidden]);
 }
 
 #[test]

@@ -38,6 +38,31 @@ async fn a_job_that_was_removed_after_it_completed_goes_on_counting() {
     .await;
 }
 
+/// The same name is another namespace.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_is_not_remembered_beyond_its_namespace() {
+    with_namespace("job-home", async |ns| {
+        seeded(ns).await;
+        ns.apply([deployment("api").depends_on("job/seed")])
+            .await
+            .ok();
+        ns.pod_of("api").await.starts().await;
+        let name = ns.name.as_str();
+        ns.kubectl(["delete", "namespace", name, "--wait"])
+            .await
+            .ok();
+        ns.kubectl(["create", "namespace", name]).await.ok();
+        ns.apply([deployment("api").depends_on("job/seed")])
+            .await
+            .ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("Job/seed", "NotFound").await;
+        api.is_shut().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_revision_that_has_started_once_does_not_wait_again() {

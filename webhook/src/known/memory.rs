@@ -15,7 +15,7 @@ use entry::{job_key, passed_key};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::lookup::CompletedJob;
-use rules::object::controller_of;
+use rules::object::{controller_of, created};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +41,8 @@ struct Entries {
     held: BTreeMap<String, String>,
     /// What the ConfigMap does not hold yet.
     unwritten: Changes,
+    /// Jobs that have not completed, as long as nobody knows what the ConfigMap holds: by their keys, with UID and age.
+    before: BTreeMap<String, (String, i64)>,
     heard: Heard,
 }
 
@@ -106,6 +108,12 @@ impl Memory {
             {
                 self.write(key, None);
             }
+            None if !self.is_loaded() => {
+                if let (Some(uid), Some(made)) = (metadata["uid"].as_str(), created(job)) {
+                    let newer = (uid.to_owned(), made.as_second());
+                    self.lock().before.insert(key, newer);
+                }
+            }
             None => {}
         }
     }
@@ -136,8 +144,26 @@ impl Memory {
     pub(crate) fn learn(&self, stored: BTreeMap<String, String>) {
         let mut known = self.lock();
         known.held = stored;
+        for (key, (uid, made)) in std::mem::take(&mut known.before) {
+            if known
+                .job(&key)
+                .is_some_and(|old| old.uid != uid && old.created <= made)
+            {
+                known.unwritten.entry(key).or_insert(None);
+                self.changed.notify_one();
+            }
+        }
         for (key, value) in known.unwritten.clone() {
-            known.set(key, value);
+            let written = value.as_deref().and_then(entry::read::<CompletedJob>);
+            let newer = known.job(&key);
+            if written
+                .zip(newer)
+                .is_some_and(|(ours, theirs)| theirs.created > ours.created)
+            {
+                known.unwritten.remove(&key);
+            } else {
+                known.set(key, value);
+            }
         }
         self.loaded.store(true, Ordering::Release);
     }
@@ -181,6 +207,10 @@ impl Memory {
 }
 
 impl Entries {
+    fn job(&self, key: &str) -> Option<CompletedJob> {
+        entry::read(self.held.get(key)?)
+    }
+
     fn set(&mut self, key: String, value: Option<String>) {
         match value {
             Some(value) => self.held.insert(key, value),

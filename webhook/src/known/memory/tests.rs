@@ -100,3 +100,38 @@ fn the_oldest_go_when_there_are_too_many() {
         .sum();
     assert!(size < 500_000, "{size}");
 }
+
+/// A Job of that UID, made at this minute, complete or not.
+fn made(uid: &str, minute: u8, complete: bool) -> Value {
+    let mut job = job(uid, complete);
+    job["metadata"]["creationTimestamp"] = json!(format!("2026-01-01T00:0{minute}:00Z"));
+    job
+}
+
+/// What the ConfigMap holds after this Job has completed.
+fn stored(job: &Value) -> BTreeMap<String, String> {
+    let memory = Memory::default();
+    memory.saw_job(job);
+    memory.read().held.clone()
+}
+
+#[test]
+fn a_newer_job_that_was_seen_first_makes_the_stored_one_forgotten() {
+    let told = |seen: &Value| {
+        let memory = Memory::default();
+        memory.saw_job(seen);
+        memory.learn(stored(&made("a", 1, true)));
+        let uid = memory.completed("shop", "migrate").map(|it| it.uid);
+        (uid, memory.unwritten().len())
+    };
+    let known = |uid: &str, unwritten| (Some(uid.to_owned()), unwritten);
+    assert_eq!(told(&made("b", 2, false)), (None, 1));
+    assert_eq!(told(&made("a", 1, false)), known("a", 0), "the same one");
+    assert_eq!(told(&made("old", 0, false)), known("a", 0));
+    assert_eq!(told(&made("b", 2, true)), known("b", 1));
+    assert_eq!(
+        told(&made("old", 0, true)),
+        known("a", 0),
+        "the newer one wins"
+    );
+}
