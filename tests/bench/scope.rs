@@ -14,7 +14,7 @@ use rules::verdict::{self, Policy};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use webhook::known::{Known, Settings, View};
+use webhook::{Known, Settings, View};
 
 /// Objects in the scope, and as many gates that wait for all of them.
 const SIZES: [usize; 3] = [10, 100, 500];

@@ -32,8 +32,8 @@ use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
-use webhook::admission::{Admission, Limits, Metrics};
-use webhook::inject::{GATE_USER, Keys, Policy, Resources};
+use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
+use webhook::{GATE_USER, Keys, Policy, Resources};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
 

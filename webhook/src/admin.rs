@@ -16,7 +16,7 @@ use crate::readiness::Readiness;
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// `/live`, `/ready` and `/metrics`. Below any trace layer: probes make no spans.
-pub fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
+pub(crate) fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
     Router::new()
         // Alive is: the runtime still schedules this. Whether work succeeds is what `/ready` says.
         .route("/live", get(|| async { "alive\n" }))

@@ -35,7 +35,8 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-pub use self::{error::AuthorityError, metrics::Metrics};
+pub(crate) use self::error::AuthorityError;
+pub use self::metrics::Metrics;
 use self::{
     error::failed,
     secret::Stored,
@@ -60,7 +61,7 @@ const RETRY: Duration = Duration::from_secs(1);
 const ROUND: Duration = Duration::from_secs(8);
 
 /// The bundle that gates are injected with, PEM; `None` until a CA is known.
-pub type Bundle = Option<Arc<str>>;
+pub(crate) type Bundle = Option<Arc<str>>;
 
 /// Where things are and how long they live.
 #[derive(Debug, Clone)]

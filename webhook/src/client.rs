@@ -39,7 +39,7 @@ struct Label {
 
 /// A client as the environment describes it, whose requests are counted as `api_requests`. A watch counts when it
 /// begins, a list once for each page.
-pub async fn connect(registry: &mut Registry, clock: Clock) -> Result<Client, Error> {
+pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Client, Error> {
     let requests = Family::<Label, Counter>::default();
     registry.register(
         "api_requests",

@@ -2,12 +2,12 @@
 //!
 //! Nothing asks anything of these modules: they are spawned, and what they learn is read from [`crate::known`].
 
-pub mod catalog;
+pub(crate) mod catalog;
 mod config_map;
-pub mod health_rules;
-pub mod memory;
-pub mod plans;
-pub mod slots;
+pub(crate) mod health_rules;
+pub(crate) mod memory;
+pub(crate) mod plans;
+pub(crate) mod slots;
 mod watch;
 
-pub use config_map::ConfigMapRef;
+pub(crate) use config_map::ConfigMapRef;

@@ -23,7 +23,7 @@ const STATUS_PORT: u16 = 9764;
 
 /// Where the status service is, and what the administrator chose for the gate.
 #[derive(Debug, Clone)]
-pub struct Fixed {
+pub(crate) struct Fixed {
     /// The name of our own Service.
     pub service: String,
     /// Its namespace.
@@ -44,7 +44,7 @@ pub struct Fixed {
 
 impl Fixed {
     /// The name that the certificate carries and that gates check: `sluice.sluice-system.svc`.
-    pub fn server_name(&self) -> String {
+    pub(crate) fn server_name(&self) -> String {
         format!("{}.{}.svc", self.service, self.namespace)
     }
 
@@ -72,7 +72,7 @@ impl Fixed {
 
 /// Sets the policy whenever a part of it changes; `known` is met once there is one, and once it stands where the policies
 /// of the API server look for it.
-pub async fn maintain(
+pub(crate) async fn maintain(
     client: Client,
     fixed: Fixed,
     mut bundle: watch::Receiver<Bundle>,

@@ -15,10 +15,11 @@ mod qos;
 mod warning;
 pub mod workload;
 
-pub use decision::{Action, Change, Decision, Deny, Place, Skip};
-pub use hints::hints;
+pub use decision::{Action, Decision, Skip};
+pub(crate) use decision::{Change, Deny, Place};
+pub(crate) use hints::hints;
 pub use lists::Keys;
-pub use warning::Warning;
+pub(crate) use warning::Warning;
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -4,20 +4,20 @@
 //! the first time asks for its watch through [`Known::new`]'s channel. The view then waits for a change of exactly what
 //! was read, so one changed object wakes only the gates whose verdict it can alter.
 
-pub mod health_rules;
+pub(crate) mod health_rules;
 mod heard;
-pub mod memory;
+pub(crate) mod memory;
 mod scopes;
 mod settings;
-pub mod slots;
+pub(crate) mod slots;
 mod store;
 mod view;
 mod waiters;
 
-pub use health_rules::HealthSources;
+pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub use settings::Settings;
-pub use store::{Condition, Details, Entry, Store};
+pub(crate) use store::{Condition, Details, Entry, Store};
 pub use view::View;
 
 use dashmap::DashMap;

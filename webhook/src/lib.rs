@@ -16,23 +16,37 @@
     )
 )]
 
-pub mod admin;
-pub mod admission;
-pub mod args;
-pub mod authority;
-pub mod client;
-pub mod clock;
+mod admin;
+mod admission;
+mod args;
+mod authority;
+mod client;
+mod clock;
 mod digest;
 mod event;
-pub mod follow;
-pub mod gate_policy;
-pub mod inject;
-pub mod known;
-pub mod metrics;
-pub mod process;
-pub mod readiness;
-pub mod server;
-pub mod shutdown;
-pub mod status;
-pub mod tasks;
-pub mod telemetry;
+mod follow;
+mod gate_policy;
+mod inject;
+mod known;
+mod metrics;
+mod process;
+mod readiness;
+mod server;
+mod shutdown;
+mod status;
+mod tasks;
+mod telemetry;
+
+// What `main` starts, and what the crate `tests` looks at without a process.
+pub use admission::{Admission, Cached, Limits as AdmissionLimits, Metrics as AdmissionMetrics};
+pub use args::Args;
+pub use authority::{Authority, Config as AuthorityConfig, Metrics as AuthorityMetrics};
+pub use clock::Clock;
+pub use inject::{
+    Action, Decision, GATE_USER, Keys, Operation, Policy, Request, Resources, Skip, Subject, pod,
+    workload,
+};
+pub use known::{Known, Settings, View};
+pub use readiness::Readiness;
+pub use server::{Limits, Metrics, Port, Server};
+pub use shutdown::Shutdown;

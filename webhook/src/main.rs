@@ -1,7 +1,7 @@
 //! Assembly: the TLS provider, the arguments, an exit code.
 
 use clap::Parser;
-use webhook::args::Args;
+use webhook::Args;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {

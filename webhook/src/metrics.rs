@@ -20,7 +20,7 @@ struct CutShort {
 
 /// Counters of the status service and its watches.
 #[derive(Debug, Default)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     waiting: Gauge,
     answers: Family<Label, Counter>,
     waits_cut: Family<CutShort, Counter>,
@@ -29,7 +29,7 @@ pub struct Metrics {
 
 /// A gate that asks; counted while it lives.
 #[derive(Debug)]
-pub struct Waiting(Gauge);
+pub(crate) struct Waiting(Gauge);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -39,7 +39,7 @@ impl Drop for Waiting {
 
 impl Metrics {
     /// Makes the families and registers them.
-    pub fn register(registry: &mut Registry) -> Self {
+    pub(crate) fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register(
             "gates_asking",
@@ -65,30 +65,30 @@ impl Metrics {
     }
 
     /// A gate asks.
-    pub fn waiting(&self) -> Waiting {
+    pub(crate) fn waiting(&self) -> Waiting {
         self.waiting.inc();
         Waiting(self.waiting.clone())
     }
 
     /// A gate was told.
-    pub fn answered(&self, verdict: Decision) {
+    pub(crate) fn answered(&self, verdict: Decision) {
         let result = word(verdict);
         self.answers.get_or_create(&Label { result }).inc();
     }
 
     /// An annotation ended a wait.
-    pub fn cut(&self, by: &'static str, verdict: Decision) {
+    pub(crate) fn cut(&self, by: &'static str, verdict: Decision) {
         let result = word(verdict);
         self.waits_cut.get_or_create(&CutShort { by, result }).inc();
     }
 
     /// Somebody was told nothing.
-    pub fn refused(&self, result: &'static str) {
+    pub(crate) fn refused(&self, result: &'static str) {
         self.answers.get_or_create(&Label { result }).inc();
     }
 
     /// A watch began again.
-    pub fn watch_restarted(&self) {
+    pub(crate) fn watch_restarted(&self) {
         self.watch_restarts.inc();
     }
 }

@@ -9,7 +9,7 @@ use tracing::{error, info};
 
 /// Everything that runs.
 #[derive(Debug)]
-pub struct Process {
+pub(crate) struct Process {
     /// What answers requests; it ends when the process drains.
     pub servers: Tasks,
     /// What the servers rest on.
@@ -26,7 +26,7 @@ impl Process {
     /// # Errors
     ///
     /// The reason for leaving was no signal but a task that ended: what it did for the process nobody does any more.
-    pub async fn run(
+    pub(crate) async fn run(
         mut self,
         mut signals: impl Stream<Item = &'static str> + Unpin,
         grace: Grace,

@@ -39,7 +39,8 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 use tracing::{Instrument, debug, info, info_span, warn};
 
-pub use self::metrics::{Metrics, Port, Turned};
+pub(crate) use self::metrics::Turned;
+pub use self::metrics::{Metrics, Port};
 use self::{
     head::{HeadDeadline, Phase},
     slots::Slots,

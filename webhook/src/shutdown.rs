@@ -111,7 +111,7 @@ impl Shutdown {
 /// # Errors
 ///
 /// When a handler cannot be installed.
-pub fn signals() -> io::Result<impl Stream<Item = &'static str> + Unpin> {
+pub(crate) fn signals() -> io::Result<impl Stream<Item = &'static str> + Unpin> {
     let each = |kind, name| {
         let signals = stream::unfold(signal(kind)?, move |mut signals| async move {
             signals.recv().await.map(|()| (name, signals))

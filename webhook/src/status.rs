@@ -4,8 +4,8 @@ mod answer;
 mod events;
 mod identity;
 
-pub use events::Recorder;
-pub use identity::{Authenticator, Identity, Refusal};
+pub(crate) use events::Recorder;
+pub(crate) use identity::{Authenticator, Identity, Refusal};
 
 use crate::clock::Clock;
 use crate::known::Known;
@@ -31,7 +31,7 @@ use tracing::{debug, info};
 const LONGEST_HOLD: Duration = Duration::from_secs(30);
 
 /// What the handlers share.
-pub struct Service {
+pub(crate) struct Service {
     /// What is known of the cluster.
     pub known: Arc<Known>,
     /// Who asks.
@@ -47,7 +47,7 @@ pub struct Service {
 }
 
 /// The routes of the status service.
-pub fn router(service: Arc<Service>) -> Router {
+pub(crate) fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route(wire::PATH, get(verdict))
         .with_state(service)

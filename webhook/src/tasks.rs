@@ -11,11 +11,11 @@ use tracing::{Instrument, error, info_span};
 
 /// Starts tasks. Clones start them in the same [`Tasks`].
 #[derive(Debug, Clone)]
-pub struct Spawner(mpsc::UnboundedSender<Task>);
+pub(crate) struct Spawner(mpsc::UnboundedSender<Task>);
 
 /// The tasks that run. They stop when this is dropped.
 #[derive(Debug)]
-pub struct Tasks {
+pub(crate) struct Tasks {
     new: mpsc::UnboundedReceiver<Task>,
     running: JoinSet<()>,
     names: HashMap<Id, (String, Lasts)>,
@@ -41,7 +41,7 @@ enum Lasts {
 
 /// A task has ended that had to last.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// It panicked.
     #[error("the task {task:?} panicked: {message}")]
     Panicked {
@@ -60,12 +60,20 @@ pub enum Ended {
 
 impl Spawner {
     /// Starts work that has to last as long as the process.
-    pub fn keep(&self, name: impl Into<String>, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn keep(
+        &self,
+        name: impl Into<String>,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
         self.start(name.into(), Lasts::Always, work.boxed());
     }
 
     /// Starts work that may come to an end.
-    pub fn run(&self, name: impl Into<String>, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn run(
+        &self,
+        name: impl Into<String>,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
         self.start(name.into(), Lasts::WhileNeeded, work.boxed());
     }
 
@@ -77,7 +85,7 @@ impl Spawner {
 
 impl Tasks {
     /// No tasks yet, and what starts them. A task runs from the moment that somebody waits for the end of any.
-    pub fn new() -> (Spawner, Self) {
+    pub(crate) fn new() -> (Spawner, Self) {
         let (sender, new) = mpsc::unbounded_channel();
         let tasks = Self {
             new,
@@ -90,7 +98,7 @@ impl Tasks {
     }
 
     /// Returns when a task has panicked, or has ended that has to last. Cancel-safe.
-    pub async fn ended(&mut self) -> Ended {
+    pub(crate) async fn ended(&mut self) -> Ended {
         while let Some((name, lasts, result)) = self.next().await {
             match (result, lasts) {
                 (Err(error), _) => return panicked(name, error),
@@ -102,7 +110,7 @@ impl Tasks {
     }
 
     /// Returns when every task has ended and nobody can start another. Cancel-safe.
-    pub async fn finished(&mut self) {
+    pub(crate) async fn finished(&mut self) {
         while let Some((name, _, result)) = self.next().await {
             if let Err(error) = result {
                 error!(error = %panicked(name, error), "While shutting down");

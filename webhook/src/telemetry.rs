@@ -12,7 +12,7 @@ const QUIET: &str = "kube_client=error";
 
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     /// For reading at a terminal. Names from the cluster cannot colour or clear it: escapes are written out.
     Text,
     /// One JSON object a line.
@@ -22,7 +22,7 @@ pub enum LogFormat {
 
 /// Why logging could not be set up.
 #[derive(Debug, thiserror::Error)]
-pub enum TelemetryError {
+pub(crate) enum TelemetryError {
     /// The filter is not in the syntax of `tracing_subscriber`.
     #[error(
         "log filter {filter:?}: {error}; write a level, or levels by module, like \"info\" or \"info,webhook=debug\""
@@ -39,7 +39,7 @@ pub enum TelemetryError {
 }
 
 /// Sends the events of the whole process, panics among them, to standard error.
-pub fn init(filter: &str, format: LogFormat) -> Result<(), TelemetryError> {
+pub(crate) fn init(filter: &str, format: LogFormat) -> Result<(), TelemetryError> {
     let dispatch = dispatch(filter, format, std::io::stderr)?;
     tracing::dispatcher::set_global_default(dispatch).map_err(|_| TelemetryError::Twice)?;
     panic::set_hook(Box::new(|panic| {

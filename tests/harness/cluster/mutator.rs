@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::TcpListener;
-use webhook::server::{Limits, Metrics, Port, Server};
-use webhook::shutdown::Shutdown;
+use webhook::Shutdown;
+use webhook::{Limits, Metrics, Port, Server};
 
 /// How long its certificates last.
 const A_TEST: SignedDuration = SignedDuration::from_hours(1);

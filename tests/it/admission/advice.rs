@@ -7,9 +7,9 @@ use rules::kinds::{Kind, builtin};
 use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::Arc;
-use webhook::admission::{Admission, Cached, Limits, Metrics};
-use webhook::inject::Keys;
-use webhook::known::{Known, Settings};
+use webhook::Keys;
+use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics, Cached};
+use webhook::{Known, Settings};
 
 /// A dependent, and what stands beside it.
 struct Case {

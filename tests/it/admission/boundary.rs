@@ -10,8 +10,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use webhook::admission::{Admission, Limits, Metrics};
-use webhook::inject::Keys;
+use webhook::Keys;
+use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
 
 const PATH: &str = "/admit/pods";
 

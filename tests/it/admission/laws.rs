@@ -11,7 +11,7 @@ use json_patch::PatchOperation;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use webhook::inject::{Action, Decision, Keys, Operation, Request, Skip, Subject, pod, workload};
+use webhook::{Action, Decision, Keys, Operation, Request, Skip, Subject, pod, workload};
 
 const MARKER: &str = "sluice.dev/gated";
 const EXCLUSIONS: [(&str, &str, &str); 2] = [

@@ -3,8 +3,8 @@ use super::{
     starting, workload,
 };
 use serde_json::{Value, json};
-use webhook::admission::Limits;
-use webhook::inject::{Keys, Operation, Request, Resources, Skip, Subject, pod};
+use webhook::AdmissionLimits as Limits;
+use webhook::{Keys, Operation, Request, Resources, Skip, Subject, pod};
 
 fn pod() -> Value {
     json!({

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use webhook::inject::{Action, Keys, Operation, Request, Subject, workload};
+use webhook::{Action, Keys, Operation, Request, Subject, workload};
 
 const KINDS: [(&str, &str); 8] = [
     ("apps", "Deployment"),

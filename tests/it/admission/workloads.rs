@@ -6,8 +6,8 @@ use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use webhook::admission::{Admission, Limits, Metrics};
-use webhook::inject::Keys;
+use webhook::Keys;
+use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
 
 const OURS: &str = "sluice.dev/depends-on";
 const MARKER: &str = "sluice.dev/gated";

@@ -5,7 +5,7 @@
 //! has. Where the cluster's Kubernetes is older than 1.36 the test says `skipped:` and passes.
 
 use serde_json::{Value, json};
-use webhook::inject::{Action, Keys, Operation, Request, Subject, pod, workload};
+use webhook::{Action, Keys, Operation, Request, Subject, pod, workload};
 
 mod starting;
 mod workloads;

@@ -2,9 +2,9 @@ use harness::cluster::{Chart, Look, Namespace, items, text, with_namespace};
 use jiff::Timestamp;
 use kube::Client;
 use serde_json::{Value, json};
-use webhook::authority::{Authority, Config, Metrics};
-use webhook::clock::Clock;
-use webhook::readiness::Readiness;
+use webhook::{
+    Authority, AuthorityConfig as Config, AuthorityMetrics as Metrics, Clock, Readiness,
+};
 
 /// A chart with a configuration of these webhooks, called after the namespace, in which none of them is ever called.
 fn chart(helm: &'static str, ns: &Namespace, names: &[&str]) -> Chart {

@@ -32,7 +32,7 @@ const SOON: Duration = Duration::from_millis(100);
 
 /// Starts the watch of each kind as it is first asked for.
 #[derive(Clone)]
-pub struct Catalog {
+pub(crate) struct Catalog {
     /// The connection to the API server.
     pub client: Client,
     /// What is filled.
@@ -62,7 +62,7 @@ enum Sought {
 
 impl Catalog {
     /// Serves requests for kinds as long as the process runs.
-    pub async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
+    pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
         let tasks = &self.tasks;
         tasks.keep("watch of gated pods", self.clone().follow_gated());
         tasks.keep(

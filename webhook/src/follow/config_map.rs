@@ -19,7 +19,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Which ConfigMap.
 #[derive(Debug, Clone)]
-pub struct ConfigMapRef {
+pub(crate) struct ConfigMapRef {
     /// Its namespace.
     pub namespace: String,
     /// Its name.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tracing::{info, warn};
 
 /// The gauge of what is wrong with the rules.
-pub fn register(registry: &mut Registry) -> Gauge {
+pub(crate) fn register(registry: &mut Registry) -> Gauge {
     let errors = Gauge::default();
     registry.register(
         "health_rule_errors",

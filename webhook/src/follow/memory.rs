@@ -24,7 +24,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 const PRUNE: Duration = Duration::from_mins(5);
 
 /// Keeps memory and ConfigMap alike for as long as the process runs.
-pub async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>) {
+pub(crate) async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>) {
     let (memory, name) = (known.memory(), stored.name);
     let api = Api::<ConfigMap>::namespaced(client, &stored.namespace);
     let mut changes = pin!(config_map::follow(api.clone(), name.clone()));

@@ -34,7 +34,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Gives slots away for as long as the process runs; until the first is asked for, nothing is read.
-pub async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>, clock: Clock) {
+pub(crate) async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>, clock: Clock) {
     let keeper = Keeper {
         api: Api::namespaced(client.clone(), &stored.namespace),
         client,

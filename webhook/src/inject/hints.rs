@@ -11,7 +11,7 @@ use rules::object::controller_of;
 use serde_json::Value;
 
 /// The advice on one request that is allowed.
-pub fn hints(request: &Request<'_>, keys: Keys, known: &dyn Seen) -> Vec<Advice> {
+pub(crate) fn hints(request: &Request<'_>, keys: Keys, known: &dyn Seen) -> Vec<Advice> {
     let object = request.object;
     // What a controller makes, nobody reads the warnings of.
     if request.operation == Operation::Other || controller_of(object).is_some() {

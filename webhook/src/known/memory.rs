@@ -8,7 +8,7 @@
 
 mod entry;
 
-pub use entry::{Passed, owner_uid};
+pub(crate) use entry::{Passed, owner_uid};
 
 use super::Heard;
 use entry::{job_key, passed_key};

@@ -130,7 +130,7 @@ fn is_older(version: Option<&str>, than: Option<&str>) -> bool {
 }
 
 /// A key of a ConfigMap for a wave: short, and made of the letters that one may have, whatever a scope is called.
-pub fn key(wave: &Wave) -> String {
+pub(crate) fn key(wave: &Wave) -> String {
     let text = serde_json::to_vec(wave).unwrap_or_default();
     let digest = Sha256::digest(text);
     let half = digest.iter().take(16);
@@ -139,7 +139,7 @@ pub fn key(wave: &Wave) -> String {
 }
 
 /// The value for a wave's key; `None` takes the key away.
-pub fn value(wave: &Wave, holders: &[Holder]) -> Option<String> {
+pub(crate) fn value(wave: &Wave, holders: &[Holder]) -> Option<String> {
     let entry = Entry {
         wave: wave.clone(),
         holders: holders.to_vec(),

@@ -2,7 +2,7 @@
 
 mod snapshot;
 
-pub use snapshot::Entry;
+pub(crate) use snapshot::Entry;
 
 use super::heard::{BELIEVED_FOR, Heard};
 use super::scopes::{First, Members, Scopes};

@@ -30,7 +30,7 @@ impl Port {
 
 /// Why a client was turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Turned {
+pub(crate) enum Turned {
     /// Its address holds too many connections.
     Crowded,
     /// The TLS handshake failed or took too long.
@@ -47,7 +47,7 @@ pub enum Turned {
 
 impl Turned {
     /// The reason as a metric label.
-    pub fn label(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Crowded => "crowded",
             Self::Handshake => "handshake",

@@ -32,7 +32,7 @@ type Diary = Arc<DashMap<String, Told>>;
 
 /// Decides which answers are worth an Event, and hands them to the writer.
 #[derive(Debug)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     told: Diary,
     notes: mpsc::Sender<(Target, Note)>,
 }

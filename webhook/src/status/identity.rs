@@ -32,7 +32,7 @@ const MAX_TOKEN: usize = 16 * 1024;
 
 /// The pod that asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -43,7 +43,7 @@ pub struct Identity {
 
 /// Why nobody is told anything.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// No `Authorization: Bearer` header.
     #[error("no bearer token")]
     NoToken,
@@ -63,7 +63,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The metric label.
-    pub fn label(&self) -> &'static str {
+    pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::NoToken => "no_token",
             Self::NotAccepted => "not_accepted",
@@ -77,7 +77,7 @@ impl Refusal {
 type Hash = [u8; 32];
 
 /// Asks the API server whose a token is, once for each token.
-pub struct Authenticator {
+pub(crate) struct Authenticator {
     client: Client,
     clock: Clock,
     known: DashMap<Hash, (Instant, Result<Identity, Refusal>)>,
@@ -86,7 +86,7 @@ pub struct Authenticator {
 
 impl Authenticator {
     /// Reviews tokens through `client`.
-    pub fn new(client: Client, clock: Clock) -> Self {
+    pub(crate) fn new(client: Client, clock: Clock) -> Self {
         Self {
             client,
             clock,
@@ -96,7 +96,7 @@ impl Authenticator {
     }
 
     /// The pod that an `Authorization` header names.
-    pub async fn identify(&self, authorization: Option<&str>) -> Result<Identity, Refusal> {
+    pub(crate) async fn identify(&self, authorization: Option<&str>) -> Result<Identity, Refusal> {
         let token = authorization
             .and_then(|value| value.strip_prefix("Bearer "))
             .ok_or(Refusal::NoToken)?;

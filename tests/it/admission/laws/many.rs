@@ -6,7 +6,7 @@ use super::{apply, decide_pod, decide_workload, holder, marker, template, unmark
 use crate::differential::Random;
 use serde_json::{Map, Value, json};
 use std::thread;
-use webhook::inject::{Action, Decision, Skip};
+use webhook::{Action, Decision, Skip};
 
 const PODS: u64 = 50_000;
 const WORKLOADS: u64 = 50_000;

@@ -13,7 +13,7 @@ const JOB: &str = "job.";
 
 /// A revision whose gate has opened once, and the owner that it lives as long as.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Passed {
+pub(crate) struct Passed {
     /// When, in seconds since 1970.
     pub at: i64,
     /// The owner's API group.
@@ -43,7 +43,7 @@ pub(super) fn is_passed(key: &str) -> bool {
 }
 
 /// The owner's UID in a key of [`passed_key`].
-pub fn owner_uid(key: &str) -> &str {
+pub(crate) fn owner_uid(key: &str) -> &str {
     let revision = key.strip_prefix(PASSED).unwrap_or_default();
     revision.split('.').next().unwrap_or_default()
 }
