@@ -110,7 +110,7 @@ pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> R
 /// Warns of lists that cannot be read, and refuses an empty graph.
 fn check(model: &Model, graph: &Graph<'_>, release: Option<&str>, place: &str) -> Result<()> {
     for (at, node) in &model.at {
-        if let Some(error) = objects::unreadable(&graph.objects[*at]) {
+        if let Some(error) = &graph.unreadable[*at] {
             let id = &model.nodes[*node].id;
             let warning = format!("warning: {id} waits until its list can be read: {error}");
             eprintln!("{}", printable(&warning));

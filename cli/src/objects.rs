@@ -11,6 +11,5 @@ mod place;
 pub(crate) use chart::Chart;
 pub(crate) use files::{Input, place, read};
 pub(crate) use graph::Graph;
-pub(crate) use links::{Source, unreadable};
 pub(crate) use object::{Holder, Object, Role};
 pub(crate) use place::Place;

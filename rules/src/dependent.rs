@@ -75,6 +75,26 @@ pub struct Times {
     pub written: Option<Timestamp>,
 }
 
+/// One thing that a dependent waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// What it is.
+    pub dependency: Dependency,
+    /// Where it is written.
+    pub source: Source,
+}
+
+/// Where it is written that a dependent waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// In a list on the workload or on its pod template.
+    List,
+    /// In a plan of its scope.
+    Plan,
+    /// In the weights and caps of its scope.
+    Weight,
+}
+
 /// Why nobody can say what a dependent waits for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
@@ -106,27 +126,50 @@ impl Dependent {
         config_depends_on: bool,
         world: &dyn World,
     ) -> Result<Vec<Dependency>, Unknown> {
+        let waits = self.waits(config_depends_on, || world.plans(&self.namespace))?;
+        Ok(waits.into_iter().map(|wait| wait.dependency).collect())
+    }
+
+    /// As [`Dependent::dependencies`], each with its source, out of the `plans` of the dependent's namespace.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn waits(
+        &self,
+        config_depends_on: bool,
+        plans: impl FnOnce() -> Lookup<Vec<Value>>,
+    ) -> Result<Vec<Wait>, Unknown> {
         let mut annotations = self.annotations();
         if !config_depends_on {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
-        let mut dependencies = annotation::declared(&annotations)?;
+        let of = |source| move |dependency| Wait { dependency, source };
+        let listed = annotation::declared(&annotations)?;
+        let mut waits: Vec<Wait> = listed.into_iter().map(of(Source::List)).collect();
         let Some(scope) = self.scope.as_ref().filter(|_| !self.is_test()) else {
-            return Ok(dependencies);
+            return Ok(waits);
         };
-        match world.plans(&self.namespace) {
+        match plans() {
             Lookup::Found(plans) => {
-                dependencies.extend(plan::dependencies(&plans, scope, &self.called)?);
+                let planned = plan::dependencies(&plans, scope, &self.called)?;
+                waits.extend(planned.into_iter().map(of(Source::Plan)));
             }
             Lookup::NotFound => {}
             Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
         }
         let below = self.weight().unwrap_or_default();
-        dependencies.push(Dependency::on(Reference::Wave(below)));
         // Behind everything else: a slot is for who can start at once.
         let slot = self.parallelism().map(Reference::Slot);
-        dependencies.extend(slot.map(Dependency::on));
-        Ok(dependencies)
+        let turn = [Reference::Wave(below)].into_iter().chain(slot);
+        waits.extend(turn.map(Dependency::on).map(of(Source::Weight)));
+        Ok(waits)
+    }
+
+    /// Whether it carries a key that asks for a gate.
+    pub(crate) fn asks_for_a_gate(&self) -> bool {
+        let mut asking = keys::ASKING.into_iter();
+        asking.any(|key| self.said(key).is_some())
     }
 
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot

@@ -19,7 +19,7 @@
 //! * world
 //! * holder
 //! * readiness, scope
-//! * annotation
+//! * annotation, edges
 //! * dependency, judged, kept
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, keys, kstatus, lookup, quantity, selector, suggest, terms, text
@@ -38,6 +38,7 @@ pub mod annotation;
 pub mod comparison;
 pub mod dependency;
 pub mod dependent;
+pub mod edges;
 pub mod expression;
 pub mod gate;
 pub mod health;

@@ -22,9 +22,16 @@ pub fn group_kind(object: &Value) -> (&str, &str) {
 
 /// What an annotation of ours says of an object: on its pod template, else on itself.
 pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
-    let annotation = |pointer: &str| object.pointer(pointer)?.get(key)?.as_str();
-    annotation("/spec/template/metadata/annotations")
-        .or_else(|| annotation("/metadata/annotations"))
+    let annotation = |object: &'o Value| object["metadata"]["annotations"][key].as_str();
+    let template = template(object).and_then(annotation);
+    template.or_else(|| annotation(object))
+}
+
+/// The template of the pods that an object makes, by itself or, as a CronJob, by what it makes.
+pub fn template(object: &Value) -> Option<&Value> {
+    let spec = object.get("spec")?;
+    spec.get("template")
+        .or_else(|| spec.pointer("/jobTemplate/spec/template"))
 }
 
 /// The value of [`keys::REVISION`] that an object carries: its pod template's, else its own.

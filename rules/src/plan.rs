@@ -37,50 +37,85 @@ pub fn dependencies(
     Ok(dependencies)
 }
 
-/// What is wrong with a plan, as one sentence with the way out; `None` of one that does what it says, as far as anybody
-/// can tell. `quiet` tells whether everything of its release that will be there is there.
-pub fn problem(plan: &Value, world: &dyn World, quiet: impl Fn(&Scope) -> bool) -> Option<String> {
+/// What is wrong with a plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// It has no text.
+    #[error("the plan has no key {ORDER:?}; write one such as \"api: [postgresql]\"")]
+    NoOrder,
+    /// Its text cannot be read.
+    #[error(transparent)]
+    Text(#[from] ParseError),
+    /// It belongs to nothing.
+    #[error(
+        "the plan is in no release, so it orders nothing; let its chart install it, or annotate it with {}",
+        keys::SCOPE
+    )]
+    NoRelease,
+    /// The pods of its namespace get no gate.
+    #[error(
+        "namespace {namespace:?} lacks the label {}: {}, so pods without annotations of ours start in any order",
+        keys::INJECT,
+        keys::INJECT_VALUE
+    )]
+    NoGates {
+        /// The namespace.
+        namespace: String,
+    },
+    /// It names what its release does not have.
+    #[error("release {release} has no {}; check the spelling", parts.join(", "))]
+    NoPart {
+        /// The release.
+        release: String,
+        /// What it does not have: `subchart/postgresql`.
+        parts: Vec<String>,
+    },
+}
+
+/// What is wrong with a plan of a scope; `None` of one that does what it says, as far as anybody can tell. `gates` tells
+/// whether every pod of a namespace gets a gate, `is_empty` whether a part of a scope is known to have no object.
+pub fn flaw(
+    plan: &Value,
+    scope: Option<&Scope>,
+    gates: impl Fn(&str) -> Option<bool>,
+    is_empty: impl Fn(&Part, &Scope) -> bool,
+) -> Option<Flaw> {
     let Some(text) = plan["data"][ORDER].as_str() else {
-        return Some(format!(
-            "the plan has no key {ORDER:?}; write one such as \"api: [postgresql]\""
-        ));
+        return Some(Flaw::NoOrder);
     };
     let read = match annotation::order(text) {
         Ok(read) => read,
-        Err(error) => return Some(error.to_string()),
+        Err(error) => return Some(error.into()),
     };
-    let Some(scope) = Scope::of(plan) else {
-        return Some(format!(
-            "the plan is in no release, so it orders nothing; let its chart install it, or annotate it with {}",
-            keys::SCOPE
-        ));
+    let Some(scope) = scope else {
+        return Some(Flaw::NoRelease);
     };
-    if !is_injected(&scope.namespace, world)? {
-        return Some(format!(
-            "namespace {:?} lacks the label {}: {}, so pods without annotations of ours start in any order",
-            scope.namespace,
-            keys::INJECT,
-            keys::INJECT_VALUE
-        ));
+    if gates(&scope.namespace) == Some(false) {
+        return Some(Flaw::NoGates {
+            namespace: scope.namespace.clone(),
+        });
     }
     let named = read
         .steps
         .iter()
         .flat_map(|step| step.after.iter().chain([&step.part]));
-    let missing = named.filter(|part| quiet(&scope) && is_empty(part, &scope, world));
+    let missing = named.filter(|part| is_empty(part, scope));
     let missing: BTreeSet<String> = missing.map(ToString::to_string).collect();
-    (!missing.is_empty()).then(|| {
-        let list: Vec<String> = missing.into_iter().collect();
-        format!(
-            "release {} has no {}; check the spelling",
-            scope.name,
-            list.join(", ")
-        )
+    (!missing.is_empty()).then(|| Flaw::NoPart {
+        release: scope.name.clone(),
+        parts: missing.into_iter().collect(),
     })
 }
 
-/// `None` while nobody can say.
-fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
+/// What is wrong with a plan of the cluster. `quiet` tells whether everything of its release that will be there is there.
+pub fn flaw_in(plan: &Value, world: &dyn World, quiet: impl Fn(&Scope) -> bool) -> Option<Flaw> {
+    let gates = |namespace: &str| is_injected(namespace, world);
+    let is_empty = |part: &Part, scope: &Scope| quiet(scope) && is_empty(part, scope, world);
+    flaw(plan, Scope::of(plan).as_ref(), gates, is_empty)
+}
+
+/// Whether every pod of a namespace gets a gate; `None` while nobody can say.
+pub(crate) fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
     let kind = Kind::Builtin(kinds::NAMESPACE);
     match world.object(&kind, None, namespace) {
         Lookup::Found(found) => {

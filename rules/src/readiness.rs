@@ -18,8 +18,9 @@ pub use parse::{Problem, lint, template};
 
 use crate::comparison::Operator;
 use crate::jsonpath::{self, Effort, Error, LONGEST, Path};
+use crate::keys;
 use crate::text::Quoted;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One expression: `{.phase} == "Running"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +63,49 @@ pub struct Finding {
     pub why: String,
     /// Expressions that can never be met by what they met: an order of texts.
     pub warnings: Vec<String>,
+}
+
+/// Both annotations among others; `None` where one of them is absent or an empty list.
+///
+/// # Errors
+///
+/// The key of one that cannot be read, and why.
+pub fn of(annotations: &Map<String, Value>) -> Result<Option<Readiness>, (&'static str, Problem)> {
+    let text = |side: Side| match annotations.get(side.key()) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err((side.key(), Problem::NotText)),
+    };
+    let (success, failure) = (text(Side::Success)?, text(Side::Failure)?);
+    Readiness::read(success, failure).map_err(|(side, problem)| (side.key(), problem))
+}
+
+/// The key of an annotation that has no effect although it can be read, and the rest of the sentence that begins with it.
+pub fn idle(annotations: &Map<String, Value>) -> Option<(&'static str, String)> {
+    let (success, failure) = (Side::Success.key(), Side::Failure.key());
+    let alone = |other| format!("has no effect without {other}");
+    match (
+        annotations.contains_key(success),
+        annotations.contains_key(failure),
+    ) {
+        (false, false) => None,
+        (true, false) => Some((success, alone(failure))),
+        (false, true) => Some((failure, alone(success))),
+        (true, true) => Some((
+            success,
+            format!("and {failure} have no effect, because one of the lists is empty"),
+        )),
+    }
+}
+
+impl Side {
+    /// The key.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Success => keys::READINESS_SUCCESS,
+            Self::Failure => keys::READINESS_FAILURE,
+        }
+    }
 }
 
 impl Readiness {

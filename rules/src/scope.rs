@@ -242,14 +242,15 @@ impl Part {
 
     /// Leaves the objects that are in this part, out of all that may be: a sub-chart's own label wins over that of the
     /// application.
-    pub fn narrow<K>(&self, objects: &mut Vec<(K, Value)>) {
-        if let Self::SubChart(name) = self
-            && objects
-                .iter()
-                .any(|(_, object)| chart(object) == Some(name))
-        {
-            objects.retain(|(_, object)| chart(object) == Some(name));
+    pub fn narrow<T>(objects: &mut Vec<T>, holds_exactly: impl Fn(&T) -> bool) {
+        if objects.iter().any(&holds_exactly) {
+            objects.retain(holds_exactly);
         }
+    }
+
+    /// Whether an object carries this sub-chart's own label.
+    pub fn holds_exactly(&self, object: &Value) -> bool {
+        matches!(self, Self::SubChart(name) if chart(object) == Some(name))
     }
 }
 

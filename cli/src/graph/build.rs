@@ -2,8 +2,9 @@
 
 use super::model::{Cycle, Edge, Health, Model, Node};
 use super::order;
-use crate::objects::{self, Graph, Object, Source};
+use crate::objects::{Graph, Object};
 use rules::dependency::{Dependency, Reference};
+use rules::dependent::Source;
 use rules::judged::Judged;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +36,7 @@ impl Model {
         let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
         // An object whose list cannot be read never starts, like one that waits for itself.
         let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
-            Key::Object(at) => objects::unreadable(&graph.objects[*at]).is_some(),
+            Key::Object(at) => graph.unreadable[*at].is_some(),
             Key::Missing(..) => false,
         });
         plain.extend(unreadable.map(|(node, _)| (node, node, true)));
@@ -249,8 +250,9 @@ fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
             .collect();
     }
     let waits = graph.lists[at].iter();
-    let unreadable = objects::unreadable(&graph.objects[at]);
-    let unreadable = unreadable.map(|_| "a list that can be read".to_owned());
+    let unreadable = graph.unreadable[at]
+        .as_ref()
+        .map(|_| "a list that can be read".to_owned());
     waits
         .map(|wait| match wait.source {
             Source::Plan => format!("{} (plan)", wait.dependency),

@@ -5,7 +5,7 @@ use crate::objects::{Holder, Object, Role};
 use rules::advice::Level;
 use rules::annotation::{self, ParseError, Problem};
 use rules::keys;
-use rules::readiness::{self, Readiness, Side};
+use rules::readiness;
 use serde_json::{Map, Value};
 
 pub(super) fn check(object: &Object) -> Vec<Finding> {
@@ -79,44 +79,16 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
 
 /// HIP-0025's two annotations.
 fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
-    let (success, failure) = (keys::READINESS_SUCCESS, keys::READINESS_FAILURE);
     let told = |level, key: &str, message: String| {
         Some(Finding::new(level, &object.place, message).at(holder.path, key))
     };
-    let text = |key: &'static str| match holder.annotations.get(key) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(key),
-    };
-    let (on_success, on_failure) = match (text(success), text(failure)) {
-        (Ok(on_success), Ok(on_failure)) => (on_success, on_failure),
-        (Err(key), _) | (_, Err(key)) => {
-            return told(Level::Error, key, readiness::Problem::NotText.to_string());
+    match readiness::of(holder.annotations) {
+        Err((key, problem)) => told(Level::Error, key, problem.to_string()),
+        Ok(Some(_)) => None,
+        Ok(None) => {
+            let (key, why) = readiness::idle(holder.annotations)?;
+            told(Level::Warning, key, format!("it {why}"))
         }
-    };
-    match (
-        Readiness::read(on_success, on_failure),
-        on_success,
-        on_failure,
-    ) {
-        (Err((Side::Success, problem)), ..) => told(Level::Error, success, problem.to_string()),
-        (Err((Side::Failure, problem)), ..) => told(Level::Error, failure, problem.to_string()),
-        (Ok(None), Some(_), None) => told(
-            Level::Warning,
-            success,
-            format!("it has no effect without {failure}"),
-        ),
-        (Ok(None), None, Some(_)) => told(
-            Level::Warning,
-            failure,
-            format!("it has no effect without {success}"),
-        ),
-        (Ok(None), Some(_), Some(_)) => told(
-            Level::Warning,
-            success,
-            format!("it and {failure} have no effect, because one of the lists is empty"),
-        ),
-        _ => None,
     }
 }
 

@@ -3,10 +3,11 @@
 mod files;
 
 use super::finding::Finding;
-use crate::objects::{Graph, Object, Source};
+use crate::objects::{Graph, Object};
 use files::Files;
 use rules::advice::{self, Advice, Level, Windows, Workload};
 use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection};
+use rules::dependent::Source;
 use rules::keys;
 use rules::kinds::Kind;
 use std::collections::BTreeSet;

@@ -1,14 +1,16 @@
 //! Objects that wait for each other.
 
 use super::graph::Graph;
-use super::links::{Link, Source, Wait};
+use super::links::Link;
 use rules::dependency::Reference;
+use rules::dependent::{Source, Wait};
+use rules::edges;
 
 impl Graph<'_> {
     /// Objects that wait for each other, each cycle with its smallest member first.
     pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
         let needs: Vec<_> = (0..self.objects.len()).map(|at| self.needs(at)).collect();
-        cycles(&needs)
+        edges::cycles(&needs)
     }
 
     /// The names along a cycle, with what makes the next one wait where no list names it.
@@ -73,54 +75,4 @@ impl Graph<'_> {
             (true, true) => "take one entry out, or change a weight or the plan",
         }
     }
-}
-
-/// The cycles that a walk over everything closes; each begins with its smallest member. No recursion: a chain may be
-/// as long as the input.
-fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut state = vec![State::New; needs.len()];
-    let mut found: Vec<Vec<usize>> = Vec::new();
-    for start in 0..needs.len() {
-        if state[start] != State::New {
-            continue;
-        }
-        let mut path = vec![(start, needs[start].iter())];
-        state[start] = State::OnPath;
-        while let Some((at, rest)) = path.last_mut() {
-            let at = *at;
-            match rest.next().copied() {
-                None => {
-                    state[at] = State::Done;
-                    path.pop();
-                }
-                Some(next) if state[next] == State::New => {
-                    state[next] = State::OnPath;
-                    path.push((next, needs[next].iter()));
-                }
-                Some(next) if state[next] == State::OnPath => {
-                    let members = path.iter().map(|(at, _)| *at);
-                    let cycle = members.skip_while(|at| *at != next).collect();
-                    found.push(turned(cycle));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    New,
-    OnPath,
-    Done,
-}
-
-fn turned(mut cycle: Vec<usize>) -> Vec<usize> {
-    let first = cycle.iter().min().copied();
-    let at = cycle.iter().position(|it| Some(*it) == first);
-    cycle.rotate_left(at.unwrap_or_default());
-    cycle
 }

@@ -98,7 +98,11 @@ impl Objects {
 }
 
 /// An object with its place, kind and scope.
-pub(crate) fn place(file: &str, document: usize, value: Value) -> Object {
+pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
+    // Objects of a manifest that name no namespace all belong to one, whose name is empty here.
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.entry("namespace").or_insert_with(|| "".into());
+    }
     let text = |pointer: &str| {
         let text = value.pointer(pointer).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
@@ -112,20 +116,10 @@ pub(crate) fn place(file: &str, document: usize, value: Value) -> Object {
             name: text("/metadata/name"),
         },
         kind: offline::kind_of(&value).ok(),
-        scope: scope(&value),
+        scope: Scope::of(&value),
         value,
         rendered: false,
     }
-}
-
-/// Objects of a manifest that name no namespace all belong to one, whose name is empty here.
-fn scope(object: &Value) -> Option<Scope> {
-    if object.pointer("/metadata/namespace").is_some() || !object["metadata"].is_object() {
-        return Scope::of(object);
-    }
-    let mut object = object.clone();
-    object["metadata"]["namespace"] = "".into();
-    Scope::of(&object)
 }
 
 /// The manifests of a folder, sorted by name (`recursive`: also those of the folders inside); of a file, the file itself.

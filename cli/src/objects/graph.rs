@@ -1,8 +1,8 @@
 //! The objects, found by what they are called and by what they belong to.
 
-use super::links::Wait;
 use super::object::Object;
 use rules::dependency::{ObjectRef, Part, Parts, Selection};
+use rules::dependent::{Unknown, Wait};
 use rules::keys;
 use rules::kinds::Kind;
 use rules::scope::{self, Scope};
@@ -27,6 +27,8 @@ pub(crate) struct Graph<'a> {
     injected: HashSet<&'a str>,
     /// What each waits for.
     pub(crate) lists: Vec<Vec<Wait>>,
+    /// Why the list, or the plan, of each cannot be read: it waits until that is corrected.
+    pub(crate) unreadable: Vec<Option<Unknown>>,
 }
 
 impl<'a> Graph<'a> {
@@ -41,6 +43,7 @@ impl<'a> Graph<'a> {
             of_scope: HashMap::new(),
             injected: HashSet::new(),
             lists: Vec::new(),
+            unreadable: Vec::new(),
         };
         for (at, object) in objects.iter().enumerate() {
             for (key, value) in labels(object) {
@@ -66,7 +69,7 @@ impl<'a> Graph<'a> {
                 graph.injected.insert(&object.place.name);
             }
         }
-        graph.lists = graph.waits();
+        (graph.lists, graph.unreadable) = graph.waits().into_iter().unzip();
         graph
     }
 
@@ -153,14 +156,11 @@ impl<'a> Graph<'a> {
                 *at != from && is_of_scope(object) && parts.part.may_hold(&object.value)
             })
             .collect();
-        // As `Part::narrow`: a sub-chart's own label wins over that of the application.
-        if let Part::SubChart(name) = &parts.part {
-            let is_exact = |at: &usize| scope::chart(&self.objects[*at].value) == Some(name);
-            if found.iter().any(is_exact) {
-                found.retain(is_exact);
-            }
-        }
         found.retain(|at| !scope::is_hook(&self.objects[*at].value));
+        let part = &parts.part;
+        Part::narrow(&mut found, |at| {
+            part.holds_exactly(&self.objects[*at].value)
+        });
         found
     }
 

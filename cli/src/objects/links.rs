@@ -2,28 +2,14 @@
 
 use super::graph::Graph;
 use super::object::Object;
-use rules::annotation::{self, ParseError};
-use rules::dependency::{Dependency, Part, Parts, Plan, Reference, State};
+use rules::annotation;
+use rules::dependency::{ObjectRef, Parts, Reference, Selection};
+use rules::dependent::{Source, Unknown, Wait};
+use rules::edges;
 use rules::keys;
-use rules::scope::{self, Scope};
-
-/// One thing that an object waits for.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wait {
-    pub(crate) dependency: Dependency,
-    pub(crate) source: Source,
-}
-
-/// Who says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// A list on the object or on its pod template.
-    List,
-    /// A plan of its scope.
-    Plan,
-    /// The weights and caps of its scope.
-    Weight,
-}
+use rules::lookup::Lookup;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// One object that another waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,41 +22,48 @@ pub(crate) struct Link {
 }
 
 impl Graph<'_> {
-    /// What each object waits for.
-    pub(super) fn waits(&self) -> Vec<Vec<Wait>> {
+    /// What each object waits for, and why that cannot be read.
+    pub(super) fn waits(&self) -> Vec<(Vec<Wait>, Option<Unknown>)> {
         let plans = plans(self.objects);
-        let waits = |(at, object): (usize, &Object)| {
-            let mut waits = list(object);
-            if object.is_test() {
-                return waits;
-            }
-            let planned = planned(object, &plans);
-            let gated = self.is_gated(at) || !planned.is_empty();
-            waits.extend(planned);
-            waits.extend(gated.then(|| self.wave(object)).flatten());
-            waits.extend(slot(object));
-            waits
-        };
-        self.objects.iter().enumerate().map(waits).collect()
+        let objects = self.objects.iter().enumerate();
+        objects
+            .map(|(at, object)| self.waits_of(at, object, &plans))
+            .collect()
     }
 
-    /// Everything of its scope that weighs less, where there is something.
-    fn wave(&self, object: &Object) -> Option<Wait> {
-        let below = weight(object).unwrap_or_default();
-        let mut lighter = self.lighter(object.scope.as_ref()?, below);
-        lighter.next().map(|_| Wait {
-            dependency: Dependency::on(Reference::Wave(below)),
-            source: Source::Weight,
-        })
+    fn waits_of(
+        &self,
+        at: usize,
+        object: &Object,
+        plans: &HashMap<&str, Vec<Value>>,
+    ) -> (Vec<Wait>, Option<Unknown>) {
+        let Some(dependent) = object.dependent() else {
+            return (Vec::new(), None);
+        };
+        let plans = || Lookup::Found(plans.get(object.namespace()).cloned().unwrap_or_default());
+        let mut waits = match dependent.waits(true, plans) {
+            Ok(waits) => waits,
+            Err(unknown) => return (listed(object), Some(unknown)),
+        };
+        let gated = self.is_gated(at) || waits.iter().any(|wait| wait.source == Source::Plan);
+        waits.retain(|wait| match wait.dependency.reference {
+            Reference::Wave(below) => gated && self.is_below(object, below),
+            _ => true,
+        });
+        (waits, None)
+    }
+
+    /// Whether something of its scope weighs less.
+    fn is_below(&self, object: &Object, below: i64) -> bool {
+        let mut lighter = object.scope.iter().flat_map(|it| self.lighter(it, below));
+        lighter.next().is_some()
     }
 
     /// The objects that an object waits for.
     pub(crate) fn links(&self, at: usize) -> Vec<Link> {
         if self.objects[at].word() == "Service" {
-            let behind = self.backends(at).unwrap_or_default();
-            // Without its one workload there is no endpoint; of several, one is enough.
-            let must = behind.len() == 1;
-            let link = |to| Link {
+            let behind = edges::behind(self.backends(at).unwrap_or_default());
+            let link = |edges::Link { to, must }| Link {
                 to,
                 wait: None,
                 must,
@@ -78,8 +71,12 @@ impl Graph<'_> {
             return behind.into_iter().map(link).collect();
         }
         let mut links = Vec::new();
+        let beside = Beside {
+            graph: self,
+            from: at,
+        };
         for (number, wait) in self.lists[at].iter().enumerate() {
-            for (to, must) in self.meant(at, &wait.dependency) {
+            for edges::Link { to, must } in edges::links(&wait.dependency, &beside) {
                 let wait = Some(number);
                 links.push(Link { to, wait, must });
             }
@@ -108,121 +105,60 @@ impl Graph<'_> {
         let links = self.links(at).into_iter();
         links.filter(|link| link.must).map(|link| link.to).collect()
     }
+}
 
-    fn meant(&self, from: usize, dependency: &Dependency) -> Vec<(usize, bool)> {
-        let waits = !dependency.optional && dependency.state != State::Present;
-        let (found, must) = match &dependency.reference {
-            Reference::Object(object) => {
-                let found = self.find(from, object);
-                let early = found.is_some_and(|at| self.starts_before_its_gate(at, dependency));
-                (found.into_iter().collect(), !early)
-            }
-            Reference::Selected(selection) => {
-                let mut found = self.selected(from, selection);
-                found.retain(|at| *at != from);
-                (found, selection.min.is_none())
-            }
-            Reference::Part(parts) => (self.part(from, parts), parts.min.is_none()),
-            Reference::Wave(below) => {
-                let scope = self.objects[from].scope.iter();
-                let lighter = scope.flat_map(|scope| self.lighter(scope, *below));
-                (lighter.collect(), true)
-            }
-            Reference::Any(alternatives) => {
-                let of = alternatives.of.iter();
-                let found = of.flat_map(|it| self.meant(from, it)).map(|(at, _)| at);
-                (found.collect(), false)
-            }
-            Reference::Slot(_) => (Vec::new(), false),
-        };
-        found.into_iter().map(|at| (at, waits && must)).collect()
+/// The objects beside one that waits.
+struct Beside<'g, 'o> {
+    graph: &'g Graph<'o>,
+    from: usize,
+}
+
+/// In all that was read.
+impl edges::Objects for Beside<'_, '_> {
+    type Object = usize;
+
+    fn named(&self, named: &ObjectRef) -> Option<usize> {
+        self.graph.find(self.from, named)
     }
 
-    /// A Job counts as started while its pod still waits.
-    fn starts_before_its_gate(&self, at: usize, dependency: &Dependency) -> bool {
-        dependency.state == State::Started && self.objects[at].word() == "Job"
+    fn selected(&self, selection: &Selection) -> Vec<usize> {
+        let mut found = self.graph.selected(self.from, selection);
+        found.retain(|at| *at != self.from);
+        found
+    }
+
+    fn part(&self, parts: &Parts) -> Vec<usize> {
+        self.graph.part(self.from, parts)
+    }
+
+    fn lighter(&self, below: i64) -> Vec<usize> {
+        let scope = self.graph.objects[self.from].scope.iter();
+        let lighter = scope.flat_map(|scope| self.graph.lighter(scope, below));
+        lighter.collect()
     }
 }
 
-/// Its turn, where its wave is capped.
-fn slot(object: &Object) -> Option<Wait> {
-    Some(Wait {
-        dependency: Dependency::on(Reference::Slot(object.cap()?)),
-        source: Source::Weight,
-    })
-}
-
-fn weight(object: &Object) -> Option<i64> {
-    annotation::weight(object.said(keys::WEIGHT)?)
-}
-
-/// The plans of the input, by their scopes.
-fn plans(objects: &[Object]) -> Vec<(&Scope, Plan)> {
-    let plan = |object: &'_ Object| {
-        let text = object.value["data"][keys::ORDER].as_str()?;
-        annotation::order(text).ok()
-    };
-    let plans = objects.iter().filter(|object| object.is_plan());
+/// The plans of the input, by their namespaces.
+fn plans(objects: &[Object]) -> HashMap<&str, Vec<Value>> {
+    let mut plans: HashMap<&str, Vec<Value>> = HashMap::new();
+    for plan in objects.iter().filter(|object| object.is_plan()) {
+        let of_namespace = plans.entry(plan.namespace()).or_default();
+        of_namespace.push(plan.value.clone());
+    }
     plans
-        .filter_map(|object| Some((object.scope.as_ref()?, plan(object)?)))
-        .collect()
 }
 
-/// What the plans of its scope say of an object, under the names that it has there.
-fn planned(object: &Object, plans: &[(&Scope, Plan)]) -> Vec<Wait> {
-    let Some(scope) = object.scope.as_ref().filter(|_| object.is_dependent()) else {
-        return Vec::new();
+/// What the lists of an object say, as far as they can be read, where something else cannot.
+fn listed(object: &Object) -> Vec<Wait> {
+    let list = |key: &str| {
+        let alone = Map::from_iter([(key.to_owned(), object.said(key)?.into())]);
+        annotation::declared(&alone).ok()
     };
-    let of_scope = plans.iter().filter(|(of, _)| *of == scope);
-    let steps = of_scope.flat_map(|(_, plan)| &plan.steps);
-    let after = steps
-        .filter(|step| is_called(object, &step.part))
-        .flat_map(|step| step.after.iter().cloned());
-    let wait = |part: Part| Wait {
-        dependency: Dependency::on(Reference::Part(Parts {
-            part,
-            namespace: None,
-            min: None,
-        })),
-        source: Source::Plan,
-    };
-    after.map(wait).collect()
-}
-
-/// Whether a plan may mean an object by a name: here either label of a sub-chart counts.
-fn is_called(object: &Object, part: &Part) -> bool {
-    match part {
-        Part::SubChart(name) => {
-            [scope::chart(&object.value), scope::app(&object.value)].contains(&Some(name))
-        }
-        Part::Group(name) => scope::groups(&object.value).any(|group| group == name),
-        Part::Release(_) => false,
-    }
-}
-
-/// Why the list of an object cannot be read: it waits until somebody can.
-pub(crate) fn unreadable(object: &Object) -> Option<ParseError> {
-    lists(object).into_iter().find_map(Result::err)
-}
-
-/// What its lists say, as far as they can be read.
-fn list(object: &Object) -> Vec<Wait> {
+    let lists = [keys::DEPENDS_ON, keys::CONFIG_DEPENDS_ON];
+    let dependencies = lists.into_iter().filter_map(list).flatten();
     let wait = |dependency| Wait {
         dependency,
         source: Source::List,
     };
-    let lists = lists(object).into_iter().filter_map(Result::ok);
-    lists.flatten().map(wait).collect()
-}
-
-/// Both lists: the template's over the object's.
-fn lists(object: &Object) -> Vec<Result<Vec<Dependency>, ParseError>> {
-    if !object.is_dependent() {
-        return Vec::new();
-    }
-    let own = object.said(keys::DEPENDS_ON);
-    let config = object.said(keys::CONFIG_DEPENDS_ON);
-    let own = own.map(annotation::parse_depends_on);
-    let config = config.map(annotation::parse_config_depends_on);
-    own.into_iter().chain(config).collect()
+    dependencies.map(wait).collect()
 }

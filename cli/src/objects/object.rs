@@ -2,9 +2,10 @@
 
 use super::place::Place;
 use rules::annotation;
+use rules::dependent::Dependent;
 use rules::keys;
 use rules::kinds::Kind;
-use rules::object::controller_of;
+use rules::object;
 use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
 
@@ -96,9 +97,7 @@ impl Object {
 
     /// The value of an annotation of ours: on its pod template, else on the object.
     pub(crate) fn said(&self, key: &str) -> Option<&str> {
-        let holders = self.holders();
-        let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
-        holders.find_map(|holder| holder.annotations.get(key)?.as_str())
+        object::said(&self.value, key)
     }
 
     /// Whether admission puts a gate into its pods because of its annotations.
@@ -147,8 +146,14 @@ impl Object {
 
     /// Kind and name of its controller.
     pub(crate) fn owner(&self) -> Option<(&str, &str)> {
-        let owner = controller_of(&self.value)?;
+        let owner = object::controller_of(&self.value)?;
         Some((owner["kind"].as_str()?, owner["name"].as_str()?))
+    }
+
+    /// The dependent that its pods are.
+    pub(crate) fn dependent(&self) -> Option<Dependent> {
+        let kind = self.kind.clone().filter(|_| self.is_dependent())?;
+        Some(Dependent::of_workload(kind, &self.value, self.namespace()))
     }
 
     /// Whether it is a plan.

@@ -108,7 +108,7 @@ impl Dependent {
 
     /// The dependent that the pods of a workload will be, as far as the workload tells.
     pub fn of_workload(kind: Kind, object: &Value, namespace: &str) -> Self {
-        let template = object.pointer("/spec/template").cloned();
+        let template = object::template(object);
         let (scope, called) = belonging(&Value::Null, Some(object));
         Self {
             namespace: namespace.to_owned(),
@@ -116,7 +116,7 @@ impl Dependent {
             uid: String::new(),
             template_hash: None,
             controller_revision: None,
-            pod_annotations: template.map_or_else(Map::new, |template| annotations(&template)),
+            pod_annotations: template.map_or_else(Map::new, annotations),
             created: None,
             started: None,
             node: None,

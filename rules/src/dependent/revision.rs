@@ -55,7 +55,7 @@ impl Dependent {
     }
 
     /// What an annotation says: on the pod, else on the topmost owner.
-    fn said(&self, key: &str) -> Option<&str> {
+    pub(super) fn said(&self, key: &str) -> Option<&str> {
         let topmost = self.owners.last().map(|owner| &owner.annotations);
         [Some(&self.pod_annotations), topmost]
             .into_iter()

@@ -6,7 +6,7 @@ use crate::expression::{Expression, Outcome};
 use crate::judged::{Judged, Reason};
 use crate::keys;
 use crate::kstatus::{Status, get};
-use crate::readiness::{self, Readiness, Side};
+use crate::readiness::{self, Readiness};
 use crate::text::Quoted;
 use serde_json::{Map, Value};
 
@@ -27,7 +27,7 @@ pub(super) fn judge(object: &Value) -> Health {
     };
     match read(annotations) {
         Ok((readiness, expressions)) => Health {
-            warning: readiness.is_none().then(|| half(annotations)).flatten(),
+            warning: idle(annotations).filter(|_| readiness.is_none()),
             judged: decide(object, readiness.as_ref(), &expressions),
         },
         Err(problem) => Health {
@@ -67,26 +67,14 @@ fn annotations(object: &Value) -> Option<&Map<String, Value>> {
 type Expressions<'a> = Vec<(&'a str, Expression)>;
 
 fn read(annotations: &Map<String, Value>) -> Result<(Option<Readiness>, Expressions<'_>), String> {
-    let side = |key: &str| {
-        annotations.get(key).map(|value| {
-            value
-                .as_str()
-                .ok_or_else(|| format!("{key}: {}", readiness::Problem::NotText))
-        })
-    };
-    let success = side(keys::READINESS_SUCCESS).transpose()?;
-    let failure = side(keys::READINESS_FAILURE).transpose()?;
-    let readiness = Readiness::read(success, failure)
-        .map_err(|(side, problem)| format!("{}: {problem}", key(side)))?;
+    let readiness =
+        readiness::of(annotations).map_err(|(key, problem)| format!("{key}: {problem}"))?;
     let expressions = annotation::health(annotations).map_err(|error| error.to_string())?;
     Ok((readiness, expressions))
 }
 
-fn key(side: Side) -> &'static str {
-    match side {
-        Side::Success => keys::READINESS_SUCCESS,
-        Side::Failure => keys::READINESS_FAILURE,
-    }
+fn idle(annotations: &Map<String, Value>) -> Option<String> {
+    readiness::idle(annotations).map(|(key, why)| format!("{key} {why}"))
 }
 
 fn decide(
@@ -121,23 +109,4 @@ fn decide(
     }
     let asked = readiness.is_some() || !expressions.is_empty();
     asked.then(|| satisfied("its health expressions hold"))
-}
-
-/// The sentence for one half of HIP-0025, or for two of which one is empty.
-fn half(annotations: &Map<String, Value>) -> Option<String> {
-    let (success, failure) = (keys::READINESS_SUCCESS, keys::READINESS_FAILURE);
-    let (one, other) = match (
-        annotations.contains_key(success),
-        annotations.contains_key(failure),
-    ) {
-        (false, false) => return None,
-        (true, false) => (success, failure),
-        (false, true) => (failure, success),
-        (true, true) => {
-            return Some(format!(
-                "{success} and {failure} have no effect, because one of the lists is empty"
-            ));
-        }
-    };
-    Some(format!("{one} has no effect without {other}"))
 }

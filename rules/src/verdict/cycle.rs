@@ -6,11 +6,13 @@
 
 use super::Edge;
 use super::edge::Judge;
-use crate::dependency::{Dependency, Reference};
+use crate::dependency::{Dependency, ObjectRef, Parts, Selection};
 use crate::dependent::Dependent;
+use crate::edges::{self, Link};
 use crate::judged::Reason;
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
+use crate::plan;
 use crate::selector::Selector;
 use serde_json::Value;
 use std::cell::Cell;
@@ -19,14 +21,14 @@ use std::collections::BTreeSet;
 /// So many objects are looked at, at most: who waits for more than that is not told of a cycle among them.
 const MOST: usize = 64;
 
-/// A workload, with its kind.
+/// A workload or a Service, with its kind.
 pub(super) type Found = (Kind, Value);
 
-/// A workload on the way, the names up to it, and those that it leads on to; `None` for all that it declares.
+/// An object on the way, the names up to it, and those that it needs; `None` for all that it declares.
 struct Step {
     dependent: Dependent,
     path: Vec<String>,
-    links: Option<Vec<Found>>,
+    needs: Option<Vec<Found>>,
 }
 
 impl Judge<'_> {
@@ -38,9 +40,9 @@ impl Judge<'_> {
             return;
         }
         let links = self.links(&edge.dependency);
-        let lack = self.lack_of_room(edge.judged.reason, &links);
+        let lack = self.lack_of_room(edge.judged.reason, &self.workloads(&links));
         let judged = &mut edge.judged;
-        if let Some(path) = self.way(self.dependent, Some(links), &self.dependent.name()) {
+        if let Some(path) = self.way(self.dependent, Some(needed(links)), &self.dependent.name()) {
             judged.reason = Reason::Cycle;
             judged.message = format!("{}; take one of these entries out", path.join(" -> "));
         } else if let Some(lack) = lack {
@@ -49,27 +51,28 @@ impl Judge<'_> {
         }
     }
 
-    /// The names from a dependent over these workloads, or over all that it waits for, to another one.
+    /// The names from a dependent over these objects, or over all that it needs, to another one.
     pub(super) fn way(
         &self,
         from: &Dependent,
-        links: Option<Vec<Found>>,
+        needs: Option<Vec<Found>>,
         goal: &str,
     ) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut open = vec![Step {
             dependent: from.clone(),
             path: vec![from.name()],
-            links,
+            needs,
         }];
         while let Some(Step {
             dependent,
             path,
-            links,
+            needs,
         }) = open.pop()
         {
-            let links = links.unwrap_or_else(|| self.of(&dependent).declared_links());
-            for (kind, object) in links {
+            let needs = needs.unwrap_or_else(|| self.of(&dependent).needs());
+            for (kind, object) in needs {
+                let behind = is_service(&kind).then(|| needed(self.behind(&object)));
                 let next = Dependent::of_workload(kind, &object, &dependent.namespace);
                 let name = next.name();
                 let mut path = path.clone();
@@ -81,7 +84,7 @@ impl Judge<'_> {
                     open.push(Step {
                         dependent: next,
                         path,
-                        links: None,
+                        needs: behind,
                     });
                 }
             }
@@ -100,10 +103,17 @@ impl Judge<'_> {
         }
     }
 
-    fn declared_links(&self) -> Vec<Found> {
+    /// What has to be ready before the dependent starts, as it declares. One without a gate waits for nothing.
+    fn needs(&self) -> Vec<Found> {
+        let namespace = &self.dependent.namespace;
+        let is_gated = self.dependent.asks_for_a_gate()
+            || plan::is_injected(namespace, self.world) == Some(true);
+        if !is_gated {
+            return Vec::new();
+        }
         let config = self.policy.config_depends_on;
         let declared = self.dependent.dependencies(config, self.world);
-        let links = |edge| self.links(edge);
+        let links = |edge| needed(self.links(edge));
         declared
             .unwrap_or_default()
             .iter()
@@ -111,48 +121,31 @@ impl Judge<'_> {
             .collect()
     }
 
-    /// The workloads whose pods an edge of the dependent needs.
-    fn links(&self, dependency: &Dependency) -> Vec<Found> {
-        if dependency.optional {
+    /// The workloads and Services that an edge of the dependent leads to. Where others may stand for them nothing is looked up.
+    fn links(&self, dependency: &Dependency) -> Vec<Link<Found>> {
+        if edges::has_choice(dependency) {
             return Vec::new();
         }
-        let own = self.dependent.namespace.as_str();
-        let found = match &dependency.reference {
-            Reference::Object(it) if it.namespace.as_deref().is_none_or(|it| it == own) => {
-                match self.world.object(&it.kind, Some(own), &it.name) {
-                    Lookup::Found(object) if it.kind.word() == "Service" => self.behind(&object),
-                    Lookup::Found(object) => vec![(it.kind.clone(), object)],
-                    Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
-                }
+        let mut links = edges::links(dependency, self);
+        links.retain(|link| link.to.1["spec"].is_object());
+        links
+    }
+
+    /// The workloads among some objects, and those behind the Services.
+    fn workloads(&self, links: &[Link<Found>]) -> Vec<Found> {
+        let workloads = |link: &Link<Found>| {
+            let (kind, object) = &link.to;
+            if !is_service(kind) {
+                return vec![link.to.clone()];
             }
-            Reference::Selected(it) if it.namespace.as_deref().is_none_or(|it| it == own) => {
-                match self.world.list(&it.kind, Some(own), &it.selector) {
-                    Lookup::Found(objects) if it.min.is_none() => {
-                        let named = |object| (it.kind.clone(), object);
-                        objects.into_iter().map(named).collect()
-                    }
-                    _ => Vec::new(),
-                }
-            }
-            Reference::Part(it) if it.min.is_none() && it.namespace.is_none() => {
-                self.found_in(&it.part, own).unwrap_or_default()
-            }
-            Reference::Wave(below) => {
-                let scope = self.dependent.scope.as_ref();
-                let first = scope.and_then(|scope| self.first_below(scope, *below).ok()?);
-                first
-                    .map(|(_, kind, object)| (kind, object))
-                    .into_iter()
-                    .collect()
-            }
-            _ => Vec::new(),
+            let behind = self.behind(object).into_iter();
+            behind.map(|link| link.to).collect()
         };
-        let makes_pods = |(_, object): &Found| object["spec"].is_object();
-        found.into_iter().filter(makes_pods).collect()
+        links.iter().flat_map(workloads).collect()
     }
 
     /// The workloads whose pods a Service selects, as far as their own selectors tell.
-    fn behind(&self, service: &Value) -> Vec<Found> {
+    fn behind(&self, service: &Value) -> Vec<Link<Found>> {
         let selector = Selector::labels(&service["spec"]["selector"]);
         if selector.0.is_empty() {
             return Vec::new();
@@ -171,6 +164,70 @@ impl Judge<'_> {
             let selected = objects.into_iter().filter(selected);
             found.extend(selected.map(|object| (kind.clone(), object)));
         }
-        found
+        edges::behind(found)
     }
+
+    /// Whether a namespace, as it is written, is the dependent's own.
+    fn is_own(&self, namespace: Option<&String>) -> bool {
+        namespace.is_none_or(|namespace| *namespace == self.dependent.namespace)
+    }
+}
+
+/// Within the dependent's namespace.
+impl edges::Objects for Judge<'_> {
+    type Object = Found;
+
+    fn named(&self, named: &ObjectRef) -> Option<Found> {
+        let own = Some(self.dependent.namespace.as_str());
+        if !self.is_own(named.namespace.as_ref()) {
+            return None;
+        }
+        match self.world.object(&named.kind, own, &named.name) {
+            Lookup::Found(object) => Some((named.kind.clone(), object)),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        }
+    }
+
+    fn selected(&self, selection: &Selection) -> Vec<Found> {
+        let own = Some(self.dependent.namespace.as_str());
+        if !self.is_own(selection.namespace.as_ref()) {
+            return Vec::new();
+        }
+        match self.world.list(&selection.kind, own, &selection.selector) {
+            Lookup::Found(mut objects) => {
+                objects.retain(|object| !self.dependent.includes(&selection.kind, object));
+                let kind = |object| (selection.kind.clone(), object);
+                objects.into_iter().map(kind).collect()
+            }
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
+    }
+
+    fn part(&self, parts: &Parts) -> Vec<Found> {
+        if parts.namespace.is_some() {
+            return Vec::new();
+        }
+        let own = self.dependent.namespace.as_str();
+        self.found_in(&parts.part, own).unwrap_or_default()
+    }
+
+    /// The first that is not ready, which is the one that holds the dependent back.
+    fn lighter(&self, below: i64) -> Vec<Found> {
+        let scope = self.dependent.scope.as_ref();
+        let first = scope.and_then(|scope| self.first_below(scope, below).ok()?);
+        first
+            .map(|(_, kind, object)| (kind, object))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// Those that there is no way around.
+fn needed(links: Vec<Link<Found>>) -> Vec<Found> {
+    let links = links.into_iter().filter(|link| link.must);
+    links.map(|link| link.to).collect()
+}
+
+fn is_service(kind: &Kind) -> bool {
+    kind.group().is_empty() && kind.word() == "Service"
 }

@@ -74,7 +74,7 @@ impl Judge<'_> {
                 && !crate::scope::is_hook(object)
                 && !self.dependent.includes(kind, object)
         });
-        part.narrow(&mut found);
+        Part::narrow(&mut found, |(_, object)| part.holds_exactly(object));
         Ok(found)
     }
 

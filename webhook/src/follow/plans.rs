@@ -4,7 +4,7 @@ use crate::event::{Note, Target, Telling, Writer};
 use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use rules::lookup::Lookup;
-use rules::plan::problem;
+use rules::plan;
 use rules::scope::Scope;
 use rules::world::World;
 use serde_json::Value;
@@ -46,7 +46,10 @@ fn problems(view: &View, now: Timestamp) -> Vec<(Value, String)> {
         return Vec::new();
     };
     let quiet = |scope: &Scope| view.active(scope).is_none_or(|active| now > active + QUIET);
-    let of = |plan: Value| problem(&plan, view, quiet).map(|problem| (plan, problem));
+    let of = |plan: Value| {
+        let flaw = plan::flaw_in(&plan, view, quiet)?;
+        Some((plan, flaw.to_string()))
+    };
     plans.into_iter().filter_map(of).collect()
 }
 

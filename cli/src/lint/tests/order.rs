@@ -158,13 +158,13 @@ fn a_plan_is_read() {
     assert_eq!(
         unknown,
         [
-            "warning: a.yaml, document 1, ConfigMap order, data: order: r has no group/data, subchart/web among these \
-             objects; check the spelling"
+            "warning: a.yaml, document 1, ConfigMap order, data: order: release r has no group/data, subchart/web; check \
+             the spelling"
         ]
     );
     let nowhere = one("a: b", "api: []");
     assert!(
-        nowhere[0].contains("the plan is in no scope, so it orders nothing"),
+        nowhere[0].contains("the plan is in no release, so it orders nothing"),
         "{nowhere:?}"
     );
     let no_plan = lint(&plan(IN_R, "api: []").replace("'true'", "'yes'"));

@@ -190,7 +190,7 @@ fn of_object(object: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) 
     note("revision", &(carried(object), written(object)));
     note("owner", &controller_of(object));
     if is_plan(object) {
-        note("plan", &plan::problem(object, world, |_| true));
+        note("plan", &plan::flaw_in(object, world, |_| true));
     }
 }
 

@@ -84,7 +84,44 @@ fn a_service_leads_to_the_workloads_behind_it() {
     ];
     assert!(
         told("db", objects)[0]
-            .starts_with("Cycle: Deployment/db -> Deployment/api -> Deployment/db")
+            .starts_with("Cycle: Deployment/db -> Service/api -> Deployment/api -> Deployment/db")
+    );
+}
+
+#[test]
+fn what_others_can_stand_for_closes_no_cycle() {
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"namespace": "shop", "name": "api", "creationTimestamp": "1969-12-31T00:00:00Z"},
+        "spec": {"selector": {"app": "api"}},
+    });
+    let mut other = deployment("other", "");
+    other["spec"]["selector"]["matchLabels"] = json!({"app": "api"});
+    let two = vec![
+        service,
+        deployment("api", "deployment/db"),
+        other,
+        deployment("db", "svc/api"),
+    ];
+    assert!(
+        told("db", two)[0].starts_with("NoEndpoints"),
+        "of two, one is enough"
+    );
+    let present = vec![
+        deployment("a", "deployment/b"),
+        deployment("b", "deployment/a:present"),
+    ];
+    assert!(
+        told("a", present)[0].starts_with("InProgress"),
+        "it is there"
+    );
+    let mut plain = of_release(owned("Deployment", "plain", None, json!({})), None, -60);
+    plain["spec"] = json!({"replicas": 1});
+    let light = of_release(deployment("light", "deployment/plain"), Some("-1"), -60);
+    let told = told("light", vec![plain, light]);
+    assert!(
+        told[0].starts_with("InProgress"),
+        "without a gate nobody waits for a lower weight: {told:?}"
     );
 }
 

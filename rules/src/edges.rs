@@ -1,0 +1,155 @@
+//! Who waits for whom: the objects that a dependency means, and whether there is a way around each of them.
+//!
+//! Whoever follows edges asks here: the search for the cycle that a gate is told of, `kubectl sluice graph`, and `lint`. They
+//! differ in where they look ([`Objects`]): the controller in what it watches of one namespace, the command line in all
+//! that its files hold.
+
+mod cycles;
+
+pub use cycles::cycles;
+
+use crate::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
+use crate::kinds::Kind;
+
+/// One object that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link<O> {
+    /// The object.
+    pub to: O,
+    /// Whether there is no way around it. Where there is a choice, or existence is enough, there is one.
+    pub must: bool,
+}
+
+/// Where one dependent finds the objects that it waits for. The dependent itself is none of several.
+pub trait Objects {
+    /// What an object is here.
+    type Object;
+
+    /// The object of this name.
+    fn named(&self, named: &ObjectRef) -> Option<Self::Object>;
+
+    /// The objects that a selector selects.
+    fn selected(&self, selection: &Selection) -> Vec<Self::Object>;
+
+    /// The objects of a part of a scope.
+    fn part(&self, parts: &Parts) -> Vec<Self::Object>;
+
+    /// The objects of the dependent's scope that weigh less, as far as they matter.
+    fn lighter(&self, below: i64) -> Vec<Self::Object>;
+}
+
+/// The objects that a dependency means.
+pub fn links<O: Objects>(dependency: &Dependency, objects: &O) -> Vec<Link<O::Object>> {
+    let found = match &dependency.reference {
+        Reference::Object(named) => objects.named(named).into_iter().collect(),
+        Reference::Selected(selection) => objects.selected(selection),
+        Reference::Part(parts) => objects.part(parts),
+        Reference::Wave(below) => objects.lighter(*below),
+        Reference::Slot(_) => Vec::new(),
+        Reference::Any(alternatives) => {
+            let of = alternatives.of.iter().flat_map(|it| links(it, objects));
+            of.map(|link| link.to).collect()
+        }
+    };
+    let must = !has_choice(dependency) && !is_met_by_one_that_waits(dependency);
+    found.into_iter().map(|to| Link { to, must }).collect()
+}
+
+/// The workloads behind a Service. Without its one workload there is no endpoint; of several, one is enough.
+pub fn behind<O>(workloads: Vec<O>) -> Vec<Link<O>> {
+    let must = workloads.len() == 1;
+    let link = |to| Link { to, must };
+    workloads.into_iter().map(link).collect()
+}
+
+/// Whether a dependency may be satisfied although one of its objects never is.
+pub fn has_choice(dependency: &Dependency) -> bool {
+    let some_are_enough = match &dependency.reference {
+        Reference::Selected(selection) => selection.min.is_some(),
+        Reference::Part(parts) => parts.min.is_some(),
+        Reference::Any(_) | Reference::Slot(_) => true,
+        Reference::Object(_) | Reference::Wave(_) => false,
+    };
+    dependency.optional || some_are_enough
+}
+
+/// Whether an object may be as it is asked for while it waits itself: it exists, or it is a Job, which counts as started
+/// while its pod is at its gate.
+fn is_met_by_one_that_waits(dependency: &Dependency) -> bool {
+    let is_job = |kind: &Kind| (kind.group(), kind.word()) == ("batch", "Job");
+    match (dependency.state, &dependency.reference) {
+        (State::Present, _) => true,
+        (State::Started, Reference::Object(it)) => is_job(&it.kind),
+        (State::Started, Reference::Selected(it)) => is_job(&it.kind),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::annotation::parse_depends_on;
+
+    /// Everything is there, and called by what it was asked as.
+    struct All;
+
+    impl Objects for All {
+        type Object = &'static str;
+
+        fn named(&self, _: &ObjectRef) -> Option<&'static str> {
+            Some("named")
+        }
+
+        fn selected(&self, _: &Selection) -> Vec<&'static str> {
+            vec!["selected", "selected too"]
+        }
+
+        fn part(&self, _: &Parts) -> Vec<&'static str> {
+            vec!["part"]
+        }
+
+        fn lighter(&self, _: i64) -> Vec<&'static str> {
+            vec!["lighter"]
+        }
+    }
+
+    #[test]
+    fn there_is_a_way_around_what_others_can_stand_for() {
+        for (list, found, must) in [
+            ("deploy/a", 1, true),
+            ("deploy/a:available", 1, true),
+            ("deploy/a:started", 1, true),
+            ("deploy/a:present", 1, false),
+            ("job/a", 1, true),
+            ("job/a:started", 1, false),
+            ("[{kind: Deployment, name: a, optional: true}]", 1, false),
+            ("[{kind: Deployment, selector: app=a}]", 2, true),
+            ("[{kind: Deployment, selector: app=a, min: 1}]", 2, false),
+            ("[{kind: Job, selector: app=a, state: started}]", 2, false),
+            ("group/a", 1, true),
+            ("[{group: a, min: 1}]", 1, false),
+            ("[{any: [deploy/a, group/b]}]", 2, false),
+        ] {
+            let list = parse_depends_on(list).expect(list);
+            let links = links(&list[0], &All);
+            assert_eq!(links.len(), found, "{list:?}");
+            assert!(links.iter().all(|link| link.must == must), "{list:?}");
+        }
+        let wave = links(&Dependency::on(Reference::Wave(1)), &All);
+        let to = "lighter";
+        assert_eq!(wave, [Link { to, must: true }]);
+        assert_eq!(links(&Dependency::on(Reference::Slot(1)), &All), []);
+    }
+
+    #[test]
+    fn one_endpoint_is_enough() {
+        assert_eq!(
+            behind(vec!['a']),
+            [Link {
+                to: 'a',
+                must: true
+            }]
+        );
+        assert!(behind(vec!['a', 'b']).iter().all(|link| !link.must));
+    }
+}
