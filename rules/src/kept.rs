@@ -84,8 +84,8 @@ enum Cut {
     But(&'static [&'static str], &'static [&'static str]),
     /// These fields of the mapping at this path.
     Only(&'static [&'static str], &'static [&'static str]),
-    /// The pod template, but for its annotations that say something of the object.
-    Template,
+    /// The pod template in the mapping at this path, but for its annotations that say something of the object.
+    Template(&'static [&'static str]),
     /// The containers of a pod, but for what a gated one requests of its node.
     Containers,
 }
@@ -142,8 +142,11 @@ fn cuts(kind: &Builtin) -> (&'static [Cut], &'static str) {
         ),
         ("apps" | "batch", _) | ("", "ReplicationController") => (
             &[
-                Template,
-                Only(&["spec"], &["jobTemplate", "volumeClaimTemplates"]),
+                Template(&["spec"]),
+                But(&["spec", "jobTemplate"], &["spec"]),
+                But(&["spec", "jobTemplate", "spec"], &["template"]),
+                Template(&["spec", "jobTemplate", "spec"]),
+                Only(&["spec"], &["volumeClaimTemplates"]),
                 Only(&["status"], &["uncountedTerminatedPods"]),
             ],
             "the metadata, the status, and the spec without templates",
@@ -231,7 +234,7 @@ impl Cut {
             Self::Only(of, fields) => {
                 field(of).is_some_and(|it| it.is_some_and(|it| fields.contains(&it)))
             }
-            Self::Template => field(&["spec"]) == Some(Some("template")),
+            Self::Template(of) => field(of) == Some(Some("template")),
             Self::Containers => field(&["spec"])
                 .is_some_and(|it| it.is_some_and(|it| requests::PLACES.contains(&it))),
         }

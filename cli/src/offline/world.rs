@@ -3,11 +3,12 @@
 use super::judge::kind_of;
 use rules::health::{self, Rules};
 use rules::judged::Judged;
+use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
 use rules::world::World;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// The objects of a manifest, indexed.
@@ -88,7 +89,8 @@ impl<'a> OfKind<'a> {
 impl World for Manifest<'_> {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         let Some(objects) = self.kinds.get(kind) else {
-            return absent(kind, Lookup::NotFound);
+            let assumed = assumed_class(kind).map(Lookup::Found);
+            return assumed.unwrap_or_else(|| absent(kind, Lookup::NotFound));
         };
         let found = objects.named.get(&(namespace.unwrap_or_default(), name));
         found.map_or(Lookup::NotFound, |object| Lookup::Found((*object).clone()))
@@ -102,7 +104,10 @@ impl World for Manifest<'_> {
     ) -> Lookup<Vec<Value>> {
         match self.kinds.get(kind) {
             Some(objects) => Lookup::Found(objects.list(namespace, selector)),
-            None => absent(kind, Lookup::Found(Vec::new())),
+            None => match assumed_class(kind) {
+                Some(class) => Lookup::Found(vec![class]),
+                None => absent(kind, Lookup::Found(Vec::new())),
+            },
         }
     }
 
@@ -133,6 +138,16 @@ impl World for Manifest<'_> {
         }
         health::builtin(object)
     }
+}
+
+/// What a pending claim is judged by where the manifest holds no StorageClass: by one that waits for the first consumer,
+/// as most do. The gate asks the cluster.
+fn assumed_class(kind: &Kind) -> Option<Value> {
+    let is_class = kind.group() == "storage.k8s.io" && kind.word() == "StorageClass";
+    is_class.then(|| {
+        let annotations = json!({keys::DEFAULT_CLASS[0]: "true"});
+        json!({"metadata": {"annotations": annotations}, "volumeBindingMode": "WaitForFirstConsumer"})
+    })
 }
 
 /// The answer for a kind of which the manifest holds no object.

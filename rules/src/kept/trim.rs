@@ -34,7 +34,7 @@ impl Cut {
             Self::Only(path, fields) => each(object, path, &mut |map| {
                 map.retain(|key, _| !fields.contains(&key.as_str()));
             }),
-            Self::Template => trim_template(object),
+            Self::Template(of) => each(object, of, &mut trim_template),
             Self::Containers => requests::trim(object),
         }
     }
@@ -96,10 +96,7 @@ fn trim_annotations(object: &mut Value) {
     }
 }
 
-fn trim_template(object: &mut Value) {
-    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
-        return;
-    };
+fn trim_template(spec: &mut Map<String, Value>) {
     let mut template = spec.remove("template").unwrap_or_default();
     let annotations = template.pointer_mut("/metadata/annotations");
     if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
