@@ -80,10 +80,10 @@ fn the_label_of_the_application_counts_where_no_chart_is_called_so() {
         ((), object("b", Some("cache-1.0.0"), "redis")),
     ];
     assert!(both.iter().all(|((), it)| redis.may_hold(it)));
-    Part::narrow(&mut both, |(_, object)| redis.holds_exactly(object));
+    Part::narrow(&mut both, |((), object)| redis.holds_exactly(object));
     assert_eq!(both.len(), 1);
     let mut apps = vec![((), object("b", Some("umbrella-1.0.0"), "redis"))];
-    Part::narrow(&mut apps, |(_, object)| redis.holds_exactly(object));
+    Part::narrow(&mut apps, |((), object)| redis.holds_exactly(object));
     assert_eq!(apps.len(), 1);
     assert!(!redis.may_hold(&object("c", Some("redis-cluster-1.0.0"), "redis-cluster")));
 }

@@ -49,13 +49,10 @@ impl Node {
     /// Loses every packet between these pods and the API server, both ways, until [`Node::lose_nothing`].
     pub async fn lose_packets_of(&self, pods: &[IpAddr]) {
         let lost = pods.iter().fold(String::new(), |mut lost, pod| {
-            let _ = write!(
+            let _ = writeln!(
                 lost,
-                "add rule inet lost in ip saddr {pod} tcp dport 6443 drop\n"
-            );
-            let _ = write!(
-                lost,
-                "add rule inet lost out ip daddr {pod} tcp sport 6443 drop\n"
+                "add rule inet lost in ip saddr {pod} tcp dport 6443 drop\n\
+                 add rule inet lost out ip daddr {pod} tcp sport 6443 drop"
             );
             lost
         });
@@ -66,10 +63,10 @@ impl Node {
     pub async fn lose_packets_between(&self, ends: impl IntoIterator<Item = &SocketAddrV4>) {
         let lost = ends.into_iter().fold(String::new(), |mut lost, end| {
             let (pod, port) = (end.ip(), end.port());
-            let _ = write!(
+            let _ = writeln!(
                 lost,
                 "add rule inet lost in ip saddr {pod} tcp sport {port} tcp dport 6443 drop\n\
-                 add rule inet lost out ip daddr {pod} tcp dport {port} tcp sport 6443 drop\n"
+                 add rule inet lost out ip daddr {pod} tcp dport {port} tcp sport 6443 drop"
             );
             lost
         });

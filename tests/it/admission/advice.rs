@@ -1,5 +1,10 @@
 //! The same objects get the same advice from admission, as warnings, and from `kubectl sluice lint`, as findings.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a table of objects is read more easily without a reference before each of them"
+)]
+
 use super::{answer, review};
 use harness::process::{binary, json_lines, pipe};
 use prometheus_client::registry::Registry;

@@ -68,9 +68,9 @@ async fn a_watch_that_dies_silently_opens_nothing() {
         let api = somebody_waits(ns).await;
         let replicas = sluice::addresses().await;
         let before = node.told(&replicas).await;
-        for count in 0..20 {
-            let note = format!("{count}{}", "x".repeat(4000));
-            let patch = json!({"metadata": {"annotations": {"example.com/note": note}}});
+        for turn in 0..20 {
+            let text = format!("{turn}{}", "x".repeat(4000));
+            let patch = json!({"metadata": {"annotations": {"example.com/note": text}}});
             ns.look.patch("service/a", &patch).await;
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
