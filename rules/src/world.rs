@@ -26,8 +26,8 @@ pub trait World {
         scope::workloads().collect()
     }
 
-    /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so, or it has read them
-    /// before.
+    /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so. That it has read them
+    /// before does not count: an operator that is removed leaves its definitions, and must not hold up every wave.
     fn is_granted(&self, _kind: &Kind) -> bool {
         true
     }
@@ -134,8 +134,8 @@ pub trait World {
 /// Whether a kind that cannot be read is left out where the objects of many kinds are looked for: in waves, groups,
 /// sub-charts and releases.
 ///
-/// Everybody in the cluster may name a custom kind in a list, and that must not hold up everybody else. So one counts
-/// only once it is known to have objects that somebody may read. A built-in kind is never taken for empty.
+/// Everybody in the cluster may name a custom kind in a list, and that must not hold up everybody else. So one that
+/// is refused counts only where the administrator has granted it. A built-in kind is never taken for empty.
 pub(crate) fn leaves_out(world: &dyn World, kind: &Kind, why: Unavailable) -> bool {
     let custom = matches!(kind, Kind::Custom { .. });
     custom

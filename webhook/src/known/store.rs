@@ -72,8 +72,6 @@ struct Inner {
     heard: Heard,
     /// Since when it is refused, and by nothing but refusals.
     refused: Option<Instant>,
-    /// Whether a list has ever arrived.
-    was_read: bool,
     objects: BTreeMap<Key, Snapshot>,
     scopes: Scopes,
     waiters: Waiters<Interest>,
@@ -129,11 +127,6 @@ impl Store {
         while self.condition() == Condition::Syncing {
             notify.notified().await;
         }
-    }
-
-    /// Whether the objects could be read at some time.
-    pub fn was_read(&self) -> bool {
-        self.lock().was_read
     }
 
     /// How many objects are kept.
@@ -201,7 +194,6 @@ impl Store {
         let fresh: BTreeMap<Key, Snapshot> =
             entries.map(|entry| (entry.key, entry.snapshot)).collect();
         let mut inner = self.lock();
-        inner.was_read = true;
         let gone: Vec<Key> = inner
             .objects
             .keys()

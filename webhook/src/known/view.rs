@@ -200,7 +200,7 @@ impl World for View {
             .granted
             .iter()
             .map(|it| self.known.want(it));
-        store.was_read() || granted.into_iter().any(|it| Arc::ptr_eq(&it, &store))
+        granted.into_iter().any(|it| Arc::ptr_eq(&it, &store))
     }
 
     fn members(

@@ -214,18 +214,20 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
 }
 
 #[test]
-fn a_kind_that_was_read_once_is_meant_to_be_read() {
+fn a_kind_that_is_forbidden_again_is_granted_no_more() {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     let widgets = Kind::Custom {
         group: "example.com".to_owned(),
         word: "Widget".to_owned(),
     };
     let store = known.want(&widgets);
-    let is_granted = || known.view().is_granted(&widgets);
-    assert!(!is_granted(), "anybody may name it");
     store.replace::<&Value>([]);
     store.clear(crate::known::Condition::Forbidden);
-    assert!(is_granted());
+    let is_granted = known.view().is_granted(&widgets);
+    assert!(
+        !is_granted,
+        "whoever removes its operator holds up nobody else"
+    );
 }
 
 #[test]
