@@ -173,14 +173,15 @@ impl Dependency {
         }
     }
 
-    /// By which edges are put in order: the name of an object; what else is meant has none.
+    /// By which edges are put in order: the name of an object; what else is meant has none. A slot comes last, because it
+    /// is asked for once everything else is satisfied, and so is never what a wait is about.
     pub fn name(&self) -> String {
         match &self.reference {
             Reference::Object(object) => object.name.clone(),
             Reference::Selected(selection) => selection.selector.to_string(),
             Reference::Part(parts) => parts.part.name().to_owned(),
             Reference::Wave(below) => format!("weight below {below}"),
-            Reference::Slot(_) => "slot".to_owned(),
+            Reference::Slot(_) => "~slot".to_owned(),
             Reference::Any(alternatives) => {
                 let names = alternatives.of.iter().map(Self::name);
                 names.min().unwrap_or_default()

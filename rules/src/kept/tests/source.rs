@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 35] = [
+pub(super) const NO_FIELDS: [&str; 34] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -20,7 +20,6 @@ pub(super) const NO_FIELDS: [&str; 35] = [
     "present",
     "release",
     "sluice",
-    "slot",
     "started",
     "subchart",
     "updated",
