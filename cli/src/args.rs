@@ -237,7 +237,7 @@ impl Connection {
             context,
             ..KubeConfigOptions::default()
         };
-        let config = match (kubeconfig, &options.context) {
+        let mut config = match (kubeconfig, &options.context) {
             (Some(path), _) => {
                 let file = Kubeconfig::read_from(&path)
                     .with_context(|| format!("cannot read {}", path.display()))?;
@@ -246,6 +246,8 @@ impl Connection {
             (None, Some(_)) => Config::from_kubeconfig(&options).await?,
             (None, None) => Config::infer().await?,
         };
+        // A person waits for the answer: by default kube asks for minutes where the server of an aggregated API is down.
+        config.default_retry = false;
         let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
         Ok((
             Client::try_from(config).context("cannot make a client for the API server")?,

@@ -1,8 +1,8 @@
 //! `check`: whether the installed sluice can do its work, and what is wrong with health rules before they are applied.
 
+mod controller;
 mod finding;
 mod health;
-mod installation;
 mod namespaces;
 mod rights;
 mod seen;
@@ -16,9 +16,6 @@ use kube::Client;
 use seen::Seen;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// What every object of the chart is called.
-const NAME: &str = "sluice";
 
 /// The health rules of a file; asks no cluster.
 pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
@@ -50,18 +47,18 @@ pub(crate) async fn cluster(client: &Client, output: Output) -> Result<ExitCode>
 
 /// Every check, in the order in which one needs the other: where nothing is installed, the rest says nothing.
 fn judge(seen: &Seen) -> Vec<Finding> {
-    let deployment = match installation::find(&seen.deployments) {
+    let deployment = match controller::find(&seen.installation.deployments) {
         Ok(deployment) => deployment,
         Err(finding) => return vec![finding, webhook::left_behind(&seen.configuration)],
     };
     let mut findings = vec![
-        installation::replicas(deployment),
-        installation::versions(deployment),
+        controller::replicas(deployment),
+        controller::versions(deployment),
     ];
     findings.extend(webhook::configuration(&seen.configuration));
-    let (rules, of_rules) = health::rules(deployment, &seen.health_rules);
+    let (rules, of_rules) = health::rules(deployment, &seen.installation.health_rules);
     findings.extend(of_rules);
-    findings.extend(rights::kinds(&seen.role, &rules));
+    findings.extend(rights::kinds(&seen.installation.roles, &rules));
     findings.extend(namespaces::labelled(&seen.namespaces));
     findings
 }

@@ -10,6 +10,8 @@ mod order;
 mod text;
 mod times;
 
+use crate::installation::Installation;
+use crate::installed::Installed;
 use crate::objects::{self, Graph, Input, Object};
 use crate::output::printable;
 use crate::reader::Reader;
@@ -62,19 +64,30 @@ pub(crate) async fn cluster(
     format: Format,
 ) -> Result<ExitCode> {
     let now = Timestamp::now();
-    let mut reader = Reader::new(client);
-    let seen = reader
-        .settle(|world| Ok(cluster::see(world, namespace)))
-        .await?;
+    let mut reader = Reader::new(client.clone());
+    let home = reader.settle(|reader| Ok(cluster::home(reader, namespace)));
+    let home = home.await?;
+    let basis = Installation::basis(&client, home.as_deref()).await?;
+    let workloads = &basis.settings.workloads;
+    let seen = reader.settle(|reader| Ok(cluster::see(reader, namespace, workloads)));
+    let seen = seen.await?;
     for kind in &seen.hidden {
         eprintln!("warning: {kind} objects in {namespace} cannot be read, so they are left out");
     }
     let graph = Graph::new(&seen.objects);
-    let model = reader.settle(|world| {
-        let judge = |object: &Object| cluster::judge(object, world, now);
+    let model = reader.settle(|reader| {
+        let world = Installed {
+            reader,
+            basis: &basis,
+        };
+        let judge =
+            |object: &Object| cluster::judge(object, &world, |kind| world.withheld(kind), now);
         Ok(Model::new(&graph, release, &judge))
     });
     let model = model.await?;
+    for unseen in &basis.unseen {
+        eprintln!("warning: {unseen}");
+    }
     check(&model, &graph, release, &format!("namespace {namespace}"))?;
     let times = times::of(&seen, &graph, &model, now);
     let path = critical::path(&model, &times.spans);

@@ -4,14 +4,19 @@
 //! * args
 //! * check, graph, lint, release
 //! * objects, status
+//! * installed
+//! * installation
 //! * health_rules, offline, reader
-//! * input, manifest, output
+//! * gate_log, input, manifest, output
 
 mod args;
 mod check;
+mod gate_log;
 mod graph;
 mod health_rules;
 mod input;
+mod installation;
+mod installed;
 mod lint;
 mod manifest;
 mod objects;

@@ -5,25 +5,19 @@
 
 use anyhow::{Context, Result, bail};
 use kube::core::request::Request;
-use kube::discovery::{self, ApiResource, Scope};
+use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
 use kube::{Client, Error};
-use rules::holder::{Holder, Wave};
-use rules::judged::Judged;
-use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
-use rules::slots::Entry;
-use rules::world::World;
+use rules::world::Objects;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// More rounds than the longest chain of questions (pod, owners, kind, object, slices, class) can need.
-const MAX_ROUNDS: usize = 12;
-
-/// The ConfigMap in sluice's own namespace that says who may run where there is a cap.
-pub(crate) const SLOTS: &str = "sluice-slots";
+/// More rounds than the longest chain of questions can need: pod, owners, kind, object, slices, class; and for a wave or a
+/// part one kind after another.
+const MAX_ROUNDS: usize = 64;
 
 /// One question to the API server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -44,7 +38,7 @@ enum Reply {
 struct Served {
     resource: ApiResource,
     namespaced: bool,
-    declares_status: Option<bool>,
+    declares_status: Lookup<bool>,
 }
 
 /// What has been asked and answered so far.
@@ -52,8 +46,6 @@ pub(crate) struct Reader {
     client: Client,
     known: HashMap<Question, Lookup<Reply>>,
     open: RefCell<Vec<Question>>,
-    /// The namespace of sluice, where somebody knows it.
-    installed_in: Option<String>,
 }
 
 impl Reader {
@@ -62,13 +54,7 @@ impl Reader {
             client,
             known: HashMap::new(),
             open: RefCell::default(),
-            installed_in: None,
         }
-    }
-
-    /// Says where sluice is installed, so that its slots can be looked at.
-    pub(crate) fn installed_in(&mut self, namespace: Option<String>) {
-        self.installed_in = namespace;
     }
 
     /// The rules' answer, asked again until nothing is left that they want to know.
@@ -96,12 +82,13 @@ impl Reader {
         let answer = match question {
             Question::Kind(kind) => self.served(kind).await,
             Question::Object(kind, namespace, name) => {
-                self.object(kind, namespace.as_deref(), name).await
+                self.get(kind, namespace.as_deref(), name).await
             }
             Question::List(kind, namespace, selector) => {
-                self.list(kind, namespace.as_deref(), selector).await
+                self.get_all(kind, namespace.as_deref(), selector).await
             }
         };
+        let is_kind = matches!(question, Question::Kind(_));
         match answer {
             Ok(reply) => Ok(Lookup::Found(reply)),
             Err(Error::Api(status)) if status.code == 404 => Ok(match question {
@@ -115,7 +102,7 @@ impl Reader {
                 Ok(Lookup::Unavailable(Unavailable::Forbidden))
             }
             // The server behind an aggregated API is down.
-            Err(Error::Api(_)) if matches!(question, Question::Kind(_)) => {
+            Err(Error::Api(status)) if is_kind && status.code >= 500 => {
                 Ok(Lookup::Unavailable(Unavailable::Undiscovered))
             }
             Err(error) => Err(error).context("the API server did not answer"),
@@ -135,7 +122,7 @@ impl Reader {
         let (resource, capabilities) = found.ok_or_else(|| {
             Error::Discovery(kube::error::DiscoveryError::MissingKind(kind.to_string()))
         })?;
-        let declares_status = self.declares_status(&resource).await;
+        let declares_status = self.defined_with_status(&resource, &capabilities).await?;
         let namespaced = capabilities.scope == Scope::Namespaced;
         Ok(Reply::Kind(Served {
             resource,
@@ -144,36 +131,49 @@ impl Reader {
         }))
     }
 
-    async fn declares_status(&self, resource: &ApiResource) -> Option<bool> {
-        let definitions = Kind::Builtin(kinds::builtin(
-            "apiextensions.k8s.io",
-            "CustomResourceDefinition",
-        )?);
-        let name = format!("{}.{}", resource.plural, resource.group);
-        let Ok(Reply::Object(definition)) = self.object(&definitions, None, &name).await else {
-            return None;
-        };
-        let versions = definition.pointer("/spec/versions")?.as_array()?;
-        let version = versions
-            .iter()
-            .find(|version| version["name"] == resource.version.as_str())?;
-        Some(version.pointer("/subresources/status").is_some())
-    }
-
-    async fn object(
+    /// As its definition says, and to who may not read that, as discovery tells everybody.
+    async fn defined_with_status(
         &self,
-        kind: &Kind,
-        namespace: Option<&str>,
-        name: &str,
-    ) -> Result<Reply, Error> {
-        let request = Request::new(self.path(kind, namespace)?);
-        let request = request
-            .get(name, &kube::api::GetParams::default())
-            .map_err(Error::BuildRequest)?;
-        Ok(Reply::Object(self.client.request(request).await?))
+        resource: &ApiResource,
+        capabilities: &ApiCapabilities,
+    ) -> Result<Lookup<bool>, Error> {
+        let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
+        let name = format!("{}.{}", resource.plural, resource.group);
+        let definition = match self.get(&definitions, None, &name).await {
+            Ok(Reply::Object(definition)) => definition,
+            Err(Error::Api(status)) if status.code == 403 => {
+                let mut below = capabilities.subresources.iter();
+                return Ok(Lookup::Found(below.any(|(it, _)| it.plural == "status")));
+            }
+            Err(Error::Api(status)) if status.code == 404 => return Ok(Lookup::NotFound),
+            Err(error) => return Err(error),
+            Ok(_) => return Ok(Lookup::NotFound),
+        };
+        let versions = definition
+            .pointer("/spec/versions")
+            .and_then(Value::as_array);
+        let mut versions = versions.into_iter().flatten();
+        let ours = versions.find(|version| version["name"] == resource.version.as_str());
+        Ok(ours.map_or(Lookup::NotFound, |version| {
+            Lookup::Found(version.pointer("/subresources/status").is_some())
+        }))
     }
 
-    async fn list(
+    async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Reply, Error> {
+        let request = Request::new(self.path(kind, namespace)?);
+        let params = kube::api::GetParams::default();
+        if !is_secret(kind) {
+            let request = request.get(name, &params).map_err(Error::BuildRequest)?;
+            return Ok(Reply::Object(self.client.request(request).await?));
+        }
+        let request = request.get_metadata(name, &params);
+        let request = request.map_err(Error::BuildRequest)?;
+        let mut secret: Value = self.client.request(request).await?;
+        self.name_type(kind, &mut secret);
+        Ok(Reply::Object(secret))
+    }
+
+    async fn get_all(
         &self,
         kind: &Kind,
         namespace: Option<&str>,
@@ -183,20 +183,29 @@ impl Reader {
             label_selector: Some(selector.to_string()).filter(|text| !text.is_empty()),
             ..Default::default()
         };
-        let request = Request::new(self.path(kind, namespace)?)
-            .list(&params)
-            .map_err(Error::BuildRequest)?;
+        let request = Request::new(self.path(kind, namespace)?);
+        let request = if is_secret(kind) {
+            request.list_metadata(&params)
+        } else {
+            request.list(&params)
+        };
+        let request = request.map_err(Error::BuildRequest)?;
         let mut page: Value = self.client.request(request).await?;
-        let (version, word) = self.type_of(kind);
         let mut items = match page["items"].take() {
             Value::Array(items) => items,
             _ => Vec::new(),
         };
         for item in &mut items {
-            item["apiVersion"] = version.clone().into();
-            item["kind"] = word.clone().into();
+            self.name_type(kind, item);
         }
         Ok(Reply::List(items))
+    }
+
+    /// Says what an object is: an item of a list, and what comes as bare metadata, does not.
+    fn name_type(&self, kind: &Kind, object: &mut Value) {
+        let (version, word) = self.type_of(kind);
+        object["apiVersion"] = version.into();
+        object["kind"] = word.into();
     }
 
     /// `apiVersion` and `kind` of a kind's objects.
@@ -240,23 +249,40 @@ impl Reader {
         Ok(format!("{root}/{version}{namespace}/{plural}"))
     }
 
-    /// Some pods of a namespace; none where the caller may not list them.
-    fn pods(
-        &self,
-        namespace: &str,
-        selector: &Selector,
-        wanted: impl Fn(&Value) -> bool,
-    ) -> Vec<Value> {
-        let Some(kind) = kinds::builtin("", "Pod").map(Kind::Builtin) else {
-            return Vec::new();
-        };
-        match World::list(self, &kind, Some(namespace), selector) {
-            Lookup::Found(mut pods) => {
-                pods.retain(wanted);
-                pods
-            }
-            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+    /// How the API server names the objects of a kind: `certificates`.
+    pub(crate) fn plural(&self, kind: &Kind) -> Lookup<String> {
+        self.served_as(kind, |served| served.resource.plural)
+    }
+
+    /// The kind with the API server's own word for it, once that is known.
+    pub(crate) fn canonical(&self, kind: Kind) -> Kind {
+        match self.served_as(&kind, |served| served.resource.kind) {
+            Lookup::Found(word) => Kind::Custom {
+                group: kind.group().to_owned(),
+                word,
+            },
+            Lookup::NotFound | Lookup::Unavailable(_) => kind,
         }
+    }
+
+    /// Whether the definition of a custom kind declares the status subresource; not found for a kind without a definition.
+    pub(crate) fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+        match kind {
+            Kind::Builtin(_) => Lookup::NotFound,
+            Kind::Custom { .. } => self
+                .served_as(kind, |served| served.declares_status)
+                .and_then(|declares| declares),
+        }
+    }
+
+    fn served_as<T>(&self, kind: &Kind, field: impl Fn(Served) -> T) -> Lookup<T> {
+        pick(
+            self.look(Question::Kind(kind.clone())),
+            |reply| match reply {
+                Reply::Kind(served) => Some(field(served)),
+                _ => None,
+            },
+        )
     }
 
     fn look(&self, question: Question) -> Lookup<Reply> {
@@ -280,7 +306,7 @@ impl Reader {
     }
 }
 
-impl World for Reader {
+impl Objects for Reader {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         let question = Question::Object(
             kind.clone(),
@@ -312,59 +338,17 @@ impl World for Reader {
         )
     }
 
-    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        let Some(kind) = kinds::builtin("", "ConfigMap").map(Kind::Builtin) else {
-            return Lookup::NotFound;
-        };
-        let plans = Selector::label(keys::PLAN, "true");
-        World::list(self, &kind, Some(namespace), &plans)
-    }
-
-    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
-        let config_maps = kinds::builtin("", "ConfigMap").map(Kind::Builtin);
-        let (Some(kind), Some(namespace)) = (config_maps, &self.installed_in) else {
-            return Lookup::Unavailable(Unavailable::Forbidden);
-        };
-        match World::object(self, &kind, Some(namespace), SLOTS) {
-            Lookup::Found(stored) => Lookup::Found(holders(&stored, wave)),
-            Lookup::NotFound => Lookup::NotFound,
-            Lookup::Unavailable(why) => Lookup::Unavailable(why),
-        }
-    }
-
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
-        let homeless = |pod: &Value| pod["spec"]["nodeName"].is_null();
-        self.pods(namespace, selector, homeless)
-    }
-
-    fn gated(&self, namespace: &str) -> Vec<Value> {
-        let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
-        self.pods(namespace, &gated, |_| true)
-    }
-
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
         match kind {
             Kind::Builtin(builtin) => Lookup::Found(builtin.namespaced),
-            Kind::Custom { .. } => pick(
-                self.look(Question::Kind(kind.clone())),
-                |reply| match reply {
-                    Reply::Kind(served) => Some(served.namespaced),
-                    _ => None,
-                },
-            ),
+            Kind::Custom { .. } => self.served_as(kind, |served| served.namespaced),
         }
     }
+}
 
-    fn declares_status(&self, kind: &Kind) -> Option<bool> {
-        match self.known.get(&Question::Kind(kind.clone())) {
-            Some(Lookup::Found(Reply::Kind(served))) => served.declares_status,
-            _ => None,
-        }
-    }
-
-    fn health(&self, object: &Value) -> Option<Judged> {
-        rules::health::builtin(object)
-    }
+/// Of a Secret no more than the metadata is asked for, as sluice does.
+fn is_secret(kind: &Kind) -> bool {
+    kind.group().is_empty() && kind.word() == "Secret"
 }
 
 fn pick<T>(reply: Lookup<Reply>, take: impl Fn(Reply) -> Option<T>) -> Lookup<T> {
@@ -373,12 +357,4 @@ fn pick<T>(reply: Lookup<Reply>, take: impl Fn(Reply) -> Option<T>) -> Lookup<T>
         Lookup::NotFound => Lookup::NotFound,
         Lookup::Unavailable(why) => Lookup::Unavailable(why),
     }
-}
-
-/// Who runs in a wave, as the ConfigMap says.
-fn holders(stored: &Value, wave: &Wave) -> Vec<Holder> {
-    let texts = stored["data"].as_object().into_iter().flatten();
-    let entries = texts.filter_map(|(_, text)| serde_json::from_str::<Entry>(text.as_str()?).ok());
-    let mut ours = entries.filter(|entry| entry.wave == *wave);
-    ours.next().map(|entry| entry.holders).unwrap_or_default()
 }

@@ -1,12 +1,13 @@
 //! `release POD`: opens the gate of a pod (break-glass) with the annotation that the status service reads live.
 
-use crate::reader::Reader;
-use crate::status::{self, Gate, gate};
+use crate::installed::Installed;
+use crate::status;
 use anyhow::{Context, Result, bail};
 use kube::Client;
 use kube::api::{Patch, PatchParams};
 use kube::core::request::Request;
 use rules::dependent::Dependent;
+use rules::gate::Gate;
 use rules::keys;
 use rules::kinds::{self, Kind};
 use serde_json::{Value, json};
@@ -27,9 +28,17 @@ pub(crate) async fn run(
     name: &str,
     owner: bool,
 ) -> Result<ExitCode> {
-    let mut reader = Reader::new(client.clone());
-    let found = reader.settle(|world| status::dependent(world, namespace, name));
-    let (pod, dependent) = found.await?;
+    let (mut reader, pod, basis) = status::begin(&client, namespace, name).await?;
+    let found = reader.settle(|reader| {
+        status::dependent(
+            &Installed {
+                reader,
+                basis: &basis,
+            },
+            &pod,
+        )
+    });
+    let dependent = found.await?;
     if let Some(told) = nothing_to_do(&pod).filter(|_| !owner) {
         println!("{told}");
         return Ok(ExitCode::SUCCESS);
@@ -55,11 +64,11 @@ fn nothing_to_do(pod: &Value) -> Option<String> {
     if pod["metadata"]["labels"][keys::GATED].is_null() {
         return Some(format!("{name} has no gate: there is nothing to release"));
     }
-    match gate(pod) {
-        Gate::Passed(when) => Some(format!(
+    match Gate::of(pod) {
+        Gate::Passed { at: when, .. } => Some(format!(
             "{name} passed its gate at {when}: there is nothing to release"
         )),
-        Gate::NotStarted | Gate::Waiting(_) | Gate::Refused(_) => None,
+        Gate::NotStarted | Gate::Waiting { .. } | Gate::Refused { .. } => None,
     }
 }
 
@@ -128,7 +137,7 @@ fn done(target: &Target, owner: bool) -> String {
 mod tests {
     use super::*;
     use rules::lookup::Lookup;
-    use rules::world::World;
+    use rules::world::{Objects, Only};
 
     fn pod() -> Value {
         json!({
@@ -140,7 +149,7 @@ mod tests {
     /// A ReplicaSet, and the Deployment above it.
     struct Owners;
 
-    impl World for Owners {
+    impl Objects for Owners {
         fn object(&self, _: &Kind, _: Option<&str>, name: &str) -> Lookup<Value> {
             let above = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "controller": true}]);
             let owners = if name == "api" { json!([]) } else { above };
@@ -159,18 +168,10 @@ mod tests {
         fn namespaced(&self, _: &Kind) -> Lookup<bool> {
             Lookup::Found(true)
         }
-
-        fn declares_status(&self, _: &Kind) -> Option<bool> {
-            None
-        }
-
-        fn health(&self, _: &Value) -> Option<rules::judged::Judged> {
-            None
-        }
     }
 
     fn released(pod: &Value, owner: bool) -> Result<String> {
-        let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &Owners) else {
+        let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &Only::of(Owners)) else {
             bail!("the owners are there");
         };
         Ok(done(&target(&dependent, owner)?, owner))

@@ -3,9 +3,9 @@
 //! Only what the status service speaks: no redirects, no compression, no connection reuse. A poll lasts 25 s, so a
 //! kept connection would save one resumed handshake each time and would hold a gate to a replica that is going.
 
-use crate::line::clean;
 use std::fmt;
 use std::fmt::Write as _;
+use wire::said::clean;
 
 /// Longest status line and headers together, in bytes.
 const HEAD: usize = 16 * 1024;

@@ -1,7 +1,7 @@
 //! The gate: asks the status service about the pod it runs in, and exits 0 when told `open`.
 //!
 //! Blocking on purpose, one thread: a connection, a poll, a pause. No async runtime, no Kubernetes client, no YAML.
-//! `config` reads the environment, `client` asks once, `wait` asks until there is a decision, `line` and `trouble`
+//! `config` reads the environment, `client` asks once, `wait` asks until there is a decision, `trouble` and [`wire::said`]
 //! find the words.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
@@ -9,12 +9,10 @@
 //! * wait
 //! * trouble
 //! * config, http
-//! * line
 
 mod client;
 mod config;
 mod http;
-mod line;
 mod trouble;
 mod wait;
 
@@ -31,6 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
+use wire::said;
 
 /// Policy says that the wait has failed.
 const REFUSED: u8 = 1;
@@ -65,15 +64,16 @@ fn gate() -> ExitCode {
     let config = match Config::read(|name| std::env::var_os(name)) {
         Ok(config) => config,
         Err(error) => {
-            say(&format!("misconfigured: {error}"));
-            // A failure to write is no loss: the exit code tells the same.
-            let _ = fs::write(termination_log, format!("misconfigured: {error}"));
+            let line = format!("{}: {error}", said::MISCONFIGURED);
+            say(&line);
+            // Nobody may be there to read it, and the exit code says it too.
+            let _ = fs::write(termination_log, line);
             return ExitCode::from(MISCONFIGURED);
         }
     };
     let marker = config.state_dir.join(MARKER);
     if marker.exists() {
-        say("open: it opened in this pod before");
+        say(&format!("{}: it opened in this pod before", said::OPEN));
         return ExitCode::SUCCESS;
     }
     say(&config::greeting(&config));
@@ -110,7 +110,7 @@ fn die_when_told() -> io::Result<()> {
 fn say(line: &str) {
     let _ = io::stdout()
         .lock()
-        .write_all(format!("sluice-gate: {line}\n").as_bytes());
+        .write_all(format!("{}{line}\n", said::SPEAKER).as_bytes());
 }
 
 fn print(text: &str) -> ExitCode {

@@ -2,11 +2,11 @@
 
 use crate::config::Address;
 use crate::http::Bad;
-use crate::line::clean;
 use rustls::CertificateError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use wire::said::clean;
 
 /// Longest quoted text of a peer.
 const QUOTE: usize = 200;

@@ -2,9 +2,9 @@
 //!
 //! Time, the service, chance and the log are arguments, so every path is tested without a socket and without sleep.
 
-use crate::line::{Elapsed, clean, unsatisfied};
 use crate::trouble::{Attempt, Attempts, Trouble};
 use std::time::Duration;
+use wire::said::{Elapsed, OPEN, REFUSED, WAITING, clean, unsatisfied};
 use wire::{Answer, Decision};
 
 /// How long the service is asked to hold a request when nothing changes.
@@ -101,12 +101,12 @@ fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option
             let without = reason
                 .map(|reason| format!(", without {reason}"))
                 .unwrap_or_default();
-            log(&clean(&format!("open after {waited}{without}"), LINE));
+            log(&clean(&format!("{OPEN} after {waited}{without}"), LINE));
             Some(Outcome::Open)
         }
         Decision::Refuse => {
             let reason = reason.unwrap_or_else(|| "the status service gives no reason".to_owned());
-            let line = clean(&format!("refused after {waited}: {reason}"), LINE);
+            let line = clean(&format!("{REFUSED} after {waited}: {reason}"), LINE);
             log(&line);
             Some(Outcome::Refused(line))
         }
@@ -196,7 +196,7 @@ impl Journal {
         {
             return;
         }
-        log(&clean(&format!("waiting {} {text}", Elapsed(now)), LINE));
+        log(&clean(&format!("{WAITING} {} {text}", Elapsed(now)), LINE));
         self.said = Some((now, text));
     }
 

@@ -15,6 +15,7 @@ use crate::lookup::{Lookup, Unavailable};
 use crate::object::{controller_of, group_kind};
 use crate::plan;
 use crate::scope::Scope;
+use crate::terms::Regate;
 use crate::world::World;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -174,7 +175,7 @@ impl Dependent {
 
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
     /// is: its pods come one after the other, and each of them runs.
-    pub fn asks_again(&self, dependency: &Dependency) -> bool {
+    fn asks_again(&self, dependency: &Dependency) -> bool {
         let is_job = || {
             self.owners
                 .first()
@@ -184,6 +185,36 @@ impl Dependent {
             Reference::Slot(_) => is_job(),
             _ => dependency.is_per_pod(),
         }
+    }
+
+    /// Whether another pod of the revision has passed its gate before, and that counts.
+    pub fn has_passed(&self, world: &dyn World) -> Lookup<bool> {
+        let terms = self.terms();
+        let always =
+            terms.terms.regate == Some(Regate::Always) || terms.is_unreadable(keys::REGATE);
+        match self.revision().filter(|_| !always) {
+            Some(revision) => world.has_passed(&revision),
+            None => Lookup::Found(false),
+        }
+    }
+
+    /// What is asked of this pod: [`Dependent::dependencies`], of which only some are asked again once another pod of the
+    /// revision has passed its gate.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn asked(
+        &self,
+        config_depends_on: bool,
+        world: &dyn World,
+    ) -> Result<Vec<Dependency>, Unknown> {
+        let mut dependencies = self.dependencies(config_depends_on, world)?;
+        // Where nobody can say, everything is asked.
+        if self.has_passed(world) == Lookup::Found(true) {
+            dependencies.retain(|dependency| self.asks_again(dependency));
+        }
+        Ok(dependencies)
     }
 
     /// On which terms it waits; a list that cannot be read does not matter here.

@@ -31,6 +31,14 @@ use crate::kstatus;
 use serde_json::Value;
 use std::collections::HashMap;
 
+/// What the rule for the object's kind says: the administrator's, else the library's where `builtin` lets it count.
+pub fn judge(administrator: &Rules, builtin: bool, object: &Value) -> Option<Judged> {
+    if administrator.concerns(object) {
+        return administrator.judge(object);
+    }
+    builtin.then(|| library::builtin(object)).flatten()
+}
+
 /// Rules of one origin, by the group and kind that they are for.
 #[derive(Debug, Default)]
 pub struct Rules {

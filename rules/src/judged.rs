@@ -23,7 +23,7 @@ pub struct Judged {
 }
 
 /// What an edge is when nothing can be known of its object.
-pub(crate) fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
+pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
     if optional && why == Unavailable::NotServed {
         return not_found(true, "");
     }
@@ -48,6 +48,9 @@ pub(crate) fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judg
             "the API server cannot tell whether it serves {kind}; check the APIService of group {}",
             kind.group()
         ),
+        Unavailable::Hidden => {
+            format!("you may not read {kind} objects, so it cannot be judged from here")
+        }
     };
     unmet(status, Reason::from(why), message)
 }

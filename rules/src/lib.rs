@@ -20,7 +20,7 @@
 //! * holder
 //! * readiness, scope
 //! * annotation, edges
-//! * dependency, judged, kept
+//! * dependency, judged, kept, memory
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, keys, kstatus, lookup, quantity, selector, suggest, terms, text
 //!
@@ -52,6 +52,7 @@ pub mod keys;
 pub mod kinds;
 pub mod kstatus;
 pub mod lookup;
+pub mod memory;
 pub mod object;
 pub mod plan;
 pub mod profile;

@@ -1,7 +1,5 @@
 //! What may be known of something in the cluster, and why nothing may be.
 
-use serde::{Deserialize, Serialize};
-
 /// What is known of something in the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
@@ -13,18 +11,27 @@ pub enum Lookup<T> {
     Unavailable(Unavailable),
 }
 
-/// What is remembered of a Job that completed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CompletedJob {
-    /// `metadata.uid`
-    pub uid: String,
-    /// `metadata.creationTimestamp`, in seconds since 1970.
-    pub created: i64,
-    /// `status.completionTime`, in seconds since 1970.
-    pub completed: i64,
-    /// The value of `sluice.dev/revision`, for dependents in lockstep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revision: Option<String>,
+impl<T> Lookup<T> {
+    /// Another value of what is there.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Lookup<U> {
+        self.and_then(|found| Lookup::Found(change(found)))
+    }
+
+    /// What is found by what is there.
+    pub fn and_then<U>(self, next: impl FnOnce(T) -> Lookup<U>) -> Lookup<U> {
+        match self {
+            Self::Found(found) => next(found),
+            Self::NotFound => Lookup::NotFound,
+            Self::Unavailable(why) => Lookup::Unavailable(why),
+        }
+    }
+}
+
+/// What may be there.
+impl<T> From<Option<T>> for Lookup<T> {
+    fn from(found: Option<T>) -> Self {
+        found.map_or(Self::NotFound, Self::Found)
+    }
 }
 
 /// Why nothing is known.
@@ -41,4 +48,6 @@ pub enum Unavailable {
     /// Whether the API server serves this kind cannot be told: it was asked and did not say, as while an aggregated API
     /// is down.
     Undiscovered,
+    /// Whoever judges may not read it, though sluice may: so it is only to the command line.
+    Hidden,
 }

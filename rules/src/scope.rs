@@ -8,6 +8,7 @@ use crate::dependency::Part;
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::object::{controller_of, created, group_kind, said};
+use crate::selector::{Requirement, Selector, Test};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -108,6 +109,24 @@ const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
 ];
 
 impl Scope {
+    /// The namespace that Helm's own records of the release are in, and which of them say that Helm is at work on it: by their
+    /// labels, since their contents are nobody's affair.
+    pub fn pending_records(&self) -> (&str, Selector) {
+        let test = |key: &str, values: &[&str]| Requirement {
+            key: key.to_owned(),
+            test: Test::In(values.iter().map(|it| (*it).to_owned()).collect()),
+        };
+        let records = Selector(vec![
+            test("name", &[&self.name]),
+            test("owner", &["helm"]),
+            test(
+                "status",
+                &["pending-install", "pending-upgrade", "pending-rollback"],
+            ),
+        ]);
+        (self.kept_in.as_deref().unwrap_or(&self.namespace), records)
+    }
+
     /// The first that applies: by hand, Helm, Flux (a Helm release, a Kustomization), Argo CD, the instance label.
     pub fn of(object: &Value) -> Option<Self> {
         let metadata = &object["metadata"];

@@ -2,6 +2,7 @@
 
 mod consent;
 mod cycle;
+mod decide;
 mod edge;
 mod node;
 mod part;
@@ -14,6 +15,7 @@ mod slot;
 mod wave;
 
 pub use consent::CrossNamespace;
+pub use decide::{Decided, Ground, awaiting, decide, skipped, unread};
 pub use ruling::{Ruling, rule};
 
 use crate::dependency::Dependency;
@@ -34,9 +36,9 @@ pub struct Policy {
     pub config_depends_on: bool,
 }
 
-/// The defaults of the chart.
-impl Default for Policy {
-    fn default() -> Self {
+impl Policy {
+    /// The defaults of the chart.
+    pub fn of_the_chart() -> Self {
         Self {
             cross_namespace: CrossNamespace::default(),
             config_depends_on: true,

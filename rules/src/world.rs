@@ -1,18 +1,23 @@
-//! How the rules look at the cluster: a trait, so that they stay pure.
+//! How the rules look at the cluster: traits, so that they stay pure.
+
+mod only;
+
+pub use only::Only;
 
 use crate::dependency::Part;
 use crate::holder::{Holder, Wave};
 use crate::judged::Judged;
 use crate::kinds::Kind;
-use crate::lookup::{CompletedJob, Lookup, Unavailable};
-use crate::scope::{self, Position, Scope};
+use crate::lookup::{Lookup, Unavailable};
+use crate::memory::CompletedJob;
+use crate::scope::{Position, Scope};
 use crate::selector::Selector;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// What the rules may look at. Every call is answered from memory; an implementation may note what was asked, so that
-/// it knows which change can alter the verdict.
-pub trait World {
+/// Objects, as somebody may read them. Every call is answered from memory; an implementation may note what was asked, so
+/// that it knows which change can alter the verdict.
+pub trait Objects {
     /// One object. `namespace` is `None` for a cluster-scoped kind.
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value>;
 
@@ -21,16 +26,45 @@ pub trait World {
     fn list(&self, kind: &Kind, namespace: Option<&str>, selector: &Selector)
     -> Lookup<Vec<Value>>;
 
-    /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here.
-    fn kinds(&self) -> Vec<Kind> {
-        scope::workloads().collect()
+    /// Whether objects of this kind live in a namespace.
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool>;
+}
+
+/// Whether an installer is at work on a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pending {
+    /// Helm's record of the release says so.
+    Yes,
+    /// There is no such record.
+    No,
+    /// The administrator does not let sluice look at the records.
+    NotFollowed,
+    /// Nobody can say, and why.
+    Unknown(Unavailable),
+}
+
+impl Pending {
+    /// From the pending records of a release.
+    pub fn of(records: &Lookup<Vec<Value>>) -> Self {
+        match records {
+            Lookup::Found(records) if !records.is_empty() => Self::Yes,
+            Lookup::Found(_) | Lookup::NotFound => Self::No,
+            Lookup::Unavailable(why) => Self::Unknown(*why),
+        }
     }
+}
+
+/// What the rules may look at: the objects, and what is known beside them.
+///
+/// An implementation says each answer, and whoever asks has to handle that nobody knows. Only [`World::members`] and
+/// [`World::first_unready`] are worked out here, from [`Objects::list`]; an index may answer them faster.
+pub trait World: Objects {
+    /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here.
+    fn kinds(&self) -> Vec<Kind>;
 
     /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so. That it has read them
     /// before does not count: an operator that is removed leaves its definitions, and must not hold up every wave.
-    fn is_granted(&self, _kind: &Kind) -> bool {
-        true
-    }
+    fn is_granted(&self, kind: &Kind) -> bool;
 
     /// The objects of a kind that may be in a part ([`Part::may_hold`]) of the scopes called `scope` in a namespace, or,
     /// without a scope, anywhere in the namespace; in the order of their names.
@@ -85,49 +119,40 @@ pub trait World {
         )
     }
 
-    /// When an object of the scope was last created or its spec written, as far as anybody here knows.
-    fn active(&self, _scope: &Scope) -> Option<Timestamp> {
-        None
-    }
+    /// When an object of the scope was last created or its spec written; `None` where it has no object.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody can say.
+    fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable>;
 
-    /// Whether Helm is at work on the release of this scope, as the label of its Secret says; `false` where nobody may look.
-    fn is_pending(&self, _scope: &Scope) -> bool {
-        false
-    }
+    /// Whether Helm is at work on the release of this scope, as the label of its Secret says.
+    fn pending(&self, scope: &Scope) -> Pending;
 
     /// The plans of a namespace: ConfigMaps with the label [`crate::keys::PLAN`].
-    fn plans(&self, _namespace: &str) -> Lookup<Vec<Value>> {
-        Lookup::Found(Vec::new())
-    }
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>>;
 
     /// Who holds the slots of a wave. To ask is to wish for one.
-    fn slots(&self, _wave: &Wave) -> Lookup<Vec<Holder>> {
-        Lookup::Unavailable(Unavailable::Forbidden)
-    }
+    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>>;
 
-    /// The pods of a namespace that have no node yet and that the selector selects, as far as anybody here knows. They only
-    /// say why something takes so long, so their changes need to wake nobody.
-    fn unscheduled(&self, _namespace: &str, _selector: &Selector) -> Vec<Value> {
-        Vec::new()
-    }
+    /// The pods of a namespace that have no node yet and that the selector selects. They only say why something takes so
+    /// long, so their changes need to wake nobody.
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
 
     /// The gated pods of a namespace, on the same terms.
-    fn gated(&self, _namespace: &str) -> Vec<Value> {
-        Vec::new()
-    }
+    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>>;
 
-    /// Whether objects of this kind live in a namespace.
-    fn namespaced(&self, kind: &Kind) -> Lookup<bool>;
+    /// A Job of that name that was seen complete and has been removed since.
+    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;
 
-    /// A Job of that name that was seen complete and has been removed since, where somebody remembers one.
-    fn completed_job(&self, _namespace: &str, _name: &str) -> Option<CompletedJob> {
-        None
-    }
+    /// Whether a pod of this revision has passed its gate before.
+    fn has_passed(&self, revision: &str) -> Lookup<bool>;
 
-    /// Whether the kind's CustomResourceDefinition declares the status subresource; `None` where nobody can say.
-    fn declares_status(&self, kind: &Kind) -> Option<bool>;
+    /// Whether the kind's CustomResourceDefinition declares the status subresource; not found for a kind without one.
+    fn declares_status(&self, kind: &Kind) -> Lookup<bool>;
 
-    /// What the health rule for the object's kind says, where there is one: the administrator's, else the library's.
+    /// What the health rule for the object's kind says: the administrator's, else the library's; `None` where there is no
+    /// rule. Rules that cannot be read are an answer of their own.
     fn health(&self, object: &Value) -> Option<Judged>;
 }
 
@@ -136,13 +161,13 @@ pub trait World {
 ///
 /// Everybody in the cluster may name a custom kind in a list, and that must not hold up everybody else. So one that
 /// is refused counts only where the administrator has granted it. A built-in kind is never taken for empty.
-pub(crate) fn leaves_out(world: &dyn World, kind: &Kind, why: Unavailable) -> bool {
+pub fn leaves_out(world: &dyn World, kind: &Kind, why: Unavailable) -> bool {
     let custom = matches!(kind, Kind::Custom { .. });
     custom
         && match why {
             // Its objects went before its definition.
             Unavailable::NotServed => true,
             Unavailable::Forbidden | Unavailable::Undiscovered => !world.is_granted(kind),
-            Unavailable::Syncing | Unavailable::Stale => false,
+            Unavailable::Syncing | Unavailable::Stale | Unavailable::Hidden => false,
         }
 }

@@ -13,12 +13,11 @@
 use crate::corpus;
 use jiff::Timestamp;
 use rules::dependency::State;
-use rules::judged::Judged;
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::profile;
 use rules::selector::Selector;
-use rules::world::World;
+use rules::world::{Objects, Only};
 use serde_json::{Value, json};
 
 /// Of what is not healthy, at most this part may open a gate.
@@ -30,11 +29,10 @@ const MOST_FALSELY_WAITING: f64 = 0.03;
 /// The same without the library: what is to be expected of kinds that it does not know.
 const MOST_FALSELY_READY_UNKNOWN: f64 = 0.20;
 
-struct Alone {
-    with_library: bool,
-}
+/// No objects but an endpoint that serves, whatever is asked for.
+struct Endpoint;
 
-impl World for Alone {
+impl Objects for Endpoint {
     fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
         Lookup::NotFound
     }
@@ -48,13 +46,13 @@ impl World for Alone {
     fn namespaced(&self, _: &Kind) -> Lookup<bool> {
         Lookup::Found(true)
     }
+}
 
-    fn declares_status(&self, _: &Kind) -> Option<bool> {
-        Some(true)
-    }
-
-    fn health(&self, object: &Value) -> Option<Judged> {
-        self.with_library.then(|| rules::health::builtin(object))?
+fn alone(with_library: bool) -> Only<Endpoint> {
+    Only {
+        declares_status: Lookup::Found(true),
+        health: Box::new(move |object| with_library.then(|| rules::health::builtin(object))?),
+        ..Only::of(Endpoint)
     }
 }
 
@@ -88,13 +86,8 @@ fn few_gates_open_too_early_or_too_late() {
     let Some(cases) = corpus::cases("argo-health.jsonl") else {
         return;
     };
-    let with = measure(&cases, &Alone { with_library: true });
-    let without = measure(
-        &cases,
-        &Alone {
-            with_library: false,
-        },
-    );
+    let with = measure(&cases, &alone(true));
+    let without = measure(&cases, &alone(false));
     for (name, score) in [("with the library", &with), ("without it", &without)] {
         for (what, tally) in [
             ("falsely ready", &score.falsely_ready),
@@ -114,7 +107,7 @@ fn few_gates_open_too_early_or_too_late() {
     assert!(without.falsely_ready.part() <= MOST_FALSELY_READY_UNKNOWN);
 }
 
-fn measure(cases: &[Value], world: &Alone) -> Score {
+fn measure(cases: &[Value], world: &Only<Endpoint>) -> Score {
     let now: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
     let mut score = Score::default();
     for case in cases {

@@ -5,8 +5,10 @@
     reason = "what cannot be read or written fails its test"
 )]
 
+mod api;
 mod graph;
 mod lint;
+mod reasons;
 mod server;
 mod slots;
 

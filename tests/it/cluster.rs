@@ -11,6 +11,7 @@ mod helm; // the examples by `helm install --wait` and `helm upgrade`
 mod hooks; // a migration that Helm runs as a hook
 mod installers; // Helm over a release that waits
 mod jobs; // when a Job is done
+pub(crate) mod judged; // what `kubectl sluice status` says beside the gate
 mod kinds; // every kind of workload
 mod memory; // what outlives the objects that it was seen on
 mod missing; // dependencies that are not there

@@ -11,7 +11,6 @@ use rules::dependent::Dependent;
 use rules::expression::Expression;
 use rules::health::Rules;
 use rules::jsonpath::{self, Effort};
-use rules::judged::Judged;
 use rules::kinds::{self, Kind};
 use rules::kstatus;
 use rules::lookup::Lookup;
@@ -19,7 +18,7 @@ use rules::object::group_kind;
 use rules::readiness::{self, Readiness};
 use rules::selector::Selector;
 use rules::verdict::{self, Policy};
-use rules::world::World;
+use rules::world::{Objects, Only};
 use rules::{annotation, keys, profile};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
@@ -163,7 +162,7 @@ impl Empty {
     }
 }
 
-impl World for Empty {
+impl Objects for Empty {
     fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
         self.count();
         self.object.clone().map_or(Lookup::NotFound, Lookup::Found)
@@ -177,13 +176,13 @@ impl World for Empty {
     fn namespaced(&self, _: &Kind) -> Lookup<bool> {
         Lookup::Found(true)
     }
+}
 
-    fn declares_status(&self, _: &Kind) -> Option<bool> {
-        Some(true)
-    }
-
-    fn health(&self, object: &Value) -> Option<Judged> {
-        rules::health::builtin(object)
+fn world(objects: Empty) -> Only<Empty> {
+    Only {
+        declares_status: Lookup::Found(true),
+        health: Box::new(rules::health::builtin),
+        ..Only::of(objects)
     }
 }
 
@@ -211,13 +210,13 @@ impl Drop for Case<'_> {
 
 /// Every rule of an object: kstatus, each state, custom health of any text.
 fn judge(object: &Value, now: Timestamp) -> usize {
-    let world = Empty::default();
+    let world = world(Empty::default());
     let _ = kstatus::compute(object, now);
     for state in State::ALL {
         let judged = profile::judge(&kind_of(object), object, state, &world, now);
         assert!(!judged.message.contains(char::is_control));
     }
-    world.asked.get()
+    world.objects.asked.get()
 }
 
 #[test]
@@ -329,13 +328,13 @@ fn a_verdict_asks_as_often_as_the_list_is_long() {
     let asked = |entries: usize| {
         let list: Vec<_> = (0..entries).map(|at| format!("svc/s{at}")).collect();
         let pod = json!({"metadata": {"namespace": "a", "name": "p", "annotations": {keys::DEPENDS_ON: list.join(",")}}});
-        let world = Empty {
+        let world = world(Empty {
             object: Some(
                 json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "a"},
                 "spec": {"selector": {"a": "b"}}}),
             ),
             ..Empty::default()
-        };
+        });
         let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &world) else {
             return 0;
         };
@@ -343,12 +342,12 @@ fn a_verdict_asks_as_often_as_the_list_is_long() {
         let edges = verdict::judge(
             &dependent,
             dependencies,
-            &Policy::default(),
+            &Policy::of_the_chart(),
             &world,
             Timestamp::now(),
         );
         assert_eq!(edges.edges.len(), entries);
-        world.asked.get()
+        world.objects.asked.get()
     };
     let few = asked(8);
     assert!(few > 0);

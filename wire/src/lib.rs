@@ -4,6 +4,8 @@
 //! the answer's digest would be `DIGEST`, the service holds the request until it changes or `SECONDS` have passed.
 //! A gate ignores fields that it does not know, so that an older gate understands a newer service; pods wait for days.
 
+pub mod said;
+
 use serde::{Deserialize, Serialize};
 
 /// The path of the only version so far.

@@ -40,7 +40,7 @@ impl Finding {
     /// What could not be looked at is no problem of the cluster's.
     pub(super) fn unseen(check: &'static str, what: &str, why: Unavailable) -> Self {
         let why = match why {
-            Unavailable::Forbidden => {
+            Unavailable::Forbidden | Unavailable::Hidden => {
                 "you may not read it; ask with the rights of an administrator"
             }
             Unavailable::NotServed => "the API server does not serve it",

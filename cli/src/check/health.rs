@@ -1,24 +1,18 @@
 //! The administrator's health rules, as the controller finds them.
 
 use super::Finding;
-use super::installation::{argument, text};
 use crate::health_rules;
+use crate::installation::Settings;
 use rules::health::Rules;
 use rules::lookup::Lookup;
 use serde_json::Value;
 
 const CHECK: &str = "health rules";
 
-/// Namespace and name of the ConfigMap that the controller follows.
-pub(super) fn config_map(deployment: &Value) -> Option<(String, String)> {
-    let name = argument(deployment, "--health-rules-configmap=")?;
-    let namespace = text(deployment, "/metadata/namespace");
-    (!name.is_empty()).then(|| (namespace.to_owned(), name.to_owned()))
-}
-
 /// The rules, and what is to be said of them.
 pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Finding>) {
-    let Some((namespace, name)) = config_map(deployment) else {
+    let settings = Settings::of(deployment);
+    let Some((namespace, name)) = settings.health_rules() else {
         let told = "none but the library's; the chart's value healthRules.configMap names others";
         return (Rules::default(), vec![Finding::ok(CHECK, told)]);
     };

@@ -1,7 +1,7 @@
 //! Namespaces whose every pod is gated.
 
 use super::Finding;
-use super::installation::text;
+use super::controller::text;
 use rules::lookup::Lookup;
 use serde_json::Value;
 

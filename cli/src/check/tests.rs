@@ -1,4 +1,5 @@
 use super::*;
+use crate::installation::Installation;
 use rules::lookup::{Lookup, Unavailable};
 use serde_json::{Value, json};
 
@@ -29,10 +30,12 @@ fn healthy() -> Seen {
     ]});
     let text = "- {apiVersion: example.com/v1, kind: Widget, current: status.ok}";
     Seen {
-        deployments: Lookup::Found(vec![deployment()]),
+        installation: Installation {
+            deployments: Lookup::Found(vec![deployment()]),
+            health_rules: Lookup::Found(json!({"kind": "ConfigMap", "data": {"rules.yaml": text}})),
+            roles: Lookup::Found(vec![role]),
+        },
         configuration: Lookup::Found(json!({"webhooks": entries})),
-        health_rules: Lookup::Found(json!({"kind": "ConfigMap", "data": {"rules.yaml": text}})),
-        role: Lookup::Found(role),
         namespaces: Lookup::Found(vec![
             json!({"metadata": {"name": "shop", "labels": {"sluice.dev/inject": "enabled"}}}),
         ]),
@@ -52,7 +55,7 @@ fn in_deployment(pointer: &str, value: Value) -> Vec<String> {
     wrong(|seen| {
         let mut deployment = deployment();
         *deployment.pointer_mut(pointer).unwrap() = value;
-        seen.deployments = Lookup::Found(vec![deployment]);
+        seen.installation.deployments = Lookup::Found(vec![deployment]);
     })
 }
 
@@ -147,7 +150,7 @@ fn versions_that_differ_are_told() {
 
 #[test]
 fn without_an_installation_only_that_is_told() {
-    let lines = wrong(|seen| seen.deployments = Lookup::Found(vec![]));
+    let lines = wrong(|seen| seen.installation.deployments = Lookup::Found(vec![]));
     assert_eq!(lines.len(), 2);
     assert!(
         lines[0].starts_with("problem  controller: sluice is not installed; "),
@@ -158,12 +161,12 @@ fn without_an_installation_only_that_is_told() {
         "{lines:?}"
     );
     let gone = wrong(|seen| {
-        seen.deployments = Lookup::Found(vec![]);
+        seen.installation.deployments = Lookup::Found(vec![]);
         seen.configuration = Lookup::NotFound;
     });
     assert_eq!(gone.len(), 1);
     let twice = wrong(|seen| {
-        seen.deployments = Lookup::Found(vec![deployment(), deployment()]);
+        seen.installation.deployments = Lookup::Found(vec![deployment(), deployment()]);
         seen.configuration = Lookup::NotFound;
     });
     assert_line(
@@ -211,7 +214,9 @@ fn a_webhook_that_is_not_asked_or_not_trusted_is_told() {
 #[test]
 fn broken_rules_are_named() {
     let rules = |text: &str| {
-        wrong(|seen| seen.health_rules = Lookup::Found(json!({"data": {"a.yaml": text}})))
+        wrong(|seen| {
+            seen.installation.health_rules = Lookup::Found(json!({"data": {"a.yaml": text}}));
+        })
     };
     let broken = rules("- {apiVersion: example.com/v1, kind: Widget}");
     assert_line(
@@ -219,7 +224,7 @@ fn broken_rules_are_named() {
         "problem  health rules: ConfigMap sluice-system/health, a.yaml: rule 1: lacks current",
         "waits until it is mended",
     );
-    let absent = wrong(|seen| seen.health_rules = Lookup::NotFound);
+    let absent = wrong(|seen| seen.installation.health_rules = Lookup::NotFound);
     assert_line(
         &absent,
         "problem  health rules: ConfigMap sluice-system/health does not exist",
@@ -238,10 +243,10 @@ fn broken_rules_are_named() {
 #[test]
 fn rights_that_are_missing_are_named() {
     let lines = wrong(|seen| {
-        seen.role = Lookup::Found(json!({"rules": [
+        seen.installation.roles = Lookup::Found(vec![json!({"rules": [
             {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]},
             {"apiGroups": ["apps", "example.com"], "resources": ["*"], "verbs": ["*"]},
-        ]}));
+        ]})]);
     });
     let missing = "Namespace, PersistentVolumeClaim, Pod, Service, CustomResourceDefinition, CronJob, Job, \
                    EndpointSlice, StorageClass";
@@ -250,13 +255,13 @@ fn rights_that_are_missing_are_named() {
     );
     assert_line(&lines, &begin, "upgrade the release to mend it");
     let named = wrong(|seen| {
-        if let Lookup::Found(role) = &mut seen.role {
-            role["rules"][2]["resourceNames"] = json!(["one"]);
+        if let Lookup::Found(role) = &mut seen.installation.roles {
+            role[0]["rules"][2]["resourceNames"] = json!(["one"]);
         }
     });
     let begin = "problem  rights: ClusterRole sluice does not let the controller follow EndpointSlice, StorageClass: ";
     assert_line(&named, begin, "upgrade the release to mend it");
-    let none = wrong(|seen| seen.role = Lookup::NotFound);
+    let none = wrong(|seen| seen.installation.roles = Lookup::NotFound);
     assert_line(
         &none,
         "problem  rights: there is no ClusterRole sluice",
@@ -287,8 +292,8 @@ fn what_may_not_be_read_is_a_warning() {
     let forbidden = || Lookup::Unavailable(Unavailable::Forbidden);
     let lines = wrong(|seen| {
         seen.configuration = Lookup::Unavailable(Unavailable::Forbidden);
-        seen.role = Lookup::Unavailable(Unavailable::Forbidden);
-        seen.health_rules = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.installation.roles = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.installation.health_rules = Lookup::Unavailable(Unavailable::Forbidden);
         seen.namespaces = Lookup::Unavailable(Unavailable::Forbidden);
     });
     assert_eq!(lines.len(), 4);
@@ -300,7 +305,7 @@ fn what_may_not_be_read_is_a_warning() {
         );
     }
     let lines = wrong(|seen| {
-        seen.deployments = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.installation.deployments = Lookup::Unavailable(Unavailable::Forbidden);
         seen.configuration = forbidden();
     });
     assert_eq!(lines.len(), 2);

@@ -1,7 +1,8 @@
 //! The webhook configuration: whether the API server asks sluice, and trusts it.
 
-use super::installation::text;
-use super::{Finding, NAME};
+use super::Finding;
+use super::controller::text;
+use crate::installation::NAME;
 use rules::lookup::Lookup;
 use serde_json::Value;
 

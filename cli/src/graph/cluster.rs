@@ -1,16 +1,17 @@
 //! The objects of a namespace, read from the cluster, for a graph.
 
 use crate::objects::{Graph, Object, place};
+use crate::status;
 use jiff::Timestamp;
 use rules::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
-use rules::judged::Judged;
+use rules::judged::{self, Judged};
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::profile;
 use rules::scope;
 use rules::selector::Selector;
-use rules::world::World;
+use rules::world::{Objects, World};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,29 +33,35 @@ pub(super) struct Inventory {
 /// Kinds that are read beside the workloads of waves: group and kind.
 const MORE: [(&str, &str); 3] = [("batch", "CronJob"), ("", "Service"), ("", "Pod")];
 
-/// Argo's Rollout, where the cluster serves it.
-fn rollout() -> Kind {
-    Kind::Custom {
-        group: "argoproj.io".to_owned(),
-        word: "Rollout".to_owned(),
-    }
-}
-
-fn listed() -> Vec<Kind> {
+/// The kinds of which every object is looked at; `custom` are the workloads that are not built in.
+fn listed(custom: &[(String, String)]) -> Vec<Kind> {
     let more = MORE
         .iter()
         .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin));
-    scope::workloads().chain(more).chain([rollout()]).collect()
+    let custom = custom.iter().cloned();
+    let custom = custom.map(|(group, word)| Kind::Custom { group, word });
+    scope::workloads().chain(more).chain(custom).collect()
 }
 
-/// Reads a namespace, and the objects elsewhere that its objects name.
-pub(super) fn see(world: &dyn World, namespace: &str) -> Inventory {
+/// The namespace of sluice, as the gate of any pod says.
+pub(super) fn home(world: &dyn Objects, namespace: &str) -> Option<String> {
+    let kind = Kind::Builtin(kinds::POD);
+    let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
+    match world.list(&kind, Some(namespace), &gated) {
+        Lookup::Found(pods) => pods.iter().find_map(status::home),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    }
+}
+
+/// Looks at a namespace, and at what its objects name elsewhere.
+pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, String)]) -> Inventory {
     let mut seen = Inventory {
         namespace: namespace.to_owned(),
         ..Inventory::default()
     };
-    for kind in listed() {
-        seen.list(world, &kind, namespace, &Selector::default());
+    let listed = listed(custom);
+    for kind in &listed {
+        seen.list(world, kind, namespace, &Selector::default());
     }
     if let Some(kind) = kinds::builtin("", "ConfigMap").map(Kind::Builtin) {
         let plans = Selector::label(keys::PLAN, "true");
@@ -65,22 +72,24 @@ pub(super) fn see(world: &dyn World, namespace: &str) -> Inventory {
     {
         seen.objects.push(place("", 0, object));
     }
-    for (from, reference) in absent(&Graph::new(&seen.objects)) {
+    for (from, reference) in absent(&Graph::new(&seen.objects), &listed) {
         seen.fetch(world, &from, &reference);
     }
     seen
 }
 
-/// The verdict on an object.
-pub(super) fn judge(object: &Object, world: &dyn World, now: Timestamp) -> Option<Judged> {
+/// What the rules say of an object; `withheld` is why sluice itself cannot look at a kind.
+pub(super) fn judge(
+    object: &Object,
+    world: &dyn World,
+    withheld: impl Fn(&Kind) -> Option<Unavailable>,
+    now: Timestamp,
+) -> Option<Judged> {
     let kind = object.kind.as_ref()?;
-    Some(profile::judge(
-        kind,
-        &object.value,
-        State::Ready,
-        world,
-        now,
-    ))
+    Some(match withheld(kind) {
+        Some(why) => judged::unavailable(why, kind, false),
+        None => profile::judge(kind, &object.value, State::Ready, world, now),
+    })
 }
 
 /// A reference to objects that have not been read yet.
@@ -90,8 +99,8 @@ enum Absent {
     Part(Parts),
 }
 
-/// The references to objects that have not been read yet, each with the namespace of the object that has it.
-fn absent(graph: &Graph<'_>) -> Vec<(String, Absent)> {
+/// What the objects name beside each other, with the namespace that they are in.
+fn absent(graph: &Graph<'_>, listed: &[Kind]) -> Vec<(String, Absent)> {
     let mut found = Vec::new();
     for (at, list) in graph.lists.iter().enumerate() {
         let mut open: Vec<&Dependency> = list.iter().map(|wait| &wait.dependency).collect();
@@ -100,7 +109,7 @@ fn absent(graph: &Graph<'_>) -> Vec<(String, Absent)> {
                 Reference::Object(it) if graph.find(at, it).is_none() => {
                     Some(Absent::Object(it.clone()))
                 }
-                Reference::Selected(it) if it.namespace.is_some() || !is_listed(&it.kind) => {
+                Reference::Selected(it) if it.namespace.is_some() || !listed.contains(&it.kind) => {
                     Some(Absent::Selected(it.clone()))
                 }
                 Reference::Part(it) if it.namespace.is_some() => Some(Absent::Part(it.clone())),
@@ -117,12 +126,8 @@ fn absent(graph: &Graph<'_>) -> Vec<(String, Absent)> {
     found
 }
 
-fn is_listed(kind: &Kind) -> bool {
-    listed().contains(kind)
-}
-
 impl Inventory {
-    fn list(&mut self, world: &dyn World, kind: &Kind, namespace: &str, selector: &Selector) {
+    fn list(&mut self, world: &dyn Objects, kind: &Kind, namespace: &str, selector: &Selector) {
         let objects = match world.list(kind, Some(namespace), selector) {
             Lookup::Found(objects) => objects,
             Lookup::Unavailable(Unavailable::Forbidden) => {
@@ -149,7 +154,7 @@ impl Inventory {
         }
     }
 
-    fn fetch(&mut self, world: &dyn World, from: &str, absent: &Absent) {
+    fn fetch(&mut self, world: &dyn Objects, from: &str, absent: &Absent) {
         match absent {
             Absent::Object(it) => {
                 let Lookup::Found(namespaced) = world.namespaced(&it.kind) else {

@@ -221,9 +221,11 @@ fn told(values: &[Value]) -> Told {
     let rules = Rules::default();
     let world = Manifest::new(values.iter(), &rules);
     let now = at(59).parse().unwrap();
-    let seen = cluster::see(&world, "shop");
+    let seen = cluster::see(&world, "shop", &[]);
     let graph = Graph::new(&seen.objects);
-    let model = Model::new(&graph, None, &|it| cluster::judge(it, &world, now));
+    let model = Model::new(&graph, None, &|it| {
+        cluster::judge(it, &world, |_| None, now)
+    });
     let times = times::of(&seen, &graph, &model, now);
     Told {
         critical_path: critical::path(&model, &times.spans),

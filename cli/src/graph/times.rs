@@ -3,8 +3,8 @@
 use super::cluster::Inventory;
 use super::model::Model;
 use crate::objects::{Graph, Object};
-use crate::status;
 use jiff::Timestamp;
+use rules::gate::Gate;
 use rules::selector::Selector;
 use serde::Serialize;
 use serde_json::Value;
@@ -87,14 +87,14 @@ fn pod(value: &Value) -> Option<Pod<'_>> {
     if value.pointer("/metadata/deletionTimestamp").is_some() {
         return None;
     }
-    let gate = match status::gate(value) {
-        status::Gate::Waiting(since) => since.parse().ok().map(|since| (since, None)),
-        status::Gate::Passed(until) => {
-            let until = until.parse().ok();
-            let since = gate_started(value).or(until);
+    let gate = match Gate::of(value) {
+        Gate::Waiting { since } => since.parse().ok().map(|since| (since, None)),
+        Gate::Passed { since, at } => {
+            let until = at.parse().ok();
+            let since = since.parse().ok().or(until);
             since.map(|since| (since, until))
         }
-        status::Gate::NotStarted | status::Gate::Refused(_) => None,
+        Gate::NotStarted | Gate::Refused { .. } => None,
     };
     Some(Pod {
         value,
@@ -103,13 +103,6 @@ fn pod(value: &Value) -> Option<Pod<'_>> {
         gate,
         ready: ready(value),
     })
-}
-
-fn gate_started(pod: &Value) -> Option<Timestamp> {
-    let statuses = pod.pointer("/status/initContainerStatuses")?.as_array()?;
-    let mut statuses = statuses.iter();
-    let gate = statuses.find(|it| it["name"] == rules::keys::GATE_CONTAINER)?;
-    time(gate, "/state/terminated/startedAt")
 }
 
 /// When it became ready, or completed.

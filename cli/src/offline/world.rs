@@ -1,13 +1,17 @@
 //! A manifest in place of a cluster: the rules find in it the other objects that a verdict needs.
 
 use super::judge::kind_of;
+use jiff::Timestamp;
 use rules::health::{self, Rules};
+use rules::holder::{Holder, Wave};
 use rules::judged::Judged;
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
+use rules::memory::CompletedJob;
+use rules::scope::{self, Scope};
 use rules::selector::Selector;
-use rules::world::World;
+use rules::world::{Objects, Pending, World};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
@@ -52,6 +56,21 @@ impl<'a> Manifest<'a> {
     }
 }
 
+impl Manifest<'_> {
+    fn pods(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Lookup<Vec<Value>> {
+        let kind = Kind::Builtin(kinds::POD);
+        self.list(&kind, Some(namespace), selector).map(|mut pods| {
+            pods.retain(wanted);
+            pods
+        })
+    }
+}
+
 impl<'a> OfKind<'a> {
     fn add(&mut self, object: &'a Value) {
         let namespace = text(object, "/metadata/namespace");
@@ -86,7 +105,7 @@ impl<'a> OfKind<'a> {
     }
 }
 
-impl World for Manifest<'_> {
+impl Objects for Manifest<'_> {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         let Some(objects) = self.kinds.get(kind) else {
             let assumed = assumed_class(kind).map(Lookup::Found);
@@ -120,23 +139,66 @@ impl World for Manifest<'_> {
             },
         }
     }
+}
+
+impl World for Manifest<'_> {
+    fn kinds(&self) -> Vec<Kind> {
+        scope::workloads().collect()
+    }
+
+    fn is_granted(&self, _: &Kind) -> bool {
+        true
+    }
+
+    fn active(&self, _: &Scope) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(None)
+    }
+
+    fn pending(&self, _: &Scope) -> Pending {
+        Pending::NotFollowed
+    }
+
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let kind = Kind::Builtin(kinds::CONFIG_MAP);
+        self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
+    }
+
+    /// No manifest says who runs.
+    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
+        Lookup::Unavailable(Unavailable::Hidden)
+    }
+
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        self.pods(namespace, selector, |pod| pod["spec"]["nodeName"].is_null())
+    }
+
+    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
+        self.pods(namespace, &gated, |_| true)
+    }
+
+    /// No manifest says what was.
+    fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {
+        Lookup::NotFound
+    }
+
+    fn has_passed(&self, _: &str) -> Lookup<bool> {
+        Lookup::Found(false)
+    }
 
     /// Where the definition is not in the manifest: yes. To open for an object that its controller has not seen is
     /// worse than to wait for one that never has a status. Kinds of Kubernetes' own groups have no definition.
-    fn declares_status(&self, kind: &Kind) -> Option<bool> {
+    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
         match self.declares_status.get(&(kind.group(), kind.word())) {
-            Some(declares) => Some(*declares),
-            None if kinds::knows_group(kind.group()) => None,
-            None => Some(true),
+            Some(declares) => Lookup::Found(*declares),
+            None if kinds::knows_group(kind.group()) => Lookup::NotFound,
+            None => Lookup::Found(true),
         }
     }
 
     /// In the order of the status service.
     fn health(&self, object: &Value) -> Option<Judged> {
-        if self.rules.concerns(object) {
-            return self.rules.judge(object);
-        }
-        health::builtin(object)
+        health::judge(self.rules, true, object)
     }
 }
 

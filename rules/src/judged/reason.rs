@@ -235,6 +235,7 @@ impl From<Unavailable> for Reason {
             Unavailable::Forbidden => Self::KindForbidden,
             Unavailable::Stale => Self::Stale,
             Unavailable::Undiscovered => Self::DiscoveryFailed,
+            Unavailable::Hidden => Self::Unjudgeable,
         }
     }
 }

@@ -25,6 +25,7 @@ mod words;
 use super::{Subject, failed, from_kstatus, waiting};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, get, instant};
+use crate::lookup::Lookup;
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -117,13 +118,15 @@ fn expects_status(subject: &Subject<'_>) -> bool {
     if kind_of(subject).ends_with("Template") {
         return false;
     }
-    subject
-        .world
-        .declares_status(subject.kind)
-        .unwrap_or_else(|| {
+    match subject.world.declares_status(subject.kind) {
+        Lookup::Found(declares) => declares,
+        // No definition says so: its controller gets a while.
+        Lookup::NotFound => {
             let created = get(subject.object, &["metadata", "creationTimestamp"])
                 .and_then(|created| instant(created.as_str()?));
             let now = TimeZone::UTC.to_datetime(subject.now);
             created.is_none_or(|created| now.saturating_sub(GRACE) < created)
-        })
+        }
+        Lookup::Unavailable(_) => true,
+    }
 }

@@ -21,6 +21,7 @@ use crate::kinds::Builtin;
 use crate::kstatus::arbitrary::{json as any_json, manifest};
 use crate::lookup::{Lookup, Unavailable};
 use crate::selector::Selector;
+use crate::world::{Objects, Only};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -28,7 +29,7 @@ use serde_json::json;
 struct Cluster {
     object: Lookup<Value>,
     list: Lookup<Vec<Value>>,
-    declares_status: Option<bool>,
+    declares_status: Lookup<bool>,
     health: Option<Judged>,
 }
 
@@ -37,7 +38,7 @@ impl Cluster {
         Self {
             object: Lookup::NotFound,
             list: Lookup::Found(Vec::new()),
-            declares_status: None,
+            declares_status: Lookup::NotFound,
             health: None,
         }
     }
@@ -56,20 +57,20 @@ impl Cluster {
         Self {
             object: Lookup::Unavailable(why),
             list: Lookup::Unavailable(why),
-            declares_status: None,
+            declares_status: Lookup::NotFound,
             health: None,
         }
     }
 
     fn declaring(declares_status: bool) -> Self {
         Self {
-            declares_status: Some(declares_status),
+            declares_status: Lookup::Found(declares_status),
             ..Self::empty()
         }
     }
 }
 
-impl World for Cluster {
+impl Objects for &Cluster {
     fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
         self.object.clone()
     }
@@ -81,13 +82,16 @@ impl World for Cluster {
     fn namespaced(&self, _: &Kind) -> Lookup<bool> {
         Lookup::Found(true)
     }
+}
 
-    fn declares_status(&self, _: &Kind) -> Option<bool> {
-        self.declares_status
-    }
-
-    fn health(&self, _: &Value) -> Option<Judged> {
-        self.health.clone()
+impl Cluster {
+    fn world(&self) -> Only<&Self> {
+        let health = self.health.clone();
+        Only {
+            declares_status: self.declares_status.clone(),
+            health: Box::new(move |_| health.clone()),
+            ..Only::of(self)
+        }
     }
 }
 
@@ -117,7 +121,7 @@ fn kind_of(object: &Value) -> Kind {
 }
 
 fn ask(object: &Value, state: State, world: &Cluster) -> Judged {
-    judge(&kind_of(object), object, state, world, noon())
+    judge(&kind_of(object), object, state, &world.world(), noon())
 }
 
 /// `Current Satisfied: message`, of state `ready`, in a cluster without anything.

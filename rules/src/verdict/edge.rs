@@ -132,7 +132,11 @@ impl Judge<'_> {
         if !is_job || !lasting || !dependency.health.is_empty() {
             return None;
         }
-        let job = self.world.completed_job(home.namespace?, name)?;
+        let job = match self.world.completed_job(home.namespace?, name) {
+            Lookup::Found(job) => job,
+            Lookup::NotFound => return None,
+            Lookup::Unavailable(why) => return Some(forgotten(why)),
+        };
         let when = Timestamp::from_second(job.completed).ok()?;
         match self.namespace_began(home.namespace?) {
             // That was in another namespace, which had the same name.
@@ -263,4 +267,26 @@ impl Judge<'_> {
         let needed = alternatives.min.map_or(1, |min| min.of(parts.len()));
         several::some(parts, needed)
     }
+}
+
+/// What a Job is that is not there, while nobody can say whether it is remembered.
+fn forgotten(why: Unavailable) -> Judged {
+    let (reason, message) = match why {
+        Unavailable::Syncing => (
+            Reason::Syncing,
+            "sluice is reading what it remembers of Jobs",
+        ),
+        Unavailable::Stale => (
+            Reason::Stale,
+            "it is not there; what sluice remembers of Jobs may be stale",
+        ),
+        Unavailable::NotServed
+        | Unavailable::Forbidden
+        | Unavailable::Undiscovered
+        | Unavailable::Hidden => (
+            Reason::NotFound,
+            "it is not there; whether sluice remembers that it completed cannot be seen from here",
+        ),
+    };
+    unmet(Status::Unknown, reason, message.to_owned())
 }

@@ -61,7 +61,10 @@ impl Judge<'_> {
         if selector.0.is_empty() {
             return None;
         }
-        let pods = self.world.unscheduled(&self.dependent.namespace, &selector);
+        let Lookup::Found(pods) = self.world.unscheduled(&self.dependent.namespace, &selector)
+        else {
+            return None;
+        };
         let mut pods = pods.iter().filter(|pod| self.is_of(pod, workload));
         pods.find_map(Homeless::of)
     }
@@ -104,7 +107,9 @@ impl Judge<'_> {
             let way = || self.way(&dependent, None, goal).is_some();
             *known.entry(dependent.name()).or_insert_with(way)
         };
-        let pods = self.world.gated(&self.dependent.namespace);
+        let Lookup::Found(pods) = self.world.gated(&self.dependent.namespace) else {
+            return None;
+        };
         let requesting = pods.iter().filter(|pod| is_at_its_gate(pod));
         let requesting = requesting.filter_map(|pod| Some((pod, requested(pod, resource)?)));
         let (mut sum, mut names) = (0.0, Vec::new());

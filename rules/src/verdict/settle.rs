@@ -10,6 +10,7 @@ use super::revision::Mark;
 use crate::dependency::{Dependency, Revision};
 use crate::judged::{Judged, Reason, unmet};
 use crate::scope::Scope;
+use crate::world::Pending;
 use jiff::{SignedDuration, Timestamp};
 
 /// How long nothing may happen.
@@ -60,19 +61,20 @@ impl Judge<'_> {
             return judged;
         }
         let scope = self.dependent.scope.as_ref();
-        let pending = scope.is_some_and(|scope| self.world.is_pending(scope));
-        let settled = if pending {
-            began + LONGEST
-        } else {
-            self.quiet_at(began, scope)
+        let pending = scope.map_or(Pending::No, |scope| self.world.pending(scope));
+        let settled = match pending {
+            Pending::Yes | Pending::Unknown(_) => began + LONGEST,
+            Pending::No | Pending::NotFollowed => self.quiet_at(began, scope),
         };
         if self.reached(settled) {
             return judged;
         }
-        let why = if pending {
-            "Helm is at work on the release, so it may be replaced"
-        } else {
-            "it may be replaced"
+        let why = match pending {
+            Pending::Yes => "Helm is at work on the release, so it may be replaced",
+            Pending::Unknown(_) => {
+                "whether Helm is at work on the release is not known, so it may be replaced"
+            }
+            Pending::No | Pending::NotFollowed => "it may be replaced",
         };
         let message = format!(
             "{}, but older than the dependent's revision, of {began}; {why} until {settled}",
@@ -83,9 +85,14 @@ impl Judge<'_> {
 
     /// When the scope will have been quiet for long enough since `began`, if nothing more happens.
     pub(super) fn quiet_at(&self, began: Timestamp, scope: Option<&Scope>) -> Timestamp {
-        let active = scope.and_then(|scope| self.world.active(scope));
-        let since = active.map_or(began, |active| active.max(began));
-        (since + SECOND + QUIET).min(began + LONGEST)
+        match scope.map_or(Ok(None), |scope| self.world.active(scope)) {
+            Ok(active) => {
+                let since = active.map_or(began, |active| active.max(began));
+                (since + SECOND + QUIET).min(began + LONGEST)
+            }
+            // What nobody can see may be going on.
+            Err(_) => began + LONGEST,
+        }
     }
 
     /// Whether it is that time; where it is not, it will be looked at again then.

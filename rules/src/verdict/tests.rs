@@ -15,10 +15,14 @@ mod unread;
 mod wave;
 
 use super::*;
+use crate::holder::{Holder, Wave};
 use crate::judged::Reason;
 use crate::kinds::Kind;
-use crate::lookup::{CompletedJob, Lookup, Unavailable};
+use crate::lookup::{Lookup, Unavailable};
+use crate::memory::CompletedJob;
+use crate::scope::{self, Scope};
 use crate::selector::Selector;
+use crate::world::{Objects, Pending};
 use serde_json::{Value, json};
 
 /// The objects, and what can be said of the kinds that have none.
@@ -27,6 +31,10 @@ struct Cluster {
     unavailable: Vec<(&'static str, Unavailable)>,
     /// Custom kinds that are looked for in scopes, and whether sluice is meant to read them.
     custom: Vec<(Kind, bool)>,
+    active: Result<Option<Timestamp>, Unavailable>,
+    pending: Pending,
+    /// Why nobody can say what is remembered.
+    forgotten: Option<Unavailable>,
 }
 
 impl Cluster {
@@ -35,6 +43,9 @@ impl Cluster {
             objects,
             unavailable: Vec::new(),
             custom: Vec::new(),
+            active: Ok(None),
+            pending: Pending::NotFollowed,
+            forgotten: None,
         }
     }
 
@@ -53,7 +64,7 @@ impl Cluster {
     }
 }
 
-impl World for Cluster {
+impl Objects for Cluster {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         if let Err(why) = self.usable(kind) {
             return Lookup::Unavailable(why);
@@ -90,10 +101,12 @@ impl World for Cluster {
         self.usable(kind)
             .map_or_else(Lookup::Unavailable, |()| Lookup::Found(true))
     }
+}
 
+impl World for Cluster {
     fn kinds(&self) -> Vec<Kind> {
         let custom = self.custom.iter().map(|(kind, _)| kind.clone());
-        crate::scope::workloads().chain(custom).collect()
+        scope::workloads().chain(custom).collect()
     }
 
     fn is_granted(&self, kind: &Kind) -> bool {
@@ -102,13 +115,28 @@ impl World for Cluster {
             .any(|(it, granted)| it == kind && *granted)
     }
 
+    fn active(&self, _: &Scope) -> Result<Option<Timestamp>, Unavailable> {
+        self.active
+    }
+
+    fn pending(&self, _: &Scope) -> Pending {
+        self.pending
+    }
+
     /// The `ConfigMap`s, all of which are plans.
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
         let kind = crate::kinds::builtin("", "ConfigMap").map(Kind::Builtin);
         self.list(&kind.unwrap(), Some(namespace), &Selector::default())
     }
 
-    fn completed_job(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
+    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
+        Lookup::Unavailable(Unavailable::Hidden)
+    }
+
+    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
+        if let Some(why) = self.forgotten {
+            return Lookup::Unavailable(why);
+        }
         let uid = "u1".to_owned();
         let known = CompletedJob {
             uid,
@@ -116,21 +144,27 @@ impl World for Cluster {
             completed: 60,
             revision: Some("1".to_owned()),
         };
-        ((namespace, name) == ("shop", "gone")).then_some(known)
+        ((namespace, name) == ("shop", "gone"))
+            .then_some(known)
+            .into()
     }
 
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
+    fn has_passed(&self, _: &str) -> Lookup<bool> {
+        Lookup::Found(false)
+    }
+
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         let homeless = |pod: &&Value| pod["spec"]["nodeName"].is_null() && selector.selects(pod);
-        self.pods_of(namespace).filter(homeless).cloned().collect()
+        Lookup::Found(self.pods_of(namespace).filter(homeless).cloned().collect())
     }
 
-    fn gated(&self, namespace: &str) -> Vec<Value> {
+    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
         let is_gated = |pod: &&Value| pod["metadata"]["labels"]["sluice.dev/gated"] == "true";
-        self.pods_of(namespace).filter(is_gated).cloned().collect()
+        Lookup::Found(self.pods_of(namespace).filter(is_gated).cloned().collect())
     }
 
-    fn declares_status(&self, _: &Kind) -> Option<bool> {
-        None
+    fn declares_status(&self, _: &Kind) -> Lookup<bool> {
+        Lookup::NotFound
     }
 
     fn health(&self, _: &Value) -> Option<Judged> {
@@ -208,7 +242,7 @@ fn edges_of(pod: &Value, cluster: &Cluster, policy: &Policy) -> Vec<Edge> {
 }
 
 fn reasons(pod: &Value, cluster: &Cluster) -> Vec<Reason> {
-    edges_of(pod, cluster, &Policy::default())
+    edges_of(pod, cluster, &Policy::of_the_chart())
         .iter()
         .map(|edge| edge.judged.reason)
         .collect()
@@ -247,7 +281,7 @@ fn the_pod_template_wins_key_by_key() {
     let mut both = list("configmap/b");
     both["config.kubernetes.io/depends-on"] = json!("/namespaces/shop/ConfigMap/c");
     let cluster = Cluster::of(vec![owned("Job", "seed", None, both)]);
-    let edges = edges_of(&pod, &cluster, &Policy::default());
+    let edges = edges_of(&pod, &cluster, &Policy::of_the_chart());
     let names: Vec<String> = edges.iter().map(|edge| edge.dependency.name()).collect();
     assert_eq!(names, ["a", "c"]);
 }
@@ -347,7 +381,7 @@ fn what_is_not_there_is_waited_for_unless_it_is_optional() {
         reasons(&optional, &cluster),
         [Reason::OptionalNotFound, Reason::NotFound]
     );
-    let answer = answer(&edges_of(&optional, &cluster, &Policy::default()));
+    let answer = answer(&edges_of(&optional, &cluster, &Policy::of_the_chart()));
     assert_eq!(answer.verdict, wire::Decision::Wait);
     assert_eq!(answer.dependencies[1].status, "NotFound");
 }
@@ -429,7 +463,7 @@ fn another_namespace_is_told_nothing_before_it_consents() {
     let with = |annotations: Value, exists: bool| {
         let mut objects = vec![namespace(annotations)];
         objects.extend(exists.then(|| config_map("data", "a")));
-        edges_of(&foreign, &Cluster::of(objects), &Policy::default()).remove(0)
+        edges_of(&foreign, &Cluster::of(objects), &Policy::of_the_chart()).remove(0)
     };
     let allow = |who: &str| json!({"sluice.dev/allow-dependents-from": who});
     let refused = with(json!({}), true);
@@ -458,7 +492,7 @@ fn the_administrator_may_consent_for_a_namespace() {
     let cluster = Cluster::of(vec![config_map("data", "a")]);
     let allowed = |from: &str, to: &str| Policy {
         cross_namespace: CrossNamespace(vec![(from.to_owned(), to.to_owned())]),
-        ..Policy::default()
+        ..Policy::of_the_chart()
     };
     let reason = |policy| {
         edges_of(&pod("data/configmap/a"), &cluster, &policy)[0]
@@ -496,6 +530,6 @@ fn nobody_waits_for_himself() {
 #[test]
 fn no_list_opens() {
     let pod = owned("Pod", "p", None, json!({}));
-    let edges = edges_of(&pod, &Cluster::of(vec![]), &Policy::default());
+    let edges = edges_of(&pod, &Cluster::of(vec![]), &Policy::of_the_chart());
     assert_eq!(answer(&edges).verdict, wire::Decision::Open);
 }

@@ -176,8 +176,15 @@ fn shop() -> Server {
         pod("db-0", "db", ("StatefulSet", "db"), 12),
         gated(pod("api-6c-x7k2p", "api", ("ReplicaSet", "api-6c"), 26), 18),
     ];
+    let controller = json!({"metadata": {"namespace": "sluice-system", "name": "sluice"}});
+    let everything = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
     let apps = "/apis/apps/v1/namespaces/shop";
     Server::start(&[
+        ("/apis/apps/v1/deployments", list(&[controller])),
+        (
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles/sluice",
+            json!({"rules": [everything]}),
+        ),
         (&format!("{apps}/deployments"), list(&[api])),
         (&format!("{apps}/statefulsets"), list(&[db])),
         (&format!("{apps}/replicasets"), list(&[replicas])),

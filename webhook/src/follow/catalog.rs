@@ -16,7 +16,7 @@ use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
 use rules::lookup::Lookup;
 use rules::selector::Selector;
-use rules::world::World;
+use rules::world::Objects;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;

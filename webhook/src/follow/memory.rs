@@ -2,14 +2,15 @@
 
 use super::config_map::{self, ConfigMapRef, News};
 use crate::known::Known;
-use crate::known::memory::{Memory, Passed, owner_uid};
+use crate::known::memory::Memory;
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
 use kube::api::{Api, Patch, PatchParams};
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
-use rules::world::World;
+use rules::memory::{Passed, owner_uid};
+use rules::world::Objects;
 use serde_json::json;
 use std::pin::pin;
 use std::sync::Arc;

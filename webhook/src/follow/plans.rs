@@ -45,7 +45,10 @@ fn problems(view: &View, now: Timestamp) -> Vec<(Value, String)> {
     let Lookup::Found(plans) = view.all_plans() else {
         return Vec::new();
     };
-    let quiet = |scope: &Scope| view.active(scope).is_none_or(|active| now > active + QUIET);
+    let quiet = |scope: &Scope| {
+        let active = view.active(scope);
+        active.is_ok_and(|active| active.is_none_or(|active| now > active + QUIET))
+    };
     let of = |plan: Value| {
         let flaw = plan::flaw_in(&plan, view, quiet)?;
         Some((plan, flaw.to_string()))

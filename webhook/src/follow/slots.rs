@@ -18,7 +18,7 @@ use rules::keys;
 use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use rules::slots::{allot, is_done};
-use rules::world::World;
+use rules::world::Objects;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::pin::pin;

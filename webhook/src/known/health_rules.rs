@@ -47,13 +47,8 @@ impl HealthRules {
         let Some(administrator) = &*self.administrator.load() else {
             return is_custom(object).then(unread);
         };
-        if administrator.concerns(object) {
-            return off_the_runtime(|| administrator.judge(object));
-        }
-        if self.builtin && health::is_builtin(object) {
-            return off_the_runtime(|| health::builtin(object));
-        }
-        None
+        let judged = administrator.concerns(object) || self.builtin && health::is_builtin(object);
+        judged.then(|| off_the_runtime(|| health::judge(administrator, self.builtin, object)))?
     }
 
     /// Puts what the administrator's ConfigMap says in the place of what it said before.

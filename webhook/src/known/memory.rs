@@ -6,15 +6,10 @@
 //! changed keys, so replicas never conflict and nothing is read before it is written. A verdict reads from memory and
 //! waits for no write: an entry that is lost costs a pod one more question, never its order.
 
-mod entry;
-
-pub(crate) use entry::{Passed, owner_uid};
-
 use super::Heard;
-use entry::{job_key, passed_key};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
-use rules::lookup::CompletedJob;
+use rules::memory::{self as entry, CompletedJob, Passed, job_key, passed_key};
 use rules::object::{controller_of, created};
 use serde_json::Value;
 use std::collections::BTreeMap;

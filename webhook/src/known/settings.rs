@@ -24,7 +24,7 @@ impl Settings {
     /// What the chart sets, unless the administrator says otherwise.
     pub fn of_the_chart() -> Self {
         Self {
-            policy: Policy::default(),
+            policy: Policy::of_the_chart(),
             workloads: Vec::new(),
             granted: Vec::new(),
             follows_helm_releases: false,

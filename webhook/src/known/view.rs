@@ -6,18 +6,15 @@ use super::scopes::Members;
 use super::store::{Details, Interest, Store};
 use super::waiters::Subscription;
 use jiff::Timestamp;
-use rules::annotation::ReadTerms;
 use rules::dependency::Part;
-use rules::dependent::Dependent;
 use rules::holder::{Holder, Wave};
 use rules::judged::Judged;
-use rules::keys;
 use rules::kinds::{self, Kind};
-use rules::lookup::{CompletedJob, Lookup, Unavailable};
+use rules::lookup::{Lookup, Unavailable};
+use rules::memory::CompletedJob;
 use rules::scope::{self, Scope};
-use rules::selector::{Requirement, Selector, Test};
-use rules::terms::Regate;
-use rules::world::World;
+use rules::selector::Selector;
+use rules::world::{Objects, Pending, World};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -124,15 +121,6 @@ impl View {
         self.known.memory()
     }
 
-    /// Whether another pod of the revision has passed before, and that counts. Where nobody can read whether it does, it
-    /// does not.
-    pub fn has_passed(&self, dependent: &Dependent, terms: &ReadTerms) -> bool {
-        let always =
-            terms.terms.regate == Some(Regate::Always) || terms.is_unreadable(keys::REGATE);
-        let before = |revision: String| self.memory().has_passed(&revision);
-        !always && dependent.revision().is_some_and(before)
-    }
-
     fn read(&self, store: &Store, interest: Interest) {
         self.hold(store.subscribe(interest, &self.notify));
     }
@@ -162,7 +150,7 @@ impl View {
     }
 }
 
-impl World for View {
+impl Objects for View {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         self.object_of(&self.known.want(kind), namespace.unwrap_or_default(), name)
     }
@@ -176,6 +164,20 @@ impl World for View {
         self.list_of(&self.known.want(kind), namespace, selector)
     }
 
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        if let Kind::Builtin(builtin) = kind {
+            return Lookup::Found(builtin.namespaced);
+        }
+        let (store, details) = self.details(kind);
+        match (self.usable(&store), details.namespaced) {
+            (_, Some(namespaced)) => Lookup::Found(namespaced),
+            (Err(why), None) => Lookup::Unavailable(why),
+            (Ok(()), None) => Lookup::Unavailable(Unavailable::Syncing),
+        }
+    }
+}
+
+impl World for View {
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.known.plans());
         self.list_of(&store, Some(namespace), &Selector::default())
@@ -241,27 +243,13 @@ impl World for View {
         }
     }
 
-    fn is_pending(&self, scope: &Scope) -> bool {
+    fn pending(&self, scope: &Scope) -> Pending {
         let secrets = Kind::Builtin(kinds::SECRET);
         if !self.known.settings().follows_helm_releases {
-            return false;
+            return Pending::NotFollowed;
         }
-        let test = |key: &str, values: &[&str]| Requirement {
-            key: key.to_owned(),
-            test: Test::In(values.iter().map(|it| (*it).to_owned()).collect()),
-        };
-        // The labels of Helm's own record of a release; its contents are never asked for.
-        let records = Selector(vec![
-            test("name", &[&scope.name]),
-            test("owner", &["helm"]),
-            test(
-                "status",
-                &["pending-install", "pending-upgrade", "pending-rollback"],
-            ),
-        ]);
-        let kept_in = scope.kept_in.as_deref().unwrap_or(&scope.namespace);
-        let found = self.list(&secrets, Some(kept_in), &records);
-        matches!(found, Lookup::Found(pending) if !pending.is_empty())
+        let (namespace, records) = scope.pending_records();
+        Pending::of(&self.list(&secrets, Some(namespace), &records))
     }
 
     fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
@@ -276,43 +264,62 @@ impl World for View {
         }
     }
 
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         self.known.want_unscheduled();
         glance(self.known.unscheduled(), namespace, selector)
     }
 
-    fn gated(&self, namespace: &str) -> Vec<Value> {
+    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
         glance(self.known.gated(), namespace, &Selector::default())
     }
 
-    fn active(&self, scope: &Scope) -> Option<Timestamp> {
-        let stores = self.known.stores();
-        stores
-            .iter()
-            .filter_map(|(_, store)| store.active(scope))
-            .max()
-    }
-
-    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
-        if let Kind::Builtin(builtin) = kind {
-            return Lookup::Found(builtin.namespaced);
+    /// What a kind that is not served or not granted holds is no part of any scope; of one that is still being read nobody
+    /// can say.
+    fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
+        let mut last = None;
+        for (_, store) in self.known.stores() {
+            match self.usable(&store) {
+                Ok(()) => last = last.max(store.active(scope)),
+                Err(
+                    Unavailable::NotServed | Unavailable::Forbidden | Unavailable::Undiscovered,
+                ) => {}
+                Err(why) => {
+                    // Whoever waits for it hears when that changes.
+                    self.read(&store, Interest::Kind);
+                    return Err(why);
+                }
+            }
         }
-        let (store, details) = self.details(kind);
-        match (self.usable(&store), details.namespaced) {
-            (_, Some(namespaced)) => Lookup::Found(namespaced),
-            (Err(why), None) => Lookup::Unavailable(why),
-            (Ok(()), None) => Lookup::Unavailable(Unavailable::Syncing),
+        Ok(last)
+    }
+
+    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
+        match self.memory().completed(namespace, name) {
+            Some(job) => Lookup::Found(job),
+            None if self.memory().is_loaded() => Lookup::NotFound,
+            None => Lookup::Unavailable(Unavailable::Syncing),
         }
     }
 
-    fn completed_job(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
-        self.known.memory().completed(namespace, name)
+    fn has_passed(&self, revision: &str) -> Lookup<bool> {
+        match self.memory().has_passed(revision) {
+            true => Lookup::Found(true),
+            false if self.memory().is_loaded() => Lookup::Found(false),
+            false => Lookup::Unavailable(Unavailable::Syncing),
+        }
     }
 
-    fn declares_status(&self, kind: &Kind) -> Option<bool> {
+    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
         match kind {
-            Kind::Builtin(_) => None,
-            Kind::Custom { .. } => self.details(kind).1.declares_status,
+            Kind::Builtin(_) => Lookup::NotFound,
+            Kind::Custom { .. } => {
+                let (store, details) = self.details(kind);
+                match (details.declares_status, self.usable(&store)) {
+                    (Some(declares), _) => Lookup::Found(declares),
+                    (None, Ok(())) => Lookup::NotFound,
+                    (None, Err(why)) => Lookup::Unavailable(why),
+                }
+            }
         }
     }
 
@@ -324,10 +331,10 @@ impl World for View {
 
 /// The objects of a namespace, without a note that they were read: nobody is to be woken by them. A gate asks again before
 /// long, and then they are looked at anew.
-fn glance(store: &Store, namespace: &str, selector: &Selector) -> Vec<Value> {
+fn glance(store: &Store, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
     match store.believed_until() {
-        Ok(_) => store.list(Some(namespace), selector),
-        Err(_) => Vec::new(),
+        Ok(_) => Lookup::Found(store.list(Some(namespace), selector)),
+        Err(why) => Lookup::Unavailable(why),
     }
 }
 

@@ -5,12 +5,10 @@ use crate::digest::short;
 use crate::event::Target;
 use crate::known::{Settings, View};
 use jiff::Timestamp;
-use rules::dependent::{self, Dependent, Unknown};
-use rules::judged::Reason;
-use rules::keys;
+use rules::dependent::{self, Dependent};
 use rules::lookup::{Lookup, Unavailable};
-use rules::verdict::{self, Edge, Judgement, Ruling};
-use wire::{Answer, Decision};
+use rules::verdict::{self, Decided, Ground, Ruling};
+use wire::Answer;
 
 /// What came of one question, and the workload above the pod that asked.
 #[derive(Debug)]
@@ -84,10 +82,7 @@ impl Cut {
     }
 }
 
-/// Decides for the pod that `identity` names.
-///
-/// `patient`: what is still being read gets its time before a timeout ends the wait. A controller that has just started
-/// knows nothing yet, and to refuse for that would blame what may long be ready.
+/// Decides for the pod that `identity` names; `patient` as in [`verdict::decide`].
 pub(super) fn answer(
     identity: &Identity,
     settings: &Settings,
@@ -96,7 +91,7 @@ pub(super) fn answer(
     patient: bool,
 ) -> Answered {
     if let Some(what) = view.silent() {
-        return unread(what, Unavailable::Stale).into();
+        return outcome(verdict::unread(what, Unavailable::Stale), None).into();
     }
     let pod = match view.gated_pod(&identity.namespace, &identity.pod) {
         Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
@@ -104,23 +99,27 @@ pub(super) fn answer(
         Lookup::NotFound => {
             let note =
                 "sluice to see this pod, which must carry the label sluice.dev/gated: \"true\"";
-            return provisional(note).into();
+            return outcome(verdict::awaiting(note), None).into();
         }
-        Lookup::Unavailable(why) => return unread("the gated pods", why).into(),
+        Lookup::Unavailable(why) => {
+            return outcome(verdict::unread("the gated pods", why), None).into();
+        }
     };
     if dependent::is_skipped(&pod) {
-        return skipped("the pod").into();
+        return outcome(verdict::skipped("the pod"), None).into();
     }
     let dependent = match Dependent::resolve(&pod, &settings.workloads, view) {
         Lookup::Found(dependent) => dependent,
-        Lookup::NotFound => return provisional("sluice to see the pod's owner").into(),
-        Lookup::Unavailable(why) => return unread("the pod's owner", why).into(),
+        Lookup::NotFound => {
+            return outcome(verdict::awaiting("sluice to see the pod's owner"), None).into();
+        }
+        Lookup::Unavailable(why) => {
+            return outcome(verdict::unread("the pod's owner", why), None).into();
+        }
     };
     let above = above(&dependent);
-    let outcome = match dependent.skipped_on() {
-        Some(place) => skipped(&place),
-        None => decide(dependent, settings, view, now, patient),
-    };
+    let decided = verdict::decide(&dependent, &settings.policy, view, now, patient);
+    let outcome = outcome(decided, Some(dependent));
     Answered { outcome, above }
 }
 
@@ -136,131 +135,35 @@ fn above(dependent: &Dependent) -> Option<Target> {
     })
 }
 
-fn decide(
-    dependent: Dependent,
-    settings: &Settings,
-    view: &View,
-    now: Timestamp,
-    patient: bool,
-) -> Outcome {
-    let terms = dependent.terms();
-    let passed = view.has_passed(&dependent, &terms);
-    let deadline = terms.terms.deadline(dependent.started);
-    let deadline = deadline.filter(|deadline| now < *deadline);
-    let listed = dependent.dependencies(settings.policy.config_depends_on, view);
-    let Judgement { edges, again } = match listed {
-        Ok(mut dependencies) => {
-            if passed {
-                dependencies.retain(|dependency| dependent.asks_again(dependency));
-            }
-            verdict::judge(&dependent, dependencies, &settings.policy, view, now)
-        }
-        Err(_) if passed => Judgement::default(),
-        Err(error) => {
-            let provisional = error == Unknown::Plans(Unavailable::Syncing);
-            let note = match error {
-                Unknown::Plans(why) => reading("the plans", why),
-                Unknown::Text(error) => {
-                    format!("annotations that can be read; correct them: {error}")
-                }
-            };
-            let ruling = if patient && provisional {
-                Ruling::Wait
-            } else {
-                verdict::rule(&terms.terms, dependent.started, &[], now)
-            };
-            return ruled(&ruling, bare(Decision::Wait, &note), provisional, deadline);
-        }
-    };
-    if passed && edges.is_empty() {
-        let note = "asking again: another pod of this revision has passed its gate before";
-        return Outcome::Open(told(Decision::Open, note), Opened::Passed);
-    }
-    let answer = verdict::answer(&edges);
-    if answer.verdict == Decision::Open {
-        return Outcome::Open(sealed(answer), Opened::Satisfied(Box::new(dependent)));
-    }
-    let syncing = |edge: &Edge| edge.judged.reason == Reason::Syncing;
-    let provisional = edges.iter().any(syncing);
-    // A Job that is not there may be one that is remembered.
-    let early = patient && (provisional || !view.memory().is_loaded());
-    let ruling = if early {
-        Ruling::Wait
-    } else {
-        verdict::rule(&terms.terms, dependent.started, &edges, now)
-    };
-    let again = [deadline, again].into_iter().flatten().min();
-    ruled(&ruling, answer, provisional, again)
-}
-
-/// The outcome of a ruling on a wait.
-fn ruled(ruling: &Ruling, answer: Answer, provisional: bool, again: Option<Timestamp>) -> Outcome {
-    let answer = sealed(ruling.over(answer));
-    match ruling {
-        Ruling::Proceed(_) => Outcome::Open(answer, Opened::Cut(Cut::Timeout)),
-        Ruling::TimedOut(_) => Outcome::Refuse(answer, Cut::Timeout),
-        Ruling::DependencyFailed(_) => Outcome::Refuse(answer, Cut::Failure),
-        Ruling::Wait | Ruling::Late(_) => Outcome::Wait(Waiting {
+/// What it comes to for the one who asks.
+fn outcome(decided: Decided, dependent: Option<Dependent>) -> Outcome {
+    let Decided {
+        answer,
+        ground,
+        provisional,
+        again,
+        ..
+    } = decided;
+    let answer = sealed(answer);
+    let wait = |answer, late| {
+        Outcome::Wait(Waiting {
             answer,
             provisional,
-            late: *ruling != Ruling::Wait,
+            late,
             again,
-        }),
-    }
-}
-
-/// `place` is where the annotation is.
-fn skipped(place: &str) -> Outcome {
-    let note = format!("asking: {} is \"true\" on {place}", keys::SKIP);
-    Outcome::Open(told(Decision::Open, &note), Opened::Cut(Cut::Skip))
-}
-
-/// A wait for something that will be known in a moment.
-fn provisional(note: &str) -> Outcome {
-    undecided(note, true)
-}
-
-/// A wait while not even the terms are known.
-fn undecided(note: &str, provisional: bool) -> Outcome {
-    Outcome::Wait(Waiting {
-        answer: told(Decision::Wait, note),
-        provisional,
-        late: false,
-        again: None,
-    })
-}
-
-/// An answer without dependencies. The note is worded to follow "waiting for", or "open without".
-fn told(verdict: Decision, note: &str) -> Answer {
-    sealed(bare(verdict, note))
-}
-
-/// The same before it has its digest.
-fn bare(verdict: Decision, note: &str) -> Answer {
-    Answer {
-        verdict,
-        digest: String::new(),
-        dependencies: Vec::new(),
-        note: Some(note.to_owned()),
-    }
-}
-
-fn unread(what: &str, why: Unavailable) -> Outcome {
-    undecided(&reading(what, why), why == Unavailable::Syncing)
-}
-
-/// What is waited for while something cannot be read. Worded as [`told`] says.
-fn reading(what: &str, why: Unavailable) -> String {
-    match why {
-        Unavailable::Syncing => format!("sluice to read {what}"),
-        Unavailable::NotServed => format!("the API server to serve the kind of {what}"),
-        Unavailable::Forbidden => {
-            format!("the right to watch {what}: sluice's ClusterRole lacks it")
+        })
+    };
+    match (ground, dependent) {
+        (Ground::Skipped, _) => Outcome::Open(answer, Opened::Cut(Cut::Skip)),
+        (Ground::Satisfied, Some(dependent)) => {
+            Outcome::Open(answer, Opened::Satisfied(Box::new(dependent)))
         }
-        Unavailable::Stale => format!("sluice to reach the API server again, to read {what}"),
-        Unavailable::Undiscovered => {
-            format!("the API server to tell whether it serves the kind of {what}")
-        }
+        (Ground::Passed | Ground::Satisfied, _) => Outcome::Open(answer, Opened::Passed),
+        (Ground::Ruled(Ruling::Proceed(_)), _) => Outcome::Open(answer, Opened::Cut(Cut::Timeout)),
+        (Ground::Ruled(Ruling::TimedOut(_)), _) => Outcome::Refuse(answer, Cut::Timeout),
+        (Ground::Ruled(Ruling::DependencyFailed(_)), _) => Outcome::Refuse(answer, Cut::Failure),
+        (Ground::Ruled(Ruling::Late(_)), _) => wait(answer, true),
+        (Ground::Ruled(Ruling::Wait) | Ground::Unread(_), _) => wait(answer, false),
     }
 }
 

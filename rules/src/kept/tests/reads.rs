@@ -6,8 +6,10 @@ use crate::advice::{self, Advice, Seen, Served, Target, Windows, Workload};
 use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::gate::{self, Gate};
+use crate::holder::{Holder, Wave};
 use crate::judged::Judged;
-use crate::lookup::Lookup;
+use crate::lookup::{Lookup, Unavailable};
+use crate::memory::{self, CompletedJob};
 use crate::object::{carried, controller_of, group_kind, written};
 use crate::plan;
 use crate::profile;
@@ -15,7 +17,7 @@ use crate::scope::{self, Position, Scope};
 use crate::selector::Selector;
 use crate::slots::Claim;
 use crate::verdict::{self, Policy};
-use crate::world::World;
+use crate::world::{Objects, Pending, World};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -36,7 +38,7 @@ impl Cluster<'_> {
     }
 }
 
-impl World for Cluster<'_> {
+impl Objects for Cluster<'_> {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         let found = self.find(|it| {
             let metadata = &it["metadata"];
@@ -63,32 +65,62 @@ impl World for Cluster<'_> {
         }))
     }
 
+    fn namespaced(&self, _: &Kind) -> Lookup<bool> {
+        Lookup::Found(true)
+    }
+}
+
+impl World for Cluster<'_> {
+    fn kinds(&self) -> Vec<Kind> {
+        scope::workloads().collect()
+    }
+
+    fn is_granted(&self, _: &Kind) -> bool {
+        true
+    }
+
+    fn active(&self, _: &Scope) -> Result<Option<Timestamp>, Unavailable> {
+        Ok(None)
+    }
+
+    fn pending(&self, _: &Scope) -> Pending {
+        Pending::NotFollowed
+    }
+
+    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
+        Lookup::Found(Vec::new())
+    }
+
+    fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {
+        Lookup::NotFound
+    }
+
+    fn has_passed(&self, _: &str) -> Lookup<bool> {
+        Lookup::Found(false)
+    }
+
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
         Lookup::Found(self.find(|it| is_plan(it) && it["metadata"]["namespace"] == namespace))
     }
 
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Vec<Value> {
-        self.find(|it| {
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        Lookup::Found(self.find(|it| {
             it["kind"] == "Pod"
                 && it["metadata"]["namespace"] == namespace
                 && it["spec"]["nodeName"].is_null()
                 && selector.selects(it)
-        })
+        }))
     }
 
-    fn gated(&self, namespace: &str) -> Vec<Value> {
-        self.find(|it| {
+    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        Lookup::Found(self.find(|it| {
             it["metadata"]["namespace"] == namespace
                 && it["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
-        })
+        }))
     }
 
-    fn namespaced(&self, _: &Kind) -> Lookup<bool> {
+    fn declares_status(&self, _: &Kind) -> Lookup<bool> {
         Lookup::Found(true)
-    }
-
-    fn declares_status(&self, _: &Kind) -> Option<bool> {
-        Some(true)
     }
 
     fn health(&self, _: &Value) -> Option<Judged> {
@@ -99,7 +131,7 @@ impl World for Cluster<'_> {
 /// For advice of what a workload waits for; the workload itself is there whole.
 impl Seen for Cluster<'_> {
     fn object(&self, _: &Workload<'_>, named: &ObjectRef) -> Lookup<Target> {
-        match World::object(self, &named.kind, named.namespace.as_deref(), &named.name) {
+        match Objects::object(self, &named.kind, named.namespace.as_deref(), &named.name) {
             Lookup::Found(object) => Lookup::Found(Target {
                 object,
                 same_release: None,
@@ -189,6 +221,7 @@ fn of_object(object: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) 
     note("chart", &(scope::chart(object), scope::app(object)));
     note("revision", &(carried(object), written(object)));
     note("owner", &controller_of(object));
+    note("remembered", &memory::completed(object));
     if is_plan(object) {
         note("plan", &plan::flaw_in(object, world, |_| true));
     }
@@ -231,7 +264,13 @@ fn of_pod(pod: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) {
     let dependencies = dependent.dependencies(true, world);
     note("waits", &dependencies);
     let dependencies = dependencies.unwrap_or_default();
-    let judged = verdict::judge(&dependent, dependencies, &Policy::default(), world, now);
+    let judged = verdict::judge(
+        &dependent,
+        dependencies,
+        &Policy::of_the_chart(),
+        world,
+        now,
+    );
     note("judged", &judged);
 }
 

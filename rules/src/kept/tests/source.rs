@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 34] = [
+pub(super) const NO_FIELDS: [&str; 36] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -24,6 +24,9 @@ pub(super) const NO_FIELDS: [&str; 34] = [
     "subchart",
     "updated",
     "warning",
+    // A label of Helm's own records, and its value: all labels are kept.
+    "helm",
+    "owner",
     // API groups, and suffixes of quantities.
     "apps",
     "batch",

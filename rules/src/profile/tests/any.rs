@@ -100,7 +100,7 @@ fn an_entry_of_a_list_is_known_by_the_kind_that_was_asked_for() {
         &Kind::Builtin(&DEPLOYMENT),
         &entry,
         State::Ready,
-        &Cluster::empty(),
+        &Cluster::empty().world(),
         noon(),
     );
     assert_eq!(judged.message, "Replicas: 0/1");
@@ -114,7 +114,7 @@ fn what_cannot_be_judged_waits() {
         &kind_of(&pod),
         &json!("odd"),
         State::Ready,
-        &Cluster::empty(),
+        &Cluster::empty().world(),
         noon(),
     );
     assert_eq!(odd.reason, Reason::Unjudgeable);
@@ -132,10 +132,10 @@ proptest! {
         let world = Cluster {
             object: world.first().cloned().map_or(Lookup::NotFound, Lookup::Found),
             list: Lookup::Found(world),
-            declares_status: None,
+            declares_status: Lookup::NotFound,
             health: None,
         };
-        let judged = judge(&kind_of(&object), &object, state, &world, noon());
+        let judged = judge(&kind_of(&object), &object, state, &world.world(), noon());
         prop_assert_eq!(judged.satisfied, judged.reason == Reason::Satisfied);
         prop_assert!(!judged.message.is_empty());
         if state != State::Present {
@@ -145,7 +145,7 @@ proptest! {
 
     #[test]
     fn judge_takes_any_json(object in any_json()) {
-        let judged = judge(&kind_of(&object), &object, State::Ready, &Cluster::empty(), noon());
+        let judged = judge(&kind_of(&object), &object, State::Ready, &Cluster::empty().world(), noon());
         prop_assert!(object.is_object() || !judged.satisfied);
     }
 }

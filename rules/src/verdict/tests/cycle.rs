@@ -12,7 +12,7 @@ fn deployment(name: &str, depends_on: &str) -> Value {
 
 fn told(dependent: &str, objects: Vec<Value>) -> Vec<String> {
     let pod = owned("Pod", "p", Some(("Deployment", dependent)), json!({}));
-    let edges = edges_of(&pod, &Cluster::of(objects), &Policy::default());
+    let edges = edges_of(&pod, &Cluster::of(objects), &Policy::of_the_chart());
     let text = |edge: &Edge| format!("{}: {}", edge.judged.reason, edge.judged.message);
     edges.iter().map(text).collect()
 }
@@ -52,7 +52,7 @@ fn a_list_that_does_not_count_closes_no_cycle() {
     let reason = |config_depends_on: bool| {
         let policy = Policy {
             config_depends_on,
-            ..Policy::default()
+            ..Policy::of_the_chart()
         };
         edges_of(&pod, &cluster, &policy)[0].judged.reason
     };

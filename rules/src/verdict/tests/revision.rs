@@ -66,7 +66,7 @@ fn lockstep_stays_within_the_namespace() {
     let old = of_revision(job("data", "y", "x", true), "1");
     let policy = Policy {
         cross_namespace: CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]),
-        ..Policy::default()
+        ..Policy::of_the_chart()
     };
     let edges = edges_of(&pod, &Cluster::of(vec![old]), &policy);
     assert_eq!(edges[0].judged.reason, Reason::Satisfied);

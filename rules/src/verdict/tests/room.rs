@@ -53,7 +53,7 @@ const WAY_OUT: &str = ": give the cluster room, lower requests, or delete a pod 
 fn told(depends_on: &str, pods: &[Value], more: Vec<Value>) -> String {
     let objects = [deployment("api", depends_on), deployment("db", "")].concat();
     let cluster = Cluster::of([objects, pods.to_vec(), more].concat());
-    let edges = edges_of(&pod_of("api"), &cluster, &Policy::default());
+    let edges = edges_of(&pod_of("api"), &cluster, &Policy::of_the_chart());
     let Judged {
         status,
         reason,
@@ -137,7 +137,7 @@ fn a_service_leads_to_the_pods_that_lack_room() {
 fn of_another_namespace_nothing_is_told() {
     let allowed = Policy {
         cross_namespace: CrossNamespace(vec![("shop".to_owned(), "data".to_owned())]),
-        ..Policy::default()
+        ..Policy::of_the_chart()
     };
     let abroad = |mut it: Value| {
         it["metadata"]["namespace"] = json!("data");

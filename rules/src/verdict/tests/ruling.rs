@@ -16,7 +16,7 @@ fn ruled(depends_on: &str, beside: &[(&str, &str)], objects: Vec<Value>, after: 
     let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
         panic!("resolved")
     };
-    let edges = edges_of(&pod, &cluster, &Policy::default());
+    let edges = edges_of(&pod, &cluster, &Policy::of_the_chart());
     let now = Timestamp::from_second(after).expect("in range");
     let terms = dependent.terms().all().expect("legal");
     rule(&terms, dependent.started, &edges, now)
@@ -128,7 +128,7 @@ fn a_ruling_is_told_beside_what_is_waited_for() {
         let answer = answer(&edges_of(
             &pod("job/a"),
             &Cluster::of(vec![]),
-            &Policy::default(),
+            &Policy::of_the_chart(),
         ));
         let answer = ruling.over(answer);
         (answer.verdict, answer.note.unwrap_or_default())

@@ -24,7 +24,7 @@ pub(super) fn failed_job(name: &str, app: &str) -> Value {
 
 /// `wait InProgress JobNotComplete: 1 of 2 ready; ...`
 pub(super) fn told(pod: &Value, cluster: &Cluster) -> String {
-    let edges = edges_of(pod, cluster, &Policy::default());
+    let edges = edges_of(pod, cluster, &Policy::of_the_chart());
     let [edge] = edges.as_slice() else {
         panic!("one edge")
     };
@@ -139,7 +139,7 @@ fn another_namespace_is_told_nothing_of_its_selected_objects() {
     let foreign = pod("- {kind: Job, namespace: data, selector: app=seed}");
     let namespace = |who: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "data", "annotations": {"sluice.dev/allow-dependents-from": who}}});
     let with = |objects: Vec<Value>| {
-        edges_of(&foreign, &Cluster::of(objects), &Policy::default()).remove(0)
+        edges_of(&foreign, &Cluster::of(objects), &Policy::of_the_chart()).remove(0)
     };
     let seed = job("data", "y", "seed", false);
     let refused = with(vec![namespace("other"), seed.clone()]);

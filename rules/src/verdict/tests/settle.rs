@@ -18,7 +18,7 @@ fn told_at(now: i64, pod: &Value, job: Value) -> (Reason, Option<i64>) {
     let judgement = judge(
         &dependent,
         dependencies,
-        &Policy::default(),
+        &Policy::of_the_chart(),
         &cluster,
         at(now),
     );
@@ -89,45 +89,19 @@ fn another_release_is_not_replaced_by_this_one() {
     );
 }
 
-/// A cluster in which Helm is at work on every release.
-struct Pending(Cluster);
-
-impl World for Pending {
-    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
-        self.0.object(kind, namespace, name)
-    }
-
-    fn list(&self, kind: &Kind, namespace: Option<&str>, by: &Selector) -> Lookup<Vec<Value>> {
-        self.0.list(kind, namespace, by)
-    }
-
-    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
-        self.0.namespaced(kind)
-    }
-
-    fn declares_status(&self, kind: &Kind) -> Option<bool> {
-        self.0.declares_status(kind)
-    }
-
-    fn health(&self, object: &Value) -> Option<Judged> {
-        self.0.health(object)
-    }
-
-    fn is_pending(&self, _: &crate::scope::Scope) -> bool {
-        true
-    }
-}
-
 #[test]
 fn while_helm_is_at_work_an_old_object_is_waited_for_but_not_for_ever() {
     let pod = new_pod("job/seed");
     let reason = |now: i64, made: i64| {
-        let world = Pending(Cluster::of(vec![seed(made)]));
+        let world = Cluster {
+            pending: Pending::Yes,
+            ..Cluster::of(vec![seed(made)])
+        };
         let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &world) else {
             panic!("resolved")
         };
         let dependencies = dependent.dependencies(true, &world).unwrap();
-        let policy = Policy::default();
+        let policy = Policy::of_the_chart();
         judge(&dependent, dependencies, &policy, &world, at(now)).edges[0]
             .judged
             .reason

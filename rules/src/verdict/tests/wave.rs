@@ -129,7 +129,13 @@ fn a_wave_is_not_passed_because_it_is_empty_so_far() {
     let judged = |second: i64| {
         let dependencies = dependent.dependencies(true, &cluster).unwrap();
         let now = Timestamp::from_second(second).unwrap();
-        judge(&dependent, dependencies, &Policy::default(), &cluster, now)
+        judge(
+            &dependent,
+            dependencies,
+            &Policy::of_the_chart(),
+            &cluster,
+            now,
+        )
     };
     let early = judged(0);
     assert_eq!(early.edges[0].judged.reason, Reason::Settling);

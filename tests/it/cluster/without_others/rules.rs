@@ -1,5 +1,6 @@
 //! Rules of the administrator, in CEL.
 
+use crate::cluster::judged::assert_told;
 use harness::cluster::{Defined, Namespace, Program, alone, deployment, finally, sluice};
 use serde_json::json;
 
@@ -54,6 +55,8 @@ async fn is_mended(ns: &Namespace) {
     api.waits_for(&one, "RuleError").await;
     rules(ns, "status.word == 'Settled'").await;
     api.waits_for(&one, "InProgress").await;
+    assert_told(ns, &api, "InProgress", 3).await;
     ns.set_status(&reference, &json!({"word": "Settled"})).await;
     api.starts().await;
+    assert_told(ns, &api, "Satisfied", 0).await;
 }

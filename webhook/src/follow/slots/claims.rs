@@ -59,12 +59,9 @@ fn waits(pod: &Value) -> bool {
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {
-    let passed = view.has_passed(dependent, &dependent.terms());
-    let Ok(mut dependencies) = dependent.dependencies(settings.policy.config_depends_on, view)
-    else {
+    let Ok(mut dependencies) = dependent.asked(settings.policy.config_depends_on, view) else {
         return false;
     };
-    dependencies.retain(|it| !passed || dependent.asks_again(it));
     let claims = |it: &rules::dependency::Dependency| matches!(it.reference, Reference::Slot(_));
     if !dependencies.iter().any(claims) {
         return false;

@@ -3,7 +3,7 @@
 use super::*;
 use futures::FutureExt;
 use rules::kinds::Kind;
-use rules::world::World;
+use rules::world::Objects;
 use serde_json::json;
 
 fn texts(text: &str) -> BTreeMap<String, String> {

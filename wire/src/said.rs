@@ -1,8 +1,21 @@
-//! The words of a log line: pure, and safe to print whatever the status service sent.
+//! What a gate says in its log: the words that it writes, and how they are read back.
+//!
+//! Pure, and safe to print whatever the status service sent.
 
+use crate::{Answer, Decision, Report};
 use std::fmt;
 use std::time::Duration;
-use wire::{Answer, Report};
+
+/// What each line begins with.
+pub const SPEAKER: &str = "sluice-gate: ";
+/// Still waiting, and for how long so far.
+pub const WAITING: &str = "waiting";
+/// It has opened.
+pub const OPEN: &str = "open";
+/// Policy says that the wait has failed.
+pub const REFUSED: &str = "refused";
+/// It cannot ask, and ends.
+pub const MISCONFIGURED: &str = "misconfigured";
 
 /// Longest name of a dependency that is printed, in characters: namespace, kind with group, name.
 const NAME: usize = 320;
@@ -11,17 +24,82 @@ const WORD: usize = 64;
 /// Longest message or note.
 const MESSAGE: usize = 400;
 
-/// `Job/migrate: InProgress (JobNotComplete: Job in progress), and 2 others; NOTE`: the unsatisfied dependency whose
-/// name comes first, how many more there are, and the answer's note. `None` where the answer has neither.
-pub(crate) fn unsatisfied(answer: &Answer) -> Option<String> {
-    let open = || {
-        answer
-            .dependencies
-            .iter()
-            .filter(|report| !report.satisfied)
+/// A line that says how a wait stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The whole line, without [`SPEAKER`].
+    pub line: String,
+    /// What it comes to.
+    pub decision: Decision,
+    /// The dependency that it names, if it names one.
+    pub about: Option<About>,
+}
+
+/// What a line says of one dependency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// As [`Report::dependency`].
+    pub dependency: String,
+    /// As [`Report::reason`].
+    pub reason: String,
+}
+
+/// The last line of a log that says how the wait stands; others tell of addresses and files.
+pub fn last(log: &str) -> Option<Said> {
+    let lines = log.lines().rev();
+    lines
+        .filter_map(|line| line.strip_prefix(SPEAKER))
+        .find_map(read)
+}
+
+fn read(line: &str) -> Option<Said> {
+    let word = line.split([' ', ':']).next()?;
+    let decision = match word {
+        WAITING => Decision::Wait,
+        OPEN => Decision::Open,
+        REFUSED | MISCONFIGURED => Decision::Refuse,
+        _ => return None,
     };
-    let first = open().min_by_key(|report| (&report.name, &report.dependency));
-    let named = first.map(|report| format!("{}{}", dependency(report), others(open().count() - 1)));
+    // What comes before it is how long the gate has waited.
+    let marks = [" for ", ", without ", ": "];
+    let rest = marks.iter().find_map(|mark| Some(line.split_once(mark)?.1));
+    Some(Said {
+        line: line.to_owned(),
+        decision,
+        about: rest.and_then(about),
+    })
+}
+
+/// Reads `Job/migrate: InProgress (JobNotComplete`: a dependency may hold brackets, a status is one word.
+fn about(text: &str) -> Option<About> {
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(char::is_alphanumeric);
+    text.match_indices(" (").find_map(|(at, bracket)| {
+        let (dependency, status) = text[..at].rsplit_once(": ")?;
+        let reason = text[at + bracket.len()..].split([')', ':']).next()?;
+        (is_word(status) && is_word(reason)).then(|| About {
+            dependency: dependency.to_owned(),
+            reason: reason.to_owned(),
+        })
+    })
+}
+
+/// The unsatisfied dependency whose name comes first: the one that is named.
+pub fn first(answer: &Answer) -> Option<&Report> {
+    open(answer).min_by_key(|report| (&report.name, &report.dependency))
+}
+
+fn open(answer: &Answer) -> impl Iterator<Item = &Report> {
+    answer
+        .dependencies
+        .iter()
+        .filter(|report| !report.satisfied)
+}
+
+/// `Job/migrate: InProgress (JobNotComplete: Job in progress), and 2 others; NOTE`: [`first`], how many more there are, and
+/// the answer's note. `None` where the answer has neither.
+pub fn unsatisfied(answer: &Answer) -> Option<String> {
+    let others = || others(open(answer).count() - 1);
+    let named = first(answer).map(|report| format!("{}{}", dependency(report), others()));
     let note = answer.note.as_deref().map(|note| clean(note, MESSAGE));
     match (named, note) {
         (Some(named), Some(note)) => Some(format!("{named}; {note}")),
@@ -61,7 +139,7 @@ fn others(count: usize) -> String {
 
 /// One line of at most `limit` characters: control characters, and those that reorder what a terminal shows, are
 /// escaped, and a text that is longer ends in `...`.
-pub(crate) fn clean(text: &str, limit: usize) -> String {
+pub fn clean(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (place, character) in text.trim().chars().enumerate() {
         if place == limit {
@@ -83,7 +161,7 @@ fn reorders(character: char) -> bool {
 }
 
 /// `3s`, `1m03s`, `1h02m03s`.
-pub(crate) struct Elapsed(pub(crate) Duration);
+pub struct Elapsed(pub Duration);
 
 impl fmt::Display for Elapsed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,7 +178,6 @@ impl fmt::Display for Elapsed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::Decision;
 
     fn report(dependency: &str, satisfied: bool, message: Option<&str>) -> Report {
         Report {

@@ -1,6 +1,7 @@
 //! The controller's Deployment.
 
 use super::Finding;
+use crate::installation::argument;
 use rules::lookup::Lookup;
 use serde_json::Value;
 
@@ -78,7 +79,7 @@ pub(super) fn versions(deployment: &Value) -> Finding {
     let chart = deployment.pointer("/metadata/labels/app.kubernetes.io~1version");
     let chart = chart.and_then(Value::as_str).unwrap_or("unknown");
     let image = text(deployment, "/spec/template/spec/containers/0/image");
-    let gate = argument(deployment, "--gate-image=").unwrap_or_default();
+    let gate = argument(deployment, "--gate-image").unwrap_or_default();
     let told = format!("chart {chart}, controller {image}, gate {gate}, kubectl sluice {ours}");
     match (tag(image), tag(gate)) {
         (Some(controller), Some(of_gate)) if controller != of_gate => {
@@ -100,13 +101,6 @@ pub(super) fn versions(deployment: &Value) -> Finding {
         );
     }
     Finding::ok(VERSIONS, told)
-}
-
-/// The value of one of the controller's arguments.
-pub(super) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str> {
-    let args = deployment.pointer("/spec/template/spec/containers/0/args")?;
-    let mut args = args.as_array()?.iter().filter_map(Value::as_str);
-    args.find_map(|it| it.strip_prefix(flag))
 }
 
 /// The tag of an image; a digest tells no version.

@@ -1,0 +1,44 @@
+//! The gate's own last word: what its container wrote last.
+
+use kube::api::LogParams;
+use kube::core::request::Request;
+use kube::{Client, Error};
+use rules::keys;
+use wire::said::{self, Said};
+
+/// The lines that are asked for: among the last few is one that says how it stands.
+const LINES: i64 = 20;
+
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// What it said last of its wait.
+    Said(Said),
+    /// It has not said anything yet.
+    Nothing,
+    /// The log cannot be had, and why.
+    Unheard(String),
+}
+
+/// Asks for the log of a pod's gate. Whatever goes wrong is an answer: the cluster can be judged without it.
+pub(crate) async fn last(client: &Client, namespace: &str, pod: &str) -> Word {
+    let params = LogParams {
+        container: Some(keys::GATE_CONTAINER.to_owned()),
+        tail_lines: Some(LINES),
+        ..LogParams::default()
+    };
+    let request = Request::new(format!("/api/v1/namespaces/{namespace}/pods"));
+    let request = match request.logs(pod, &params) {
+        Ok(request) => request,
+        Err(error) => return Word::Unheard(error.to_string()),
+    };
+    match client.request_text(request).await {
+        Ok(log) => said::last(&log).map_or(Word::Nothing, Word::Said),
+        // The container has not started yet, or the pod is gone by now.
+        Err(Error::Api(status)) if matches!(status.code, 400 | 404) => Word::Nothing,
+        Err(Error::Api(status)) if status.code == 403 => Word::Unheard(format!(
+            "that takes the right to get pods/log in namespace {namespace}"
+        )),
+        Err(error) => Word::Unheard(error.to_string()),
+    }
+}

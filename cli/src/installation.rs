@@ -1,0 +1,139 @@
+//! The installed sluice, read with the caller's own rights: what it is set to, and what it may read.
+//!
+//! `check` looks at whether that is in order; `status` and `graph` judge by it.
+
+mod read;
+mod rights;
+mod settings;
+
+pub(crate) use read::{get, list};
+pub(crate) use rights::Rights;
+pub(crate) use settings::{Settings, argument};
+
+use crate::health_rules;
+use anyhow::Result;
+use kube::Client;
+use rules::health::Rules;
+use rules::lookup::Lookup;
+use serde_json::Value;
+
+/// What every object of the chart is called.
+pub(crate) const NAME: &str = "sluice";
+
+/// The labels of the controller's Deployment.
+const LABELS: &str = "app.kubernetes.io/name=sluice,app.kubernetes.io/component=controller";
+
+/// What was found of it.
+#[derive(Debug)]
+pub(crate) struct Installation {
+    /// The controller's Deployments; there should be one.
+    pub(crate) deployments: Lookup<Vec<Value>>,
+    /// The ConfigMap of the administrator's health rules; not found where none is named.
+    pub(crate) health_rules: Lookup<Value>,
+    /// The ClusterRoles of the controller's account.
+    pub(crate) roles: Lookup<Vec<Value>>,
+}
+
+/// What the installed sluice judges by.
+#[derive(Debug)]
+pub(crate) struct Basis {
+    pub(crate) settings: Settings,
+    pub(crate) rights: Rights,
+    /// The administrator's health rules.
+    pub(crate) rules: Rules,
+    /// What the caller may not see, and what is taken for it.
+    pub(crate) unseen: Vec<String>,
+}
+
+impl Installation {
+    /// Looks in one namespace, where it is known, else in all of them.
+    pub(crate) async fn read(client: &Client, namespace: Option<&str>) -> Result<Self> {
+        let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
+        let path = format!("/apis/apps/v1{place}/deployments");
+        let deployments = list(client, &path, Some(LABELS)).await?;
+        let settings = first(&deployments).map(Settings::of);
+        let health_rules = match settings.as_ref().and_then(Settings::health_rules) {
+            Some((namespace, name)) => {
+                let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+                get(client, &path, name).await?
+            }
+            None => Lookup::NotFound,
+        };
+        let account = settings.as_ref().and_then(|it| it.namespace.as_deref());
+        Ok(Self {
+            roles: rights::roles(client, account.or(namespace)).await?,
+            deployments,
+            health_rules,
+        })
+    }
+
+    /// What to judge by; for each part that cannot be seen the chart's defaults, and a line that says so. `namespace` is
+    /// where sluice is installed, as far as anybody else knows.
+    pub(crate) async fn basis(client: &Client, namespace: Option<&str>) -> Result<Basis> {
+        let installation = Self::read(client, namespace).await?;
+        Ok(installation.judged_by(namespace))
+    }
+
+    fn judged_by(self, namespace: Option<&str>) -> Basis {
+        let mut unseen = Vec::new();
+        let home = namespace.unwrap_or("sluice-system");
+        let settings = first(&self.deployments).map(Settings::of);
+        if settings.is_none() {
+            let (why, way_out) = match self.deployments {
+                Lookup::Unavailable(_) => (
+                    "cannot see sluice's settings",
+                    format!("; that takes the right to list Deployments in namespace {home}"),
+                ),
+                Lookup::Found(_) | Lookup::NotFound => {
+                    ("there is no Deployment of sluice", String::new())
+                }
+            };
+            unseen.push(format!("{why}: judged by the chart's defaults{way_out}"));
+        }
+        let is_there = settings.is_some();
+        let settings = settings.unwrap_or_else(|| Settings::of_the_chart(namespace));
+        let rules = self.rules(&settings, &mut unseen);
+        let rights = match &self.roles {
+            Lookup::Found(granted) => Rights::of(granted),
+            Lookup::NotFound if is_there => Rights::default(),
+            Lookup::NotFound => Rights::by_settings(&settings),
+            Lookup::Unavailable(_) => {
+                unseen.push(format!(
+                    "cannot see what sluice may read: judged by its settings; that takes the right to get ClusterRole {NAME}"
+                ));
+                Rights::by_settings(&settings)
+            }
+        };
+        Basis {
+            settings,
+            rights,
+            rules,
+            unseen,
+        }
+    }
+
+    /// The administrator's rules, as the controller reads them.
+    fn rules(&self, settings: &Settings, unseen: &mut Vec<String>) -> Rules {
+        let Some((namespace, name)) = settings.health_rules() else {
+            return Rules::default();
+        };
+        let place = format!("ConfigMap {namespace}/{name}");
+        match &self.health_rules {
+            Lookup::Found(map) => health_rules::of_config_map(&place, map).0,
+            Lookup::NotFound => Rules::unreadable(format!("{place} does not exist")),
+            Lookup::Unavailable(_) => {
+                unseen.push(format!(
+                    "cannot see the administrator's health rules: judged by the library's; that takes the right to get {place}"
+                ));
+                Rules::default()
+            }
+        }
+    }
+}
+
+fn first(deployments: &Lookup<Vec<Value>>) -> Option<&Value> {
+    match deployments {
+        Lookup::Found(found) => found.first(),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    }
+}

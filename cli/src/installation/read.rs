@@ -1,0 +1,44 @@
+//! Single questions to the API server. What may not be read is an answer, not an error.
+
+use anyhow::{Context, Result};
+use kube::api::{GetParams, ListParams};
+use kube::core::request::Request;
+use kube::{Client, Error};
+use rules::lookup::{Lookup, Unavailable};
+use serde_json::Value;
+
+pub(crate) async fn get(client: &Client, path: &str, name: &str) -> Result<Lookup<Value>> {
+    let request = Request::new(path).get(name, &GetParams::default())?;
+    seen(client.request(request).await)
+}
+
+/// The objects of a path, or those of them with this label.
+pub(crate) async fn list(
+    client: &Client,
+    path: &str,
+    label: Option<&str>,
+) -> Result<Lookup<Vec<Value>>> {
+    let all = ListParams::default();
+    let params = label.map_or(all.clone(), |label| all.labels(label));
+    let request = Request::new(path).list(&params)?;
+    let page = seen(client.request::<Value>(request).await)?;
+    Ok(match page {
+        Lookup::Found(mut page) => match page["items"].take() {
+            Value::Array(items) => Lookup::Found(items),
+            _ => Lookup::Found(Vec::new()),
+        },
+        Lookup::NotFound => Lookup::NotFound,
+        Lookup::Unavailable(why) => Lookup::Unavailable(why),
+    })
+}
+
+fn seen(answer: kube::Result<Value>) -> Result<Lookup<Value>> {
+    match answer {
+        Ok(value) => Ok(Lookup::Found(value)),
+        Err(Error::Api(status)) if status.code == 404 => Ok(Lookup::NotFound),
+        Err(Error::Api(status)) if status.code == 403 => {
+            Ok(Lookup::Unavailable(Unavailable::Forbidden))
+        }
+        Err(error) => Err(error).context("the API server did not answer"),
+    }
+}

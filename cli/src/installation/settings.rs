@@ -1,0 +1,95 @@
+//! What the controller is set to: its arguments, as the chart writes them.
+
+use rules::kinds::Kind;
+use rules::verdict::{CrossNamespace, Policy};
+use serde_json::Value;
+
+/// What of it a verdict rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// Where it is installed; `None` where nobody can say.
+    pub(crate) namespace: Option<String>,
+    pub(crate) policy: Policy,
+    /// The custom kinds that own pods, as `(group, kind)`.
+    pub(crate) workloads: Vec<(String, String)>,
+    /// The custom kinds beside them that it watches, as `(group, resource)`.
+    pub(crate) custom_kinds: Vec<(String, String)>,
+    /// Whether it looks at the labels of Helm's release Secrets.
+    pub(crate) follows_releases: bool,
+    /// Whether the library of health rules counts.
+    pub(crate) builtin_rules: bool,
+    /// The ConfigMap of what it remembers.
+    pub(crate) memory: String,
+    /// The ConfigMap that says who may run where there is a cap.
+    pub(crate) slots: String,
+    /// The ConfigMap of the administrator's health rules.
+    health_rules: Option<String>,
+}
+
+impl Settings {
+    /// What the arguments of a Deployment say; for what they leave out the controller's own defaults.
+    pub(crate) fn of(deployment: &Value) -> Self {
+        let text = |flag: &str| argument(deployment, flag).map(ToOwned::to_owned);
+        let is = |flag: &str, default: bool| match argument(deployment, flag) {
+            Some(value) => value != "false",
+            None => default,
+        };
+        let namespace = deployment.pointer("/metadata/namespace");
+        Self {
+            policy: Policy {
+                cross_namespace: CrossNamespace(pairs(deployment, "--allow-cross-namespace", "->")),
+                config_depends_on: is("--honor-config-depends-on", true),
+            },
+            workloads: pairs(deployment, "--workloads", "/"),
+            custom_kinds: pairs(deployment, "--custom-kinds", "/"),
+            follows_releases: is("--follow-helm-releases", false),
+            builtin_rules: is("--builtin-health-rules", true),
+            memory: text("--memory-config-map").unwrap_or_else(|| "sluice-memory".to_owned()),
+            slots: text("--slots-config-map").unwrap_or_else(|| "sluice-slots".to_owned()),
+            health_rules: text("--health-rules-configmap").filter(|name| !name.is_empty()),
+            namespace: namespace.and_then(Value::as_str).map(ToOwned::to_owned),
+        }
+    }
+
+    /// The chart's defaults, for who may not see the settings.
+    pub(crate) fn of_the_chart(namespace: Option<&str>) -> Self {
+        Self {
+            namespace: namespace.map(ToOwned::to_owned),
+            workloads: vec![("argoproj.io".to_owned(), "Rollout".to_owned())],
+            ..Self::of(&Value::Null)
+        }
+    }
+
+    /// Namespace and name of the ConfigMap of the administrator's health rules, where one is named.
+    pub(crate) fn health_rules(&self) -> Option<(&str, &str)> {
+        Some((self.namespace.as_deref()?, self.health_rules.as_deref()?))
+    }
+
+    /// The custom kinds that may belong to a wave, a group or a release.
+    pub(crate) fn granted(&self) -> impl Iterator<Item = Kind> {
+        let granted = self.workloads.iter().chain(&self.custom_kinds);
+        granted
+            .cloned()
+            .map(|(group, word)| Kind::Custom { group, word })
+    }
+}
+
+/// The value of one of the controller's arguments; empty for one without a value.
+pub(crate) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str> {
+    let args = deployment.pointer("/spec/template/spec/containers/0/args")?;
+    let mut args = args.as_array()?.iter().filter_map(Value::as_str);
+    args.find_map(|it| match it.strip_prefix(flag)? {
+        "" => Some(""),
+        value => value.strip_prefix('='),
+    })
+}
+
+/// The pairs of a list such as `a->b,c->d`.
+fn pairs(deployment: &Value, flag: &str, separator: &str) -> Vec<(String, String)> {
+    let list = argument(deployment, flag).unwrap_or_default();
+    let pairs = list.split(',').filter_map(|it| it.split_once(separator));
+    let owned = |text: &str| text.trim().to_owned();
+    pairs
+        .map(|(left, right)| (owned(left), owned(right)))
+        .collect()
+}

@@ -1,0 +1,227 @@
+//! The cluster as the installed sluice sees it: by its settings, with its health rules and its memory. What it may not
+//! follow is hidden, whoever else may read it; what the caller may not read nobody can say.
+
+use crate::installation::Basis;
+use crate::reader::Reader;
+use jiff::Timestamp;
+use rules::health;
+use rules::holder::{Holder, Wave};
+use rules::judged::Judged;
+use rules::keys;
+use rules::kinds::{self, Kind};
+use rules::lookup::{Lookup, Unavailable};
+use rules::memory::{self, CompletedJob};
+use rules::object;
+use rules::scope::{self, Scope};
+use rules::selector::Selector;
+use rules::slots::Entry;
+use rules::world::{Objects, Pending, World, leaves_out};
+use serde_json::Value;
+
+/// What the rules look at.
+pub(crate) struct Installed<'a> {
+    pub(crate) reader: &'a Reader,
+    pub(crate) basis: &'a Basis,
+}
+
+impl Installed<'_> {
+    /// Why sluice cannot follow a kind, if it cannot.
+    pub(crate) fn withheld(&self, kind: &Kind) -> Option<Unavailable> {
+        let plural = match kind {
+            Kind::Builtin(builtin) => builtin.plural.to_owned(),
+            Kind::Custom { .. } => match self.reader.plural(kind) {
+                Lookup::Found(plural) => plural,
+                Lookup::NotFound => return Some(Unavailable::NotServed),
+                Lookup::Unavailable(why) => return Some(of_the_caller(why)),
+            },
+        };
+        let may = self.basis.rights.may_follow(kind.group(), &plural);
+        (!may).then_some(Unavailable::Forbidden)
+    }
+
+    /// What sluice writes down in a ConfigMap of its own namespace.
+    fn noted(&self, name: &str) -> Lookup<Value> {
+        let Some(namespace) = &self.basis.settings.namespace else {
+            return Lookup::Unavailable(Unavailable::Hidden);
+        };
+        seen(
+            self.reader
+                .object(&Kind::Builtin(kinds::CONFIG_MAP), Some(namespace), name),
+        )
+    }
+
+    fn remembered(&self) -> Lookup<Value> {
+        self.noted(&self.basis.settings.memory)
+    }
+
+    /// What the caller may not see, and what is taken for it.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        let mut unseen = self.basis.unseen.clone();
+        if self.remembered() == Lookup::Unavailable(Unavailable::Hidden) {
+            let settings = &self.basis.settings;
+            let home = settings.namespace.as_deref().unwrap_or("sluice-system");
+            unseen.push(format!(
+                "cannot see what sluice remembers: judged as if no Job and no revision were remembered; that takes the right to get ConfigMap {} in namespace {home}",
+                settings.memory
+            ));
+        }
+        unseen
+    }
+
+    /// The pods of a namespace that are `wanted`.
+    fn pods(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Lookup<Vec<Value>> {
+        let kind = Kind::Builtin(kinds::POD);
+        let mut found = self.list(&kind, Some(namespace), selector);
+        if let Lookup::Found(pods) = &mut found {
+            pods.retain(wanted);
+        }
+        found
+    }
+}
+
+impl Objects for Installed<'_> {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        match self.withheld(kind) {
+            Some(why) => Lookup::Unavailable(why),
+            None => seen(self.reader.object(kind, namespace, name)),
+        }
+    }
+
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Lookup<Vec<Value>> {
+        match self.withheld(kind) {
+            Some(why) => Lookup::Unavailable(why),
+            None => seen(self.reader.list(kind, namespace, selector)),
+        }
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        seen(self.reader.namespaced(kind))
+    }
+}
+
+impl World for Installed<'_> {
+    /// Beside the workloads the custom kinds that the administrator lets be watched, each once whatever it is called.
+    fn kinds(&self) -> Vec<Kind> {
+        let mut all: Vec<Kind> = scope::workloads().collect();
+        for kind in self.basis.settings.granted() {
+            let kind = self.reader.canonical(kind);
+            if !all.contains(&kind) {
+                all.push(kind);
+            }
+        }
+        all
+    }
+
+    fn is_granted(&self, kind: &Kind) -> bool {
+        let kind = self.reader.canonical(kind.clone());
+        let mut granted = self.basis.settings.granted();
+        granted.any(|it| self.reader.canonical(it) == kind)
+    }
+
+    fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
+        let mut last = None;
+        for kind in self.kinds().into_iter().chain(scope::outspoken()) {
+            let objects = match self.list(&kind, Some(&scope.namespace), &Selector::default()) {
+                Lookup::Found(objects) => objects,
+                Lookup::NotFound => continue,
+                Lookup::Unavailable(why) if leaves_out(self, &kind, why) => continue,
+                Lookup::Unavailable(why) => return Err(why),
+            };
+            let ours = objects
+                .iter()
+                .filter(|it| Scope::of(it).as_ref() == Some(scope));
+            last = ours.filter_map(object::written).chain(last).max();
+        }
+        Ok(last)
+    }
+
+    fn pending(&self, scope: &Scope) -> Pending {
+        let secrets = Kind::Builtin(kinds::SECRET);
+        if !self.basis.settings.follows_releases {
+            return Pending::NotFollowed;
+        }
+        let (namespace, records) = scope.pending_records();
+        Pending::of(&self.list(&secrets, Some(namespace), &records))
+    }
+
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let kind = Kind::Builtin(kinds::CONFIG_MAP);
+        self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
+    }
+
+    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
+        self.noted(&self.basis.settings.slots)
+            .map(|stored| holders(&stored, wave))
+    }
+
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        self.pods(namespace, selector, |pod| pod["spec"]["nodeName"].is_null())
+    }
+
+    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
+        self.pods(namespace, &gated, |_| true)
+    }
+
+    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
+        let entry = |stored: &Value| {
+            let text = stored["data"][memory::job_key(namespace, name)].as_str()?;
+            memory::read(text)
+        };
+        match self.remembered() {
+            Lookup::Found(stored) => entry(&stored).map_or(Lookup::NotFound, Lookup::Found),
+            Lookup::NotFound => Lookup::NotFound,
+            Lookup::Unavailable(why) => Lookup::Unavailable(why),
+        }
+    }
+
+    fn has_passed(&self, revision: &str) -> Lookup<bool> {
+        let key = memory::passed_key(revision);
+        self.remembered()
+            .map(|stored| stored["data"][key].is_string())
+    }
+
+    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+        seen(self.reader.declares_status(kind))
+    }
+
+    fn health(&self, object: &Value) -> Option<Judged> {
+        let Basis {
+            settings, rules, ..
+        } = self.basis;
+        health::judge(rules, settings.builtin_rules, object)
+    }
+}
+
+/// What the caller may not read, sluice may.
+fn seen<T>(found: Lookup<T>) -> Lookup<T> {
+    match found {
+        Lookup::Unavailable(why) => Lookup::Unavailable(of_the_caller(why)),
+        known => known,
+    }
+}
+
+fn of_the_caller(why: Unavailable) -> Unavailable {
+    match why {
+        Unavailable::Forbidden => Unavailable::Hidden,
+        why => why,
+    }
+}
+
+/// Who runs in a wave, as the ConfigMap says.
+fn holders(stored: &Value, wave: &Wave) -> Vec<Holder> {
+    let texts = stored["data"].as_object().into_iter().flatten();
+    let entries = texts.filter_map(|(_, text)| serde_json::from_str::<Entry>(text.as_str()?).ok());
+    let mut ours = entries.filter(|entry| entry.wave == *wave);
+    ours.next().map(|entry| entry.holders).unwrap_or_default()
+}

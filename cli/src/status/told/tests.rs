@@ -1,0 +1,171 @@
+use super::*;
+use serde_json::json;
+
+fn text(pod: &Value, answer: Answer) -> String {
+    Told::new(pod, answer, Word::Nothing, vec![]).text()
+}
+
+fn report(name: &str, satisfied: bool, reason: &str) -> Report {
+    Report {
+        dependency: format!("Job/{name}"),
+        name: name.to_owned(),
+        satisfied,
+        status: if satisfied { "Current" } else { "InProgress" }.to_owned(),
+        reason: reason.to_owned(),
+        message: (!satisfied).then(|| "Job in progress".to_owned()),
+    }
+}
+
+#[test]
+fn a_waiting_pod_names_each_dependency_and_why() {
+    let pod = json!({
+        "metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}},
+        "status": {"initContainerStatuses": [
+            {"name": "sluice-gate", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}},
+        ]},
+    });
+    let dependencies = vec![
+        report("migrate", false, "JobNotComplete"),
+        report("a", true, "Satisfied"),
+    ];
+    let answer = Answer {
+        verdict: Decision::Wait,
+        digest: String::new(),
+        dependencies,
+        note: None,
+    };
+    let expected = "pod shop/api-1 waits for 1 of 2 dependencies, since 2026-01-01T00:00:00Z\n  \
+                    wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
+                    ok    Job/a        Current     Satisfied\n";
+    assert_eq!(text(&pod, answer), expected);
+}
+
+#[test]
+fn a_gate_that_was_refused_is_not_said_to_have_passed() {
+    let when = "2026-01-01T00:00:00Z";
+    let ended = |code: u8| json!({"terminated": {"exitCode": code, "finishedAt": when}});
+    let paused = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+    let answer = Answer {
+        verdict: Decision::Refuse,
+        digest: String::new(),
+        dependencies: vec![report("migrate", false, "JobNotComplete")],
+        note: Some("the timeout of 10m has passed".to_owned()),
+    };
+    let told = |state: &Value, last: &Value| {
+        let pod = json!({
+            "metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}},
+            "status": {"initContainerStatuses": [
+                {"name": "sluice-gate", "state": state, "lastState": last},
+            ]},
+        });
+        text(&pod, answer.clone())
+    };
+    let dependencies = "  wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
+                        the timeout of 10m has passed\n";
+    let refused = format!(
+        "pod shop/api-1 was refused by its gate at {when}; its dependencies now:\n{dependencies}"
+    );
+    assert_eq!(told(&ended(1), &json!({})), refused);
+    assert_eq!(told(&paused, &ended(1)), refused);
+    let open =
+        format!("pod shop/api-1 passed its gate at {when}; its dependencies now:\n{dependencies}");
+    assert_eq!(told(&ended(0), &ended(1)), open);
+}
+
+#[test]
+fn a_pod_without_a_gate_is_told_apart() {
+    let answer = Answer {
+        verdict: Decision::Open,
+        digest: String::new(),
+        dependencies: vec![],
+        note: None,
+    };
+    let pod = json!({"metadata": {"namespace": "shop", "name": "api-1"}});
+    assert_eq!(
+        text(&pod, answer),
+        "pod shop/api-1 has no gate: it started when it was scheduled\n"
+    );
+}
+
+const SAYS: &str =
+    "waiting 3s for Job/migrate: InProgress (JobNotComplete: Job in progress), and 1 other";
+
+fn said(line: &str) -> Word {
+    Word::Said(said::last(&format!("sluice-gate: {line}\n")).unwrap())
+}
+
+fn waiting_pod() -> Value {
+    json!({
+        "metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}},
+        "status": {"initContainerStatuses": [
+            {"name": "sluice-gate", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}},
+        ]},
+    })
+}
+
+fn answer(satisfied: bool, reason: &str) -> Answer {
+    Answer {
+        verdict: if satisfied {
+            Decision::Open
+        } else {
+            Decision::Wait
+        },
+        digest: String::new(),
+        dependencies: vec![report("migrate", satisfied, reason)],
+        note: None,
+    }
+}
+
+#[test]
+fn the_word_of_the_gate_comes_first_and_agrees() {
+    let pod = waiting_pod();
+    let told = Told::new(&pod, answer(false, "JobNotComplete"), said(SAYS), vec![]);
+    let expected = format!(
+        "pod shop/api-1 waits for 1 of 1 dependencies, since 2026-01-01T00:00:00Z\n  gate  {SAYS}\n  \
+         wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n"
+    );
+    assert_eq!((told.text(), told.differs), (expected, false));
+    assert!(told.waits());
+}
+
+#[test]
+fn where_the_gate_says_something_else_both_are_shown_and_its_word_counts() {
+    let pod = waiting_pod();
+    let open = Told::new(&pod, answer(true, "Satisfied"), said(SAYS), vec![]);
+    let expected = format!(
+        "pod shop/api-1 waits, since 2026-01-01T00:00:00Z\n  gate  {SAYS}\n\
+         The word of the gate counts. Judged from here, now:\n  ok    Job/migrate  Current  Satisfied\n"
+    );
+    assert_eq!(open.text(), expected);
+    assert!(open.waits());
+    let json = serde_json::to_value(open.json()).unwrap();
+    let told = (&json["verdict"], &json["gate"], &json["differs"]);
+    assert_eq!(told, (&json!("open"), &json!(SAYS), &json!(true)));
+    let other = Told::new(&pod, answer(false, "JobSuspended"), said(SAYS), vec![]);
+    assert!(other.differs && other.waits());
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_said_and_the_rules_decide() {
+    let pod = waiting_pod();
+    let why = "that takes the right to get pods/log in namespace shop";
+    let told = |satisfied| {
+        let word = Word::Unheard(why.to_owned());
+        Told::new(&pod, answer(satisfied, "x"), word, vec![])
+    };
+    let line = format!("  gate  its log cannot be read: {why}\n");
+    assert!(told(false).text().contains(&line));
+    assert_eq!((told(false).waits(), told(true).waits()), (true, false));
+}
+
+#[test]
+fn a_pod_that_has_passed_its_gate_waits_for_nothing() {
+    let mut pod = waiting_pod();
+    let ended = json!({"terminated": {"exitCode": 0, "finishedAt": "2026-01-01T00:00:00Z"}});
+    pod["status"]["initContainerStatuses"][0]["state"] = ended;
+    let open = "open after 3s, without Job/migrate: Failed (JobFailed)";
+    for word in [said(open), said(SAYS), Word::Nothing] {
+        let told = Told::new(&pod, answer(false, "JobFailed"), word, vec![]);
+        assert!(!told.waits() && !told.differs);
+    }
+}

@@ -1,0 +1,177 @@
+//! The whole decision on one dependent: what its gate is told, and why. Whoever wants to know asks here, the status service
+//! for the gate and the command line for a reader.
+
+use super::{Edge, Judgement, Policy, Ruling};
+use crate::dependent::{Dependent, Unknown};
+use crate::judged::Reason;
+use crate::keys;
+use crate::lookup::{Lookup, Unavailable};
+use crate::world::World;
+use jiff::Timestamp;
+use wire::{Answer, Decision};
+
+/// What came of a dependent.
+#[derive(Debug)]
+pub struct Decided {
+    /// What its gate is told. It has no digest yet.
+    pub answer: Answer,
+    /// What was found of each edge, in the order of the answer's dependencies.
+    pub edges: Vec<Edge>,
+    /// Why.
+    pub ground: Ground,
+    /// Whether it says no more than that something is still being read; a better answer is moments away.
+    pub provisional: bool,
+    /// When time alone may change it, at the earliest: its timeout passes, or what is old has stood for a moment.
+    pub again: Option<Timestamp>,
+}
+
+/// On what ground a dependent is told what it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ground {
+    /// [`keys::SKIP`] opens it.
+    Skipped,
+    /// A pod of its revision has passed before, and nothing is asked again.
+    Passed,
+    /// Its dependencies let it start.
+    Satisfied,
+    /// It is held back, and its terms say what becomes of that.
+    Ruled(Ruling),
+    /// Nobody can say what it depends on, and why.
+    Unread(Unavailable),
+}
+
+/// Decides for a dependent.
+///
+/// `patient`: what is still being read gets its time before a timeout ends the wait. A controller that has just started
+/// knows nothing yet, and to refuse for that would blame what may long be ready.
+pub fn decide(
+    dependent: &Dependent,
+    policy: &Policy,
+    world: &dyn World,
+    now: Timestamp,
+    patient: bool,
+) -> Decided {
+    if let Some(place) = dependent.skipped_on() {
+        return skipped(&place);
+    }
+    let terms = dependent.terms();
+    let before = dependent.has_passed(world);
+    let passed = before == Lookup::Found(true);
+    let deadline = terms.terms.deadline(dependent.started);
+    let deadline = deadline.filter(|deadline| now < *deadline);
+    let rule = |edges: &[Edge]| super::rule(&terms.terms, dependent.started, edges, now);
+    let Judgement { edges, again } = match dependent.asked(policy.config_depends_on, world) {
+        Ok(dependencies) => super::judge(dependent, dependencies, policy, world, now),
+        Err(_) if passed => Judgement::default(),
+        Err(error) => {
+            let provisional = error == Unknown::Plans(Unavailable::Syncing);
+            let note = match error {
+                Unknown::Plans(why) => reading("the plans", why),
+                Unknown::Text(error) => {
+                    format!("annotations that can be read; correct them: {error}")
+                }
+            };
+            let ruling = if patient && provisional {
+                Ruling::Wait
+            } else {
+                rule(&[])
+            };
+            return Decided {
+                provisional,
+                again: deadline,
+                ..Decided::on(
+                    ruling.over(bare(Decision::Wait, note)),
+                    Ground::Ruled(ruling),
+                )
+            };
+        }
+    };
+    if passed && edges.is_empty() {
+        let note = "asking again: another pod of this revision has passed its gate before";
+        return Decided::on(bare(Decision::Open, note.to_owned()), Ground::Passed);
+    }
+    let syncing = |edge: &Edge| edge.judged.reason == Reason::Syncing;
+    let mut decided = Decided {
+        answer: super::answer(&edges),
+        ground: Ground::Satisfied,
+        provisional: edges.iter().any(syncing),
+        again: [deadline, again].into_iter().flatten().min(),
+        edges,
+    };
+    if decided.answer.verdict != Decision::Open {
+        let unread = before == Lookup::Unavailable(Unavailable::Syncing);
+        let ruling = if patient && (unread || decided.provisional) {
+            Ruling::Wait
+        } else {
+            rule(&decided.edges)
+        };
+        decided.answer = ruling.over(decided.answer);
+        decided.ground = Ground::Ruled(ruling);
+    }
+    decided
+}
+
+/// What a gate is told where the glass is broken; `place` is where the annotation is.
+pub fn skipped(place: &str) -> Decided {
+    let note = format!("asking: {} is \"true\" on {place}", keys::SKIP);
+    Decided::on(bare(Decision::Open, note), Ground::Skipped)
+}
+
+/// What a gate is told while something is on its way to sluice.
+pub fn awaiting(note: &str) -> Decided {
+    let ground = Ground::Unread(Unavailable::Syncing);
+    Decided {
+        provisional: true,
+        ..Decided::on(bare(Decision::Wait, note.to_owned()), ground)
+    }
+}
+
+/// What a gate is told while not even the terms of its wait are known.
+pub fn unread(what: &str, why: Unavailable) -> Decided {
+    Decided {
+        provisional: why == Unavailable::Syncing,
+        ..Decided::on(
+            bare(Decision::Wait, reading(what, why)),
+            Ground::Unread(why),
+        )
+    }
+}
+
+impl Decided {
+    /// Without dependencies.
+    fn on(answer: Answer, ground: Ground) -> Self {
+        Self {
+            answer,
+            edges: Vec::new(),
+            ground,
+            provisional: false,
+            again: None,
+        }
+    }
+}
+
+/// What is waited for while something cannot be read. Worded as [`bare`] says.
+fn reading(what: &str, why: Unavailable) -> String {
+    match why {
+        Unavailable::Syncing => format!("sluice to read {what}"),
+        Unavailable::NotServed => format!("the API server to serve the kind of {what}"),
+        Unavailable::Forbidden => {
+            format!("the right to watch {what}: sluice's ClusterRole lacks it")
+        }
+        Unavailable::Stale => format!("sluice to reach the API server again, to read {what}"),
+        Unavailable::Undiscovered => {
+            format!("the API server to tell whether it serves the kind of {what}")
+        }
+        Unavailable::Hidden => format!("{what}, which you may not read"),
+    }
+}
+
+/// An answer without dependencies. The note is worded to follow "waiting for", or "open without".
+fn bare(verdict: Decision, note: String) -> Answer {
+    Answer {
+        verdict,
+        digest: String::new(),
+        dependencies: Vec::new(),
+        note: Some(note),
+    }
+}

@@ -1,0 +1,112 @@
+//! A world of objects alone, for tests.
+
+use super::{Objects, Pending, World};
+use crate::holder::{Holder, Wave};
+use crate::judged::Judged;
+use crate::kinds::Kind;
+use crate::lookup::{Lookup, Unavailable};
+use crate::memory::CompletedJob;
+use crate::scope::{self, Scope};
+use crate::selector::Selector;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Objects, and the certainty that there is nothing else: no plan, no holder of a slot, no pod without a node. The fields say
+/// what a test may want otherwise.
+pub struct Only<T> {
+    /// The objects.
+    pub objects: T,
+    /// The answer of [`World::active`].
+    pub active: Result<Option<Timestamp>, Unavailable>,
+    /// The answer of [`World::pending`].
+    pub pending: Pending,
+    /// The answer of [`World::completed_job`].
+    pub completed_job: Lookup<CompletedJob>,
+    /// The answer of [`World::has_passed`].
+    pub has_passed: Lookup<bool>,
+    /// The answer of [`World::declares_status`].
+    pub declares_status: Lookup<bool>,
+    /// The answer of [`World::health`].
+    pub health: HealthRule,
+}
+
+type HealthRule = Box<dyn Fn(&Value) -> Option<Judged>>;
+
+impl<T> Only<T> {
+    /// These objects: nothing happens, nothing is remembered, no definition and no health rule says anything.
+    pub fn of(objects: T) -> Self {
+        Self {
+            objects,
+            active: Ok(None),
+            pending: Pending::NotFollowed,
+            completed_job: Lookup::NotFound,
+            has_passed: Lookup::Found(false),
+            declares_status: Lookup::NotFound,
+            health: Box::new(|_| None),
+        }
+    }
+}
+
+impl<T: Objects> Objects for Only<T> {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        self.objects.object(kind, namespace, name)
+    }
+
+    fn list(&self, kind: &Kind, namespace: Option<&str>, by: &Selector) -> Lookup<Vec<Value>> {
+        self.objects.list(kind, namespace, by)
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        self.objects.namespaced(kind)
+    }
+}
+
+impl<T: Objects> World for Only<T> {
+    fn kinds(&self) -> Vec<Kind> {
+        scope::workloads().collect()
+    }
+
+    fn is_granted(&self, _: &Kind) -> bool {
+        true
+    }
+
+    fn active(&self, _: &Scope) -> Result<Option<Timestamp>, Unavailable> {
+        self.active
+    }
+
+    fn pending(&self, _: &Scope) -> Pending {
+        self.pending
+    }
+
+    fn plans(&self, _: &str) -> Lookup<Vec<Value>> {
+        Lookup::Found(Vec::new())
+    }
+
+    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
+        Lookup::Found(Vec::new())
+    }
+
+    fn unscheduled(&self, _: &str, _: &Selector) -> Lookup<Vec<Value>> {
+        Lookup::Found(Vec::new())
+    }
+
+    fn gated(&self, _: &str) -> Lookup<Vec<Value>> {
+        Lookup::Found(Vec::new())
+    }
+
+    fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {
+        self.completed_job.clone()
+    }
+
+    fn has_passed(&self, _: &str) -> Lookup<bool> {
+        self.has_passed.clone()
+    }
+
+    fn declares_status(&self, _: &Kind) -> Lookup<bool> {
+        self.declares_status.clone()
+    }
+
+    fn health(&self, object: &Value) -> Option<Judged> {
+        (self.health)(object)
+    }
+}

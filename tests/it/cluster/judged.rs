@@ -1,0 +1,118 @@
+//! `kubectl sluice status` beside the gate of the pod: one answer to one question, by what sluice is set to here.
+
+use super::memory::seeded;
+use harness::cluster::{
+    Namespace, Outcome, Pod, Program, config_map, deployment, other, with_namespace,
+};
+use harness::process::binary;
+use serde_json::{Value, json};
+
+/// What the command says of a pod.
+async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome {
+    let program = Program::new(binary("kubectl-sluice"))
+        .args(["status", &pod.name, "--namespace", &ns.name])
+        .args(args);
+    program.run().await
+}
+
+/// Asserts what it says of the only dependency of a pod, and that it agrees with the gate.
+pub(crate) async fn assert_told(ns: &Namespace, pod: &Pod, reason: &str, code: i32) {
+    let told = status(ns, pod, &["-o", "json"]).await;
+    let answer: Value = serde_json::from_str(&told.stdout).expect("JSON");
+    assert_eq!(answer["dependencies"][0]["reason"], reason, "{told}");
+    assert_eq!(told.code, Some(code), "{told}");
+    assert_eq!(answer["differs"], false, "{told}");
+    assert!(answer["unseen"].is_null(), "{told}");
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_secret_that_sluice_may_not_read_is_not_said_to_be_there() {
+    with_namespace("judged-secret", async |ns| {
+        let secret =
+            other(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db"}}));
+        ns.apply([secret, deployment("api").depends_on("secret/db")])
+            .await
+            .ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("Secret/db", "KindForbidden").await;
+        assert_told(ns, &api, "KindForbidden", 3).await;
+        // The last word of the gate comes first.
+        let text = status(ns, &api, &[]).await;
+        let lines: Vec<&str> = text.stdout.lines().collect();
+        assert!(lines[1].starts_with("  gate  waiting "), "{text}");
+        assert!(lines[1].contains("(KindForbidden: "), "{text}");
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_that_sluice_remembers_is_not_said_to_be_missing() {
+    with_namespace("judged-job", async |ns| {
+        seeded(ns).await;
+        let list = "job/seed, configmap/go";
+        ns.apply([deployment("api").depends_on(list)]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("ConfigMap/go", "NotFound").await;
+        assert_told(ns, &api, "Remembered", 3).await;
+        ns.apply([config_map("go")]).await.ok();
+        api.starts().await;
+        assert_told(ns, &api, "Remembered", 0).await;
+    })
+    .await;
+}
+
+/// Beside the workload that is asked of, somebody who may read no more than pods and the workloads above them.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn what_the_caller_may_not_see_is_said() {
+    with_namespace("judged-reader", async |ns| {
+        ns.apply([deployment("api").depends_on("configmap/go")])
+            .await
+            .ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("ConfigMap/go", "NotFound").await;
+        let resources = "--resource=pods,configmaps,replicasets.apps,deployments.apps";
+        ns.kubectl(["create", "role", "reader", "--verb=get,list", resources])
+            .await
+            .ok();
+        let account = format!("--serviceaccount={}:default", ns.name);
+        ns.kubectl(["create", "rolebinding", "reader", "--role=reader", &account])
+            .await
+            .ok();
+        let token = ns.kubectl(["create", "token", "default"]).await.ok();
+        let told = as_somebody(ns, &api, token.trim()).await;
+        for part in [
+            "cannot see sluice's settings: judged by the chart's defaults",
+            "cannot see what sluice remembers",
+        ] {
+            assert!(told.stderr.contains(part), "{told}");
+        }
+        let unheard = "  gate  its log cannot be read: that takes the right to get pods/log";
+        assert!(told.stdout.contains(unheard), "{told}");
+        assert!(told.stdout.contains("  wait  ConfigMap/go"), "{told}");
+        assert_eq!(told.code, Some(3), "{told}");
+    })
+    .await;
+}
+
+/// The same with a token instead of the rights of an administrator.
+async fn as_somebody(ns: &Namespace, pod: &Pod, token: &str) -> Outcome {
+    let view = [
+        "config",
+        "view",
+        "--raw",
+        "--flatten",
+        "--minify",
+        "-o",
+        "json",
+    ];
+    let config = ns.kubectl(view).await.ok();
+    let mut config: Value = serde_json::from_str(&config).expect("JSON");
+    config["users"][0]["user"] = json!({"token": token});
+    let file = tempfile::NamedTempFile::new().expect("a folder for files");
+    std::fs::write(file.path(), config.to_string()).expect("a file can be written");
+    let path = file.path().to_str().expect("a plain path");
+    status(ns, pod, &["--kubeconfig", path]).await
+}
