@@ -17,7 +17,7 @@ use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::kstatus::Status;
 use rules::lookup::Lookup;
-use rules::verdict::{self, Decided, Edge};
+use rules::verdict::{self, Decided, JudgedEdge};
 use rules::world::Objects;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -114,7 +114,7 @@ fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
 }
 
 /// What to ask for where what sluice notes down could not be read.
-fn missing_right(edge: &Edge, world: &Installed<'_>) -> Option<String> {
+fn missing_right(edge: &JudgedEdge, world: &Installed<'_>) -> Option<String> {
     let settings = &world.basis.settings;
     let map = match (edge.judged.reason, edge.judged.status) {
         (Reason::NoSlot, Status::Unknown) => &settings.slots,

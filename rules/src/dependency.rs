@@ -1,11 +1,23 @@
 //! The model of what a dependent waits for.
 
+mod spelling;
+
 use crate::expression::Expression;
 use crate::kinds::Kind;
 use crate::selector::Selector;
-use std::fmt;
 
-/// One edge: what is waited for, and the state it must have.
+/// One thing that a dependent waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edge {
+    /// An entry of a list or of a plan.
+    Listed(Dependency),
+    /// Every object of the dependent's scope that weighs less than this. Weights ask for it.
+    Wave(i64),
+    /// One of so many slots of the dependent's own wave. A cap asks for it.
+    Slot(usize),
+}
+
+/// One entry: what is waited for, and the state it must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
     /// How it is named.
@@ -33,10 +45,6 @@ pub enum Reference {
     Selected(Selection),
     /// The objects of a group, a sub-chart or a release.
     Part(Parts),
-    /// Every object of the dependent's scope that weighs less. No text names it: weights do.
-    Wave(i64),
-    /// One of so many slots of the dependent's own wave. No text names it either.
-    Slot(usize),
     /// Some of several.
     Any(Alternatives),
 }
@@ -150,8 +158,28 @@ pub enum State {
     Addressed,
 }
 
+impl Edge {
+    /// By which edges are put in order. A slot comes last, because it is asked for once everything else is satisfied, and
+    /// so is never what a wait is about.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Listed(entry) => entry.name(),
+            Self::Wave(below) => format!("weight below {below}"),
+            Self::Slot(_) => "~slot".to_owned(),
+        }
+    }
+
+    /// The entry, where somebody wrote one.
+    pub fn entry(&self) -> Option<&Dependency> {
+        match self {
+            Self::Listed(entry) => Some(entry),
+            Self::Wave(_) | Self::Slot(_) => None,
+        }
+    }
+}
+
 impl Dependency {
-    /// An edge that asks for nothing but readiness.
+    /// An entry that asks for nothing but readiness.
     pub fn on(reference: Reference) -> Self {
         Self {
             reference,
@@ -168,20 +196,17 @@ impl Dependency {
     pub fn is_per_pod(&self) -> bool {
         match &self.reference {
             Reference::Object(_) | Reference::Selected(_) => self.same_node,
-            Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => false,
+            Reference::Part(_) => false,
             Reference::Any(alternatives) => alternatives.of.iter().any(Self::is_per_pod),
         }
     }
 
-    /// By which edges are put in order: the name of an object; what else is meant has none. A slot comes last, because it
-    /// is asked for once everything else is satisfied, and so is never what a wait is about.
-    pub fn name(&self) -> String {
+    /// By which entries are put in order: the name of an object; what else is meant has none.
+    fn name(&self) -> String {
         match &self.reference {
             Reference::Object(object) => object.name.clone(),
             Reference::Selected(selection) => selection.selector.to_string(),
             Reference::Part(parts) => parts.part.name().to_owned(),
-            Reference::Wave(below) => format!("weight below {below}"),
-            Reference::Slot(_) => "~slot".to_owned(),
             Reference::Any(alternatives) => {
                 let names = alternatives.of.iter().map(Self::name);
                 names.min().unwrap_or_default()
@@ -243,88 +268,5 @@ impl State {
     /// The state of this word, exactly as [`State::word`] spells it.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.word() == word)
-    }
-}
-
-/// `Job/migrate`, `data/StatefulSet/postgres`: one spelling for logs, events and answers.
-impl fmt::Display for ObjectRef {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(namespace) = &self.namespace {
-            write!(out, "{namespace}/")?;
-        }
-        write!(out, "{}/{}", self.kind, self.name)
-    }
-}
-
-/// `data/Deployment[app=web,tier!=canary]`
-impl fmt::Display for Selection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(namespace) = &self.namespace {
-            write!(out, "{namespace}/")?;
-        }
-        write!(out, "{}[{}]", self.kind, self.selector)
-    }
-}
-
-/// `subchart/postgresql`
-impl fmt::Display for Part {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}/{}", self.word(), self.name())
-    }
-}
-
-/// `any of (Service/a, Service/b)`, `2 of (Job/a, Job/b, Job/c)`
-impl fmt::Display for Alternatives {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.min {
-            None => write!(out, "any of (")?,
-            Some(min) => write!(out, "{min} of (")?,
-        }
-        for (index, alternative) in self.of.iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(out, "{comma}{alternative}")?;
-        }
-        write!(out, ")")
-    }
-}
-
-/// `2`, `50%`: as it is written.
-impl fmt::Display for Min {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count(count) => write!(out, "{count}"),
-            Self::Percent(percent) => write!(out, "{percent}%"),
-        }
-    }
-}
-
-/// Of an object the short form: the object, and `:state` unless it is `ready`. There are no words in it for the rest.
-impl fmt::Display for Dependency {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A ClusterRole may be called `audit:present`: there the state is always written, so that the text reads back.
-        let colon = match &self.reference {
-            Reference::Object(object) => {
-                write!(out, "{object}")?;
-                object.name.contains(':')
-            }
-            Reference::Selected(selection) => {
-                write!(out, "{selection}")?;
-                false
-            }
-            Reference::Part(parts) => {
-                if let Some(namespace) = &parts.namespace {
-                    write!(out, "{namespace}/")?;
-                }
-                write!(out, "{}", parts.part)?;
-                false
-            }
-            Reference::Wave(below) => return write!(out, "every weight below {below}"),
-            Reference::Slot(most) => return write!(out, "one of {most} slots"),
-            Reference::Any(alternatives) => return write!(out, "{alternatives}"),
-        };
-        if self.state != State::Ready || colon {
-            write!(out, ":{}", self.state.word())?;
-        }
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ mod resolve;
 mod revision;
 
 use crate::annotation::{self, ParseError, ReadTerms};
-use crate::dependency::{Dependency, Part, Reference};
+use crate::dependency::{Edge, Part};
 use crate::keys;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
@@ -80,7 +80,7 @@ pub struct Times {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
     /// What it is.
-    pub dependency: Dependency,
+    pub edge: Edge,
     /// Where it is written.
     pub source: Source,
 }
@@ -122,16 +122,12 @@ impl Dependent {
     /// # Errors
     ///
     /// A list or a plan that cannot be read.
-    pub fn dependencies(
-        &self,
-        config_depends_on: bool,
-        world: &dyn World,
-    ) -> Result<Vec<Dependency>, Unknown> {
+    pub fn edges(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
         let waits = self.waits(config_depends_on, || world.plans(&self.namespace))?;
-        Ok(waits.into_iter().map(|wait| wait.dependency).collect())
+        Ok(waits.into_iter().map(|wait| wait.edge).collect())
     }
 
-    /// As [`Dependent::dependencies`], each with its source, out of the `plans` of the dependent's namespace.
+    /// As [`Dependent::edges`], each with its source, out of the `plans` of the dependent's namespace.
     ///
     /// # Errors
     ///
@@ -145,7 +141,12 @@ impl Dependent {
         if !config_depends_on {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
-        let of = |source| move |dependency| Wait { dependency, source };
+        let of = |source| {
+            move |entry| Wait {
+                edge: Edge::Listed(entry),
+                source,
+            }
+        };
         let listed = annotation::declared(&annotations)?;
         let mut waits: Vec<Wait> = listed.into_iter().map(of(Source::List)).collect();
         let Some(scope) = self.scope.as_ref().filter(|_| !self.is_test()) else {
@@ -160,10 +161,10 @@ impl Dependent {
             Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
         }
         let below = self.weight().unwrap_or_default();
-        // Behind everything else: a slot is for who can start at once.
-        let slot = self.parallelism().map(Reference::Slot);
-        let turn = [Reference::Wave(below)].into_iter().chain(slot);
-        waits.extend(turn.map(Dependency::on).map(of(Source::Weight)));
+        let slot = self.parallelism().map(Edge::Slot);
+        let turn = [Edge::Wave(below)].into_iter().chain(slot);
+        let source = Source::Weight;
+        waits.extend(turn.map(|edge| Wait { edge, source }));
         Ok(waits)
     }
 
@@ -175,15 +176,16 @@ impl Dependent {
 
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
     /// is: its pods come one after the other, and each of them runs.
-    fn asks_again(&self, dependency: &Dependency) -> bool {
+    fn asks_again(&self, edge: &Edge) -> bool {
         let is_job = || {
             self.owners
                 .first()
                 .is_some_and(|it| it.kind.word() == "Job")
         };
-        match dependency.reference {
-            Reference::Slot(_) => is_job(),
-            _ => dependency.is_per_pod(),
+        match edge {
+            Edge::Listed(entry) => entry.is_per_pod(),
+            Edge::Wave(_) => false,
+            Edge::Slot(_) => is_job(),
         }
     }
 
@@ -198,23 +200,19 @@ impl Dependent {
         }
     }
 
-    /// What is asked of this pod: [`Dependent::dependencies`], of which only some are asked again once another pod of the
+    /// What is asked of this pod: [`Dependent::edges`], of which only some are asked again once another pod of the
     /// revision has passed its gate.
     ///
     /// # Errors
     ///
     /// As there.
-    pub fn asked(
-        &self,
-        config_depends_on: bool,
-        world: &dyn World,
-    ) -> Result<Vec<Dependency>, Unknown> {
-        let mut dependencies = self.dependencies(config_depends_on, world)?;
+    pub fn asked(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
+        let mut edges = self.edges(config_depends_on, world)?;
         // Where nobody can say, everything is asked.
         if self.has_passed(world) == Lookup::Found(true) {
-            dependencies.retain(|dependency| self.asks_again(dependency));
+            edges.retain(|edge| self.asks_again(edge));
         }
-        Ok(dependencies)
+        Ok(edges)
     }
 
     /// On which terms it waits; a list that cannot be read does not matter here.

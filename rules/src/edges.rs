@@ -1,4 +1,4 @@
-//! Who waits for whom: the objects that a dependency means, and whether there is a way around each of them.
+//! Who waits for whom: the objects that an edge means, and whether there is a way around each of them.
 //!
 //! Whoever follows edges asks here: the search for the cycle that a gate is told of, `kubectl sluice graph`, and `lint`. They
 //! differ in where they look ([`Objects`]): the controller in what it watches of one namespace, the command line in all
@@ -8,7 +8,7 @@ mod cycles;
 
 pub use cycles::cycles;
 
-use crate::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
+use crate::dependency::{Dependency, Edge, ObjectRef, Parts, Reference, Selection, State};
 use crate::kinds::Kind;
 
 /// One object that is waited for.
@@ -38,21 +38,27 @@ pub trait Objects {
     fn lighter(&self, below: i64) -> Vec<Self::Object>;
 }
 
-/// The objects that a dependency means.
-pub fn links<O: Objects>(dependency: &Dependency, objects: &O) -> Vec<Link<O::Object>> {
-    let found = match &dependency.reference {
+/// The objects that an edge means.
+pub fn links<O: Objects>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
+    let (found, must) = match edge {
+        Edge::Listed(entry) => (meant(entry, objects), has_no_way_around(entry)),
+        Edge::Wave(below) => (objects.lighter(*below), true),
+        Edge::Slot(_) => (Vec::new(), false),
+    };
+    found.into_iter().map(|to| Link { to, must }).collect()
+}
+
+/// The objects that an entry means.
+fn meant<O: Objects>(entry: &Dependency, objects: &O) -> Vec<O::Object> {
+    match &entry.reference {
         Reference::Object(named) => objects.named(named).into_iter().collect(),
         Reference::Selected(selection) => objects.selected(selection),
         Reference::Part(parts) => objects.part(parts),
-        Reference::Wave(below) => objects.lighter(*below),
-        Reference::Slot(_) => Vec::new(),
         Reference::Any(alternatives) => {
-            let of = alternatives.of.iter().flat_map(|it| links(it, objects));
-            of.map(|link| link.to).collect()
+            let of = alternatives.of.iter();
+            of.flat_map(|it| meant(it, objects)).collect()
         }
-    };
-    let must = !has_choice(dependency) && !is_met_by_one_that_waits(dependency);
-    found.into_iter().map(|to| Link { to, must }).collect()
+    }
 }
 
 /// The workloads behind a Service. Without its one workload there is no endpoint; of several, one is enough.
@@ -62,22 +68,27 @@ pub fn behind<O>(workloads: Vec<O>) -> Vec<Link<O>> {
     workloads.into_iter().map(link).collect()
 }
 
-/// Whether a dependency may be satisfied although one of its objects never is.
-pub fn has_choice(dependency: &Dependency) -> bool {
-    let some_are_enough = match &dependency.reference {
+/// Whether each object of an entry must be ready before the dependent is.
+fn has_no_way_around(entry: &Dependency) -> bool {
+    !has_choice(entry) && !is_met_by_one_that_waits(entry)
+}
+
+/// Whether an entry may be satisfied although one of its objects never is.
+pub fn has_choice(entry: &Dependency) -> bool {
+    let some_are_enough = match &entry.reference {
         Reference::Selected(selection) => selection.min.is_some(),
         Reference::Part(parts) => parts.min.is_some(),
-        Reference::Any(_) | Reference::Slot(_) => true,
-        Reference::Object(_) | Reference::Wave(_) => false,
+        Reference::Any(_) => true,
+        Reference::Object(_) => false,
     };
-    dependency.optional || some_are_enough
+    entry.optional || some_are_enough
 }
 
 /// Whether an object may be as it is asked for while it waits itself: it exists, or it is a Job, which counts as started
 /// while its pod is at its gate.
-fn is_met_by_one_that_waits(dependency: &Dependency) -> bool {
+fn is_met_by_one_that_waits(entry: &Dependency) -> bool {
     let is_job = |kind: &Kind| (kind.group(), kind.word()) == ("batch", "Job");
-    match (dependency.state, &dependency.reference) {
+    match (entry.state, &entry.reference) {
         (State::Present, _) => true,
         (State::Started, Reference::Object(it)) => is_job(&it.kind),
         (State::Started, Reference::Selected(it)) => is_job(&it.kind),
@@ -130,15 +141,15 @@ mod tests {
             ("[{group: a, min: 1}]", 1, false),
             ("[{any: [deploy/a, group/b]}]", 2, false),
         ] {
-            let list = parse_depends_on(list).expect(list);
-            let links = links(&list[0], &All);
+            let mut list = parse_depends_on(list).expect(list);
+            let links = links(&Edge::Listed(list.remove(0)), &All);
             assert_eq!(links.len(), found, "{list:?}");
             assert!(links.iter().all(|link| link.must == must), "{list:?}");
         }
-        let wave = links(&Dependency::on(Reference::Wave(1)), &All);
+        let wave = links(&Edge::Wave(1), &All);
         let to = "lighter";
         assert_eq!(wave, [Link { to, must: true }]);
-        assert_eq!(links(&Dependency::on(Reference::Slot(1)), &All), []);
+        assert_eq!(links(&Edge::Slot(1), &All), []);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use consent::CrossNamespace;
 pub use decide::{Decided, Ground, awaiting, decide, skipped, unread};
 pub use ruling::{Ruling, rule};
 
-use crate::dependency::Dependency;
+use crate::dependency::Edge;
 use crate::dependent::Dependent;
 use crate::judged::Judged;
 use crate::world::World;
@@ -48,9 +48,9 @@ impl Policy {
 
 /// One edge and what was found of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edge {
-    /// What the dependent wrote.
-    pub dependency: Dependency,
+pub struct JudgedEdge {
+    /// What the dependent waits for.
+    pub edge: Edge,
     /// Whether the dependency is in another namespace, so that its message texts stay there.
     pub foreign: bool,
     /// What was found.
@@ -60,8 +60,8 @@ pub struct Edge {
 /// What was found of all edges of one dependent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judgement {
-    /// The edges in the order of its list, which ends with the wave, if it has one to tell of.
-    pub edges: Vec<Edge>,
+    /// The entries in the order of its list, then the wave, if it has one to tell of, and then the slot.
+    pub edges: Vec<JudgedEdge>,
     /// When time alone may change this, at the earliest.
     pub again: Option<Timestamp>,
 }
@@ -69,7 +69,7 @@ pub struct Judgement {
 /// Judges every edge of one dependent.
 pub fn judge(
     dependent: &Dependent,
-    dependencies: Vec<Dependency>,
+    edges: Vec<Edge>,
     policy: &Policy,
     world: &dyn World,
     now: Timestamp,
@@ -80,20 +80,15 @@ pub fn judge(
         world,
         now,
         again: Cell::new(None),
-        held_back: Cell::new(false),
     };
-    let judge_one = |dependency: Dependency| {
-        let (foreign, judged) = judge.edge(&dependency);
-        if !judged.satisfied {
-            judge.held_back.set(true);
-        }
-        Edge {
-            dependency,
-            foreign,
-            judged,
-        }
-    };
-    let mut edges: Vec<Edge> = dependencies.into_iter().map(judge_one).collect();
+    // A slot is for a dependent that can start at once, so it is judged by what was found of everything else.
+    let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
+        .into_iter()
+        .partition(|edge| matches!(edge, Edge::Slot(_)));
+    let others = others.into_iter().map(|edge| judge.edge(edge, false));
+    let mut edges: Vec<JudgedEdge> = others.collect();
+    let can_start = is_satisfied(&edges);
+    edges.extend(slots.into_iter().map(|edge| judge.edge(edge, can_start)));
     edges.retain(|edge| !judge.is_idle_wave(edge));
     for edge in edges.iter_mut().filter(|edge| !edge.judged.satisfied) {
         judge.look_behind(edge);
@@ -104,10 +99,14 @@ pub fn judge(
     }
 }
 
+/// Whether no edge holds the dependent back.
+pub fn is_satisfied(edges: &[JudgedEdge]) -> bool {
+    edges.iter().all(|edge| edge.judged.satisfied)
+}
+
 /// What the gate is told of its edges. An empty list opens: a marker without a list is inert.
-pub fn answer(edges: &[Edge]) -> Answer {
-    let open = edges.iter().all(|edge| edge.judged.satisfied);
-    let verdict = if open {
+pub fn answer(edges: &[JudgedEdge]) -> Answer {
+    let verdict = if is_satisfied(edges) {
         wire::Decision::Open
     } else {
         wire::Decision::Wait
@@ -120,12 +119,12 @@ pub fn answer(edges: &[Edge]) -> Answer {
     }
 }
 
-fn report(edge: &Edge) -> wire::Report {
+fn report(edge: &JudgedEdge) -> wire::Report {
     let message =
         Some(edge.judged.message.clone()).filter(|text| !edge.foreign && !text.is_empty());
     wire::Report {
-        dependency: edge.dependency.to_string(),
-        name: edge.dependency.name(),
+        dependency: edge.edge.to_string(),
+        name: edge.edge.name(),
         satisfied: edge.judged.satisfied,
         status: edge.judged.status.word().to_owned(),
         reason: edge.judged.reason.label().to_owned(),

@@ -83,7 +83,7 @@ impl Scope {
 
     fn judge(&self, dependent: &Dependent) -> Result<View> {
         let view = self.known.view();
-        let dependencies = dependent.dependencies(true, &view)?;
+        let dependencies = dependent.edges(true, &view)?;
         let policy = Policy::of_the_chart();
         let now = Timestamp::now();
         let judgement = verdict::judge(dependent, dependencies, &policy, &view, now);

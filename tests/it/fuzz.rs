@@ -338,7 +338,7 @@ fn a_verdict_asks_as_often_as_the_list_is_long() {
         let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &world) else {
             return 0;
         };
-        let dependencies = dependent.dependencies(true, &world).unwrap();
+        let dependencies = dependent.edges(true, &world).unwrap();
         let edges = verdict::judge(
             &dependent,
             dependencies,

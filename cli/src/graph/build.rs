@@ -159,7 +159,8 @@ fn links(graph: &Graph<'_>, shown: &BTreeSet<usize>, keys: &mut Vec<Key>) -> Vec
             }
         }
         for wait in &graph.lists[*at] {
-            for (key, must) in missing(graph, *at, &wait.dependency) {
+            let entry = wait.edge.entry().into_iter();
+            for (key, must) in entry.flat_map(|it| missing(graph, *at, it)) {
                 let to = keys.iter().position(|it| *it == key);
                 let to = to.unwrap_or_else(|| {
                     keys.push(key);
@@ -255,8 +256,8 @@ fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
         .map(|_| "a list that can be read".to_owned());
     waits
         .map(|wait| match wait.source {
-            Source::Plan => format!("{} (plan)", wait.dependency),
-            Source::List | Source::Weight => wait.dependency.to_string(),
+            Source::Plan => format!("{} (plan)", wait.edge),
+            Source::List | Source::Weight => wait.edge.to_string(),
         })
         .chain(unreadable)
         .collect()

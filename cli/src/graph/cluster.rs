@@ -103,7 +103,7 @@ enum Absent {
 fn absent(graph: &Graph<'_>, listed: &[Kind]) -> Vec<(String, Absent)> {
     let mut found = Vec::new();
     for (at, list) in graph.lists.iter().enumerate() {
-        let mut open: Vec<&Dependency> = list.iter().map(|wait| &wait.dependency).collect();
+        let mut open: Vec<&Dependency> = list.iter().filter_map(|wait| wait.edge.entry()).collect();
         while let Some(dependency) = open.pop() {
             let absent = match &dependency.reference {
                 Reference::Object(it) if graph.find(at, it).is_none() => {

@@ -54,7 +54,7 @@ fn listed(graph: &Graph<'_>, at: usize) -> Vec<Dependency> {
     let waits = graph.lists[at].iter();
     waits
         .filter(|wait| wait.source == Source::List)
-        .map(|wait| wait.dependency.clone())
+        .filter_map(|wait| wait.edge.entry().cloned())
         .collect()
 }
 
@@ -80,7 +80,6 @@ fn beside(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<(Level
         Reference::Object(object) => absent(graph, from, object),
         Reference::Selected(selection) => unselected(graph, from, selection),
         Reference::Part(parts) => of_part(graph, from, parts, dependency),
-        Reference::Wave(_) | Reference::Slot(_) => None,
     };
     told.into_iter().collect()
 }

@@ -47,14 +47,14 @@ impl Graph<'_> {
 
     /// What makes one object wait for another, where it is no entry that names it.
     pub(crate) fn how(&self, from: usize, link: Link) -> Option<String> {
-        let Wait { dependency, source } = &self.lists[from][link.wait?];
-        match (source, &dependency.reference) {
+        let Wait { edge, source } = &self.lists[from][link.wait?];
+        match (source, edge.entry().map(|it| &it.reference)) {
             (Source::Weight, _) => {
                 let weight = self.waves[link.to].unwrap_or_default();
                 Some(format!("weight {weight}"))
             }
-            (Source::Plan, _) => Some(format!("plan: {dependency}")),
-            (_, Reference::Part(_)) => Some(dependency.to_string()),
+            (Source::Plan, _) => Some(format!("plan: {edge}")),
+            (_, Some(Reference::Part(_))) => Some(edge.to_string()),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use super::graph::Graph;
 use super::object::Object;
 use rules::annotation;
-use rules::dependency::{ObjectRef, Parts, Reference, Selection};
+use rules::dependency::{Edge, ObjectRef, Parts, Selection};
 use rules::dependent::{Source, Unknown, Wait};
 use rules::edges;
 use rules::keys;
@@ -46,8 +46,8 @@ impl Graph<'_> {
             Err(unknown) => return (listed(object), Some(unknown)),
         };
         let gated = self.is_gated(at) || waits.iter().any(|wait| wait.source == Source::Plan);
-        waits.retain(|wait| match wait.dependency.reference {
-            Reference::Wave(below) => gated && self.is_below(object, below),
+        waits.retain(|wait| match wait.edge {
+            Edge::Wave(below) => gated && self.is_below(object, below),
             _ => true,
         });
         (waits, None)
@@ -76,7 +76,7 @@ impl Graph<'_> {
             from: at,
         };
         for (number, wait) in self.lists[at].iter().enumerate() {
-            for edges::Link { to, must } in edges::links(&wait.dependency, &beside) {
+            for edges::Link { to, must } in edges::links(&wait.edge, &beside) {
                 let wait = Some(number);
                 links.push(Link { to, wait, must });
             }
@@ -89,8 +89,8 @@ impl Graph<'_> {
     pub(crate) fn implied_below(&self, at: usize) -> Option<i64> {
         let below = |at: usize| {
             let mut waits = self.lists[at].iter().rev();
-            waits.find_map(|wait| match wait.dependency.reference {
-                Reference::Wave(below) => Some(below),
+            waits.find_map(|wait| match wait.edge {
+                Edge::Wave(below) => Some(below),
                 _ => None,
             })
         };
@@ -156,8 +156,8 @@ fn listed(object: &Object) -> Vec<Wait> {
     };
     let lists = [keys::DEPENDS_ON, keys::CONFIG_DEPENDS_ON];
     let dependencies = lists.into_iter().filter_map(list).flatten();
-    let wait = |dependency| Wait {
-        dependency,
+    let wait = |entry| Wait {
+        edge: Edge::Listed(entry),
         source: Source::List,
     };
     dependencies.map(wait).collect()

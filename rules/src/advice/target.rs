@@ -24,9 +24,7 @@ pub(super) fn of(
         Reference::Object(it) => (&it.kind, it.namespace.as_ref()),
         Reference::Selected(it) => (&it.kind, it.namespace.as_ref()),
         // Of several one of the others may do.
-        Reference::Any(_) | Reference::Part(_) | Reference::Wave(_) | Reference::Slot(_) => {
-            return Vec::new();
-        }
+        Reference::Any(_) | Reference::Part(_) => return Vec::new(),
     };
     if known.is_forbidden(kind) {
         return vec![Advice::KindForbidden(kind.clone())];
@@ -35,21 +33,21 @@ pub(super) fn of(
     if dependency.optional || !is_here(namespace, workload) && !known.tells_of_other_namespaces() {
         return Vec::new();
     }
-    let edge = Edge {
+    let asked = Asked {
         workload,
         state: dependency.state,
         judged_by_kind: dependency.health.is_empty(),
         known,
     };
     match &dependency.reference {
-        Reference::Object(named) => edge.named(named),
-        Reference::Selected(selection) => edge.selected(selection),
+        Reference::Object(named) => asked.named(named),
+        Reference::Selected(selection) => asked.selected(selection),
         _ => Vec::new(),
     }
 }
 
 /// What a workload asks of something.
-struct Edge<'a> {
+struct Asked<'a> {
     workload: &'a Workload<'a>,
     state: State,
     /// No expression of the edge takes the place of the rule of the kind.
@@ -57,7 +55,7 @@ struct Edge<'a> {
     known: &'a dyn Seen,
 }
 
-impl Edge<'_> {
+impl Asked<'_> {
     fn named(&self, named: &ObjectRef) -> Vec<Advice> {
         match self.known.object(self.workload, named) {
             Lookup::Found(target) => {

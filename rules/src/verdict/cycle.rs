@@ -4,9 +4,9 @@
 //! namespace: a path through another would tell what is there. Alternatives and optional edges are no links, since they
 //! may yet be satisfied otherwise.
 
-use super::Edge;
+use super::JudgedEdge;
 use super::edge::Judge;
-use crate::dependency::{Dependency, ObjectRef, Parts, Selection};
+use crate::dependency::{Edge, ObjectRef, Parts, Selection};
 use crate::dependent::Dependent;
 use crate::edges::{self, Link};
 use crate::judged::Reason;
@@ -34,12 +34,12 @@ struct Step {
 impl Judge<'_> {
     /// Says of an edge that holds the dependent back what no object says of itself: that it leads back to the dependent, and on
     /// which way, or that what is behind it has no room. A path through another namespace would tell what is there.
-    pub(super) fn look_behind(&self, edge: &mut Edge) {
+    pub(super) fn look_behind(&self, edge: &mut JudgedEdge) {
         let known = matches!(edge.judged.reason, Reason::Syncing | Reason::SelfReference);
         if known || edge.foreign {
             return;
         }
-        let links = self.links(&edge.dependency);
+        let links = self.links(&edge.edge);
         let lack = self.lack_of_room(edge.judged.reason, &self.workloads(&links));
         let judged = &mut edge.judged;
         if let Some(path) = self.way(self.dependent, Some(needed(links)), &self.dependent.name()) {
@@ -99,7 +99,6 @@ impl Judge<'_> {
             world: self.world,
             now: self.now,
             again: Cell::new(None),
-            held_back: Cell::new(false),
         }
     }
 
@@ -112,7 +111,7 @@ impl Judge<'_> {
             return Vec::new();
         }
         let config = self.policy.config_depends_on;
-        let declared = self.dependent.dependencies(config, self.world);
+        let declared = self.dependent.edges(config, self.world);
         let links = |edge| needed(self.links(edge));
         declared
             .unwrap_or_default()
@@ -122,11 +121,11 @@ impl Judge<'_> {
     }
 
     /// The workloads and Services that an edge of the dependent leads to. Where others may stand for them nothing is looked up.
-    fn links(&self, dependency: &Dependency) -> Vec<Link<Found>> {
-        if edges::has_choice(dependency) {
+    fn links(&self, edge: &Edge) -> Vec<Link<Found>> {
+        if edge.entry().is_some_and(edges::has_choice) {
             return Vec::new();
         }
-        let mut links = edges::links(dependency, self);
+        let mut links = edges::links(edge, self);
         links.retain(|link| link.to.1["spec"].is_object());
         links
     }

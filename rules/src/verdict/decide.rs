@@ -1,7 +1,7 @@
 //! The whole decision on one dependent: what its gate is told, and why. Whoever wants to know asks here, the status service
 //! for the gate and the command line for a reader.
 
-use super::{Edge, Judgement, Policy, Ruling};
+use super::{JudgedEdge, Judgement, Policy, Ruling};
 use crate::dependent::{Dependent, Unknown};
 use crate::judged::Reason;
 use crate::keys;
@@ -16,7 +16,7 @@ pub struct Decided {
     /// What its gate is told. It has no digest yet.
     pub answer: Answer,
     /// What was found of each edge, in the order of the answer's dependencies.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<JudgedEdge>,
     /// Why.
     pub ground: Ground,
     /// Whether it says no more than that something is still being read; a better answer is moments away.
@@ -59,9 +59,9 @@ pub fn decide(
     let passed = before == Lookup::Found(true);
     let deadline = terms.terms.deadline(dependent.started);
     let deadline = deadline.filter(|deadline| now < *deadline);
-    let rule = |edges: &[Edge]| super::rule(&terms.terms, dependent.started, edges, now);
+    let rule = |edges: &[JudgedEdge]| super::rule(&terms.terms, dependent.started, edges, now);
     let Judgement { edges, again } = match dependent.asked(policy.config_depends_on, world) {
-        Ok(dependencies) => super::judge(dependent, dependencies, policy, world, now),
+        Ok(edges) => super::judge(dependent, edges, policy, world, now),
         Err(_) if passed => Judgement::default(),
         Err(error) => {
             let provisional = error == Unknown::Plans(Unavailable::Syncing);
@@ -90,7 +90,7 @@ pub fn decide(
         let note = "asking again: another pod of this revision has passed its gate before";
         return Decided::on(bare(Decision::Open, note.to_owned()), Ground::Passed);
     }
-    let syncing = |edge: &Edge| edge.judged.reason == Reason::Syncing;
+    let syncing = |edge: &JudgedEdge| edge.judged.reason == Reason::Syncing;
     let mut decided = Decided {
         answer: super::answer(&edges),
         ground: Ground::Satisfied,

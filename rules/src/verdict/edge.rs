@@ -1,10 +1,10 @@
 //! One edge: where its dependency is, whether it may be told of, and what is found there.
 
-use super::Policy;
 use super::consent::consent;
 use super::revision::Mark;
 use super::several::{self, Part};
-use crate::dependency::{Alternatives, Dependency, ObjectRef, Reference, Selection, State};
+use super::{JudgedEdge, Policy};
+use crate::dependency::{Alternatives, Dependency, Edge, ObjectRef, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
@@ -28,8 +28,6 @@ pub(super) struct Judge<'a> {
     pub(super) now: Timestamp,
     /// When time alone may change what was found, at the earliest.
     pub(super) again: Cell<Option<Timestamp>>,
-    /// Whether an edge has been found that is not satisfied.
-    pub(super) held_back: Cell<bool>,
 }
 
 /// Where the objects of an edge are.
@@ -42,8 +40,22 @@ pub(super) struct Home<'a> {
 }
 
 impl Judge<'_> {
+    /// What was found of one edge. `can_start`: nothing but a slot is missing.
+    pub(super) fn edge(&self, edge: Edge, can_start: bool) -> JudgedEdge {
+        let (foreign, judged) = match &edge {
+            Edge::Listed(entry) => self.entry(entry),
+            Edge::Wave(below) => (false, self.below(*below)),
+            Edge::Slot(most) => (false, self.slot(*most, can_start)),
+        };
+        JudgedEdge {
+            edge,
+            foreign,
+            judged,
+        }
+    }
+
     /// What was found, and whether its message texts must stay in another namespace.
-    pub(super) fn edge(&self, dependency: &Dependency) -> (bool, Judged) {
+    fn entry(&self, dependency: &Dependency) -> (bool, Judged) {
         match &dependency.reference {
             Reference::Object(it) => {
                 self.in_its_home(&it.kind, it.namespace.as_deref(), dependency, |home| {
@@ -56,8 +68,6 @@ impl Judge<'_> {
                 })
             }
             Reference::Part(it) => self.part(it, dependency),
-            Reference::Wave(below) => (false, self.below(*below)),
-            Reference::Slot(most) => (false, self.slot(*most)),
             // Each alternative is in a place of its own, and what is said of all is fit for the dependent's namespace.
             Reference::Any(alternatives) => (false, self.any(alternatives, dependency)),
         }
@@ -256,7 +266,7 @@ impl Judge<'_> {
             .of
             .iter()
             .map(|alternative| {
-                let (foreign, judged) = self.edge(alternative);
+                let (foreign, judged) = self.entry(alternative);
                 Part::alternative(alternative, foreign, judged)
             })
             .collect();

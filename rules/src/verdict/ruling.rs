@@ -1,6 +1,6 @@
 //! What the terms of a dependent make of a wait: whether its time is up, and whether a failure ends it.
 
-use super::Edge;
+use super::JudgedEdge;
 use crate::judged::Reason;
 use crate::keys;
 use crate::terms::{OnFailure, OnTimeout, Terms};
@@ -28,12 +28,18 @@ pub enum Ruling {
 /// Rules on `edges`, of which at least one holds the gate back; there may be none where not even the list can be read.
 ///
 /// A failure comes before the timeout, since it came first: the wait that was to be cut short had ended by then.
-pub fn rule(terms: &Terms, started: Option<Timestamp>, edges: &[Edge], now: Timestamp) -> Ruling {
-    let lost = |edge: &&Edge| !edge.judged.satisfied && edge.judged.reason == Reason::JobFailed;
+pub fn rule(
+    terms: &Terms,
+    started: Option<Timestamp>,
+    edges: &[JudgedEdge],
+    now: Timestamp,
+) -> Ruling {
+    let lost =
+        |edge: &&JudgedEdge| !edge.judged.satisfied && edge.judged.reason == Reason::JobFailed;
     if terms.on_failure == Some(OnFailure::Fail)
         && let Some(edge) = edges.iter().find(lost)
     {
-        return Ruling::DependencyFailed(edge.dependency.to_string());
+        return Ruling::DependencyFailed(edge.edge.to_string());
     }
     let timeout = terms.timeout.unwrap_or_default();
     match terms.deadline(started) {

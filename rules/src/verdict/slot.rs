@@ -11,9 +11,9 @@ use crate::slots::Claim;
 const NAMED: usize = 5;
 
 impl Judge<'_> {
-    /// Whether the dependent holds one of its slots. It asks for one only when nothing else holds it back: a slot that is
-    /// held by who cannot start is lost to everybody.
-    pub(super) fn slot(&self, most: usize) -> Judged {
+    /// Whether the dependent holds one of its slots. It asks for one only when nothing else holds it back (`can_start`): a
+    /// slot that is held by who cannot start is lost to everybody.
+    pub(super) fn slot(&self, most: usize, can_start: bool) -> Judged {
         let Some(claim) = Claim::of(self.dependent) else {
             return held("no cap applies".to_owned());
         };
@@ -21,7 +21,7 @@ impl Judge<'_> {
         if let Some(why) = self.dependent.unread_revision() {
             return unknown(why);
         }
-        if self.held_back.get() {
+        if !can_start {
             let message = "its turn comes once everything else is satisfied".to_owned();
             return unmet(Status::InProgress, Reason::NoSlot, message);
         }

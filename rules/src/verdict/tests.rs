@@ -11,6 +11,7 @@ mod room;
 mod ruling;
 mod selection;
 mod settle;
+mod slot;
 mod unread;
 mod wave;
 
@@ -226,19 +227,12 @@ fn rollouts() -> Vec<(String, String)> {
     vec![("argoproj.io".to_owned(), "Rollout".to_owned())]
 }
 
-fn edges_of(pod: &Value, cluster: &Cluster, policy: &Policy) -> Vec<Edge> {
+fn edges_of(pod: &Value, cluster: &Cluster, policy: &Policy) -> Vec<JudgedEdge> {
     let Lookup::Found(dependent) = Dependent::resolve(pod, &rollouts(), cluster) else {
         panic!("resolved")
     };
-    let dependencies = dependent.dependencies(true, cluster).unwrap();
-    judge(
-        &dependent,
-        dependencies,
-        policy,
-        cluster,
-        Timestamp::UNIX_EPOCH,
-    )
-    .edges
+    let edges = dependent.edges(true, cluster).unwrap();
+    judge(&dependent, edges, policy, cluster, Timestamp::UNIX_EPOCH).edges
 }
 
 fn reasons(pod: &Value, cluster: &Cluster) -> Vec<Reason> {
@@ -282,7 +276,7 @@ fn the_pod_template_wins_key_by_key() {
     both["config.kubernetes.io/depends-on"] = json!("/namespaces/shop/ConfigMap/c");
     let cluster = Cluster::of(vec![owned("Job", "seed", None, both)]);
     let edges = edges_of(&pod, &cluster, &Policy::of_the_chart());
-    let names: Vec<String> = edges.iter().map(|edge| edge.dependency.name()).collect();
+    let names: Vec<String> = edges.iter().map(|edge| edge.edge.name()).collect();
     assert_eq!(names, ["a", "c"]);
 }
 

@@ -1,8 +1,8 @@
 //! Weights: everything in the dependent's scope that weighs less comes first.
 
-use super::Edge;
+use super::JudgedEdge;
 use super::edge::Judge;
-use crate::dependency::{Reference, State};
+use crate::dependency::{Edge, State};
 use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
@@ -14,8 +14,8 @@ use serde_json::Value;
 
 impl Judge<'_> {
     /// Whether an edge is a wave that nobody asked for and that holds nobody back, as with most dependents.
-    pub(super) fn is_idle_wave(&self, edge: &Edge) -> bool {
-        matches!(edge.dependency.reference, Reference::Wave(_))
+    pub(super) fn is_idle_wave(&self, edge: &JudgedEdge) -> bool {
+        matches!(edge.edge, Edge::Wave(_))
             && edge.judged.satisfied
             && self.dependent.weight().is_none()
     }

@@ -228,7 +228,6 @@ fn item(dependency: &Dependency) -> Value {
             it.part.word(): it.part.name(), "namespace": it.namespace,
             "min": it.min.map(|min| min.to_string()),
         }),
-        Reference::Wave(_) | Reference::Slot(_) => unreachable!("no text names it"),
         Reference::Any(it) => {
             let of: Vec<Value> = it.of.iter().map(item).collect();
             json!({"any": of, "min": it.min.map(|min| min.to_string())})

@@ -261,16 +261,10 @@ fn of_pod(pod: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) {
     );
     note("started", &dependent.started);
     note("claim", &Claim::of(&dependent));
-    let dependencies = dependent.dependencies(true, world);
-    note("waits", &dependencies);
-    let dependencies = dependencies.unwrap_or_default();
-    let judged = verdict::judge(
-        &dependent,
-        dependencies,
-        &Policy::of_the_chart(),
-        world,
-        now,
-    );
+    let edges = dependent.edges(true, world);
+    note("waits", &edges);
+    let edges = edges.unwrap_or_default();
+    let judged = verdict::judge(&dependent, edges, &Policy::of_the_chart(), world, now);
     note("judged", &judged);
 }
 
@@ -284,7 +278,7 @@ fn of_workload(object: &Value, world: &dyn World, note: Note<'_>) {
             &dependent.called as &Vec<Part>,
         ),
     );
-    note("waits", &dependent.dependencies(true, world));
+    note("waits", &dependent.edges(true, world));
 }
 
 /// Where the answers differ.

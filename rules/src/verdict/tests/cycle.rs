@@ -13,7 +13,7 @@ fn deployment(name: &str, depends_on: &str) -> Value {
 fn told(dependent: &str, objects: Vec<Value>) -> Vec<String> {
     let pod = owned("Pod", "p", Some(("Deployment", dependent)), json!({}));
     let edges = edges_of(&pod, &Cluster::of(objects), &Policy::of_the_chart());
-    let text = |edge: &Edge| format!("{}: {}", edge.judged.reason, edge.judged.message);
+    let text = |edge: &JudgedEdge| format!("{}: {}", edge.judged.reason, edge.judged.message);
     edges.iter().map(text).collect()
 }
 

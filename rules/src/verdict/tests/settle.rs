@@ -14,7 +14,7 @@ fn told_at(now: i64, pod: &Value, job: Value) -> (Reason, Option<i64>) {
     let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &cluster) else {
         panic!("resolved")
     };
-    let dependencies = dependent.dependencies(true, &cluster).unwrap();
+    let dependencies = dependent.edges(true, &cluster).unwrap();
     let judgement = judge(
         &dependent,
         dependencies,
@@ -100,7 +100,7 @@ fn while_helm_is_at_work_an_old_object_is_waited_for_but_not_for_ever() {
         let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &world) else {
             panic!("resolved")
         };
-        let dependencies = dependent.dependencies(true, &world).unwrap();
+        let dependencies = dependent.edges(true, &world).unwrap();
         let policy = Policy::of_the_chart();
         judge(&dependent, dependencies, &policy, &world, at(now)).edges[0]
             .judged

@@ -111,7 +111,7 @@ fn a_list_is_not_whole_while_the_plans_cannot_be_read() {
         let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
             panic!("resolved")
         };
-        let listed = dependent.dependencies(true, &cluster);
+        let listed = dependent.edges(true, &cluster);
         assert_eq!(listed, Err(Unknown::Plans(why)));
     }
 }

@@ -127,7 +127,7 @@ fn a_wave_is_not_passed_because_it_is_empty_so_far() {
         panic!("resolved")
     };
     let judged = |second: i64| {
-        let dependencies = dependent.dependencies(true, &cluster).unwrap();
+        let dependencies = dependent.edges(true, &cluster).unwrap();
         let now = Timestamp::from_second(second).unwrap();
         judge(
             &dependent,

@@ -2,7 +2,7 @@
 
 use crate::known::{Settings, View};
 use jiff::Timestamp;
-use rules::dependency::Reference;
+use rules::dependency::Edge;
 use rules::dependent::Dependent;
 use rules::gate::{self, Gate};
 use rules::holder::{Holder, Wave};
@@ -59,14 +59,15 @@ fn waits(pod: &Value) -> bool {
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {
-    let Ok(mut dependencies) = dependent.asked(settings.policy.config_depends_on, view) else {
+    let Ok(edges) = dependent.asked(settings.policy.config_depends_on, view) else {
         return false;
     };
-    let claims = |it: &rules::dependency::Dependency| matches!(it.reference, Reference::Slot(_));
-    if !dependencies.iter().any(claims) {
+    let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
+        .into_iter()
+        .partition(|edge| matches!(edge, Edge::Slot(_)));
+    if slots.is_empty() {
         return false;
     }
-    dependencies.retain(|it| !claims(it));
-    let judgement = verdict::judge(dependent, dependencies, &settings.policy, view, now);
-    judgement.edges.iter().all(|edge| edge.judged.satisfied)
+    let judgement = verdict::judge(dependent, others, &settings.policy, view, now);
+    verdict::is_satisfied(&judgement.edges)
 }

@@ -1,0 +1,96 @@
+//! How people read the model: one spelling for logs, events and answers.
+
+use super::{Alternatives, Dependency, Edge, Min, ObjectRef, Part, Reference, Selection, State};
+use std::fmt;
+
+/// `Job/migrate`, `data/StatefulSet/postgres`
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(namespace) = &self.namespace {
+            write!(out, "{namespace}/")?;
+        }
+        write!(out, "{}/{}", self.kind, self.name)
+    }
+}
+
+/// `data/Deployment[app=web,tier!=canary]`
+impl fmt::Display for Selection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(namespace) = &self.namespace {
+            write!(out, "{namespace}/")?;
+        }
+        write!(out, "{}[{}]", self.kind, self.selector)
+    }
+}
+
+/// `subchart/postgresql`
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.word(), self.name())
+    }
+}
+
+/// `any of (Service/a, Service/b)`, `2 of (Job/a, Job/b, Job/c)`
+impl fmt::Display for Alternatives {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.min {
+            None => write!(out, "any of (")?,
+            Some(min) => write!(out, "{min} of (")?,
+        }
+        for (index, alternative) in self.of.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(out, "{comma}{alternative}")?;
+        }
+        write!(out, ")")
+    }
+}
+
+/// `2`, `50%`: as it is written.
+impl fmt::Display for Min {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(out, "{count}"),
+            Self::Percent(percent) => write!(out, "{percent}%"),
+        }
+    }
+}
+
+/// As the entry is written; `every weight below 2`; `one of 3 slots`.
+impl fmt::Display for Edge {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listed(entry) => write!(out, "{entry}"),
+            Self::Wave(below) => write!(out, "every weight below {below}"),
+            Self::Slot(most) => write!(out, "one of {most} slots"),
+        }
+    }
+}
+
+/// Of an object the short form: the object, and `:state` unless it is `ready`. There are no words in it for the rest.
+impl fmt::Display for Dependency {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A ClusterRole may be called `audit:present`: there the state is always written, so that the text reads back.
+        let colon = match &self.reference {
+            Reference::Object(object) => {
+                write!(out, "{object}")?;
+                object.name.contains(':')
+            }
+            Reference::Selected(selection) => {
+                write!(out, "{selection}")?;
+                false
+            }
+            Reference::Part(parts) => {
+                if let Some(namespace) = &parts.namespace {
+                    write!(out, "{namespace}/")?;
+                }
+                write!(out, "{}", parts.part)?;
+                false
+            }
+            Reference::Any(alternatives) => return write!(out, "{alternatives}"),
+        };
+        if self.state != State::Ready || colon {
+            write!(out, ":{}", self.state.word())?;
+        }
+        Ok(())
+    }
+}
