@@ -6,6 +6,7 @@ mod decide;
 mod edge;
 mod node;
 mod part;
+mod remembered;
 mod revision;
 mod room;
 mod ruling;
