@@ -17,6 +17,7 @@ use rules::selector::Selector;
 use rules::slots::Entry;
 use rules::world::{Objects, Pending, World, leaves_out};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// What the rules look at.
 pub(crate) struct Installed<'a> {
@@ -90,6 +91,10 @@ impl Objects for Installed<'_> {
             Some(why) => Lookup::Unavailable(why),
             None => seen(self.reader.object(kind, namespace, name)),
         }
+    }
+
+    fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        self.reader.whole(kind, object)
     }
 
     fn list(

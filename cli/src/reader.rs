@@ -7,11 +7,13 @@ use anyhow::{Context, Result, bail};
 use kube::core::request::Request;
 use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
 use kube::{Client, Error};
+use rules::kept::is_secret;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
 use rules::world::Objects;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -162,6 +164,7 @@ impl Reader {
     async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Reply, Error> {
         let request = Request::new(self.path(kind, namespace)?);
         let params = kube::api::GetParams::default();
+        // Of a Secret no more than the metadata is asked for, as sluice does.
         if !is_secret(kind) {
             let request = request.get(name, &params).map_err(Error::BuildRequest)?;
             return Ok(Reply::Object(self.client.request(request).await?));
@@ -319,6 +322,11 @@ impl Objects for Reader {
         })
     }
 
+    /// Objects are read with every field.
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
+    }
+
     fn list(
         &self,
         kind: &Kind,
@@ -344,11 +352,6 @@ impl Objects for Reader {
             Kind::Custom { .. } => self.served_as(kind, |served| served.namespaced),
         }
     }
-}
-
-/// Of a Secret no more than the metadata is asked for, as sluice does.
-fn is_secret(kind: &Kind) -> bool {
-    kind.group().is_empty() && kind.word() == "Secret"
 }
 
 fn pick<T>(reply: Lookup<Reply>, take: impl Fn(Reply) -> Option<T>) -> Lookup<T> {

@@ -138,6 +138,7 @@ mod tests {
     use super::*;
     use rules::lookup::Lookup;
     use rules::world::{Objects, Only};
+    use std::borrow::Cow;
 
     fn pod() -> Value {
         json!({
@@ -154,6 +155,10 @@ mod tests {
             let above = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "controller": true}]);
             let owners = if name == "api" { json!([]) } else { above };
             Lookup::Found(json!({"metadata": {"name": name, "ownerReferences": owners}}))
+        }
+
+        fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+            Lookup::Found(Cow::Borrowed(object))
         }
 
         fn list(

@@ -1,9 +1,9 @@
-//! Which fields of an object sluice keeps: one table, by which objects are trimmed when they arrive, and by which an
-//! expression in a list is refused that would look at a field which is gone by then.
+//! Which fields of an object sluice keeps: one table, by which objects are trimmed when they arrive, and by which an object is
+//! read whole, by its name, where an expression looks at a field that is gone by then.
 //!
 //! Objects are trimmed long before anybody knows which expressions will look at them. Of custom resources everything is
 //! kept, and of any object whose annotations choose the fields that tell its health. What a rule reads has to stand here: the
-//! tests judge objects whole and trimmed.
+//! tests judge objects whole and trimmed. Of a Secret nothing but the metadata is ever requested, whatever looks at it.
 
 mod requests;
 mod trim;
@@ -13,6 +13,7 @@ pub use trim::trim;
 use crate::expression::Expression;
 use crate::keys;
 use crate::kinds::{Builtin, Kind};
+use crate::text::Quoted;
 use serde_json::Value;
 
 /// How much of a kind's objects is asked of the API server.
@@ -22,6 +23,8 @@ pub enum Detail {
     Metadata,
     /// Everything, trimmed on arrival.
     Object,
+    /// Everything, and every field is kept.
+    Whole,
 }
 
 /// The built-in kinds without a status that any rule reads: group and kind. Of these only the metadata is asked for.
@@ -92,44 +95,39 @@ enum Cut {
 
 const EACH: &str = "*";
 
-/// What is taken away of a built-in kind beside the bookkeeping in its metadata, and what that leaves, in words.
-fn cuts(kind: &Builtin) -> (&'static [Cut], &'static str) {
+/// What is taken away of a built-in kind beside the bookkeeping in its metadata.
+fn cuts(kind: &Builtin) -> &'static [Cut] {
     use Cut::{But, Containers, Only, Template};
     match (kind.group, kind.kind) {
-        ("", "Pod") => (
-            &[
-                Containers,
-                But(
-                    &["spec"],
-                    &[
-                        "nodeName",
-                        "restartPolicy",
-                        "containers",
-                        "initContainers",
-                        "resources",
-                    ],
-                ),
-                But(
-                    &["status"],
-                    &[
-                        "phase",
-                        "conditions",
-                        "containerStatuses",
-                        "initContainerStatuses",
-                        "startTime",
-                        "reason",
-                        "observedGeneration",
-                    ],
-                ),
-            ],
-            "the metadata, spec.nodeName, spec.restartPolicy, and of the status phase, conditions, containerStatuses, \
-             initContainerStatuses, startTime and reason",
-        ),
-        ("discovery.k8s.io", "EndpointSlice") => (
-            &[But(&["endpoints", EACH], &["conditions", "nodeName"])],
-            "the metadata, and conditions and nodeName of the endpoints",
-        ),
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => (
+        ("", "Pod") => &[
+            Containers,
+            But(
+                &["spec"],
+                &[
+                    "nodeName",
+                    "restartPolicy",
+                    "containers",
+                    "initContainers",
+                    "resources",
+                ],
+            ),
+            But(
+                &["status"],
+                &[
+                    "phase",
+                    "conditions",
+                    "containerStatuses",
+                    "initContainerStatuses",
+                    "startTime",
+                    "reason",
+                    "observedGeneration",
+                ],
+            ),
+        ],
+        ("discovery.k8s.io", "EndpointSlice") => {
+            &[But(&["endpoints", EACH], &["conditions", "nodeName"])]
+        }
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
             &[
                 But(&["spec"], &["group", "names", "scope", "versions"]),
                 // The schemas are the bulk of a definition.
@@ -137,31 +135,22 @@ fn cuts(kind: &Builtin) -> (&'static [Cut], &'static str) {
                     &["spec", "versions", EACH],
                     &["name", "served", "storage", "subresources"],
                 ),
-            ],
-            "the metadata, the status, and of the spec group, names, scope and versions without schemas",
-        ),
-        ("apps" | "batch", _) | ("", "ReplicationController") => (
-            &[
-                Template(&["spec"]),
-                But(&["spec", "jobTemplate"], &["spec"]),
-                But(&["spec", "jobTemplate", "spec"], &["template"]),
-                Template(&["spec", "jobTemplate", "spec"]),
-                Only(&["spec"], &["volumeClaimTemplates"]),
-                Only(&["status"], &["uncountedTerminatedPods"]),
-            ],
-            "the metadata, the status, and the spec without templates",
-        ),
+            ]
+        }
+        ("apps" | "batch", _) | ("", "ReplicationController") => &[
+            Template(&["spec"]),
+            But(&["spec", "jobTemplate"], &["spec"]),
+            But(&["spec", "jobTemplate", "spec"], &["template"]),
+            Template(&["spec", "jobTemplate", "spec"]),
+            Only(&["spec"], &["volumeClaimTemplates"]),
+            Only(&["status"], &["uncountedTerminatedPods"]),
+        ],
         // Only plans come with their data.
-        ("", "ConfigMap") => (&[But(&["data"], &[keys::ORDER])], METADATA),
-        ("", "Node") => (
-            &[Only(&["status"], &["images"])],
-            "the metadata, the spec, and the status without images",
-        ),
-        _ => (&[], METADATA),
+        ("", "ConfigMap") => &[But(&["data"], &[keys::ORDER])],
+        ("", "Node") => &[Only(&["status"], &["images"])],
+        _ => &[],
     }
 }
-
-const METADATA: &str = "the metadata";
 
 /// How much of a kind is asked for.
 pub fn detail(kind: &Kind) -> Detail {
@@ -189,32 +178,39 @@ pub fn in_status(expression: &Expression) -> bool {
     expression.steps().next() == Some(Some("status"))
 }
 
-/// What is kept of the kind, where the expression looks at something else; `None` where it finds what it names. In doubt
-/// a field counts as not kept.
-pub fn missing(kind: &Kind, expression: &Expression) -> Option<&'static str> {
+/// Whether the kind is Secret.
+pub fn is_secret(kind: &Kind) -> bool {
+    kind.group().is_empty() && kind.word() == "Secret"
+}
+
+/// Whether the expression looks at more than is kept of every object of the kind. In doubt a field counts as not kept.
+pub fn looks_beyond(kind: &Kind, expression: &Expression) -> bool {
     let Kind::Builtin(builtin) = kind else {
-        return None;
+        return false;
     };
     let path: Vec<Option<&str>> = expression.steps().collect();
     if path.first() == Some(&Some("metadata")) {
-        return missing_in_metadata(&path[1..]);
+        return beyond_metadata(&path[1..]);
     }
-    if detail(kind) == Detail::Metadata {
-        return Some(METADATA);
-    }
-    let (cuts, left) = cuts(builtin);
-    cuts.iter().any(|cut| cut.hides(&path)).then_some(left)
+    detail(kind) == Detail::Metadata || cuts(builtin).iter().any(|cut| cut.hides(&path))
 }
 
-fn missing_in_metadata(path: &[Option<&str>]) -> Option<&'static str> {
+/// Why nobody can look at this of an object of the kind.
+pub fn never_read(kind: &Kind, expression: &Expression) -> Option<String> {
+    (is_secret(kind) && looks_beyond(kind, expression)).then(|| {
+        format!(
+            "{} looks at what is never read: of a Secret only the metadata is requested, with its annotations below {}",
+            Quoted(&expression.to_string()),
+            keys::PREFIX
+        )
+    })
+}
+
+fn beyond_metadata(path: &[Option<&str>]) -> bool {
     match path {
-        [Some("managedFields" | "resourceVersion" | "selfLink"), ..] => {
-            Some("the metadata without managedFields and resourceVersion")
-        }
-        [Some("annotations"), key, ..] if !key.is_some_and(|it| it.starts_with(keys::PREFIX)) => {
-            Some("the metadata with the annotations below sluice.dev/")
-        }
-        _ => None,
+        [Some("managedFields" | "resourceVersion" | "selfLink"), ..] => true,
+        [Some("annotations"), key, ..] => !key.is_some_and(|it| it.starts_with(keys::PREFIX)),
+        _ => false,
     }
 }
 

@@ -20,7 +20,7 @@ mod workload;
 
 use crate::dependency::State;
 use crate::expression::Expression;
-use crate::judged::{Judged, Reason};
+use crate::judged::{Judged, Reason, unavailable};
 use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
 use crate::world::World;
@@ -80,7 +80,11 @@ fn judge_object(
     world: &dyn World,
     now: Timestamp,
 ) -> Judged {
-    let original = object;
+    let whole = match health::whole(kind, object, (state, health), world) {
+        Ok(whole) => whole,
+        Err(why) => return unavailable(why, kind, false),
+    };
+    let original = &*whole;
     let object = &*tolerant::read(kind, original);
     let computed = kstatus::compute(object, now);
     if state == State::Present {
@@ -130,7 +134,7 @@ fn ready(subject: Subject<'_>) -> Judged {
     if let Some(judged) = health::by_edge(subject.original, subject.health) {
         return judged;
     }
-    let health::Health { judged, warning } = health::judge(subject.original);
+    let health::Health { judged, warning } = health::judge(subject.kind, subject.original);
     let mut judged = judged.unwrap_or_else(|| by_kind(subject));
     if let Some(warning) = warning {
         judged.message = format!("{}; {warning}", judged.message);

@@ -14,12 +14,17 @@ use crate::scope::{Position, Scope};
 use crate::selector::Selector;
 use jiff::Timestamp;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Objects, as somebody may read them. Every call is answered from memory; an implementation may note what was asked, so
 /// that it knows which change can alter the verdict.
 pub trait Objects {
     /// One object. `namespace` is `None` for a cluster-scoped kind.
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value>;
+
+    /// The same object with every field that it has: as it is, where objects are kept whole. It need not be as new as the one
+    /// that [`Objects::object`] tells of, or of the same UID. Never asked of a Secret.
+    fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>>;
 
     /// The objects of a kind, in one namespace or in all, that the selector selects, in the order of their names.
     /// An empty list is `Found`.

@@ -19,6 +19,7 @@ use rules::profile;
 use rules::selector::Selector;
 use rules::world::{Objects, Only};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Of what is not healthy, at most this part may open a gate.
 const MOST_FALSELY_READY: f64 = 0.10;
@@ -35,6 +36,10 @@ struct Endpoint;
 impl Objects for Endpoint {
     fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
         Lookup::NotFound
+    }
+
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
     }
 
     fn list(&self, _: &Kind, _: Option<&str>, _: &Selector) -> Lookup<Vec<Value>> {

@@ -13,12 +13,14 @@ pub(crate) mod slots;
 mod store;
 mod view;
 mod waiters;
+mod whole;
 
 pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub use settings::Settings;
 pub(crate) use store::{Condition, Details, Entry, Store};
 pub use view::View;
+pub(crate) use whole::Named;
 
 use dashmap::DashMap;
 use health_rules::HealthRules;
@@ -26,8 +28,10 @@ use memory::Memory;
 use rules::kinds::Kind;
 use slots::Slots;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use waiters::{Subscription, Waiters};
+use whole::Whole;
 
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
 /// has told that they are the same.
@@ -44,15 +48,25 @@ pub struct Known {
     memory: Arc<Memory>,
     slots: Arc<Slots>,
     health_rules: HealthRules,
-    wanted: mpsc::UnboundedSender<Kind>,
+    whole: Whole,
+    wanted: mpsc::UnboundedSender<Wanted>,
     /// Who looked at which custom kinds there are.
     kinds: Waiters<()>,
     settings: Settings,
 }
 
+/// What somebody has asked for first, and nobody follows yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// Every object of a kind, trimmed.
+    Kind(Kind),
+    /// One object, with every field.
+    Whole(Named),
+}
+
 impl Known {
-    /// Nothing is known yet, and the kinds that somebody asked for first, for whoever starts the watches.
-    pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<Kind>) {
+    /// Nothing is known yet, and what somebody asks for first, for whoever starts the watches.
+    pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<Wanted>) {
         let (wanted, requests) = mpsc::unbounded_channel();
         let known = Self {
             stores: DashMap::new(),
@@ -63,6 +77,7 @@ impl Known {
             memory: Arc::default(),
             slots: Arc::default(),
             health_rules: HealthRules::new(settings.health_rules),
+            whole: Whole::default(),
             wanted,
             kinds: Waiters::default(),
             settings,
@@ -134,13 +149,35 @@ impl Known {
         }
         let store = Arc::clone(&self.stores.entry(kind.clone()).or_insert_with(|| {
             // The receiver lives as long as the process; without it (in a test) nothing is ever synced, which is true.
-            let _ = self.wanted.send(kind.clone());
+            let _ = self.wanted.send(Wanted::Kind(kind.clone()));
             Arc::new(Store::default())
         }));
         if matches!(kind, Kind::Custom { .. }) {
             self.kinds.wake_all();
         }
         store
+    }
+
+    /// The store of one object that is read whole; the first call for an object asks for its watch. `None` where so many are
+    /// read that this one has to wait.
+    pub(crate) fn whole(&self, named: &Named) -> Option<Arc<Store>> {
+        let (store, new) = self.whole.store(named)?;
+        if new {
+            let _ = self.wanted.send(Wanted::Whole(named.clone()));
+        }
+        Some(store)
+    }
+
+    /// Returns when nobody has asked for the object for this long. It is forgotten then, and whoever asks again has it read
+    /// again.
+    pub(crate) async fn unasked_for(&self, named: &Named, long: Duration) {
+        loop {
+            let before = self.whole.asked(named);
+            tokio::time::sleep(long).await;
+            if before.is_some_and(|before| self.whole.forget(named, before)) {
+                return;
+            }
+        }
     }
 
     /// Lets `spelling` share the store of `canonical`: `true` if that store already had a watch of its own.

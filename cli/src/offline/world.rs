@@ -13,6 +13,7 @@ use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use rules::world::{Objects, Pending, World};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// The objects of a manifest, indexed.
@@ -113,6 +114,10 @@ impl Objects for Manifest<'_> {
         };
         let found = objects.named.get(&(namespace.unwrap_or_default(), name));
         found.map_or(Lookup::NotFound, |object| Lookup::Found((*object).clone()))
+    }
+
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
     }
 
     fn list(

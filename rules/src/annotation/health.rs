@@ -93,11 +93,7 @@ pub(super) fn of_an_item(
         let blind = if elsewhere && !kept::in_status(&expression) {
             Some(Problem::ElsewhereOnlyStatus(expression.to_string()))
         } else {
-            kept::missing(kind, &expression).map(|only| Problem::NotKept {
-                expression: expression.to_string(),
-                kind: kind.to_string(),
-                only,
-            })
+            kept::never_read(kind, &expression).map(Problem::NeverRead)
         };
         blind.map_or(Ok(expression), |problem| Err(Flaw::at(node.at, problem)))
     };

@@ -204,15 +204,8 @@ pub enum Problem {
         "\"health\" beside \"sameNode\" may mean the DaemonSet or its pod; select its pods by kind Pod and a selector"
     )]
     HealthOnNode,
-    #[error(
-        "{} looks at a field that sluice does not keep; of a {kind} it keeps only {only}; name one of these",
-        Quoted(.expression)
-    )]
-    NotKept {
-        expression: String,
-        kind: String,
-        only: &'static str,
-    },
+    #[error("{0}; name one of these")]
+    NeverRead(String),
     #[error(
         "{} looks beyond /status, which is all that may be asked of an object in another namespace; leave \"namespace\" out where it is the dependent's own",
         Quoted(.0)

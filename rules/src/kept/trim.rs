@@ -20,7 +20,7 @@ pub fn trim(kind: &Kind, object: &mut Value) {
         return;
     }
     trim_annotations(object);
-    for cut in cuts(builtin).0 {
+    for cut in cuts(builtin) {
         cut.apply(object);
     }
 }

@@ -1,14 +1,20 @@
 //! Custom health: what the annotations of the object itself say of it, in the place of its kind's rule.
 
 use super::judged::{failed, satisfied, waiting};
-use crate::annotation::{self};
+use crate::annotation;
+use crate::dependency::State;
 use crate::expression::{Expression, Outcome};
 use crate::judged::{Judged, Reason};
+use crate::kept;
 use crate::keys;
+use crate::kinds::Kind;
 use crate::kstatus::{Status, get};
+use crate::lookup::{Lookup, Unavailable};
 use crate::readiness::{self, Readiness};
 use crate::text::Quoted;
+use crate::world::World;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// What the annotations say.
 #[derive(Debug, Default)]
@@ -19,13 +25,49 @@ pub(super) struct Health {
     pub(super) warning: Option<String>,
 }
 
+/// The object with all that expressions look at, where `ready` is asked for: as it is kept, or read whole.
+///
+/// # Errors
+///
+/// Why it cannot be looked at.
+pub(super) fn whole<'o>(
+    kind: &Kind,
+    object: &'o Value,
+    (state, by_edge): (State, &[Expression]),
+    world: &dyn World,
+) -> Result<Cow<'o, Value>, Unavailable> {
+    let ready = matches!(state, State::Ready | State::Available);
+    if !ready || kept::is_secret(kind) || !look_beyond(kind, object, by_edge) {
+        return Ok(Cow::Borrowed(object));
+    }
+    let uid = |object: &Value| object["metadata"]["uid"].clone();
+    match world.whole(kind, object) {
+        Lookup::Found(whole) if uid(&whole) == uid(object) => Ok(whole),
+        // It comes by a watch of its own, and between two watches there is no order.
+        Lookup::Found(_) | Lookup::NotFound => Err(Unavailable::Syncing),
+        Lookup::Unavailable(why) => Err(why),
+    }
+}
+
+/// Whether what decides looks at more than is kept. Of an object with annotations of its own everything is, unless only the
+/// metadata of its kind is asked for.
+fn look_beyond(kind: &Kind, object: &Value, by_edge: &[Expression]) -> bool {
+    let beyond = |expression: &Expression| kept::looks_beyond(kind, expression);
+    if !by_edge.is_empty() {
+        return by_edge.iter().any(beyond);
+    }
+    let own = || annotation::health(annotations(object)?).ok();
+    kept::detail(kind) == kept::Detail::Metadata
+        && own().is_some_and(|own| own.iter().any(|(_, it)| beyond(it)))
+}
+
 /// Failure first; then all must hold that is there. What cannot be read holds for nobody: to go on as if it were not
 /// there would open a gate that somebody took care to close.
-pub(super) fn judge(object: &Value) -> Health {
+pub(super) fn judge(kind: &Kind, object: &Value) -> Health {
     let Some(annotations) = annotations(object) else {
         return Health::default();
     };
-    match read(annotations) {
+    match read(kind, annotations) {
         Ok((readiness, expressions)) => Health {
             warning: idle(annotations).filter(|_| readiness.is_none()),
             judged: decide(object, readiness.as_ref(), &expressions),
@@ -66,11 +108,20 @@ fn annotations(object: &Value) -> Option<&Map<String, Value>> {
 
 type Expressions<'a> = Vec<(&'a str, Expression)>;
 
-fn read(annotations: &Map<String, Value>) -> Result<(Option<Readiness>, Expressions<'_>), String> {
+fn read<'a>(
+    kind: &Kind,
+    annotations: &'a Map<String, Value>,
+) -> Result<(Option<Readiness>, Expressions<'a>), String> {
     let readiness =
         readiness::of(annotations).map_err(|(key, problem)| format!("{key}: {problem}"))?;
     let expressions = annotation::health(annotations).map_err(|error| error.to_string())?;
-    Ok((readiness, expressions))
+    let never = |(key, expression): &(&str, Expression)| {
+        kept::never_read(kind, expression).map(|why| format!("{key}: {why}"))
+    };
+    match expressions.iter().find_map(never) {
+        Some(why) => Err(why),
+        None => Ok((readiness, expressions)),
+    }
 }
 
 fn idle(annotations: &Map<String, Value>) -> Option<String> {

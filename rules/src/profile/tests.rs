@@ -24,6 +24,7 @@ use crate::selector::Selector;
 use crate::world::{Objects, Only};
 use proptest::prelude::*;
 use serde_json::json;
+use std::borrow::Cow;
 
 /// A cluster that answers every question with what the test says.
 struct Cluster {
@@ -73,6 +74,10 @@ impl Cluster {
 impl Objects for &Cluster {
     fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
         self.object.clone()
+    }
+
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
     }
 
     fn list(&self, _: &Kind, _: Option<&str>, _: &Selector) -> Lookup<Vec<Value>> {

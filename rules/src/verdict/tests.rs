@@ -25,6 +25,7 @@ use crate::scope::{self, Scope};
 use crate::selector::Selector;
 use crate::world::{Objects, Pending};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// The objects, and what can be said of the kinds that have none.
 struct Cluster {
@@ -79,6 +80,10 @@ impl Objects for Cluster {
         let home = (kind.word() == "Namespace" && name == "shop").then(home);
         let found = self.objects.iter().find(fits).cloned().or(home);
         found.map_or(Lookup::NotFound, Lookup::Found)
+    }
+
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
     }
 
     fn list(

@@ -10,6 +10,7 @@ use crate::scope::{self, Scope};
 use crate::selector::Selector;
 use jiff::Timestamp;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Objects, and the certainty that there is nothing else: no plan, no holder of a slot, no pod without a node. The fields say
 /// what a test may want otherwise.
@@ -50,6 +51,10 @@ impl<T> Only<T> {
 impl<T: Objects> Objects for Only<T> {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         self.objects.object(kind, namespace, name)
+    }
+
+    fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        self.objects.whole(kind, object)
     }
 
     fn list(&self, kind: &Kind, namespace: Option<&str>, by: &Selector) -> Lookup<Vec<Value>> {

@@ -47,7 +47,7 @@ fn bad_lists() -> Vec<(&'static str, String)> {
         ("sluice.dev/skip", "yes".to_owned()),
         (
             OURS,
-            "- {kind: ConfigMap, name: a, health: /data/a == 1}".to_owned(),
+            "- {kind: Secret, name: a, health: /data/a == 1}".to_owned(),
         ),
         (THEIRS, "apps/Deployment".to_owned()),
         (THEIRS, "apps/namespaces/shop/Deployment/../x".to_owned()),

@@ -1,4 +1,7 @@
-use harness::cluster::{LIMIT, Namespace, Pod, config_map, deployment, job, with_namespace};
+use harness::cluster::{
+    LIMIT, Manifest, Namespace, Pod, config_map, deployment, job, with_namespace,
+};
+use serde_json::json;
 use std::time::Duration;
 
 /// The pod of a Deployment that waits for a ConfigMap, whose timeout is set, and with it passes, once it is seen to wait:
@@ -235,6 +238,49 @@ async fn an_expression_on_an_edge_says_what_ready_means() {
             .await
             .ok();
         api.starts().await;
+    })
+    .await;
+}
+
+/// Of a ConfigMap only the metadata is watched: the one that an expression looks into is read by its name.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_expression_looks_into_a_config_map() {
+    with_namespace("map-health", async |ns| {
+        let phase = |phase: &str| config_map("phase").with("/data", json!({"phase": phase}));
+        let says = |it: Manifest| it.annotated("sluice.dev/health", "/data/phase == done");
+        let own = deployment("own").depends_on("configmap/phase");
+        let edge = "- {kind: ConfigMap, name: other, health: /data/phase == done}";
+        let other = |phase: &str| config_map("other").with("/data", json!({"phase": phase}));
+        ns.apply([
+            says(phase("begun")),
+            other("begun"),
+            own,
+            deployment("edge").depends_on(edge),
+        ])
+        .await
+        .ok();
+        let (own, edge) = (ns.pod_of("own").await, ns.pod_of("edge").await);
+        own.waits_for("ConfigMap/phase", "HealthNotMet").await;
+        edge.waits_for("ConfigMap/other", "HealthNotMet").await;
+        ns.apply([says(phase("done")), other("done")]).await.ok();
+        own.starts().await;
+        edge.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn nobody_looks_into_a_secret() {
+    with_namespace("secret-health", async |ns| {
+        let list = "- {kind: Secret, name: key, health: /data/phase == done}";
+        let refusal = ns
+            .apply([deployment("api").depends_on(list)])
+            .await
+            .refused();
+        let said = "looks at what is never read: of a Secret only the metadata is requested";
+        assert!(refusal.contains(said), "{refusal}");
     })
     .await;
 }

@@ -11,7 +11,7 @@ use crate::follow::catalog::Catalog;
 use crate::follow::{health_rules, memory, plans, slots};
 use crate::gate_policy;
 use crate::inject::Keys;
-use crate::known::Known;
+use crate::known::{Known, Wanted};
 use crate::metrics::Metrics;
 use crate::process::Process;
 use crate::readiness::Readiness;
@@ -25,7 +25,6 @@ use axum::Router;
 use certs::Resolver;
 use kube::Client;
 use prometheus_client::registry::Registry;
-use rules::kinds::Kind;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -188,7 +187,7 @@ impl Args {
         &self,
         parts: &mut Parts,
         known: &Arc<Known>,
-        requests: UnboundedReceiver<Kind>,
+        requests: UnboundedReceiver<Wanted>,
         metrics: Arc<Metrics>,
     ) {
         let (client, tasks) = (|| parts.client.clone(), &parts.tasks);

@@ -5,7 +5,7 @@
 //! without definitions may be an aggregated API, for which discovery is asked.
 
 use super::watch::{Observer, Target, follow};
-use crate::known::{Condition, Details, Known, Store, View};
+use crate::known::{Condition, Details, Known, Named, Store, View, Wanted};
 use crate::metrics::Metrics;
 use crate::tasks::Spawner;
 use kube::discovery::{self, ApiGroup, ApiResource, Scope};
@@ -27,6 +27,8 @@ use tracing::{debug, info, warn};
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// The same after no answer.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
+/// How long an object is followed whole that nobody asks for; a gate asks again within half of it.
+const UNASKED_FOR: Duration = Duration::from_mins(1);
 /// An established definition may need a moment until it is served.
 const SOON: Duration = Duration::from_millis(100);
 
@@ -62,7 +64,7 @@ enum Sought {
 
 impl Catalog {
     /// Serves requests for kinds as long as the process runs.
-    pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<Kind>) {
+    pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<Wanted>) {
         let tasks = &self.tasks;
         tasks.keep("watch of gated pods", self.clone().follow_gated());
         tasks.keep(
@@ -72,8 +74,15 @@ impl Catalog {
         tasks.keep("watch of plans", self.clone().follow_plans());
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         self.known.want(&Kind::Builtin(kinds::JOB));
-        while let Some(kind) = requests.recv().await {
-            tasks.run(format!("watch of {kind}"), self.clone().serve(kind));
+        while let Some(wanted) = requests.recv().await {
+            match wanted {
+                Wanted::Kind(kind) => {
+                    tasks.run(format!("watch of {kind}"), self.clone().serve(kind));
+                }
+                Wanted::Whole(named) => {
+                    tasks.run(format!("watch of {named}"), self.clone().serve_whole(named));
+                }
+            }
         }
     }
 
@@ -104,14 +113,15 @@ impl Catalog {
         &self,
         builtin: &'static Builtin,
         selector: Option<String>,
-        fields: Option<&'static str>,
+        fields: Option<&str>,
         store: &Store,
     ) {
         let target = Target {
             kind: Kind::Builtin(builtin),
             resource: resource(builtin),
             selector,
-            fields,
+            fields: fields.map(str::to_owned),
+            namespace: None,
             detail: Detail::Object,
             observer: None,
         };
@@ -128,6 +138,7 @@ impl Catalog {
                     resource: resource(builtin),
                     selector: None,
                     fields: None,
+                    namespace: None,
                     detail: detail(&kind),
                     observer: self.observer(builtin),
                 };
@@ -135,6 +146,29 @@ impl Catalog {
             }
             Kind::Custom { group, word } => self.serve_custom(&kind, group, word, &store).await,
         }
+    }
+
+    /// One object of a built-in kind, by its name, for as long as somebody asks for it.
+    async fn serve_whole(self, named: Named) {
+        let (Kind::Builtin(builtin), Some(store)) = (&named.kind, self.known.whole(&named)) else {
+            return;
+        };
+        let namespace = Some(named.namespace.clone()).filter(|it| !it.is_empty());
+        let target = Target {
+            kind: named.kind.clone(),
+            resource: resource(builtin),
+            selector: None,
+            fields: Some(format!("metadata.name={}", named.name)),
+            namespace,
+            detail: Detail::Whole,
+            observer: None,
+        };
+        tokio::select! {
+            () = self.follow_for_ever(&target, &store) => {}
+            () = self.known.unasked_for(&named, UNASKED_FOR) => debug!("Nobody asks for it any more"),
+        }
+        // Whoever has come to it in between looks for it again.
+        store.clear(Condition::Syncing);
     }
 
     /// Completed Jobs are remembered beyond their removal.
@@ -192,6 +226,7 @@ impl Catalog {
                 resource: found.resource,
                 selector: None,
                 fields: None,
+                namespace: None,
                 detail: Detail::Object,
                 observer: None,
             };
@@ -427,5 +462,71 @@ mod tests {
         let found = defined(&old, "widget").unwrap();
         assert_eq!(found.resource.version, "v1alpha1");
         assert_eq!(found.details.declares_status, Some(false));
+    }
+
+    /// Only it, in its namespace, and for as long as somebody asks.
+    #[tokio::test(start_paused = true)]
+    async fn one_object_is_followed_whole_until_nobody_asks_for_it() {
+        let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let seen = Arc::clone(&asked);
+        let api_server = service_fn(move |request: Request<Body>| {
+            let uri = request.uri().to_string();
+            let ours = uri.contains("phase");
+            let watch = uri.contains("watch=");
+            if ours {
+                seen.lock().unwrap().push(uri);
+            }
+            async move {
+                if !ours || watch {
+                    return std::future::pending().await;
+                }
+                let list = json!({"metadata": {"resourceVersion": "1"}, "items": [{
+                    "metadata": {"namespace": "shop", "name": "phase", "annotations": {"a": "b"}},
+                    "data": {"phase": "done"},
+                }]});
+                Ok::<_, Infallible>(Response::new(Answer::from(list.to_string())))
+            }
+        });
+        let (known, requests) = Known::new(Settings::of_the_chart());
+        let (spawner, mut tasks) = Tasks::new();
+        let catalog = Catalog {
+            client: Client::new(api_server, "default"),
+            known: Arc::clone(&known),
+            metrics: Arc::default(),
+            tasks: spawner.clone(),
+        };
+        spawner.keep("catalog", catalog.run(requests));
+        let mut pass = async |seconds| {
+            let ended = tokio::time::timeout(Duration::from_secs(seconds), tasks.ended()).await;
+            assert!(ended.is_err(), "{ended:?}");
+        };
+        let named = Named {
+            kind: kinds::by_word("configmap").map(Kind::Builtin).unwrap(),
+            namespace: "shop".into(),
+            name: "phase".into(),
+        };
+        let seen = json!({"metadata": {"namespace": "shop", "name": "phase"}});
+        let look = |view: &View| match view.whole(&named.kind, &seen) {
+            Lookup::Found(found) => found["data"]["phase"].clone(),
+            Lookup::NotFound | Lookup::Unavailable(_) => Value::Null,
+        };
+        let view = known.view();
+        assert_eq!(look(&view), Value::Null, "not read yet");
+        pass(1).await;
+        assert_eq!(look(&view), "done");
+        let first = asked.lock().unwrap()[0].clone();
+        assert!(
+            first.starts_with("/api/v1/namespaces/shop/configmaps?")
+                && first.contains("fieldSelector=metadata.name%3Dphase"),
+            "{first}"
+        );
+        drop(view);
+        pass(200).await;
+        let before = asked.lock().unwrap().len();
+        pass(200).await;
+        assert_eq!(asked.lock().unwrap().len(), before, "nobody asks any more");
+        assert_eq!(look(&known.view()), Value::Null, "it is read again");
+        pass(1).await;
+        assert_eq!(look(&known.view()), "done");
     }
 }

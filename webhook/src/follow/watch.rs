@@ -42,7 +42,9 @@ pub(super) struct Target {
     /// A label selector, where not every object is wanted.
     pub selector: Option<String>,
     /// The same by fields.
-    pub fields: Option<&'static str>,
+    pub fields: Option<String>,
+    /// Where, unless everywhere.
+    pub namespace: Option<Box<str>>,
     /// How much of each object is asked for.
     pub detail: Detail,
     /// Who is shown each object as it arrives, beside the store.
@@ -126,10 +128,10 @@ pub(super) async fn follow(
 }
 
 async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), Error> {
-    let request = Request::new(path(&target.resource));
+    let request = Request::new(path(target));
     let mut params = ListParams {
         label_selector: target.selector.clone(),
-        field_selector: target.fields.map(ToOwned::to_owned),
+        field_selector: target.fields.clone(),
         ..ListParams::default()
     }
     .limit(PAGE);
@@ -137,7 +139,7 @@ async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), 
     loop {
         let request = match target.detail {
             Detail::Metadata => request.list_metadata(&params),
-            Detail::Object => request.list(&params),
+            Detail::Object | Detail::Whole => request.list(&params),
         };
         let text = client
             .request_text(request.map_err(Error::BuildRequest)?)
@@ -173,14 +175,14 @@ async fn watch_once(
 ) -> Result<String, Error> {
     let params = WatchParams {
         label_selector: target.selector.clone(),
-        field_selector: target.fields.map(ToOwned::to_owned),
+        field_selector: target.fields.clone(),
         ..WatchParams::default()
     }
     .timeout(WATCH_FOR);
-    let request = Request::new(path(&target.resource));
+    let request = Request::new(path(target));
     let request = match target.detail {
         Detail::Metadata => request.watch_metadata(&params, &version),
-        Detail::Object => request.watch(&params, &version),
+        Detail::Object | Detail::Whole => request.watch(&params, &version),
     };
     let events = client
         .request_events::<Value>(request.map_err(Error::BuildRequest)?)
@@ -237,20 +239,25 @@ fn kept(target: &Target, mut object: Value) -> Value {
         );
         map.insert("kind".to_owned(), target.resource.kind.clone().into());
     }
-    trim(&target.kind, &mut object);
+    if target.detail != Detail::Whole {
+        trim(&target.kind, &mut object);
+    }
     if let Some(observer) = &target.observer {
         observer(&object);
     }
     object
 }
 
-fn path(resource: &ApiResource) -> String {
+fn path(target: &Target) -> String {
+    let resource = &target.resource;
     let root = if resource.group.is_empty() {
         "/api"
     } else {
         "/apis"
     };
-    format!("{root}/{}/{}", resource.api_version, resource.plural)
+    let place = target.namespace.as_ref();
+    let place = place.map_or_else(String::new, |it| format!("namespaces/{it}/"));
+    format!("{root}/{}/{place}{}", resource.api_version, resource.plural)
 }
 
 fn status(error: &Error) -> Option<u16> {

@@ -242,6 +242,11 @@ impl Store {
         self.lock().waiters.subscribe(interest, (), waiter)
     }
 
+    /// How often somebody has waited for something here; `None` while somebody does.
+    pub(super) fn asked(&self) -> Option<u64> {
+        self.lock().waiters.asked()
+    }
+
     /// One object.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
         let inner = self.lock();

@@ -1,14 +1,15 @@
 //! A reader of what is known that notes what it read.
 
-use super::Known;
 use super::memory::Memory;
 use super::scopes::Members;
 use super::store::{Details, Interest, Store};
 use super::waiters::Subscription;
+use super::{Known, Named};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::holder::{Holder, Wave};
 use rules::judged::Judged;
+use rules::kept;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::memory::CompletedJob;
@@ -16,9 +17,11 @@ use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use rules::world::{Objects, Pending, World};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tracing::debug;
 
 /// One round of judging: answers from memory and, afterwards, waits for a change of anything that was read.
 ///
@@ -153,6 +156,25 @@ impl View {
 impl Objects for View {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         self.object_of(&self.known.want(kind), namespace.unwrap_or_default(), name)
+    }
+
+    fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        // Of a custom resource everything is kept, and of a Secret nothing else is ever read.
+        if matches!(kind, Kind::Custom { .. }) || kept::is_secret(kind) {
+            return Lookup::Found(Cow::Borrowed(object));
+        }
+        let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let named = Named {
+            kind: kind.clone(),
+            namespace: namespace.into(),
+            name: name.into(),
+        };
+        let Some(store) = self.known.whole(&named) else {
+            debug!(object = %named, "Too many objects are read whole");
+            return Lookup::Unavailable(Unavailable::Syncing);
+        };
+        self.object_of(&store, namespace, name).map(Cow::Owned)
     }
 
     fn list(

@@ -49,6 +49,12 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
         }
     }
 
+    /// How many subscriptions there have been; `None` while there is one.
+    pub(super) fn asked(&self) -> Option<u64> {
+        let registry = self.lock();
+        registry.waiting.is_empty().then_some(registry.next)
+    }
+
     /// Whether nobody waits for anything.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().waiting.is_empty()

@@ -71,16 +71,20 @@ fn what_would_mean_nothing_is_refused() {
 }
 
 #[test]
-fn a_field_that_is_not_kept_is_refused() {
-    let refused = |kind: &str, health: &str| {
-        refused(&format!("- {{kind: {kind}, name: a, health: {health}}}"))
-    };
-    assert_snapshot!(refused("ConfigMap", "/data/ready == yes"),
-        @r#"sluice.dev/depends-on: line 1, column 38: "/data/ready == yes" looks at a field that sluice does not keep; of a ConfigMap it keeps only the metadata; name one of these"#);
-    assert_snapshot!(refused("Pod", "/status/podIP == 1"),
-        @r#"sluice.dev/depends-on: line 1, column 32: "/status/podIP == 1" looks at a field that sluice does not keep; of a Pod it keeps only the metadata, spec.nodeName, spec.restartPolicy, and of the status phase, conditions, containerStatuses, initContainerStatuses, startTime and reason; name one of these"#);
-    assert_snapshot!(refused("Deployment", "/spec/template/spec/hostNetwork == true"),
-        @r#"sluice.dev/depends-on: line 1, column 39: "/spec/template/spec/hostNetwork == true" looks at a field that sluice does not keep; of a Deployment it keeps only the metadata, the status, and the spec without templates; name one of these"#);
-    assert_snapshot!(refused("Service", "/metadata/annotations/x == y"),
-        @r#"sluice.dev/depends-on: line 1, column 36: "/metadata/annotations/x == y" looks at a field that sluice does not keep; of a Service it keeps only the metadata with the annotations below sluice.dev/; name one of these"#);
+fn any_field_may_be_looked_at_but_those_of_a_secret() {
+    let item = |kind: &str, health: &str| format!("- {{kind: {kind}, name: a, health: {health}}}");
+    for (kind, health) in [
+        ("ConfigMap", "/data/ready == yes"),
+        ("Pod", "/status/podIP == 1"),
+        ("Deployment", "/spec/template/spec/hostNetwork == true"),
+        ("Service", "/metadata/annotations/x == y"),
+        ("Secret", "/metadata/labels/x == y"),
+    ] {
+        let item = item(kind, health);
+        assert!(parse_depends_on(&item).is_ok(), "{item}");
+    }
+    assert_snapshot!(refused(&item("Secret", "/data/ready == yes")),
+        @r#"sluice.dev/depends-on: line 1, column 35: "/data/ready == yes" looks at what is never read: of a Secret only the metadata is requested, with its annotations below sluice.dev/; name one of these"#);
+    assert_snapshot!(refused(&item("Secret", "/metadata/annotations/x == y")),
+        @r#"sluice.dev/depends-on: line 1, column 35: "/metadata/annotations/x == y" looks at what is never read: of a Secret only the metadata is requested, with its annotations below sluice.dev/; name one of these"#);
 }

@@ -19,6 +19,7 @@ use crate::slots::Claim;
 use crate::verdict::{self, Policy};
 use crate::world::{Objects, Pending, World};
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
@@ -50,6 +51,10 @@ impl Objects for Cluster<'_> {
             .into_iter()
             .next()
             .map_or(Lookup::NotFound, Lookup::Found)
+    }
+
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
     }
 
     fn list(

@@ -259,3 +259,102 @@ proptest! {
         prop_assert!(!judged.message.is_empty() && !judged.message.contains('\n'));
     }
 }
+
+/// All that is known of an object that is read whole.
+struct Whole(Lookup<Value>);
+
+impl Objects for Whole {
+    fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
+        Lookup::NotFound
+    }
+
+    fn whole<'o>(&self, _: &Kind, _: &'o Value) -> Lookup<Cow<'o, Value>> {
+        self.0.clone().map(Cow::Owned)
+    }
+
+    fn list(&self, _: &Kind, _: Option<&str>, _: &Selector) -> Lookup<Vec<Value>> {
+        Lookup::NotFound
+    }
+
+    fn namespaced(&self, _: &Kind) -> Lookup<bool> {
+        Lookup::Found(true)
+    }
+}
+
+#[test]
+fn what_an_expression_looks_at_beyond_what_is_kept_is_read_whole() {
+    let kept = |kind: &str, health: Option<&str>| {
+        let annotations = health.map_or(json!({}), |health| json!({ HEALTH: health }));
+        json!({ "apiVersion": "v1", "kind": kind, "metadata": {
+            "name": "x", "namespace": "shop", "uid": "u", "annotations": annotations,
+        } })
+    };
+    let judged = |object: &Value, state: State, edge: &[Expression], world: &Only<Whole>| {
+        let kind = rules_kind(object);
+        let judged = judge_by(&kind, object, (state, edge), world, noon());
+        format!("{}: {}", judged.reason, judged.message)
+    };
+    let done = "/data/phase == done";
+    let object = kept("ConfigMap", Some(done));
+    let with = |uid: &str, phase: &str| {
+        let mut whole = object.clone();
+        whole["metadata"]["uid"] = json!(uid);
+        whole["data"] = json!({ "phase": phase });
+        Only::of(Whole(Lookup::Found(whole)))
+    };
+    let ready = |world: &Only<Whole>| judged(&object, State::Ready, &[], world);
+    assert_eq!(
+        ready(&with("u", "done")),
+        "Satisfied: its health expressions hold"
+    );
+    assert_eq!(
+        ready(&with("u", "begun")),
+        "HealthNotMet: sluice.dev/health: \"/data/phase == done\" does not hold: /data/phase is \"begun\""
+    );
+    for not_yet in [
+        with("of another object", "done"),
+        Only::of(Whole(Lookup::NotFound)),
+        Only::of(Whole(Lookup::Unavailable(Unavailable::Syncing))),
+    ] {
+        assert!(ready(&not_yet).starts_with("Syncing: "));
+    }
+    let stale = Only::of(Whole(Lookup::Unavailable(Unavailable::Stale)));
+    assert!(ready(&stale).starts_with("Stale: "));
+
+    // Nothing is read where nobody looks at it.
+    let nobody = Only::of(Whole(Lookup::Unavailable(Unavailable::Forbidden)));
+    for (object, state) in [
+        (kept("ConfigMap", None), State::Ready),
+        (
+            kept("ConfigMap", Some("/metadata/labels/a != b")),
+            State::Ready,
+        ),
+        (object.clone(), State::Present),
+        (kept("Secret", Some(done)), State::Ready),
+    ] {
+        let said = judged(&object, state, &[], &nobody);
+        assert!(!said.starts_with("KindForbidden"), "{said}");
+    }
+    let secret = judged(&kept("Secret", Some(done)), State::Ready, &[], &nobody);
+    assert_eq!(
+        secret,
+        "Unjudgeable: sluice.dev/health: \"/data/phase == done\" looks at what is never read: of a Secret only the metadata \
+         is requested, with its annotations below sluice.dev/"
+    );
+
+    let edge = [Expression::parse("/status/podIP == 10.0.0.1").unwrap()];
+    let mut pod = kept("Pod", None);
+    pod["status"] = json!({ "phase": "Running" });
+    let mut whole = pod.clone();
+    whole["status"]["podIP"] = json!("10.0.0.1");
+    let whole = Only::of(Whole(Lookup::Found(whole)));
+    assert_eq!(
+        judged(&pod, State::Ready, &edge, &whole),
+        "Satisfied: its health expressions hold"
+    );
+}
+
+fn rules_kind(object: &Value) -> Kind {
+    let (group, kind) = kstatus::group_and_kind(object);
+    Kind::Builtin(crate::kinds::builtin(group, kind).unwrap())
+}

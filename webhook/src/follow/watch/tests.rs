@@ -115,6 +115,7 @@ async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
         resource,
         selector: None,
         fields: None,
+        namespace: None,
         observer: None,
     };
     let metrics = Metrics::default();

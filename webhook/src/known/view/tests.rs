@@ -1,5 +1,6 @@
 //! What a view reads is what wakes it.
 
+use super::super::Wanted;
 use super::*;
 use crate::known::Settings;
 use futures::FutureExt;
@@ -30,7 +31,40 @@ fn the_first_read_of_a_kind_asks_for_its_watch_once() {
         Lookup::Unavailable(Unavailable::Syncing)
     );
     let _ = view.object(&widget(), Some("a"), "y");
-    assert_eq!(requests.try_recv().unwrap(), widget());
+    assert_eq!(requests.try_recv().unwrap(), Wanted::Kind(widget()));
+    assert!(requests.try_recv().is_err());
+}
+
+#[test]
+fn an_object_is_read_whole_by_itself_and_a_secret_never() {
+    let (known, mut requests) = Known::new(Settings::of_the_chart());
+    let view = known.view();
+    let kind = |word: &str| rules::kinds::by_word(word).map(Kind::Builtin).unwrap();
+    let seen = json!({"metadata": {"namespace": "a", "name": "x"}});
+    let named = Named {
+        kind: kind("configmap"),
+        namespace: "a".into(),
+        name: "x".into(),
+    };
+    let syncing = Lookup::Unavailable(Unavailable::Syncing);
+    assert_eq!(view.whole(&named.kind, &seen), syncing);
+    assert_eq!(view.whole(&named.kind, &seen), syncing);
+    assert_eq!(requests.try_recv(), Ok(Wanted::Whole(named.clone())));
+    assert!(requests.try_recv().is_err(), "once");
+
+    let store = known.whole(&named).unwrap();
+    store.replace::<&Value>(&[]);
+    assert!(view.changed().now_or_never().is_some());
+    assert_eq!(view.whole(&named.kind, &seen), Lookup::NotFound);
+    let mut whole = seen.clone();
+    whole["data"] = json!({"phase": "done"});
+    store.apply(&whole);
+    assert!(view.changed().now_or_never().is_some());
+    let found = view.whole(&named.kind, &seen);
+    assert_eq!(found, Lookup::Found(Cow::Owned(whole)));
+
+    let secret = view.whole(&kind("secret"), &seen);
+    assert_eq!(secret, Lookup::Found(Cow::Borrowed(&seen)));
     assert!(requests.try_recv().is_err());
 }
 
@@ -216,7 +250,7 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
     });
     assert!(requests.try_recv().is_err(), "nobody has asked");
     assert!(known.view().kinds().contains(&certificates));
-    assert_eq!(requests.try_recv(), Ok(certificates.clone()));
+    assert_eq!(requests.try_recv(), Ok(Wanted::Kind(certificates.clone())));
     assert!(known.view().is_granted(&certificates));
 }
 
