@@ -20,8 +20,8 @@ mod find;
 mod parse;
 mod print;
 
-pub use find::{Effort, Error};
-pub use parse::{ParseError, Problem};
+pub use find::{Effort, FindError};
+pub use parse::{PathError, PathProblem};
 pub use print::{LONGEST, print};
 
 use crate::comparison::Operator;
@@ -30,11 +30,11 @@ use serde_json::Value;
 /// A path: `.status.conditions[?(@.type=="Ready")].status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     /// `.name`, `['name']`
     Field(String),
     /// `.*`
@@ -44,7 +44,7 @@ enum Step {
     /// `[1]`, `[-1]`, `[1:4:2]`, `[*]`
     Slice(Slice),
     /// `[0,2]`, `['a','b.c']`
-    Union(Vec<Vec<Step>>),
+    Union(Vec<Vec<PathStep>>),
     /// `[?(…)]`
     Filter(Filter),
 }
@@ -52,12 +52,12 @@ enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Slice {
     start: i64,
-    end: End,
+    end: SliceEnd,
     step: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum SliceEnd {
     /// The end of the list.
     Open,
     /// One after the start: the slice is an index.
@@ -77,7 +77,7 @@ enum Filter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Operand {
     Literal(Value),
-    Path(Vec<Step>),
+    Path(Vec<PathStep>),
 }
 
 impl Path {
@@ -86,7 +86,7 @@ impl Path {
     /// # Errors
     ///
     /// The place of the first character that makes no sense, and what is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, ParseError> {
+    pub fn parse(text: &str) -> Result<Self, PathError> {
         parse::steps(text).map(|steps| Self { steps })
     }
 
@@ -96,7 +96,11 @@ impl Path {
     ///
     /// A key that is not there, an index out of range, a step that does not fit the value that it meets; or more
     /// values than `effort` is left for.
-    pub fn find<'v>(&self, root: &'v Value, effort: &mut Effort) -> Result<Vec<&'v Value>, Error> {
+    pub fn find<'v>(
+        &self,
+        root: &'v Value,
+        effort: &mut Effort,
+    ) -> Result<Vec<&'v Value>, FindError> {
         find::walk(&self.steps, &[root], effort)
     }
 }

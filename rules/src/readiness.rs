@@ -14,17 +14,17 @@
 
 mod parse;
 
-pub use parse::{Problem, lint, template};
+pub use parse::{ReadinessProblem, lint, template};
 
 use crate::comparison::Operator;
-use crate::jsonpath::{self, Effort, Error, LONGEST, Path};
+use crate::jsonpath::{self, Effort, FindError, LONGEST, Path};
 use crate::keys;
 use crate::text::Quoted;
 use serde_json::{Map, Value};
 
 /// One expression: `{.phase} == "Running"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expression {
+pub struct ReadinessExpression {
     /// The whole text.
     pub text: String,
     /// What stands between the braces, as written.
@@ -39,8 +39,8 @@ pub struct Expression {
 /// Both lists, neither of them empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Readiness {
-    success: Vec<Expression>,
-    failure: Vec<Expression>,
+    success: Vec<ReadinessExpression>,
+    failure: Vec<ReadinessExpression>,
 }
 
 /// What the lists make of an object.
@@ -70,11 +70,13 @@ pub struct Finding {
 /// # Errors
 ///
 /// The key of one that cannot be read, and why.
-pub fn of(annotations: &Map<String, Value>) -> Result<Option<Readiness>, (&'static str, Problem)> {
+pub fn of(
+    annotations: &Map<String, Value>,
+) -> Result<Option<Readiness>, (&'static str, ReadinessProblem)> {
     let text = |side: Side| match annotations.get(side.key()) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err((side.key(), Problem::NotText)),
+        Some(_) => Err((side.key(), ReadinessProblem::NotText)),
     };
     let (success, failure) = (text(Side::Success)?, text(Side::Failure)?);
     Readiness::read(success, failure).map_err(|(side, problem)| (side.key(), problem))
@@ -117,13 +119,13 @@ impl Readiness {
     pub fn read(
         success: Option<&str>,
         failure: Option<&str>,
-    ) -> Result<Option<Self>, (Side, Problem)> {
+    ) -> Result<Option<Self>, (Side, ReadinessProblem)> {
         let list = |side, text: Option<&str>| {
             text.map_or(Ok(Vec::new()), parse::list)
                 .map_err(|problem| (side, problem))
         };
         let parse_all = |side, list: Vec<String>| {
-            let expressions = list.iter().map(|text| Expression::parse(text));
+            let expressions = list.iter().map(|text| ReadinessExpression::parse(text));
             expressions
                 .collect::<Result<Vec<_>, _>>()
                 .map_err(|problem| (side, problem))
@@ -159,7 +161,7 @@ impl Readiness {
                         };
                     }
                     Err(miss) => {
-                        if matches!(miss, Miss::Order(_)) {
+                        if matches!(miss, Shortfall::Order(_)) {
                             warnings.push(miss.sentence(expression));
                         }
                         if outcome == Outcome::Ready && first.is_none() {
@@ -187,16 +189,16 @@ pub enum Side {
 }
 
 /// Why an expression is not met.
-enum Miss {
-    NoPath(Error),
+enum Shortfall {
+    NoPath(FindError),
     Nothing,
     Other(String),
     TooLong,
     Order(String),
 }
 
-impl Miss {
-    fn sentence(&self, expression: &Expression) -> String {
+impl Shortfall {
+    fn sentence(&self, expression: &ReadinessExpression) -> String {
         let text = Quoted(&expression.text);
         match self {
             Self::NoPath(error) => format!("{text}: {error}"),
@@ -213,24 +215,27 @@ impl Miss {
     }
 }
 
-impl Expression {
-    fn met(&self, object: &Value, effort: &mut Effort) -> Result<(), Miss> {
-        let found = self.compiled.find(object, effort).map_err(Miss::NoPath)?;
+impl ReadinessExpression {
+    fn met(&self, object: &Value, effort: &mut Effort) -> Result<(), Shortfall> {
+        let found = self
+            .compiled
+            .find(object, effort)
+            .map_err(Shortfall::NoPath)?;
         if found.is_empty() {
-            return Err(Miss::Nothing);
+            return Err(Shortfall::Nothing);
         }
-        let found = jsonpath::print(&found).ok_or(Miss::TooLong)?;
+        let found = jsonpath::print(&found).ok_or(Shortfall::TooLong)?;
         let literal = parse::unquoted(&self.value);
         let holds = match (float(&found), float(literal)) {
             (Some(left), Some(right)) => self.operator.holds(left.partial_cmp(&right)),
-            _ if self.operator.orders() => return Err(Miss::Order(found)),
+            _ if self.operator.orders() => return Err(Shortfall::Order(found)),
             // Of a boolean there is only one spelling, so texts will do for it.
             _ => self.operator.holds(Some(found.as_str().cmp(literal))),
         };
         if holds {
             Ok(())
         } else {
-            Err(Miss::Other(found))
+            Err(Shortfall::Other(found))
         }
     }
 }

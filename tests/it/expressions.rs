@@ -7,7 +7,7 @@
 
 use crate::{corpus, settle};
 use rules::jsonpath::{self, Effort};
-use rules::readiness::{self, Expression, Outcome, Readiness};
+use rules::readiness::{self, Outcome, Readiness, ReadinessExpression};
 use rules::{annotation, keys};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -125,7 +125,7 @@ fn check_evaluation(case: &Value) -> Option<String> {
 }
 
 fn check_parse(case: &Value) -> Option<String> {
-    match Expression::parse(word(case, "expr")) {
+    match ReadinessExpression::parse(word(case, "expr")) {
         Ok(found) => {
             let found = json!([found.path, found.operator.sign(), found.value]);
             let expected = json!([case["path"], case["operator"], case["value"]]);

@@ -388,7 +388,7 @@ fn large_objects_and_texts_come_to_an_end() {
     let object = (0..60).fold(json!(1), |inner, _| json!({ "a": inner }));
     assert_eq!(
         path.find(&object, &mut Effort::new()),
-        Err(jsonpath::Error::TooMuch),
+        Err(jsonpath::FindError::TooMuch),
         "2^60 values"
     );
 

@@ -1,6 +1,6 @@
 //! Steps to values, as client-go's `jsonpath.go` follows them with `AllowMissingKeys` off.
 
-use super::{End, Filter, Operand, Slice, Step};
+use super::{Filter, Operand, PathStep, Slice, SliceEnd};
 use crate::comparison::{self, Operator};
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -18,8 +18,8 @@ impl Effort {
         Self(Self::MOST)
     }
 
-    fn spend(&mut self) -> Result<(), Error> {
-        self.0 = self.0.checked_sub(1).ok_or(Error::TooMuch)?;
+    fn spend(&mut self) -> Result<(), FindError> {
+        self.0 = self.0.checked_sub(1).ok_or(FindError::TooMuch)?;
         Ok(())
     }
 }
@@ -33,7 +33,7 @@ impl Default for Effort {
 /// Why a path cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
-pub enum Error {
+pub enum FindError {
     #[error("{0} is not there")]
     Missing(String),
     #[error("an index or a filter met {0}, not a list")]
@@ -50,13 +50,13 @@ pub enum Error {
     TooMuch,
 }
 
-type Found<'v> = Vec<&'v Value>;
+type Values<'v> = Vec<&'v Value>;
 
 pub(super) fn walk<'v>(
-    steps: &[Step],
+    steps: &[PathStep],
     from: &[&'v Value],
     effort: &mut Effort,
-) -> Result<Found<'v>, Error> {
+) -> Result<Values<'v>, FindError> {
     let Some((first, rest)) = steps.split_first() else {
         return Ok(from.to_vec());
     };
@@ -65,14 +65,18 @@ pub(super) fn walk<'v>(
         .try_fold(found, |values, step| take(step, &values, effort))
 }
 
-fn take<'v>(step: &Step, values: &[&'v Value], effort: &mut Effort) -> Result<Found<'v>, Error> {
+fn take<'v>(
+    step: &PathStep,
+    values: &[&'v Value],
+    effort: &mut Effort,
+) -> Result<Values<'v>, FindError> {
     let mut found = Vec::new();
     match step {
-        Step::Field(name) => return field(name, values, effort),
-        Step::Slice(slice) => return elements(*slice, values, effort),
-        Step::Filter(filter) => return filtered(filter, values, effort),
-        Step::Descend => return descend(values, effort),
-        Step::Wildcard => {
+        PathStep::Field(name) => return field(name, values, effort),
+        PathStep::Slice(slice) => return elements(*slice, values, effort),
+        PathStep::Filter(filter) => return filtered(filter, values, effort),
+        PathStep::Descend => return descend(values, effort),
+        PathStep::Wildcard => {
             for value in values {
                 effort.spend()?;
                 for part in parts(value) {
@@ -81,7 +85,7 @@ fn take<'v>(step: &Step, values: &[&'v Value], effort: &mut Effort) -> Result<Fo
                 }
             }
         }
-        Step::Union(members) => {
+        PathStep::Union(members) => {
             for member in members {
                 found.extend(walk(member, values, effort)?);
             }
@@ -91,14 +95,18 @@ fn take<'v>(step: &Step, values: &[&'v Value], effort: &mut Effort) -> Result<Fo
 }
 
 /// The values of those that have the key. It is an error if there were values and none has it.
-fn field<'v>(name: &str, values: &[&'v Value], effort: &mut Effort) -> Result<Found<'v>, Error> {
+fn field<'v>(
+    name: &str,
+    values: &[&'v Value],
+    effort: &mut Effort,
+) -> Result<Values<'v>, FindError> {
     let mut found = Vec::new();
     for value in values {
         effort.spend()?;
         found.extend(value.get(name));
     }
     if found.is_empty() && !values.is_empty() {
-        return Err(Error::Missing(name.to_owned()));
+        return Err(FindError::Missing(name.to_owned()));
     }
     Ok(found)
 }
@@ -113,7 +121,7 @@ fn parts(value: &Value) -> Vec<&Value> {
 
 /// Every value that has parts, and every text that is not empty, from the outside in. By a stack of its own, because
 /// nothing here knows how deep an object is.
-fn descend<'v>(values: &[&'v Value], effort: &mut Effort) -> Result<Found<'v>, Error> {
+fn descend<'v>(values: &[&'v Value], effort: &mut Effort) -> Result<Values<'v>, FindError> {
     let mut found = Vec::new();
     let mut open: Vec<_> = values.iter().rev().copied().collect();
     while let Some(value) = open.pop() {
@@ -131,7 +139,7 @@ fn elements<'v>(
     slice: Slice,
     values: &[&'v Value],
     effort: &mut Effort,
-) -> Result<Found<'v>, Error> {
+) -> Result<Values<'v>, FindError> {
     let mut found = Vec::new();
     for value in values {
         effort.spend()?;
@@ -146,18 +154,18 @@ fn elements<'v>(
             return Ok(found);
         }
         if start < 0 || start >= length {
-            return Err(Error::OutOfRange {
+            return Err(FindError::OutOfRange {
                 index: start,
                 length,
             });
         }
         if end < 0 || end > length {
             let index = end - 1;
-            return Err(Error::OutOfRange { index, length });
+            return Err(FindError::OutOfRange { index, length });
         }
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let within = range.and_then(|(start, end)| list.get(start..end));
-        let within = within.ok_or(Error::Backwards { start, end })?;
+        let within = within.ok_or(FindError::Backwards { start, end })?;
         for item in within.iter().step_by(slice.step) {
             effort.spend()?;
             found.push(item);
@@ -171,26 +179,26 @@ fn bounds(slice: Slice, length: i64) -> (i64, i64) {
     let from_end = |index: i64| index + length;
     let start = slice.start;
     let end = match slice.end {
-        End::Open => length,
-        End::Next => match start + 1 {
+        SliceEnd::Open => length,
+        SliceEnd::Next => match start + 1 {
             end @ ..=0 => from_end(end),
             end => end,
         },
-        End::Before(end) if end < 0 => from_end(end),
-        End::Before(end) => end,
+        SliceEnd::Before(end) if end < 0 => from_end(end),
+        SliceEnd::Before(end) => end,
     };
     (if start < 0 { from_end(start) } else { start }, end)
 }
 
-fn list(value: &Value) -> Result<&Vec<Value>, Error> {
-    value.as_array().ok_or(Error::NotAList(type_of(value)))
+fn list(value: &Value) -> Result<&Vec<Value>, FindError> {
+    value.as_array().ok_or(FindError::NotAList(type_of(value)))
 }
 
 fn filtered<'v>(
     filter: &Filter,
     values: &[&'v Value],
     effort: &mut Effort,
-) -> Result<Found<'v>, Error> {
+) -> Result<Values<'v>, FindError> {
     let mut found = Vec::new();
     for value in values {
         effort.spend()?;
@@ -204,11 +212,11 @@ fn filtered<'v>(
     Ok(found)
 }
 
-fn passes(filter: &Filter, item: &Value, effort: &mut Effort) -> Result<bool, Error> {
+fn passes(filter: &Filter, item: &Value, effort: &mut Effort) -> Result<bool, FindError> {
     match filter {
         Filter::Exists(operand) => match values_of(operand, item, effort) {
             Ok(values) => Ok(!values.is_empty()),
-            Err(Error::TooMuch) => Err(Error::TooMuch),
+            Err(FindError::TooMuch) => Err(FindError::TooMuch),
             Err(_) => Ok(false),
         },
         Filter::Compare(left, operator, right) => {
@@ -227,30 +235,30 @@ fn values_of<'v>(
     operand: &'v Operand,
     item: &'v Value,
     effort: &mut Effort,
-) -> Result<Found<'v>, Error> {
+) -> Result<Values<'v>, FindError> {
     match operand {
         Operand::Literal(literal) => Ok(vec![literal]),
         Operand::Path(steps) => walk(steps, &[item], effort),
     }
 }
 
-fn one<'v>(values: &[&'v Value]) -> Result<Option<&'v Value>, Error> {
+fn one<'v>(values: &[&'v Value]) -> Result<Option<&'v Value>, FindError> {
     match *values {
         [] => Ok(None),
         [value] => Ok(Some(value)),
-        _ => Err(Error::Several(values.len())),
+        _ => Err(FindError::Several(values.len())),
     }
 }
 
 /// Only like with like, and an integer is not like a float: that is an error, as in Go's templates.
-fn compare(left: &Value, operator: Operator, right: &Value) -> Result<bool, Error> {
+fn compare(left: &Value, operator: Operator, right: &Value) -> Result<bool, FindError> {
     let ordering: Option<Ordering> = match (left, right) {
         (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
         (Value::Number(a), Value::Number(b)) if a.is_i64() == b.is_i64() => {
             comparison::numbers(a, b)
         }
         (Value::Bool(left), Value::Bool(right)) if !operator.orders() => Some(left.cmp(right)),
-        _ => return Err(Error::Incomparable(type_of(left), type_of(right))),
+        _ => return Err(FindError::Incomparable(type_of(left), type_of(right))),
     };
     Ok(operator.holds(ordering))
 }

@@ -3,7 +3,7 @@
 //! Recursion ends by itself: a part of a union holds no comma, and a filter ends at its first parenthesis, so neither
 //! can hold another of its own.
 
-use super::{End, Filter, Operand, Slice, Step};
+use super::{Filter, Operand, PathStep, Slice, SliceEnd};
 use crate::comparison::Operator;
 use crate::text::Quoted;
 use serde_json::{Number, Value};
@@ -11,15 +11,15 @@ use std::fmt;
 
 /// What is wrong with a path, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseError {
+pub struct PathError {
     /// The character of the text at which it is, from 1.
     pub column: usize,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: PathProblem,
 }
 
 /// `character 5 of the path: unexpected '^'`
-impl fmt::Display for ParseError {
+impl fmt::Display for PathError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
@@ -29,12 +29,12 @@ impl fmt::Display for ParseError {
     }
 }
 
-impl std::error::Error for ParseError {}
+impl std::error::Error for PathError {}
 
 /// What is wrong with a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
-pub enum Problem {
+pub enum PathProblem {
     #[error("unexpected {0:?}; a step begins with \".\" or \"[\"")]
     Unexpected(char),
     #[error("a name is missing")]
@@ -54,16 +54,16 @@ pub enum Problem {
 }
 
 /// A problem, and the byte at which it is.
-type Flaw = (usize, Problem);
+type PathFlaw = (usize, PathProblem);
 
-pub(super) fn steps(text: &str) -> Result<Vec<Step>, ParseError> {
-    path(text).map_err(|(at, problem)| ParseError {
+pub(super) fn steps(text: &str) -> Result<Vec<PathStep>, PathError> {
+    path(text).map_err(|(at, problem)| PathError {
         column: text.char_indices().take_while(|(it, _)| *it < at).count() + 1,
         problem,
     })
 }
 
-fn path(text: &str) -> Result<Vec<Step>, Flaw> {
+fn path(text: &str) -> Result<Vec<PathStep>, PathFlaw> {
     let mut steps = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -75,7 +75,7 @@ fn path(text: &str) -> Result<Vec<Step>, Flaw> {
             '[' => array(rest, &mut steps),
             '.' if rest.starts_with("..") => descend(rest, &mut steps),
             '.' => field(rest, 1, &mut steps),
-            other => Err((0, Problem::Unexpected(other))),
+            other => Err((0, PathProblem::Unexpected(other))),
         }
         .map_err(|(offset, problem)| (at + offset, problem))?;
     }
@@ -83,11 +83,11 @@ fn path(text: &str) -> Result<Vec<Step>, Flaw> {
 }
 
 /// `..`, and the name that may follow at once. Returns how many bytes it took, as the others do.
-fn descend(rest: &str, steps: &mut Vec<Step>) -> Result<usize, Flaw> {
-    if steps.last() == Some(&Step::Descend) {
-        return Err((0, Problem::TwiceDown));
+fn descend(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
+    if steps.last() == Some(&PathStep::Descend) {
+        return Err((0, PathProblem::TwiceDown));
     }
-    steps.push(Step::Descend);
+    steps.push(PathStep::Descend);
     let named = rest[2..]
         .chars()
         .next()
@@ -96,7 +96,7 @@ fn descend(rest: &str, steps: &mut Vec<Step>) -> Result<usize, Flaw> {
 }
 
 /// A name, up to what cannot be in one. A backslash keeps the next character in it.
-fn field(rest: &str, start: usize, steps: &mut Vec<Step>) -> Result<usize, Flaw> {
+fn field(rest: &str, start: usize, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     let mut name = String::new();
     let mut letters = rest[start..].char_indices();
     let end = loop {
@@ -108,9 +108,9 @@ fn field(rest: &str, start: usize, steps: &mut Vec<Step>) -> Result<usize, Flaw>
         }
     };
     steps.push(match name.as_str() {
-        "" => return Err((start, Problem::NoName)),
-        "*" => Step::Wildcard,
-        _ => Step::Field(name),
+        "" => return Err((start, PathProblem::NoName)),
+        "*" => PathStep::Wildcard,
+        _ => PathStep::Field(name),
     });
     Ok(end)
 }
@@ -123,20 +123,22 @@ fn ends_name(letter: char) -> bool {
 }
 
 /// An index, a slice, a name in quotes, or a union of these: up to the first `]`, whatever is before it.
-fn array(rest: &str, steps: &mut Vec<Step>) -> Result<usize, Flaw> {
-    let end = rest.find(']').ok_or((0, Problem::Unclosed))?;
+fn array(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
+    let end = rest.find(']').ok_or((0, PathProblem::Unclosed))?;
     let within = &rest[1..end];
     if within.contains(',') {
         let parts = within.split(',').map(|part| {
             let part = format!("[{}]", part.trim_matches(' '));
             path(&part).map_err(|(_, problem)| (1, problem))
         });
-        steps.push(Step::Union(parts.collect::<Result<_, _>>()?));
+        steps.push(PathStep::Union(parts.collect::<Result<_, _>>()?));
     } else if let Some(name) = in_quotes(within) {
         // A dot in the quotes splits the name as it does outside; `\.` keeps it.
         steps.extend(path(&format!(".{name}")).map_err(|(_, problem)| (2, problem))?);
     } else {
-        steps.push(Step::Slice(slice(within).map_err(|problem| (1, problem))?));
+        steps.push(PathStep::Slice(
+            slice(within).map_err(|problem| (1, problem))?,
+        ));
     }
     Ok(end + 1)
 }
@@ -146,8 +148,8 @@ fn in_quotes(text: &str) -> Option<&str> {
     (!name.contains('\'')).then_some(name)
 }
 
-fn slice(text: &str) -> Result<Slice, Problem> {
-    let invalid = || Problem::Index(text.to_owned());
+fn slice(text: &str) -> Result<Slice, PathProblem> {
+    let invalid = || PathProblem::Index(text.to_owned());
     let number = |part: &str| match part {
         "" => Ok(None),
         // Rust reads a plus sign here, client-go does not.
@@ -164,7 +166,7 @@ fn slice(text: &str) -> Result<Slice, Problem> {
         text.splitn(4, ':').collect()
     };
     let (start, end, step) = match *parts.as_slice() {
-        [start] => (number(start)?, End::Next, None),
+        [start] => (number(start)?, SliceEnd::Next, None),
         [start, end] => (number(start)?, until(number(end)?), None),
         [start, end, step] => (number(start)?, until(number(end)?), number(step)?),
         _ => return Err(invalid()),
@@ -174,7 +176,7 @@ fn slice(text: &str) -> Result<Slice, Problem> {
         Some(step) => usize::try_from(step)
             .ok()
             .filter(|step| *step > 0)
-            .ok_or(Problem::ZeroStep)?,
+            .ok_or(PathProblem::ZeroStep)?,
     };
     Ok(Slice {
         start: start.unwrap_or(0),
@@ -183,21 +185,21 @@ fn slice(text: &str) -> Result<Slice, Problem> {
     })
 }
 
-fn until(end: Option<i64>) -> End {
-    end.map_or(End::Open, End::Before)
+fn until(end: Option<i64>) -> SliceEnd {
+    end.map_or(SliceEnd::Open, SliceEnd::Before)
 }
 
 /// `[?(…)]`, up to the first parenthesis outside of the one text in quotes that it may hold.
-fn filter(rest: &str, steps: &mut Vec<Step>) -> Result<usize, Flaw> {
+fn filter(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     const START: usize = "[?(".len();
-    let close = closing(&rest[START..]).ok_or((0, Problem::Unclosed))?;
+    let close = closing(&rest[START..]).ok_or((0, PathProblem::Unclosed))?;
     let within = &rest[START..START + close];
     let after = START + close + 1;
     if !rest[after..].starts_with(']') {
-        return Err((0, Problem::Unclosed));
+        return Err((0, PathProblem::Unclosed));
     }
     let shift = |(at, problem)| (START + at, problem);
-    steps.push(Step::Filter(condition(within).map_err(shift)?));
+    steps.push(PathStep::Filter(condition(within).map_err(shift)?));
     Ok(after + 1)
 }
 
@@ -218,7 +220,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-fn condition(text: &str) -> Result<Filter, Flaw> {
+fn condition(text: &str) -> Result<Filter, PathFlaw> {
     let sign = |it: char| matches!(it, '!' | '<' | '>' | '=');
     let Some(start) = text.find(sign).filter(|at| *at > 0) else {
         return Ok(Filter::Exists(operand(text)?));
@@ -227,13 +229,13 @@ fn condition(text: &str) -> Result<Filter, Flaw> {
     let end = length.map_or(text.len(), |length| start + length);
     let written = &text[start..end];
     let operator = Operator::from_sign(written)
-        .ok_or_else(|| (start, Problem::Operator(written.to_owned())))?;
+        .ok_or_else(|| (start, PathProblem::Operator(written.to_owned())))?;
     let left = operand(&text[..start])?;
     let right = operand(&text[end..]).map_err(|(at, problem)| (end + at, problem))?;
     Ok(Filter::Compare(left, operator, right))
 }
 
-fn operand(text: &str) -> Result<Operand, Flaw> {
+fn operand(text: &str) -> Result<Operand, PathFlaw> {
     let word = text.trim_matches(' ');
     let literal = match word.chars().next() {
         Some(quote @ ('"' | '\'')) => unquoted(word, quote).map(Value::String),
@@ -246,7 +248,7 @@ fn operand(text: &str) -> Result<Operand, Flaw> {
         None => None,
         Some(_) => return path(text).map(Operand::Path),
     };
-    let refused = || (0, Problem::Operand(word.to_owned()));
+    let refused = || (0, PathProblem::Operand(word.to_owned()));
     literal.map(Operand::Literal).ok_or_else(refused)
 }
 

@@ -1,6 +1,6 @@
 //! The text of HIP-0025's expressions.
 
-use super::Expression;
+use super::ReadinessExpression;
 use crate::annotation::{MAX_BYTES, MAX_ENTRIES};
 use crate::comparison::Operator;
 use crate::jsonpath::{self, Path};
@@ -9,7 +9,7 @@ use crate::text::Quoted;
 /// What is wrong with one of the two annotations, as a sentence that quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
-pub enum Problem {
+pub enum ReadinessProblem {
     #[error("the value is not a text; put it in quotes")]
     NotText,
     #[error("the list is {0} bytes long; at most {MAX_BYTES} are allowed")]
@@ -25,7 +25,7 @@ pub enum Problem {
     #[error("the path of {}: {error}", Quoted(.text))]
     Path {
         text: String,
-        error: jsonpath::ParseError,
+        error: jsonpath::PathError,
     },
     #[error(
         "{} has an unsupported operator {}; write one of == != < <= > >=, with a space after it",
@@ -43,31 +43,31 @@ pub enum Problem {
 }
 
 /// The texts of a JSON array.
-pub(super) fn list(annotation: &str) -> Result<Vec<String>, Problem> {
+pub(super) fn list(annotation: &str) -> Result<Vec<String>, ReadinessProblem> {
     if annotation.len() > MAX_BYTES {
-        return Err(Problem::TooLong(annotation.len()));
+        return Err(ReadinessProblem::TooLong(annotation.len()));
     }
-    let list: Vec<String> =
-        serde_json::from_str(annotation).map_err(|error| Problem::NotAList(error.to_string()))?;
+    let list: Vec<String> = serde_json::from_str(annotation)
+        .map_err(|error| ReadinessProblem::NotAList(error.to_string()))?;
     if list.len() > MAX_ENTRIES {
-        return Err(Problem::TooMany);
+        return Err(ReadinessProblem::TooMany);
     }
     Ok(list)
 }
 
 /// What is wrong with an annotation that is written now: what [`super::Readiness::read`] refuses, and an order of
 /// anything but numbers, which can never be met.
-pub fn lint(annotation: &str) -> Result<(), Problem> {
+pub fn lint(annotation: &str) -> Result<(), ReadinessProblem> {
     for text in list(annotation)? {
-        let Expression {
+        let ReadinessExpression {
             text,
             operator,
             value,
             ..
-        } = Expression::parse(&text)?;
+        } = ReadinessExpression::parse(&text)?;
         if operator.orders() && super::float(unquoted(&value)).is_none() {
             let operator = operator.sign();
-            return Err(Problem::Order { text, operator });
+            return Err(ReadinessProblem::Order { text, operator });
         }
     }
     Ok(())
@@ -78,36 +78,36 @@ pub fn lint(annotation: &str) -> Result<(), Problem> {
 /// # Errors
 ///
 /// A path that begins with neither a dot nor a bracket.
-pub fn template(path: &str) -> Result<String, Problem> {
+pub fn template(path: &str) -> Result<String, ReadinessProblem> {
     if path.starts_with(".status.") || path.starts_with(".status[") {
         Ok(path.to_owned())
     } else if path.starts_with(['.', '[']) {
         Ok(format!(".status{path}"))
     } else {
-        Err(Problem::Start(path.to_owned()))
+        Err(ReadinessProblem::Start(path.to_owned()))
     }
 }
 
-impl Expression {
+impl ReadinessExpression {
     /// Reads `{.path} operator value`. The path ends at the first closing brace, the operator at a space.
-    pub fn parse(text: &str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, ReadinessProblem> {
         let text = text.trim();
         let (path, rest) = text
             .strip_prefix('{')
             .and_then(|rest| rest.split_once('}'))
-            .ok_or_else(|| Problem::NoBraces(text.to_owned()))?;
+            .ok_or_else(|| ReadinessProblem::NoBraces(text.to_owned()))?;
         let path = path.trim();
         let rest = rest.trim_start();
         let (sign, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let operator = Operator::from_sign(sign).ok_or_else(|| Problem::Operator {
+        let operator = Operator::from_sign(sign).ok_or_else(|| ReadinessProblem::Operator {
             text: text.to_owned(),
             operator: sign.to_owned(),
         })?;
         let value = value.trim();
         if value.is_empty() {
-            return Err(Problem::NoValue(text.to_owned()));
+            return Err(ReadinessProblem::NoValue(text.to_owned()));
         }
-        let compiled = Path::parse(&template(path)?).map_err(|error| Problem::Path {
+        let compiled = Path::parse(&template(path)?).map_err(|error| ReadinessProblem::Path {
             text: text.to_owned(),
             error,
         })?;

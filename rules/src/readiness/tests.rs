@@ -17,7 +17,7 @@ fn status() -> Value {
 
 /// Whether one expression is met, and else why not.
 fn met(text: &str) -> String {
-    let expression = match Expression::parse(text) {
+    let expression = match ReadinessExpression::parse(text) {
         Ok(expression) => expression,
         Err(problem) => return format!("refused: {problem}"),
     };

@@ -14,7 +14,7 @@
 use super::random::Random;
 use super::{library, run};
 use crate::settle;
-use rules::jsonpath::{self, Effort, ParseError, Path, Problem};
+use rules::jsonpath::{self, Effort, Path, PathError, PathProblem};
 use serde_json::{Map, Value, json};
 
 const NAMES: [&str; 7] = ["a", "b", "c", "type", "status", "x.y", "é"];
@@ -209,7 +209,7 @@ impl Random {
 }
 
 /// Ours, as the library tells it.
-fn ours(path: &str, data: &Value) -> Result<Result<String, String>, ParseError> {
+fn ours(path: &str, data: &Value) -> Result<Result<String, String>, PathError> {
     let path = Path::parse(path)?;
     let found = path.find(data, &mut Effort::new());
     Ok(found
@@ -219,9 +219,9 @@ fn ours(path: &str, data: &Value) -> Result<Result<String, String>, ParseError> 
 
 /// Whether it is one of the refusals that are narrower than client-go's, which reads a filter only when it has an element
 /// for it.
-fn is_narrower(path: &str, error: &ParseError) -> bool {
+fn is_narrower(path: &str, error: &PathError) -> bool {
     let before: String = path.chars().take(error.column).collect();
-    matches!(error.problem, Problem::NoName | Problem::ZeroStep) || before.contains("[?(")
+    matches!(error.problem, PathProblem::NoName | PathProblem::ZeroStep) || before.contains("[?(")
 }
 
 fn without_texts(value: Value) -> Value {
