@@ -27,7 +27,7 @@ mod yaml;
 
 pub use duration::DurationFault;
 pub use health::health;
-pub use names::Fault;
+pub use names::NameFault;
 pub use order::order;
 pub use position::{GatePosition, gate_position};
 pub use problem::Problem;

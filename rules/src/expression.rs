@@ -19,7 +19,7 @@ mod literal;
 mod path;
 mod problem;
 
-pub use problem::{ParseError, Problem};
+pub use problem::{ExpressionError, ExpressionProblem};
 
 use crate::comparison::Operator;
 use literal::Literal;
@@ -41,7 +41,7 @@ pub struct Expression {
 
 /// What an object makes of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Held {
     /// It holds.
     Holds,
     /// It does not, and why, in a few words that quote the object: `/status/replicas is 0`.
@@ -50,13 +50,13 @@ pub enum Outcome {
 
 impl Expression {
     /// Reads `/status/replicas >= 1`; the spaces may be left out.
-    pub fn parse(text: &str) -> Result<Self, ParseError> {
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         let start = text.len() - text.trim_start().len();
         let length = text[start..]
             .find(|it: char| it.is_whitespace() || literal::is_sign(it))
             .unwrap_or(text.len() - start);
         let (written, rest) = text[start..].split_at(length);
-        let within = |(at, problem): (usize, Problem)| ParseError {
+        let within = |(at, problem): problem::ExpressionFlaw| ExpressionError {
             at: Some(start + at),
             problem,
         };
@@ -73,13 +73,14 @@ impl Expression {
 
     /// Reads the form for one path: `status.items.each.phase`, which is what follows the stem of the key, and
     /// `== Ready`.
-    pub fn parse_key(path: &str, value: &str) -> Result<Self, ParseError> {
-        let segments =
-            path::segments(path, '.').map_err(|(_, problem)| ParseError { at: None, problem })?;
-        let (operator, literal) = literal::read(value).map_err(|(at, problem)| ParseError {
-            at: Some(at),
-            problem,
-        })?;
+    pub fn parse_key(path: &str, value: &str) -> Result<Self, ExpressionError> {
+        let segments = path::segments(path, '.')
+            .map_err(|(_, problem)| ExpressionError { at: None, problem })?;
+        let (operator, literal) =
+            literal::read(value).map_err(|(at, problem)| ExpressionError {
+                at: Some(at),
+                problem,
+            })?;
         Ok(Self {
             text: format!("/{} {}", path.replace('.', "/"), value.trim()),
             path: segments,
@@ -97,10 +98,10 @@ impl Expression {
     }
 
     /// Whether it holds for `object`, which is the whole object.
-    pub fn holds(&self, object: &Value) -> Outcome {
+    pub fn holds(&self, object: &Value) -> Held {
         match holds::check(self, object) {
-            Ok(()) => Outcome::Holds,
-            Err(miss) => Outcome::Fails(miss.sentence(&self.path)),
+            Ok(()) => Held::Holds,
+            Err(miss) => Held::Fails(miss.sentence(&self.path)),
         }
     }
 }

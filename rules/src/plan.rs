@@ -39,7 +39,7 @@ pub fn dependencies(
 
 /// What is wrong with a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum PlanFlaw {
     /// It has no text.
     #[error("the plan has no key {ORDER:?}; write one such as \"api: [postgresql]\"")]
     NoOrder,
@@ -79,19 +79,19 @@ pub fn flaw(
     scope: Option<&Scope>,
     gates: impl Fn(&str) -> Option<bool>,
     is_empty: impl Fn(&Part, &Scope) -> bool,
-) -> Option<Flaw> {
+) -> Option<PlanFlaw> {
     let Some(text) = plan["data"][ORDER].as_str() else {
-        return Some(Flaw::NoOrder);
+        return Some(PlanFlaw::NoOrder);
     };
     let read = match annotation::order(text) {
         Ok(read) => read,
         Err(error) => return Some(error.into()),
     };
     let Some(scope) = scope else {
-        return Some(Flaw::NoRelease);
+        return Some(PlanFlaw::NoRelease);
     };
     if gates(&scope.namespace) == Some(false) {
-        return Some(Flaw::NoGates {
+        return Some(PlanFlaw::NoGates {
             namespace: scope.namespace.clone(),
         });
     }
@@ -101,14 +101,18 @@ pub fn flaw(
         .flat_map(|step| step.after.iter().chain([&step.part]));
     let missing = named.filter(|part| is_empty(part, scope));
     let missing: BTreeSet<String> = missing.map(ToString::to_string).collect();
-    (!missing.is_empty()).then(|| Flaw::NoPart {
+    (!missing.is_empty()).then(|| PlanFlaw::NoPart {
         release: scope.name.clone(),
         parts: missing.into_iter().collect(),
     })
 }
 
 /// What is wrong with a plan of the cluster. `quiet` tells whether everything of its release that will be there is there.
-pub fn flaw_in(plan: &Value, world: &dyn World, quiet: impl Fn(&Scope) -> bool) -> Option<Flaw> {
+pub fn flaw_in(
+    plan: &Value,
+    world: &dyn World,
+    quiet: impl Fn(&Scope) -> bool,
+) -> Option<PlanFlaw> {
     let gates = |namespace: &str| is_injected(namespace, world);
     let is_empty = |part: &Part, scope: &Scope| quiet(scope) && is_empty(part, scope, world);
     flaw(plan, Scope::of(plan).as_ref(), gates, is_empty)

@@ -5,7 +5,7 @@ use crate::objects::Object;
 use rules::advice::Level;
 use rules::dependency::Part;
 use rules::keys;
-use rules::plan::{self, Flaw};
+use rules::plan::{self, PlanFlaw};
 use rules::scope::Scope;
 
 /// Where a plan stands in its ConfigMap.
@@ -34,8 +34,8 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
     let flaw = plan::flaw(&config.value, scope, gates, is_empty)?;
     match &flaw {
         // Every gated pod of the release waits until somebody can read it.
-        Flaw::Text(error) => Some(Finding::refused(&config.place, DATA, error)),
-        Flaw::NoOrder => warning(flaw.to_string()),
+        PlanFlaw::Text(error) => Some(Finding::refused(&config.place, DATA, error)),
+        PlanFlaw::NoOrder => warning(flaw.to_string()),
         _ => Some(warning(flaw.to_string())?.at(DATA, keys::ORDER)),
     }
 }

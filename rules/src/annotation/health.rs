@@ -4,7 +4,7 @@ use super::problem::{Flaw, Problem};
 use super::reference::{pieces, trimmed};
 use super::yaml::{self, Node, Value};
 use super::{MAX_ENTRIES, ParseError, Place, parse, short, text};
-use crate::expression::{Expression, ParseError as Refused, Problem as Wrong};
+use crate::expression::{Expression, ExpressionError, ExpressionProblem};
 use crate::kept;
 use crate::keys;
 use crate::kinds::Kind;
@@ -40,7 +40,7 @@ pub fn health(annotations: &Map<String, Json>) -> Result<Vec<(&str, Expression)>
 
 /// The expression of a key for one path.
 fn one(key: &str, path: &str, value: &str) -> Result<Expression, ParseError> {
-    Expression::parse_key(path, value).map_err(|Refused { at, problem }| ParseError {
+    Expression::parse_key(path, value).map_err(|ExpressionError { at, problem }| ParseError {
         key: key.to_owned(),
         place: at.map(|at| Place::of(value, at)),
         problem: Problem::Expression(problem),
@@ -69,7 +69,7 @@ fn list(text: &str) -> Result<Vec<Expression>, Flaw> {
         }
     }
     if expressions.is_empty() {
-        return Err(wrong(0, Wrong::NoExpression));
+        return Err(wrong(0, ExpressionProblem::NoExpression));
     }
     Ok(expressions)
 }
@@ -86,7 +86,7 @@ pub(super) fn of_an_item(
         _ => std::slice::from_ref(node),
     };
     if nodes.is_empty() {
-        return Err(wrong(node.at, Wrong::NoExpression));
+        return Err(wrong(node.at, ExpressionProblem::NoExpression));
     }
     let read = |node: &Node<'_>| {
         let expression = one_of_a_list(node)?;
@@ -108,14 +108,14 @@ fn one_of_a_list(item: &Node<'_>) -> Result<Expression, Flaw> {
         Value::List(_) => Err("a list"),
         Value::Mapping(_) => Err("a mapping"),
     };
-    let text = found.map_err(|found| wrong(item.at, Wrong::NotText(found)))?;
+    let text = found.map_err(|found| wrong(item.at, ExpressionProblem::NotText(found)))?;
     Expression::parse(&text.content).map_err(|refused| text.flaw(flaw(refused)))
 }
 
-fn flaw(Refused { at, problem }: Refused) -> Flaw {
+fn flaw(ExpressionError { at, problem }: ExpressionError) -> Flaw {
     wrong(at.unwrap_or(0), problem)
 }
 
-fn wrong(at: usize, problem: Wrong) -> Flaw {
+fn wrong(at: usize, problem: ExpressionProblem) -> Flaw {
     Flaw::at(at, Problem::Expression(problem))
 }

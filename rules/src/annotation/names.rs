@@ -5,7 +5,7 @@ use crate::kinds::Kind;
 
 /// The rule for a name. Kubernetes' words, from `k8s.io/apimachinery/pkg/api/validation`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum NameRule {
     /// RFC 1123 labels with dots between them, up to 253 characters: most kinds, and groups.
     Subdomain,
     /// One RFC 1123 label, up to 63 characters: Namespaces and Services.
@@ -21,7 +21,7 @@ pub(super) enum Rule {
 /// How a name breaks its rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
-pub enum Fault {
+pub enum NameFault {
     #[error("is {length} characters long; at most {most} are allowed")]
     TooLong { length: usize, most: usize },
     #[error("has {} in it; {allowed}", shown(*.letter))]
@@ -45,7 +45,7 @@ fn shown(letter: char) -> String {
     }
 }
 
-impl Rule {
+impl NameRule {
     /// The rule for objects of this kind.
     pub(super) fn of(kind: &Kind) -> Self {
         let Kind::Builtin(builtin) = kind else {
@@ -89,7 +89,7 @@ impl Rule {
 }
 
 /// Checks `text`, which is the `what` of a reference, e.g. its `"namespace"`.
-pub(super) fn check(what: &'static str, text: &str, rule: Rule) -> Result<(), Flaw> {
+pub(super) fn check(what: &'static str, text: &str, rule: NameRule) -> Result<(), Flaw> {
     if text.is_empty() {
         return Err(Flaw::at(0, Problem::Empty { what }));
     }
@@ -99,19 +99,19 @@ pub(super) fn check(what: &'static str, text: &str, rule: Rule) -> Result<(), Fl
     })
 }
 
-fn find_fault(text: &str, rule: Rule) -> Option<(usize, Fault)> {
+fn find_fault(text: &str, rule: NameRule) -> Option<(usize, NameFault)> {
     let allowed = rule.allowed();
     if let Some((at, letter)) = text.char_indices().find(|(_, it)| !rule.allows(*it)) {
-        return Some((at, Fault::Letter { letter, allowed }));
+        return Some((at, NameFault::Letter { letter, allowed }));
     }
     if text.len() > rule.most() {
         let (length, most) = (text.len(), rule.most());
-        return Some((0, Fault::TooLong { length, most }));
+        return Some((0, NameFault::TooLong { length, most }));
     }
     match rule {
-        Rule::PathSegment => matches!(text, "." | "..").then_some((0, Fault::PathStep)),
-        Rule::LabelPart => label_fault(text, rule),
-        Rule::Subdomain | Rule::Label | Rule::KindWord => {
+        NameRule::PathSegment => matches!(text, "." | "..").then_some((0, NameFault::PathStep)),
+        NameRule::LabelPart => label_fault(text, rule),
+        NameRule::Subdomain | NameRule::Label | NameRule::KindWord => {
             let mut at = 0;
             text.split('.').find_map(|label| {
                 let start = at;
@@ -123,15 +123,15 @@ fn find_fault(text: &str, rule: Rule) -> Option<(usize, Fault)> {
 }
 
 /// What is wrong with the ends of a label whose characters are all allowed, so ASCII.
-fn label_fault(label: &str, rule: Rule) -> Option<(usize, Fault)> {
+fn label_fault(label: &str, rule: NameRule) -> Option<(usize, NameFault)> {
     let (Some(first), Some(last)) = (label.chars().next(), label.chars().next_back()) else {
-        return Some((0, Fault::EmptyLabel));
+        return Some((0, NameFault::EmptyLabel));
     };
     let start = |allowed| {
         let letter = first;
-        Some((0, Fault::Start { letter, allowed }))
+        Some((0, NameFault::Start { letter, allowed }))
     };
-    if rule == Rule::KindWord && !first.is_ascii_alphabetic() {
+    if rule == NameRule::KindWord && !first.is_ascii_alphabetic() {
         return start("a letter is allowed there");
     }
     let allowed = "a letter or a digit is allowed there";
@@ -139,7 +139,7 @@ fn label_fault(label: &str, rule: Rule) -> Option<(usize, Fault)> {
         start(allowed)
     } else if !last.is_ascii_alphanumeric() {
         let letter = last;
-        Some((label.len() - 1, Fault::End { letter, allowed }))
+        Some((label.len() - 1, NameFault::End { letter, allowed }))
     } else {
         None
     }

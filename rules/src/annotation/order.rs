@@ -1,6 +1,6 @@
 //! The text of a plan: a YAML mapping from a sub-chart or a group to those that come before it.
 
-use super::names::{self, Rule};
+use super::names::{self, NameRule};
 use super::problem::{Flaw, Problem};
 use super::yaml::{self, Node, Text, Value};
 use super::{MAX_ENTRIES, ParseError, parse};
@@ -64,7 +64,7 @@ fn named(text: &Text<'_>) -> Result<Part, Flaw> {
         Some(("group", name)) => ("group", "group/".len(), name),
         Some(_) => return Err(Flaw::at(0, Problem::NoStep(content.to_owned()))),
     };
-    names::check(what, name, Rule::LabelPart).map_err(|flaw| flaw.after(at))?;
+    names::check(what, name, NameRule::LabelPart).map_err(|flaw| flaw.after(at))?;
     let name = name.to_owned();
     Ok(match what {
         "group" => Part::Group(name),

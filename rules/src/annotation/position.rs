@@ -1,6 +1,6 @@
 //! Where the gate stands: the value of [`keys::GATE_POSITION`].
 
-use super::names::{self, Rule};
+use super::names::{self, NameRule};
 use super::problem::{Flaw, Problem};
 use super::{ParseError, placed, text};
 use crate::keys;
@@ -51,7 +51,8 @@ fn read(text: &str) -> Result<GatePosition, Flaw> {
             },
         ));
     };
-    names::check("init container", name, Rule::Label).map_err(|flaw| flaw.after(AFTER.len()))?;
+    names::check("init container", name, NameRule::Label)
+        .map_err(|flaw| flaw.after(AFTER.len()))?;
     Ok(GatePosition::After(name.to_owned()))
 }
 

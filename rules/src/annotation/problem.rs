@@ -2,10 +2,10 @@
 
 use super::duration::DurationFault;
 use super::item::KEYS;
-use super::names::Fault;
+use super::names::NameFault;
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
 use crate::dependency::State;
-use crate::expression;
+use crate::expression::ExpressionProblem;
 use crate::text::Quoted;
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub enum Problem {
 
     // Custom health.
     #[error("{0}")]
-    Expression(expression::Problem),
+    Expression(ExpressionProblem),
 
     // The list.
     #[error("the list is {0} bytes long; at most {MAX_BYTES} are allowed; name fewer objects")]
@@ -80,7 +80,7 @@ pub enum Problem {
         state: &'static str,
         word: &'static str,
     },
-    #[error("unknown state {}{}", Unknown(.state), did_you_mean(*.likely, &one_of_the_states()))]
+    #[error("unknown state {}{}", Misspelt(.state), did_you_mean(*.likely, &one_of_the_states()))]
     UnknownState {
         state: String,
         likely: Option<&'static str>,
@@ -97,7 +97,7 @@ pub enum Problem {
     // A kind.
     #[error(
         "unknown kind {}{}",
-        Unknown(.kind),
+        Misspelt(.kind),
         did_you_mean(.likely.as_deref(), "; a kind that is not built into Kubernetes needs its group, e.g. Certificate.cert-manager.io")
     )]
     UnknownKind {
@@ -106,7 +106,7 @@ pub enum Problem {
     },
     #[error(
         "unknown kind {} in {}{}",
-        Unknown(.kind),
+        Misspelt(.kind),
         group_named(.group),
         did_you_mean(.likely.as_deref(), "; a kind that is not built into Kubernetes needs its own group")
     )]
@@ -136,7 +136,7 @@ pub enum Problem {
     Name {
         what: &'static str,
         text: String,
-        fault: Fault,
+        fault: NameFault,
     },
     #[error("{what} is empty; write one")]
     Empty { what: &'static str },
@@ -167,7 +167,7 @@ pub enum Problem {
     DuplicateKey(&'static str),
     #[error(
         "unknown key {}{}",
-        Unknown(.key),
+        Misspelt(.key),
         did_you_mean(*.likely, &format!("; the keys are {}", KEYS.join(", ")))
     )]
     UnknownKey {
@@ -222,7 +222,7 @@ pub enum Problem {
     GroupConflict { kind: String, api_version: String },
 
     // The terms on which a dependent waits.
-    #[error("unknown word {}{}", Unknown(.word), did_you_mean(*.likely, &format!("; the words are {}", .words.join(", "))))]
+    #[error("unknown word {}{}", Misspelt(.word), did_you_mean(*.likely, &format!("; the words are {}", .words.join(", "))))]
     UnknownWord {
         word: String,
         words: &'static [&'static str],
@@ -266,9 +266,9 @@ pub enum Problem {
 }
 
 /// A quoted word that is unknown. A letter outside ASCII is named, because it may look like the right one.
-struct Unknown<'t>(&'t str);
+struct Misspelt<'t>(&'t str);
 
-impl fmt::Display for Unknown<'_> {
+impl fmt::Display for Misspelt<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         Quoted(self.0).fmt(out)?;
         match self.0.chars().find(|it| !it.is_ascii()) {

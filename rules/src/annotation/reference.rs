@@ -1,6 +1,6 @@
 //! The parts of a reference that all grammars share. Offsets count from the start of the text that is given.
 
-use super::names::{self, Rule};
+use super::names::{self, NameRule};
 use super::problem::{Flaw, Problem};
 use crate::dependency::{Min, ObjectRef, Part, Parts, Reference, State};
 use crate::kinds::{self, Builtin, Kind};
@@ -23,7 +23,7 @@ pub(super) fn part(word: &str, name: &str) -> Result<Part, Flaw> {
     };
     let part = name_it(name.to_owned());
     // Whatever can be a label's value: that is where two of the three are read from.
-    names::check(part.word(), name, Rule::LabelPart)?;
+    names::check(part.word(), name, NameRule::LabelPart)?;
     Ok(part)
 }
 
@@ -38,7 +38,7 @@ pub(super) fn parts(
             let (word, name) = (part.word(), part.name().to_owned());
             return Err(Flaw::at(0, Problem::NamespacedPart { word, name }));
         }
-        names::check("namespace", namespace, Rule::Label)?;
+        names::check("namespace", namespace, NameRule::Label)?;
     }
     Ok(Reference::Part(Parts {
         part,
@@ -106,7 +106,7 @@ fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
 
 /// A group that is not the core group.
 pub(super) fn group(text: &str) -> Result<(), Flaw> {
-    names::check("group", text, Rule::Subdomain)?;
+    names::check("group", text, NameRule::Subdomain)?;
     // A CustomResourceDefinition needs a dot in its group, so nothing can ever be served from another one without.
     if text.contains('.') || kinds::knows_group(text) {
         return Ok(());
@@ -148,7 +148,7 @@ pub(super) fn in_group(
     if let Some(problem) = unknown_in(group, word) {
         return Err(Flaw::at(0, problem));
     }
-    names::check("kind", word, Rule::KindWord)?;
+    names::check("kind", word, NameRule::KindWord)?;
     Ok(Kind::Custom {
         group: group.to_owned(),
         word: word.to_owned(),
@@ -208,12 +208,12 @@ pub(super) fn state_of(kind: &Kind, state: State) -> Result<(), Flaw> {
 
 /// The name of an object of this kind.
 pub(super) fn name(kind: &Kind, text: &str) -> Result<(), Flaw> {
-    names::check("name", text, Rule::of(kind))
+    names::check("name", text, NameRule::of(kind))
 }
 
 /// The namespace of an object of this kind.
 pub(super) fn namespace(kind: &Kind, text: &str) -> Result<(), Flaw> {
-    names::check("namespace", text, Rule::Label)?;
+    names::check("namespace", text, NameRule::Label)?;
     match kind {
         Kind::Builtin(builtin) if !builtin.namespaced => {
             let namespace = text.to_owned();

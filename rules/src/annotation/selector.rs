@@ -1,6 +1,6 @@
 //! The grammar of label selectors, as `k8s.io/apimachinery/pkg/labels` reads it, without its comparisons of numbers.
 
-use super::names::{self, Rule};
+use super::names::{self, NameRule};
 use super::problem::{Flaw, Problem};
 use crate::selector::{Requirement, Selector, Test};
 use crate::text::Quoted;
@@ -76,7 +76,7 @@ fn value(tokens: &mut Tokens<'_>) -> Result<String, Flaw> {
         return Ok(String::new());
     };
     tokens.next();
-    names::check("label value", word, Rule::LabelPart).map_err(|flaw| flaw.after(at))?;
+    names::check("label value", word, NameRule::LabelPart).map_err(|flaw| flaw.after(at))?;
     Ok(word.to_owned())
 }
 
@@ -87,10 +87,10 @@ fn check_key(key: &str) -> Result<(), Flaw> {
         None => (None, key),
     };
     if let Some(prefix) = prefix {
-        names::check("label prefix", prefix, Rule::Subdomain)?;
+        names::check("label prefix", prefix, NameRule::Subdomain)?;
     }
     let offset = prefix.map_or(0, |prefix| prefix.len() + 1);
-    names::check("label key", name, Rule::LabelPart).map_err(|flaw| flaw.after(offset))
+    names::check("label key", name, NameRule::LabelPart).map_err(|flaw| flaw.after(offset))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The short form: `job/migrate, data/statefulset/postgres:started # a comment`.
 
 use super::MAX_ENTRIES;
-use super::names::Rule;
+use super::names::NameRule;
 use super::problem::{Flaw, Problem};
 use super::reference::{self, pieces, trimmed};
 use crate::dependency::{Dependency, State};
@@ -108,7 +108,7 @@ fn split_state<'t>(kind: &Kind, text: &'t str) -> Result<(&'t str, State), Flaw>
         Ok(state) => reference::state_of(kind, state)
             .map(|()| (name, state))
             .map_err(|flaw| flaw.after(name.len() + 1)),
-        Err(_) if Rule::of(kind) == Rule::PathSegment => Ok((text, State::default())),
+        Err(_) if NameRule::of(kind) == NameRule::PathSegment => Ok((text, State::default())),
         Err(flaw) => Err(flaw.after(name.len() + 1)),
     }
 }

@@ -1,7 +1,7 @@
 //! The annotations beside the lists: a word, a duration or a text each.
 
 use super::duration;
-use super::names::{self, Rule};
+use super::names::{self, NameRule};
 use super::problem::{Flaw, Problem};
 use super::reference::{pieces, trimmed};
 use crate::keys;
@@ -45,7 +45,7 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
         keys::GROUP => groups(text)?,
         keys::SCOPE => {
             let (at, name) = trimmed((0, text));
-            names::check("scope", name, Rule::LabelPart).map_err(|flaw| flaw.after(at))?;
+            names::check("scope", name, NameRule::LabelPart).map_err(|flaw| flaw.after(at))?;
         }
         _ => {}
     }
@@ -78,7 +78,7 @@ fn integer(text: &str) -> Result<i64, Flaw> {
 fn groups(text: &str) -> Result<(), Flaw> {
     for (at, group) in pieces(text, ',').map(trimmed) {
         if !group.is_empty() {
-            names::check("group", group, Rule::LabelPart).map_err(|flaw| flaw.after(at))?;
+            names::check("group", group, NameRule::LabelPart).map_err(|flaw| flaw.after(at))?;
         }
     }
     Ok(())

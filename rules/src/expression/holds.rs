@@ -16,10 +16,11 @@ pub(super) struct Miss<'v> {
     elements: Vec<usize>,
     /// How many elements `any` had to choose from, the outermost one.
     choices: Option<usize>,
-    found: Found<'v>,
+    found: Instead<'v>,
 }
 
-enum Found<'v> {
+/// What is there instead of what the expression wants.
+enum Instead<'v> {
     Nothing(Option<&'v str>),
     /// A name where a list is.
     List,
@@ -43,19 +44,21 @@ fn follow<'v>(path: &[Segment], value: &'v Value, expression: &Expression) -> Re
     match (step, value) {
         (Segment::Field(name), Value::Object(map)) => match map.get(name) {
             Some(value) => follow(rest, value, expression),
-            None => miss(Found::Nothing(likely(name, map))),
+            None => miss(Instead::Nothing(likely(name, map))),
         },
-        (Segment::Field(_), Value::Array(_)) => Err(Miss::new(path.len(), Found::List)),
-        (Segment::Field(_), _) => miss(Found::Nothing(None)),
+        (Segment::Field(_), Value::Array(_)) => Err(Miss::new(path.len(), Instead::List)),
+        (Segment::Field(_), _) => miss(Instead::Nothing(None)),
         (Segment::Each | Segment::Any, Value::Array(items)) if items.is_empty() => {
-            Err(Miss::new(path.len(), Found::Empty))
+            Err(Miss::new(path.len(), Instead::Empty))
         }
         (Segment::Each, Value::Array(items)) => items
             .iter()
             .enumerate()
             .try_for_each(|(at, item)| follow(rest, item, expression).map_err(|it| it.within(at))),
         (Segment::Any, Value::Array(items)) => any(items, rest, expression),
-        (Segment::Each | Segment::Any, other) => Err(Miss::new(path.len(), Found::NotAList(other))),
+        (Segment::Each | Segment::Any, other) => {
+            Err(Miss::new(path.len(), Instead::NotAList(other)))
+        }
     }
 }
 
@@ -86,25 +89,25 @@ fn likely<'v>(name: &str, map: &'v Map<String, Value>) -> Option<&'v str> {
         .flatten()
 }
 
-fn compare<'v>(value: &'v Value, expression: &Expression) -> Result<(), Found<'v>> {
+fn compare<'v>(value: &'v Value, expression: &Expression) -> Result<(), Instead<'v>> {
     let operator = expression.operator;
     let ordering = match (value, &expression.literal) {
         (Value::Number(value), Literal::Number(literal)) => comparison::numbers(value, literal),
         (Value::String(value), Literal::Text(literal)) => Some(value.as_str().cmp(literal)),
         (Value::Bool(value), Literal::Bool(literal)) => Some(value.cmp(literal)),
-        (_, Literal::Number(_)) => return Err(Found::Mismatch(value, "a number")),
-        (_, Literal::Text(_)) => return Err(Found::Mismatch(value, "a text")),
-        (_, Literal::Bool(_)) => return Err(Found::Mismatch(value, "a boolean")),
+        (_, Literal::Number(_)) => return Err(Instead::Mismatch(value, "a number")),
+        (_, Literal::Text(_)) => return Err(Instead::Mismatch(value, "a text")),
+        (_, Literal::Bool(_)) => return Err(Instead::Mismatch(value, "a boolean")),
     };
     if operator.holds(ordering) {
         Ok(())
     } else {
-        Err(Found::Other(value))
+        Err(Instead::Other(value))
     }
 }
 
 impl<'v> Miss<'v> {
-    fn new(left: usize, found: Found<'v>) -> Self {
+    fn new(left: usize, found: Instead<'v>) -> Self {
         Self {
             left,
             elements: Vec::new(),
@@ -125,13 +128,13 @@ impl<'v> Miss<'v> {
             place => place,
         };
         let found = match &self.found {
-            Found::Nothing(None) => "missing".to_owned(),
-            Found::Nothing(Some(likely)) => format!("missing; did you mean {likely:?}?"),
-            Found::List => "a list; write each or any after it".to_owned(),
-            Found::NotAList(value) => format!("{}, not a list", described(value)),
-            Found::Empty => "empty".to_owned(),
-            Found::Mismatch(value, wanted) => format!("{}, not {wanted}", described(value)),
-            Found::Other(value) => described(value),
+            Instead::Nothing(None) => "missing".to_owned(),
+            Instead::Nothing(Some(likely)) => format!("missing; did you mean {likely:?}?"),
+            Instead::List => "a list; write each or any after it".to_owned(),
+            Instead::NotAList(value) => format!("{}, not a list", described(value)),
+            Instead::Empty => "empty".to_owned(),
+            Instead::Mismatch(value, wanted) => format!("{}, not {wanted}", described(value)),
+            Instead::Other(value) => described(value),
         };
         match self.choices {
             Some(choices @ 2..) => {

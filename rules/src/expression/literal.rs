@@ -1,6 +1,6 @@
 //! What follows the path: the operator, and what the value is compared with.
 
-use super::Problem;
+use super::problem::{ExpressionFlaw, ExpressionProblem};
 use crate::comparison::Operator;
 use serde_json::Number;
 
@@ -12,34 +12,31 @@ pub(super) enum Literal {
     Text(String),
 }
 
-/// A problem, and the byte at which it is.
-type Flaw = (usize, Problem);
-
 /// Whether a character is part of an operator, or of what may have been meant as one.
 pub(super) fn is_sign(letter: char) -> bool {
     matches!(letter, '=' | '!' | '<' | '>' | '~')
 }
 
 /// `>= 1`
-pub(super) fn read(text: &str) -> Result<(Operator, Literal), Flaw> {
+pub(super) fn read(text: &str) -> Result<(Operator, Literal), ExpressionFlaw> {
     let start = text.len() - text.trim_start().len();
     let rest = &text[start..];
     let length = rest.find(|it| !is_sign(it)).unwrap_or(rest.len());
     let (sign, rest) = rest.split_at(length);
     if sign.is_empty() {
-        return Err((start, Problem::NoOperator));
+        return Err((start, ExpressionProblem::NoOperator));
     }
     let operator = Operator::from_sign(sign).ok_or_else(|| {
         let likely = likely(sign);
         let sign = sign.to_owned();
-        (start, Problem::UnknownOperator { sign, likely })
+        (start, ExpressionProblem::UnknownOperator { sign, likely })
     })?;
     let written = rest.trim();
     let at = start + length + (rest.len() - rest.trim_start().len());
     let literal = literal(written).map_err(|problem| (at, problem))?;
     if operator.orders() && !matches!(literal, Literal::Number(_)) {
         let (sign, literal) = (operator.sign(), written.to_owned());
-        return Err((at, Problem::Order { sign, literal }));
+        return Err((at, ExpressionProblem::Order { sign, literal }));
     }
     Ok((operator, literal))
 }
@@ -54,22 +51,22 @@ fn likely(sign: &str) -> Option<&'static str> {
     }
 }
 
-fn literal(text: &str) -> Result<Literal, Problem> {
+fn literal(text: &str) -> Result<Literal, ExpressionProblem> {
     let quote = text.chars().next().filter(|it| matches!(it, '"' | '\''));
     if let Some(quote) = quote {
         let within = text[1..].strip_suffix(quote);
         let within = within.filter(|within| !within.contains(quote));
         return within
             .map(|within| Literal::Text(within.to_owned()))
-            .ok_or_else(|| Problem::Quotes(text.to_owned()));
+            .ok_or_else(|| ExpressionProblem::Quotes(text.to_owned()));
     }
     match text {
-        "" => Err(Problem::NoLiteral),
-        "null" => Err(Problem::Null),
+        "" => Err(ExpressionProblem::NoLiteral),
+        "null" => Err(ExpressionProblem::Null),
         "true" => Ok(Literal::Bool(true)),
         "false" => Ok(Literal::Bool(false)),
         _ if text.contains(" && ") || text.contains(" || ") => {
-            Err(Problem::Several(text.to_owned()))
+            Err(ExpressionProblem::Several(text.to_owned()))
         }
         _ => Ok(serde_json::from_str(text)
             .map_or_else(|_| Literal::Text(text.to_owned()), Literal::Number)),

@@ -1,6 +1,7 @@
 //! The path of an expression.
 
-use super::{MAX_SEGMENTS, Problem};
+use super::MAX_SEGMENTS;
+use super::problem::{ExpressionFlaw, ExpressionProblem};
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,15 +14,12 @@ pub(super) enum Segment {
     Any,
 }
 
-/// A problem, and the byte at which it is.
-type Flaw = (usize, Problem);
-
 /// `/status/items/each/phase`; a slash at the end means nothing.
-pub(super) fn read(text: &str) -> Result<Vec<Segment>, Flaw> {
+pub(super) fn read(text: &str) -> Result<Vec<Segment>, ExpressionFlaw> {
     let Some(path) = text.strip_prefix('/') else {
         let path = text.to_owned();
         let likely = likely(text);
-        return Err((0, Problem::NotAPath { path, likely }));
+        return Err((0, ExpressionProblem::NotAPath { path, likely }));
     };
     segments(path.strip_suffix('/').unwrap_or(path), '/').map_err(|(at, problem)| (at + 1, problem))
 }
@@ -35,12 +33,12 @@ fn likely(text: &str) -> Option<String> {
 }
 
 /// The steps between separators.
-pub(super) fn segments(path: &str, separator: char) -> Result<Vec<Segment>, Flaw> {
+pub(super) fn segments(path: &str, separator: char) -> Result<Vec<Segment>, ExpressionFlaw> {
     let mut segments = Vec::new();
     let mut at = 0;
     for step in path.split(separator) {
         if segments.len() == MAX_SEGMENTS {
-            return Err((at, Problem::TooDeep));
+            return Err((at, ExpressionProblem::TooDeep));
         }
         segments.push(segment(step).map_err(|problem| (at, problem))?);
         at += step.len() + separator.len_utf8();
@@ -48,9 +46,9 @@ pub(super) fn segments(path: &str, separator: char) -> Result<Vec<Segment>, Flaw
     Ok(segments)
 }
 
-fn segment(step: &str) -> Result<Segment, Problem> {
+fn segment(step: &str) -> Result<Segment, ExpressionProblem> {
     let name = match step {
-        "" => return Err(Problem::EmptyStep),
+        "" => return Err(ExpressionProblem::EmptyStep),
         "each" => return Ok(Segment::Each),
         "any" | "-" => return Ok(Segment::Any),
         "_each" | "_any" => step[1..].to_owned(),
@@ -61,7 +59,7 @@ fn segment(step: &str) -> Result<Segment, Problem> {
     Ok(Segment::Field(name))
 }
 
-fn unescaped(step: &str) -> Result<String, Problem> {
+fn unescaped(step: &str) -> Result<String, ExpressionProblem> {
     let mut name = String::with_capacity(step.len());
     let mut letters = step.chars();
     while let Some(letter) = letters.next() {
@@ -71,7 +69,7 @@ fn unescaped(step: &str) -> Result<String, Problem> {
                 Some('s') => '/',
                 Some('u') => '_',
                 _ => {
-                    return Err(Problem::Underscore {
+                    return Err(ExpressionProblem::Underscore {
                         step: step.to_owned(),
                         likely: step.replace('_', "_u"),
                     });

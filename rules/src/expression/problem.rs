@@ -6,17 +6,20 @@ use crate::text::Quoted;
 /// What is wrong with an expression, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
-pub struct ParseError {
+pub struct ExpressionError {
     /// The byte of the text at which it is; `None` where the key of a path is the matter.
     pub at: Option<usize>,
     /// What is wrong, and the way out.
-    pub problem: Problem,
+    pub problem: ExpressionProblem,
 }
+
+/// A problem, and the byte at which it is.
+pub(super) type ExpressionFlaw = (usize, ExpressionProblem);
 
 /// What is wrong with an expression, as a sentence that quotes it and says the way out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
-pub enum Problem {
+pub enum ExpressionProblem {
     #[error("there is no expression; write one, e.g. \"/status/replicas >= 1\"")]
     NoExpression,
     #[error("an expression is a text such as \"/status/replicas >= 1\", not {0}")]

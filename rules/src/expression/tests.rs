@@ -23,10 +23,10 @@ fn object() -> Value {
 fn told(text: &str) -> String {
     match Expression::parse(text) {
         Ok(expression) => match expression.holds(&object()) {
-            Outcome::Holds => "holds".to_owned(),
-            Outcome::Fails(why) => why,
+            Held::Holds => "holds".to_owned(),
+            Held::Fails(why) => why,
         },
-        Err(ParseError { at, problem }) => format!("{at:?} {problem}"),
+        Err(ExpressionError { at, problem }) => format!("{at:?} {problem}"),
     }
 }
 
@@ -291,10 +291,10 @@ fn a_key_names_one_path() {
     ] {
         let found = match Expression::parse_key(path, value) {
             Ok(expression) => match expression.holds(&object()) {
-                Outcome::Holds => "holds".to_owned(),
-                Outcome::Fails(why) => why,
+                Held::Holds => "holds".to_owned(),
+                Held::Fails(why) => why,
             },
-            Err(ParseError { at, problem }) => format!("{at:?} {problem}"),
+            Err(ExpressionError { at, problem }) => format!("{at:?} {problem}"),
         };
         assert_eq!(found, expected, "{path} {value}");
     }

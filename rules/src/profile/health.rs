@@ -3,7 +3,7 @@
 use super::judged::{failed, satisfied, waiting};
 use crate::annotation;
 use crate::dependency::State;
-use crate::expression::{Expression, Outcome};
+use crate::expression::{Expression, Held};
 use crate::judged::{Judged, Reason};
 use crate::kept;
 use crate::keys;
@@ -94,7 +94,7 @@ pub(super) fn by_edge(object: &Value, expressions: &[Expression]) -> Option<Judg
 
 /// What is said of an expression that does not hold. `place` is where it is written.
 fn unmet(place: &str, expression: &Expression, object: &Value) -> Option<Judged> {
-    let Outcome::Fails(why) = expression.holds(object) else {
+    let Held::Fails(why) = expression.holds(object) else {
         return None;
     };
     let text = expression.to_string();

@@ -53,11 +53,11 @@ proptest! {
         match Expression::parse(&text) {
             Ok(expression) => {
                 prop_assert_eq!(&Expression::parse(&expression.to_string()).unwrap(), &expression);
-                if let Outcome::Fails(why) = expression.holds(&object) {
+                if let Held::Fails(why) = expression.holds(&object) {
                     prop_assert!(!why.is_empty() && !why.contains('\n'));
                 }
             }
-            Err(ParseError { at, problem }) => {
+            Err(ExpressionError { at, problem }) => {
                 let at = at.unwrap();
                 prop_assert!(text.is_char_boundary(at), "{} {}", at, problem);
             }
@@ -69,7 +69,7 @@ proptest! {
     fn equal_and_not_equal_never_both(object in any_json(), name in "[a-c]", literal in "(1|true|x|\"1\")") {
         let holds = |sign: &str| {
             let expression = Expression::parse(&format!("/{name} {sign} {literal}")).unwrap();
-            expression.holds(&object) == Outcome::Holds
+            expression.holds(&object) == Held::Holds
         };
         let (equal, other) = (holds("=="), holds("!="));
         prop_assert!(!(equal && other));
