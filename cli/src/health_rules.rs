@@ -3,7 +3,7 @@
 use crate::input;
 use crate::manifest::{Entries, Entry};
 use anyhow::{Context, Result, bail};
-use rules::health::{Problem, Rules};
+use rules::health::{RuleProblem, Rules};
 use serde_json::Value;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(crate) fn load(path: &Path) -> Result<Rules> {
 }
 
 /// The name of a file, its rules, and their problems.
-pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<Problem>)> {
+pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<RuleProblem>)> {
     let (name, text) = input::read(path)?;
     let text = String::from_utf8(text).with_context(|| format!("{name} is not UTF-8"))?;
     let (rules, problems) = parse(&name, &text);
@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<Problem>)> {
 }
 
 /// The rules of a text. Where it holds a ConfigMap, the values of that are the rules.
-fn parse(name: &str, text: &str) -> (Rules, Vec<Problem>) {
+fn parse(name: &str, text: &str) -> (Rules, Vec<RuleProblem>) {
     let entries = Entries::new(text.as_bytes()).map_while(Result::ok);
     let maps: Vec<Entry> = entries
         .filter(|entry| entry.object["kind"] == "ConfigMap")
@@ -43,11 +43,14 @@ fn parse(name: &str, text: &str) -> (Rules, Vec<Problem>) {
 }
 
 /// The rules of a ConfigMap of the cluster, which is called `name`.
-pub(crate) fn of_config_map(name: &str, map: &Value) -> (Rules, Vec<Problem>) {
+pub(crate) fn of_config_map(name: &str, map: &Value) -> (Rules, Vec<RuleProblem>) {
     of_config_maps(name, std::iter::once(map))
 }
 
-fn of_config_maps<'a>(name: &str, maps: impl Iterator<Item = &'a Value>) -> (Rules, Vec<Problem>) {
+fn of_config_maps<'a>(
+    name: &str,
+    maps: impl Iterator<Item = &'a Value>,
+) -> (Rules, Vec<RuleProblem>) {
     let mut texts = Vec::new();
     let mut flaws = Vec::new();
     for (key, value) in maps.filter_map(|map| map["data"].as_object()).flatten() {
@@ -63,8 +66,8 @@ fn of_config_maps<'a>(name: &str, maps: impl Iterator<Item = &'a Value>) -> (Rul
     (rules, flaws)
 }
 
-fn unreadable(place: &str, why: &str) -> Problem {
-    Problem {
+fn unreadable(place: &str, why: &str) -> RuleProblem {
+    RuleProblem {
         text: place.to_owned(),
         rule: None,
         message: why.to_owned(),

@@ -21,9 +21,9 @@ mod library;
 mod read;
 mod rule;
 
-pub use expression::{Broken, Expression};
+pub use expression::{Broken, CelExpression};
 pub use library::{builtin, is_builtin};
-pub use read::{MOST_RULES, Problem};
+pub use read::{MOST_RULES, RuleProblem};
 pub use rule::Rule;
 
 use crate::judged::{Judged, Reason};
@@ -42,14 +42,14 @@ pub fn judge(administrator: &Rules, builtin: bool, object: &Value) -> Option<Jud
 /// Rules of one origin, by the group and kind that they are for.
 #[derive(Debug, Default)]
 pub struct Rules {
-    entries: HashMap<(String, Option<String>), Entry>,
+    entries: HashMap<(String, Option<String>), RuleEntry>,
     /// Why some rules could not be read at all: nobody knows which kinds they are for.
     unreadable: Option<String>,
 }
 
 /// A rule, or why there is none.
 #[derive(Debug)]
-enum Entry {
+enum RuleEntry {
     Rule(Box<Rule>),
     Broken(String),
 }
@@ -57,7 +57,9 @@ enum Entry {
 impl Rules {
     /// Reads texts such as the values of a ConfigMap, each with the name it has there. Whatever is wrong is told; a
     /// broken rule stays in the place of the one that was meant, and holds its kind back.
-    pub fn read<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Self, Vec<Problem>) {
+    pub fn read<'a>(
+        texts: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> (Self, Vec<RuleProblem>) {
         let mut rules = Self::default();
         let mut problems = Vec::new();
         for (name, text) in texts {
@@ -97,8 +99,10 @@ impl Rules {
     /// What the rule for the object's kind says, if there is one.
     pub fn judge(&self, object: &Value) -> Option<Judged> {
         match self.entry(object) {
-            Some(Entry::Rule(rule)) => Some(rule.judge(object)),
-            Some(Entry::Broken(why)) => Some(broken(format!("the health rule is broken: {why}"))),
+            Some(RuleEntry::Rule(rule)) => Some(rule.judge(object)),
+            Some(RuleEntry::Broken(why)) => {
+                Some(broken(format!("the health rule is broken: {why}")))
+            }
             None if self.holds_back(object) => {
                 let why = self.unreadable.as_deref().unwrap_or_default();
                 Some(broken(format!("the health rules cannot be read: {why}")))
@@ -115,7 +119,7 @@ impl Rules {
     }
 
     /// The kind's entry, else the group's, else that of the group's parent domain (`*.upbound.io`).
-    fn entry(&self, object: &Value) -> Option<&Entry> {
+    fn entry(&self, object: &Value) -> Option<&RuleEntry> {
         if self.entries.is_empty() {
             return None;
         }

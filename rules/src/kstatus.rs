@@ -142,11 +142,11 @@ impl Evaluation {
 /// Why an object cannot be judged: kstatus answers such an object with `Unknown`. The text is the library's own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Error(pub String);
+pub struct KstatusError(pub String);
 
 /// What the rule of a built-in kind may look at.
 #[derive(Clone, Copy)]
-struct Subject<'a> {
+struct Observed<'a> {
     object: &'a Value,
     conditions: Conditions<'a>,
     now: Timestamp,
@@ -157,10 +157,10 @@ struct Subject<'a> {
 /// An error is a field of the wrong type where the library insists (`metadata.deletionTimestamp`,
 /// `metadata.generation`, `status.observedGeneration`, the conditions, a Pod's `status.containerStatuses`), or a Pod
 /// in a phase without a rule.
-pub fn compute(object: &Value, now: Timestamp) -> Result<Evaluation, Error> {
+pub fn compute(object: &Value, now: Timestamp) -> Result<Evaluation, KstatusError> {
     if !object.is_object() {
         let kind = go::type_name(object);
-        return Err(Error(format!(
+        return Err(KstatusError(format!(
             "an object is a map, this is of the type {kind}"
         )));
     }
@@ -174,7 +174,7 @@ pub fn compute(object: &Value, now: Timestamp) -> Result<Evaluation, Error> {
     if let Some(evaluation) = generic::standard(conditions) {
         return Ok(evaluation);
     }
-    let subject = Subject {
+    let subject = Observed {
         object,
         conditions,
         now,

@@ -1,7 +1,7 @@
 //! Health rules in CEL: the cases of Flux's evaluator, in `expressions.jsonl` of the corpus.
 
 use crate::{corpus, settle};
-use rules::health::{Expression, Rule};
+use rules::health::{CelExpression, Rule};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn compiled(case: &Value) -> String {
     ["inProgress", "failed", "current", "expression", "expr"]
         .iter()
         .filter_map(|field| word(case, field))
-        .find_map(|text| Expression::compile(text).err())
+        .find_map(|text| CelExpression::compile(text).err())
         .map_or_else(String::new, |broken| broken.to_string())
 }
 

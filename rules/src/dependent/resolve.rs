@@ -38,7 +38,7 @@ impl Dependent {
         let mut topmost: Option<Value> = None;
         let mut unread = None;
         let mut next = controller(pod, extra);
-        while let Some(Reference { kind, name, uid }) = next {
+        while let Some(ControllerRef { kind, name, uid }) = next {
             if owners.len() == MAX_OWNERS {
                 break;
             }
@@ -156,14 +156,14 @@ fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>)
 }
 
 /// The controller of an object, as that says.
-struct Reference {
+struct ControllerRef {
     kind: Kind,
     name: String,
     uid: String,
 }
 
 /// The controller of an object, if it is of a kind that we follow.
-fn controller(object: &Value, extra: &[(String, String)]) -> Option<Reference> {
+fn controller(object: &Value, extra: &[(String, String)]) -> Option<ControllerRef> {
     let reference = controller_of(object)?;
     let (group, kind) = group_kind(reference);
     let kind = if WORKLOADS.contains(&(group, kind)) {
@@ -176,7 +176,7 @@ fn controller(object: &Value, extra: &[(String, String)]) -> Option<Reference> {
     } else {
         return None;
     };
-    Some(Reference {
+    Some(ControllerRef {
         kind,
         name: reference["name"].as_str()?.to_owned(),
         uid: text(reference, "/uid"),

@@ -3,26 +3,26 @@
 /// The cycles that a walk over everything closes; each begins with its smallest member. No recursion: a chain may be
 /// as long as the input.
 pub fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut state = vec![State::New; needs.len()];
+    let mut state = vec![Visit::New; needs.len()];
     let mut found: Vec<Vec<usize>> = Vec::new();
     for start in 0..needs.len() {
-        if state[start] != State::New {
+        if state[start] != Visit::New {
             continue;
         }
         let mut path = vec![(start, needs[start].iter())];
-        state[start] = State::OnPath;
+        state[start] = Visit::OnPath;
         while let Some((at, rest)) = path.last_mut() {
             let at = *at;
             match rest.next().copied() {
                 None => {
-                    state[at] = State::Done;
+                    state[at] = Visit::Done;
                     path.pop();
                 }
-                Some(next) if state[next] == State::New => {
-                    state[next] = State::OnPath;
+                Some(next) if state[next] == Visit::New => {
+                    state[next] = Visit::OnPath;
                     path.push((next, needs[next].iter()));
                 }
-                Some(next) if state[next] == State::OnPath => {
+                Some(next) if state[next] == Visit::OnPath => {
                     let members = path.iter().map(|(at, _)| *at);
                     let cycle = members.skip_while(|at| *at != next).collect();
                     found.push(turned(cycle));
@@ -37,7 +37,7 @@ pub fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Visit {
     New,
     OnPath,
     Done,

@@ -67,7 +67,7 @@ pub enum Broken {
 
 /// A compiled expression.
 #[derive(Debug)]
-pub struct Expression {
+pub struct CelExpression {
     text: String,
     tree: IdedExpr,
     /// How many loops are nested at most.
@@ -76,7 +76,7 @@ pub struct Expression {
     literal: usize,
 }
 
-impl Expression {
+impl CelExpression {
     /// Compiles a text.
     pub fn compile(text: &str) -> Result<Self, Broken> {
         if text.trim().is_empty() {

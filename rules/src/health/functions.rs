@@ -169,7 +169,7 @@ fn values(list: &CowVal<'_, '_>) -> Result<Vec<cel::Value>, ExecutionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::health::Expression;
+    use crate::health::CelExpression;
     use serde_json::json;
 
     const UNKNOWN: &str = "no such attribute";
@@ -187,7 +187,7 @@ mod tests {
             let object = json!({"status": "a"});
             let missing = [format!("{name}({arguments})"), member].map(|text| {
                 // One of the two ways to call it may not even compile.
-                let called = Expression::compile(&text).map(|it| it.holds(&object));
+                let called = CelExpression::compile(&text).map(|it| it.holds(&object));
                 called.is_err()
                     || called.is_ok_and(|told| told.is_err_and(|why| why.contains(UNKNOWN)))
             });
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_slip_in_a_name_is_found_when_the_text_is_read() {
         let broken = |text: &str| {
-            Expression::compile(text)
+            CelExpression::compile(text)
                 .map_err(|broken| broken.to_string())
                 .err()
         };

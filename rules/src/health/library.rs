@@ -1,7 +1,7 @@
 //! The rules that are built in: `rules/library/health.yaml`.
 
 use super::read;
-use super::{Entry, Rule, Rules};
+use super::{Rule, RuleEntry, Rules};
 use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 use crate::profile;
@@ -25,7 +25,7 @@ static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
             text("inProgress"),
             text("failed"),
         );
-        rules.entries.insert(key, Entry::Rule(Box::new(rule)));
+        rules.entries.insert(key, RuleEntry::Rule(Box::new(rule)));
     }
     rules
 });
@@ -35,7 +35,7 @@ static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
 /// Its rules may take two things for granted, so that each can be about its kind alone: there is a status (unless the
 /// rule is the constant `true`), and no condition is of an older generation.
 pub fn builtin(object: &Value) -> Option<Judged> {
-    let Some(Entry::Rule(rule)) = LIBRARY.entry(object) else {
+    let Some(RuleEntry::Rule(rule)) = LIBRARY.entry(object) else {
         return None;
     };
     if !profile::has_no_status(object) {

@@ -1,7 +1,7 @@
 //! From the text of an administrator to rules. The text is a YAML list of Flux's entries, or an object that holds one
 //! under `healthCheckExprs` or `spec.healthCheckExprs` as a Kustomization does; several documents are several lists.
 
-use super::{Entry, Rule, Rules};
+use super::{Rule, RuleEntry, Rules};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -12,7 +12,7 @@ const FIELDS: [&str; 5] = ["apiVersion", "kind", "current", "inProgress", "faile
 
 /// What is wrong with a rule, where, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct RuleProblem {
     /// The text that it is in: the key of a ConfigMap, or a file.
     pub text: String,
     /// The rule, from 1; `None` where the text cannot be read at all.
@@ -21,7 +21,7 @@ pub struct Problem {
     pub message: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for RuleProblem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rule {
             Some(rule) => write!(out, "{}: rule {rule}: {}", self.text, self.message),
@@ -31,9 +31,9 @@ impl fmt::Display for Problem {
 }
 
 /// Adds the rules of one text.
-pub(super) fn text(rules: &mut Rules, name: &str, text: &str, problems: &mut Vec<Problem>) {
+pub(super) fn text(rules: &mut Rules, name: &str, text: &str, problems: &mut Vec<RuleProblem>) {
     let mut tell = |rule, message: String| {
-        problems.push(Problem {
+        problems.push(RuleProblem {
             text: name.to_owned(),
             rule,
             message,
@@ -68,12 +68,12 @@ pub(super) fn text(rules: &mut Rules, name: &str, text: &str, problems: &mut Vec
                 let why =
                     format!("there is another rule for {kind} of group {group:?}; remove one");
                 tell(rule, why.clone());
-                Entry::Broken(why)
+                RuleEntry::Broken(why)
             }
-            (false, Ok(rule)) => Entry::Rule(Box::new(rule)),
+            (false, Ok(rule)) => RuleEntry::Rule(Box::new(rule)),
             (false, Err(why)) => {
                 tell(rule, why.clone());
-                Entry::Broken(why)
+                RuleEntry::Broken(why)
             }
         };
         rules.entries.insert(key, entry);

@@ -1,7 +1,7 @@
 //! The rule of one kind.
 
 use super::broken;
-use super::expression::{Broken, Expression};
+use super::expression::{Broken, CelExpression};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, get};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub struct Rule {
 #[derive(Debug)]
 struct Lazy {
     text: String,
-    compiled: OnceLock<Result<Expression, Broken>>,
+    compiled: OnceLock<Result<CelExpression, Broken>>,
 }
 
 impl Lazy {
@@ -30,10 +30,10 @@ impl Lazy {
         }
     }
 
-    fn compiled(&self) -> Result<&Expression, Broken> {
+    fn compiled(&self) -> Result<&CelExpression, Broken> {
         let compiled = self
             .compiled
-            .get_or_init(|| Expression::compile(&self.text));
+            .get_or_init(|| CelExpression::compile(&self.text));
         compiled.as_ref().map_err(Broken::clone)
     }
 

@@ -10,7 +10,7 @@ use crate::kstatus::Status;
 use serde_json::json;
 
 fn holds(text: &str, object: &Value) -> Result<bool, String> {
-    Expression::compile(text)
+    CelExpression::compile(text)
         .map_err(|broken| broken.to_string())?
         .holds(object)
 }

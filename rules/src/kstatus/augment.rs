@@ -1,12 +1,12 @@
 //! The standard conditions, written onto an object.
 
 use super::field::nested_list;
-use super::{Error, Synthetic, compute};
+use super::{KstatusError, Synthetic, compute};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// Puts the synthetic condition of [`compute`] among the object's conditions: over one of its type, else at the end.
-pub fn augment(object: &mut Value, now: Timestamp) -> Result<(), Error> {
+pub fn augment(object: &mut Value, now: Timestamp) -> Result<(), KstatusError> {
     let evaluation = compute(object, now)?;
     let mut conditions = nested_list(object, &["status", "conditions"])?
         .cloned()
@@ -27,7 +27,11 @@ pub fn augment(object: &mut Value, now: Timestamp) -> Result<(), Error> {
     Ok(())
 }
 
-fn write(conditions: &mut Vec<Value>, synthetic: Synthetic<'_>, time: &str) -> Result<(), Error> {
+fn write(
+    conditions: &mut Vec<Value>,
+    synthetic: Synthetic<'_>,
+    time: &str,
+) -> Result<(), KstatusError> {
     let Synthetic {
         kind,
         reason,
@@ -75,6 +79,6 @@ fn write(conditions: &mut Vec<Value>, synthetic: Synthetic<'_>, time: &str) -> R
     Ok(())
 }
 
-fn unexpected(text: &str) -> Error {
-    Error(text.to_owned())
+fn unexpected(text: &str) -> KstatusError {
+    KstatusError(text.to_owned())
 }

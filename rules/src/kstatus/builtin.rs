@@ -1,10 +1,10 @@
 //! Which rule judges which built-in kind.
 
 use super::field::group_and_kind;
-use super::{Error, Evaluation, Subject, pod, simple, workload};
+use super::{Evaluation, KstatusError, Observed, pod, simple, workload};
 
 /// The verdict of the kind's own rule, final; `None` for a kind without one.
-pub(super) fn judge(subject: &Subject<'_>) -> Option<Result<Evaluation, Error>> {
+pub(super) fn judge(subject: &Observed<'_>) -> Option<Result<Evaluation, KstatusError>> {
     let evaluation = match group_and_kind(subject.object) {
         ("apps" | "extensions", "Deployment") => workload::deployment(subject),
         ("apps" | "extensions", "DaemonSet") => workload::daemon_set(subject),

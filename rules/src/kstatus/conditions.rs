@@ -1,6 +1,6 @@
 //! `status.conditions`, read as apimachinery's `FromUnstructured` reads it into a struct of four texts.
 
-use super::Error;
+use super::KstatusError;
 use super::field::text;
 use super::go::kind_name;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(crate) struct Conditions<'a>(&'a [Value]);
 impl<'a> Conditions<'a> {
     /// The conditions, or an error for a `status` that is no map, `conditions` that are no list, or a field that is
     /// no text, such as YAML's bare `status: True`. Missing and `null` is empty, and a `null` entry an empty condition.
-    pub(crate) fn read(object: &'a Value) -> Result<Self, Error> {
+    pub(crate) fn read(object: &'a Value) -> Result<Self, KstatusError> {
         let status = match object.get("status") {
             None | Some(Value::Null) => return Ok(Self::default()),
             Some(Value::Object(status)) => status,
@@ -32,7 +32,7 @@ impl<'a> Conditions<'a> {
             Some(Value::Array(list)) => list,
             Some(other) => {
                 let kind = kind_name(other);
-                return Err(Error(format!("cannot restore slice from {kind}")));
+                return Err(KstatusError(format!("cannot restore slice from {kind}")));
             }
         };
         list.iter().try_for_each(check)?;
@@ -61,7 +61,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-fn check(entry: &Value) -> Result<(), Error> {
+fn check(entry: &Value) -> Result<(), KstatusError> {
     let fields = match entry {
         Value::Null => return Ok(()),
         Value::Object(fields) => fields,
@@ -78,15 +78,15 @@ fn check(entry: &Value) -> Result<(), Error> {
                 } else {
                     "string"
                 };
-                return Err(Error(format!("cannot convert int64 to {target}")));
+                return Err(KstatusError(format!("cannot convert int64 to {target}")));
             }
-            Some(_) => return Err(Error("unrecognized type: string".to_owned())),
+            Some(_) => return Err(KstatusError("unrecognized type: string".to_owned())),
         }
     }
     Ok(())
 }
 
-fn not_a_struct(value: &Value) -> Error {
+fn not_a_struct(value: &Value) -> KstatusError {
     let kind = kind_name(value);
-    Error(format!("cannot restore struct from: {kind}"))
+    KstatusError(format!("cannot restore struct from: {kind}"))
 }

@@ -4,7 +4,7 @@
 //! included. [`nested_int`] and [`nested_text`] insist: a missing or `null` parent is "not found", but a value of the
 //! wrong type, and an explicit `null` at the end of the path, is an error (apimachinery `NestedFieldNoCopy`).
 
-use super::Error;
+use super::KstatusError;
 use super::go::{Printed, type_name};
 use serde_json::Value;
 
@@ -42,7 +42,10 @@ pub(crate) fn group_and_kind(object: &Value) -> (&str, &str) {
 }
 
 /// The value at a path, with Go's errors.
-pub(super) fn nested<'a>(object: &'a Value, path: &[&str]) -> Result<Option<&'a Value>, Error> {
+pub(super) fn nested<'a>(
+    object: &'a Value,
+    path: &[&str],
+) -> Result<Option<&'a Value>, KstatusError> {
     let mut value = object;
     for (depth, field) in path.iter().enumerate() {
         let next = match value {
@@ -61,12 +64,15 @@ pub(super) fn nested<'a>(object: &'a Value, path: &[&str]) -> Result<Option<&'a 
 }
 
 /// An integer of at most 64 bits.
-pub(super) fn nested_int(object: &Value, path: &[&str]) -> Result<Option<i64>, Error> {
+pub(super) fn nested_int(object: &Value, path: &[&str]) -> Result<Option<i64>, KstatusError> {
     insist(object, path, Value::as_i64, "int64").map_err(|error| looking_up(path, &error))
 }
 
 /// A text.
-pub(super) fn nested_text<'a>(object: &'a Value, path: &[&str]) -> Result<Option<&'a str>, Error> {
+pub(super) fn nested_text<'a>(
+    object: &'a Value,
+    path: &[&str],
+) -> Result<Option<&'a str>, KstatusError> {
     insist(object, path, Value::as_str, "string").map_err(|error| looking_up(path, &error))
 }
 
@@ -74,7 +80,7 @@ pub(super) fn nested_text<'a>(object: &'a Value, path: &[&str]) -> Result<Option
 pub(super) fn nested_list<'a>(
     object: &'a Value,
     path: &[&str],
-) -> Result<Option<&'a Vec<Value>>, Error> {
+) -> Result<Option<&'a Vec<Value>>, KstatusError> {
     insist(object, path, Value::as_array, "[]interface{}")
 }
 
@@ -83,7 +89,7 @@ fn insist<'a, T>(
     path: &[&str],
     read: impl Fn(&'a Value) -> Option<T>,
     expected: &str,
-) -> Result<Option<T>, Error> {
+) -> Result<Option<T>, KstatusError> {
     let Some(value) = nested(object, path)? else {
         return Ok(None);
     };
@@ -93,17 +99,17 @@ fn insist<'a, T>(
     }
 }
 
-fn wrong_type(path: &[&str], value: &Value, expected: &str) -> Error {
+fn wrong_type(path: &[&str], value: &Value, expected: &str) -> KstatusError {
     let path = path.join(".");
     let found = type_name(value);
     let value = Printed(value);
-    Error(format!(
+    KstatusError(format!(
         ".{path} accessor error: {value} is of the type {found}, expected {expected}"
     ))
 }
 
-fn looking_up(path: &[&str], error: &Error) -> Error {
-    Error(format!(
+fn looking_up(path: &[&str], error: &KstatusError) -> KstatusError {
+    KstatusError(format!(
         "looking up {} from resource: {error}",
         path.join(".")
     ))

@@ -1,7 +1,7 @@
 //! The checks that hold for every kind: deletion, generation, the standard conditions, and `Ready`.
 
 use super::field::{nested_int, nested_text, text};
-use super::{Conditions, Error, Evaluation, Status};
+use super::{Conditions, Evaluation, KstatusError, Status};
 use serde_json::Value;
 
 /// The standard condition of an object that works towards its spec.
@@ -16,7 +16,7 @@ pub(crate) const NOT_OBSERVED: &str = "LatestGenerationNotObserved";
 const GENERATION: [&str; 2] = ["metadata", "generation"];
 const OBSERVED: [&str; 2] = ["status", "observedGeneration"];
 
-pub(super) fn deleted(object: &Value) -> Result<Option<Evaluation>, Error> {
+pub(super) fn deleted(object: &Value) -> Result<Option<Evaluation>, KstatusError> {
     let since = nested_text(object, &["metadata", "deletionTimestamp"])?;
     Ok(since
         .filter(|since| !since.is_empty())
@@ -24,7 +24,7 @@ pub(super) fn deleted(object: &Value) -> Result<Option<Evaluation>, Error> {
 }
 
 /// Differs in either direction; skipped where either number is absent.
-pub(super) fn generation(object: &Value) -> Result<Option<Evaluation>, Error> {
+pub(super) fn generation(object: &Value) -> Result<Option<Evaluation>, KstatusError> {
     let Some(generation) = nested_int(object, &GENERATION)? else {
         return Ok(None);
     };

@@ -1,7 +1,7 @@
 //! Pod.
 
 use super::field::{nested_list, text};
-use super::{Error, Evaluation, Subject, instant};
+use super::{Evaluation, KstatusError, Observed, instant};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// How long an unschedulable pod is given before it counts as failed.
 const SCHEDULE_WINDOW: SignedDuration = SignedDuration::from_secs(15);
 
-pub(super) fn pod(subject: &Subject<'_>) -> Result<Evaluation, Error> {
+pub(super) fn pod(subject: &Observed<'_>) -> Result<Evaluation, KstatusError> {
     let object = subject.object;
     Ok(match text(object, &["status", "phase"], "") {
         "Succeeded" => Evaluation::current("Pod has completed successfully"),
@@ -18,11 +18,11 @@ pub(super) fn pod(subject: &Subject<'_>) -> Result<Evaluation, Error> {
         "Running" => return running(subject),
         "Pending" => pending(subject),
         "" => Evaluation::in_progress("PodNotObserved", "Pod phase not available"),
-        other => return Err(Error(format!("unknown phase {other}"))),
+        other => return Err(KstatusError(format!("unknown phase {other}"))),
     })
 }
 
-fn running(subject: &Subject<'_>) -> Result<Evaluation, Error> {
+fn running(subject: &Observed<'_>) -> Result<Evaluation, KstatusError> {
     if subject.conditions.is_true("Ready") {
         return Ok(Evaluation::current("Pod is Ready"));
     }
@@ -38,7 +38,7 @@ fn running(subject: &Subject<'_>) -> Result<Evaluation, Error> {
     })
 }
 
-fn pending(subject: &Subject<'_>) -> Evaluation {
+fn pending(subject: &Observed<'_>) -> Evaluation {
     let unschedulable = subject
         .conditions
         .find("PodScheduled", "False")
@@ -62,7 +62,7 @@ fn before(now: Timestamp, window: SignedDuration) -> DateTime {
 
 /// The containers (not the init containers) in a crash loop. What is not there is passed over, and so is what is of another
 /// type: the library stops there with a Go panic, which is no answer.
-fn crash_looping(object: &Value) -> Result<Vec<&str>, Error> {
+fn crash_looping(object: &Value) -> Result<Vec<&str>, KstatusError> {
     let statuses = nested_list(object, &["status", "containerStatuses"])?;
     let crash_loops = |status: &&Value| status["state"]["waiting"]["reason"] == "CrashLoopBackOff";
     let crashing = statuses.into_iter().flatten().filter(crash_loops);

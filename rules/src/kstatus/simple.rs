@@ -1,10 +1,10 @@
 //! `PersistentVolumeClaim`, Job, Service, `CustomResourceDefinition`.
 
 use super::field::{flag, int, text};
-use super::{Evaluation, Subject};
+use super::{Evaluation, Observed};
 
 /// `Lost` is in progress, too.
-pub(super) fn claim(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn claim(subject: &Observed<'_>) -> Evaluation {
     match text(subject.object, &["status", "phase"], "unknown") {
         "Bound" => Evaluation::current("PVC is Bound"),
         phase => Evaluation::in_progress("NotBound", format!("PVC is not Bound. phase: {phase}")),
@@ -12,7 +12,7 @@ pub(super) fn claim(subject: &Subject<'_>) -> Evaluation {
 }
 
 /// A Job that merely runs is current, and so is a suspended one (a step that the library's fork lacks).
-pub(super) fn job(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn job(subject: &Observed<'_>) -> Evaluation {
     let object = subject.object;
     let parallelism = int(object, &["spec", "parallelism"], 1);
     let completions = int(object, &["spec", "completions"], parallelism);
@@ -51,7 +51,7 @@ pub(super) fn job(subject: &Subject<'_>) -> Evaluation {
 }
 
 /// Only the cluster IP of a load balancer is waited for: neither endpoints nor the balancer's address.
-pub(super) fn service(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn service(subject: &Observed<'_>) -> Evaluation {
     let field = |name| text(subject.object, &["spec", name], "");
     if field("type") == "LoadBalancer" && field("clusterIP").is_empty() {
         return Evaluation::in_progress(
@@ -62,7 +62,7 @@ pub(super) fn service(subject: &Subject<'_>) -> Evaluation {
     Evaluation::current("Service is ready")
 }
 
-pub(super) fn definition(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn definition(subject: &Observed<'_>) -> Evaluation {
     for condition in subject.conditions.iter() {
         match (condition.kind, condition.status) {
             ("NamesAccepted", "False") => {

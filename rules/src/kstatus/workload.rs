@@ -3,7 +3,7 @@
 //! Counters come from whoever wrote the object, so their differences wrap, as Go's do, instead of overflowing.
 
 use super::field::{int, text};
-use super::{Evaluation, Subject, generic};
+use super::{Evaluation, Observed, generic};
 use serde_json::Value;
 
 /// The controller's word for "no deadline".
@@ -30,7 +30,7 @@ fn extra(have: i64, want: i64) -> Option<Evaluation> {
     })
 }
 
-pub(super) fn deployment(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn deployment(subject: &Observed<'_>) -> Evaluation {
     let object = subject.object;
     let mut progressing = spec(object, "progressDeadlineSeconds", NO_DEADLINE) == NO_DEADLINE;
     let mut available = false;
@@ -76,7 +76,7 @@ pub(super) fn deployment(subject: &Subject<'_>) -> Evaluation {
         })
 }
 
-pub(super) fn stateful_set(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn stateful_set(subject: &Observed<'_>) -> Evaluation {
     let object = subject.object;
     // Before any look at the status: kstatus leaves such a set to its user.
     if text(object, &["spec", "updateStrategy", "type"], "") == "OnDelete" {
@@ -118,7 +118,7 @@ fn stateful_set_revisions(object: &Value, want: i64, have: i64) -> Evaluation {
     }
 }
 
-pub(super) fn daemon_set(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn daemon_set(subject: &Observed<'_>) -> Evaluation {
     let object = subject.object;
     if let Some(evaluation) = generic::generation_set(object) {
         return evaluation;
@@ -145,7 +145,7 @@ pub(super) fn daemon_set(subject: &Subject<'_>) -> Evaluation {
     })
 }
 
-pub(super) fn replica_set(subject: &Subject<'_>) -> Evaluation {
+pub(super) fn replica_set(subject: &Observed<'_>) -> Evaluation {
     let object = subject.object;
     if subject.conditions.is_true("ReplicaFailure") {
         return Evaluation::in_progress("ReplicaFailure", "Replica Failure condition. Check Pods");

@@ -35,7 +35,7 @@ const GRACE: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a generic rule found that holds the object back.
 #[derive(Debug, PartialEq, Eq)]
-enum Finding {
+enum Hindrance {
     /// Its controller has not looked at the latest spec.
     Stale(String),
     /// It is on its way.
@@ -44,12 +44,12 @@ enum Finding {
     Bad(String),
 }
 
-impl From<Finding> for Judged {
-    fn from(finding: Finding) -> Self {
+impl From<Hindrance> for Judged {
+    fn from(finding: Hindrance) -> Self {
         match finding {
-            Finding::Stale(message) => waiting(Reason::NotObserved, message),
-            Finding::Busy(message) => waiting(Reason::InProgress, message),
-            Finding::Bad(message) => failed(Reason::Failed, message),
+            Hindrance::Stale(message) => waiting(Reason::NotObserved, message),
+            Hindrance::Busy(message) => waiting(Reason::InProgress, message),
+            Hindrance::Bad(message) => failed(Reason::Failed, message),
         }
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     }
 }
 
-fn generic(subject: &Subject<'_>) -> Option<Finding> {
+fn generic(subject: &Subject<'_>) -> Option<Hindrance> {
     let object = subject.object;
     let of_the_spec =
         || conditions::outdated(object).or_else(|| conditions::unapplied(subject.conditions));
@@ -93,10 +93,10 @@ pub(super) fn outdated(object: &Value) -> Option<Judged> {
 }
 
 /// A list of conditions that nobody has put one into, where no word says anything either.
-fn nothing_reported(object: &Value) -> Option<Finding> {
+fn nothing_reported(object: &Value) -> Option<Hindrance> {
     let conditions = get(object, &["status", "conditions"])?.as_array()?;
     (conditions.is_empty() && !words::any(object))
-        .then(|| Finding::Busy("status.conditions is empty".to_owned()))
+        .then(|| Hindrance::Busy("status.conditions is empty".to_owned()))
 }
 
 /// Whether nobody has written anything: missing, or nothing but empty values, as defaults of the schema leave them.

@@ -12,7 +12,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::Api;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use rules::health::{Problem, Rules};
+use rules::health::{RuleProblem, Rules};
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ struct Follower {
     known: Arc<Known>,
     errors: Gauge,
     /// What was told last, so that a list that is read again tells nothing again.
-    told: Vec<Problem>,
+    told: Vec<RuleProblem>,
 }
 
 impl Follower {
@@ -88,7 +88,7 @@ impl Follower {
         self.told = problems;
     }
 
-    async fn record(&self, found: &ConfigMap, first: &Problem, count: usize) {
+    async fn record(&self, found: &ConfigMap, first: &RuleProblem, count: usize) {
         let target = Target {
             api_version: Some("v1".to_owned()),
             kind: "ConfigMap".to_owned(),
@@ -112,7 +112,7 @@ fn apply(
     known: &Known,
     texts: Option<&BTreeMap<String, String>>,
     stored: &ConfigMapRef,
-) -> Vec<Problem> {
+) -> Vec<RuleProblem> {
     let (rules, problems) = match texts {
         Some(texts) => Rules::read(
             texts
@@ -126,11 +126,11 @@ fn apply(
     problems
 }
 
-fn absent(ConfigMapRef { namespace, name }: &ConfigMapRef) -> (Rules, Vec<Problem>) {
+fn absent(ConfigMapRef { namespace, name }: &ConfigMapRef) -> (Rules, Vec<RuleProblem>) {
     let text = format!("ConfigMap {namespace}/{name}");
     let message = "does not exist; create it, or empty the chart's value healthRules.configMap";
     let rules = Rules::unreadable(format!("{text} {message}"));
-    let problem = Problem {
+    let problem = RuleProblem {
         text,
         rule: None,
         message: message.to_owned(),
@@ -138,7 +138,7 @@ fn absent(ConfigMapRef { namespace, name }: &ConfigMapRef) -> (Rules, Vec<Proble
     (rules, vec![problem])
 }
 
-fn text(first: &Problem, count: usize) -> String {
+fn text(first: &RuleProblem, count: usize) -> String {
     match count {
         1 => first.to_string(),
         more => format!("{first} (and {} more)", more - 1),

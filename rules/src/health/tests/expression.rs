@@ -76,18 +76,18 @@ fn what_costs_too_much_is_refused() {
             .unwrap_err()
             .contains("too large")
     );
-    assert_eq!(Expression::compile("").unwrap_err(), Broken::Empty);
+    assert_eq!(CelExpression::compile("").unwrap_err(), Broken::Empty);
     assert_eq!(
-        Expression::compile(&" ".repeat(5000)).unwrap_err(),
+        CelExpression::compile(&" ".repeat(5000)).unwrap_err(),
         Broken::Empty
     );
     assert_eq!(
-        Expression::compile(&"1".repeat(5000)).unwrap_err(),
+        CelExpression::compile(&"1".repeat(5000)).unwrap_err(),
         Broken::TooLong(5000)
     );
     let loops = vec!["[1].all(x, true)"; 33].join(" && ");
     assert!(matches!(
-        Expression::compile(&loops),
+        CelExpression::compile(&loops),
         Err(Broken::TooComplex(_))
     ));
 }
@@ -130,7 +130,7 @@ fn what_nests_does_not_exhaust_the_stack() {
                     4096 / (before.len() + after.len()) - 10,
                 ] {
                     let text = before.repeat(times) + middle + &after.repeat(times);
-                    if let Ok(expression) = Expression::compile(&text) {
+                    if let Ok(expression) = CelExpression::compile(&text) {
                         let _ = expression.holds(&json!({ "a": [[[1]]] }));
                     }
                 }

@@ -8,7 +8,7 @@
 //! `Progressing` and `Degraded` together, and the Ansible operators, whose `Running` has the reason `Running` while
 //! a playbook runs and `Successful` after it.
 
-use super::Finding;
+use super::Hindrance;
 use super::words;
 use crate::kstatus::{Condition, Conditions, get, int};
 use serde_json::Value;
@@ -79,14 +79,14 @@ const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
 const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
 
 /// The first condition of a known type that tells of an older generation.
-pub(super) fn outdated(object: &Value) -> Option<Finding> {
+pub(super) fn outdated(object: &Value) -> Option<Hindrance> {
     let generation = get(object, &["metadata", "generation"])?.as_i64()?;
     let list = get(object, &["status", "conditions"])?.as_array()?;
     list.iter().find_map(|condition| {
         let kind = condition.get("type")?.as_str()?;
         let observed = int(condition, &["observedGeneration"], generation);
         (observed < generation && is_positive(kind)).then(|| {
-            Finding::Stale(format!(
+            Hindrance::Stale(format!(
                 "condition {kind} is of generation {observed}, the object of {generation}"
             ))
         })
@@ -94,12 +94,12 @@ pub(super) fn outdated(object: &Value) -> Option<Finding> {
 }
 
 /// The spec was refused, or is not known to be applied.
-pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Finding> {
+pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Hindrance> {
     conditions
         .iter()
         .find(|condition| OF_THE_SPEC.contains(&condition.kind) && condition.status == "False")
         .map(|condition| {
-            Finding::Busy(told(
+            Hindrance::Busy(told(
                 condition.kind,
                 "False",
                 condition.reason,
@@ -109,7 +109,7 @@ pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Finding> {
 }
 
 /// The worst that a condition of a known type reports.
-pub(super) fn known(conditions: Conditions<'_>) -> Option<Finding> {
+pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
     let mut busy = None;
     for condition in conditions.iter() {
         let (kind, status) = (condition.kind, condition.status);
@@ -122,7 +122,7 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Finding> {
             _ => false,
         };
         if bad {
-            return Some(Finding::Bad(message()));
+            return Some(Hindrance::Bad(message()));
         }
         let waits = match status {
             "True" => is_busy(conditions, &condition),
@@ -130,7 +130,7 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Finding> {
             _ => false,
         };
         if waits && busy.is_none() {
-            busy = Some(Finding::Busy(message()));
+            busy = Some(Hindrance::Busy(message()));
         }
     }
     busy

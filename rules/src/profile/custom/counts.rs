@@ -1,6 +1,6 @@
 //! Flags and counts that mean the same wherever they are found.
 
-use super::Finding;
+use super::Hindrance;
 use crate::kstatus::get;
 use serde_json::Value;
 
@@ -15,13 +15,13 @@ const ERRORS: [&str; 4] = ["error", "errorMessage", "failureMessage", "failureRe
 const PREFIXES: [&str; 2] = ["ready", "available"];
 
 /// What falls short, if anything does.
-pub(super) fn short(object: &Value) -> Option<Finding> {
+pub(super) fn short(object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?;
     if let Some(field) = FLAGS
         .iter()
         .find(|flag| status.get(**flag) == Some(&Value::Bool(false)))
     {
-        return Some(Finding::Busy(format!("status.{field} is false")));
+        return Some(Hindrance::Busy(format!("status.{field} is false")));
     }
     for field in ERRORS {
         let error = match status.get(field) {
@@ -32,14 +32,14 @@ pub(super) fn short(object: &Value) -> Option<Finding> {
             }
             _ => continue,
         };
-        return Some(Finding::Bad(format!("status.{field}: {error}")));
+        return Some(Hindrance::Bad(format!("status.{field}: {error}")));
     }
     counts(object, status).or_else(|| updated(object, status))
 }
 
 /// Fewer are ready than there should be. A count that is missing tells nothing: not every kind that has `replicas`
 /// counts the ready ones too.
-fn counts(object: &Value, status: &Value) -> Option<Finding> {
+fn counts(object: &Value, status: &Value) -> Option<Hindrance> {
     let spec = object.get("spec");
     status.as_object()?.iter().find_map(|(name, have)| {
         let have = have.as_i64()?;
@@ -49,7 +49,7 @@ fn counts(object: &Value, status: &Value) -> Option<Finding> {
         };
         let wanted = spec.and_then(|spec| spec.get(&what));
         let wanted = wanted.or_else(|| status.get(&what))?.as_i64()?;
-        (have < wanted).then(|| Finding::Busy(format!("status.{name}: {have}/{wanted}")))
+        (have < wanted).then(|| Hindrance::Busy(format!("status.{name}: {have}/{wanted}")))
     })
 }
 
@@ -61,7 +61,7 @@ fn of_what(name: &str, prefix: &str) -> Option<String> {
 }
 
 /// Fewer are of the latest revision than there should be, unless a partition or a pause holds some back on purpose.
-fn updated(object: &Value, status: &Value) -> Option<Finding> {
+fn updated(object: &Value, status: &Value) -> Option<Hindrance> {
     let number = |value: Option<&Value>| value.and_then(Value::as_i64);
     let on_purpose = [
         &["spec", "updateStrategy", "partition"] as &[_],
@@ -80,5 +80,5 @@ fn updated(object: &Value, status: &Value) -> Option<Finding> {
     let have = number(status.get("updatedReplicas"))?;
     let wanted =
         number(get(object, &["spec", "replicas"])).or_else(|| number(status.get("replicas")))?;
-    (have < wanted).then(|| Finding::Busy(format!("status.updatedReplicas: {have}/{wanted}")))
+    (have < wanted).then(|| Hindrance::Busy(format!("status.updatedReplicas: {have}/{wanted}")))
 }

@@ -8,7 +8,7 @@
 //! `Running` is the end for a service and the middle for a task, so there the kind's own name decides: kinds that
 //! are called `...Run`, `...Job`, `...Backup` complete.
 
-use super::Finding;
+use super::Hindrance;
 use serde_json::{Map, Value};
 
 /// Longer texts are messages for people, in which a word stands for nothing.
@@ -139,20 +139,20 @@ const COMPLETING: [&str; 17] = [
 const REPEATING: [&str; 5] = ["cron", "scheduled", "schedule", "scaled", "recurring"];
 
 /// The worst that the words of the object's status say.
-pub(super) fn told(kind: &str, object: &Value) -> Option<Finding> {
+pub(super) fn told(kind: &str, object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?.as_object()?;
     let completing = completes(kind);
     let mut busy = None;
     for (path, text) in texts(status) {
         let finding = match sense(text) {
-            Some(Sense::Bad) => return Some(Finding::Bad(format!("{path} is {text}"))),
+            Some(Sense::Bad) => return Some(Hindrance::Bad(format!("{path} is {text}"))),
             Some(Sense::Busy | Sense::Stopped) => format!("{path} is {text}"),
             Some(Sense::Running) if completing => {
                 format!("{path} is {text}, and {kind} has to complete")
             }
             Some(Sense::Running) | None => continue,
         };
-        busy.get_or_insert(Finding::Busy(finding));
+        busy.get_or_insert(Hindrance::Busy(finding));
     }
     busy
 }

@@ -198,7 +198,7 @@ async fn the_config_map_is_followed_from_before_it_exists_to_after_it_is_gone() 
 
 #[test]
 fn an_event_names_the_first_problem_and_how_many_follow() {
-    let problem = Problem {
+    let problem = RuleProblem {
         text: "a.yaml".to_owned(),
         rule: Some(2),
         message: "lacks current".to_owned(),
