@@ -79,6 +79,7 @@ pub(crate) async fn cluster(
         let world = Installed {
             reader,
             basis: &basis,
+            afresh: false,
         };
         let judge =
             |object: &Object| cluster::judge(object, &world, |kind| world.withheld(kind), now);

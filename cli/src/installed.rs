@@ -4,6 +4,7 @@
 use crate::installation::Basis;
 use crate::reader::Reader;
 use jiff::Timestamp;
+use rules::gate::Gate;
 use rules::health;
 use rules::holder::{Holder, Wave};
 use rules::judged::Judged;
@@ -23,9 +24,22 @@ use std::borrow::Cow;
 pub(crate) struct Installed<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) basis: &'a Basis,
+    /// Whether it counts for nothing that a pod of the revision has passed: of a pod that has, people want to know how its
+    /// dependencies are now.
+    pub(crate) afresh: bool,
 }
 
-impl Installed<'_> {
+impl<'a> Installed<'a> {
+    /// For a question about a pod.
+    pub(crate) fn of_pod(reader: &'a Reader, basis: &'a Basis, pod: &Value) -> Self {
+        let afresh = matches!(Gate::of(pod), Gate::Passed { .. });
+        Self {
+            reader,
+            basis,
+            afresh,
+        }
+    }
+
     /// Why sluice cannot follow a kind, if it cannot.
     pub(crate) fn withheld(&self, kind: &Kind) -> Option<Unavailable> {
         let plural = match kind {
@@ -191,6 +205,9 @@ impl World for Installed<'_> {
     }
 
     fn has_passed(&self, revision: &str) -> Lookup<bool> {
+        if self.afresh {
+            return Lookup::Found(false);
+        }
         let key = memory::passed_key(revision);
         self.remembered()
             .map(|stored| stored["data"][key].is_string())

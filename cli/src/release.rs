@@ -29,15 +29,8 @@ pub(crate) async fn run(
     owner: bool,
 ) -> Result<ExitCode> {
     let (mut reader, pod, basis) = status::begin(&client, namespace, name).await?;
-    let found = reader.settle(|reader| {
-        status::dependent(
-            &Installed {
-                reader,
-                basis: &basis,
-            },
-            &pod,
-        )
-    });
+    let found =
+        reader.settle(|reader| status::dependent(&Installed::of_pod(reader, &basis, &pod), &pod));
     let dependent = found.await?;
     if let Some(told) = nothing_to_do(&pod).filter(|_| !owner) {
         println!("{told}");

@@ -35,16 +35,7 @@ pub(crate) async fn run(
 ) -> Result<ExitCode> {
     let (mut reader, pod, basis) = begin(&client, namespace, name).await?;
     let now = Timestamp::now();
-    let answer = reader.settle(|reader| {
-        judge(
-            &Installed {
-                reader,
-                basis: &basis,
-            },
-            &pod,
-            now,
-        )
-    });
+    let answer = reader.settle(|reader| judge(&Installed::of_pod(reader, &basis, &pod), &pod, now));
     let answer = answer.await?;
     let word = match Gate::of(&pod) {
         Gate::NotStarted => Word::Nothing,
@@ -52,11 +43,12 @@ pub(crate) async fn run(
             gate_log::last(&client, namespace, name).await
         }
     };
-    let seen = Installed {
-        reader: &reader,
-        basis: &basis,
-    };
-    let told = Told::new(&pod, answer, word, seen.unseen());
+    let told = Told::new(
+        &pod,
+        answer,
+        word,
+        Installed::of_pod(&reader, &basis, &pod).unseen(),
+    );
     told.print(output)?;
     Ok(if told.waits() {
         ExitCode::from(WAITS)
