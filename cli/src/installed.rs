@@ -187,9 +187,10 @@ impl World for Installed<'_> {
         self.pods(namespace, selector, |pod| pod["spec"]["nodeName"].is_null())
     }
 
-    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
-        self.pods(namespace, &gated, |_| true)
+    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        self.pods(namespace, selector, |pod| {
+            pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
+        })
     }
 
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {

@@ -8,6 +8,7 @@ mod sentence;
 mod target;
 
 pub use limits::is_for_windows;
+pub use target::too_late;
 
 use crate::annotation::{self, GatePosition};
 use crate::dependency::{Dependency, ObjectRef, Reference, Selection};

@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use crate::terms::Regate;
 use crate::world::World;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A pod and the workload above it.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,6 +114,15 @@ impl Dependent {
             Some(owner) => format!("{}/{}", owner.kind, owner.name),
             None => format!("Pod/{}", self.pod),
         }
+    }
+
+    /// What installers read of the object that the user wrote: its name and its annotations.
+    pub(crate) fn as_written(&self) -> Value {
+        let (name, annotations) = match self.owners.last() {
+            Some(owner) => (&owner.name, &owner.annotations),
+            None => (&self.pod, &self.pod_annotations),
+        };
+        json!({"metadata": {"name": name, "annotations": annotations}})
     }
 
     /// What the dependent waits for: its lists, and in a scope what the plans say, everything that weighs less, and its

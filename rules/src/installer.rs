@@ -73,6 +73,14 @@ pub fn runs_first(object: &Value) -> Option<Installer> {
     (in_sync(object) == Phase::Before).then_some(Installer::ArgoCd)
 }
 
+/// Whether an object says something to an installer.
+pub fn is_addressed(object: &Value) -> bool {
+    let annotations = &object["metadata"]["annotations"];
+    [HELM_HOOK, SYNC_HOOK, SYNC_WAVE]
+        .iter()
+        .any(|key| annotations[*key].is_string())
+}
+
 /// The operations at which Helm runs an object as a hook; none for an object that is no hook.
 pub fn hooks(object: &Value) -> impl Iterator<Item = &str> {
     words(object, HELM_HOOK)

@@ -87,7 +87,8 @@ enum Cut {
     But(&'static [&'static str], &'static [&'static str]),
     /// These fields of the mapping at this path.
     Only(&'static [&'static str], &'static [&'static str]),
-    /// The pod template in the mapping at this path, but for its annotations that say something of the object.
+    /// The pod template in the mapping at this path, but for its labels, by which Services select its pods, and its
+    /// annotations that say something of the object.
     Template(&'static [&'static str]),
     /// The containers of a pod, but for what a gated one requests of its node.
     Containers,

@@ -12,7 +12,8 @@
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
-//! * advice, verdict
+//! * verdict
+//! * advice
 //! * slots
 //! * dependent, health
 //! * plan, profile

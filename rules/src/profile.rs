@@ -27,6 +27,7 @@ use crate::world::World;
 use jiff::Timestamp;
 use judged::{failed, from_kstatus, satisfied, waiting};
 use serde_json::Value;
+pub(crate) use service::pods_behind;
 
 /// What the rule of a kind may look at: a tolerant reading of the object, and what kstatus says of it.
 struct Subject<'a> {

@@ -4,6 +4,7 @@ mod consent;
 mod cycle;
 mod decide;
 mod edge;
+mod never;
 mod node;
 mod part;
 mod remembered;

@@ -16,6 +16,7 @@ mod kinds; // every kind of workload
 mod memory; // what outlives the objects that it was seen on
 mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
+mod never; // dependencies that never come
 mod order; // chains and diamonds
 mod parts; // sub-charts, groups and releases
 mod plans; // plans, and cycles

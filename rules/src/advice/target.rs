@@ -59,7 +59,7 @@ impl Asked<'_> {
     fn named(&self, named: &ObjectRef) -> Vec<Advice> {
         match self.known.object(self.workload, named) {
             Lookup::Found(target) => {
-                let late = self.late(named.to_string(), &target);
+                let late = too_late(self.workload.object, named.to_string(), &target);
                 let late = late.or_else(|| self.service(named, &target.object));
                 late.into_iter()
                     .chain(removed(named.to_string(), &named.kind, &target.object))
@@ -84,7 +84,7 @@ impl Asked<'_> {
                 namespace: selection.namespace.clone(),
                 name: target.object["metadata"]["name"].as_str()?.to_owned(),
             };
-            let late = self.late(named.to_string(), target);
+            let late = too_late(self.workload.object, named.to_string(), target);
             let removed = removed(named.to_string(), &named.kind, &target.object);
             Some(late.into_iter().chain(removed))
         };
@@ -99,41 +99,6 @@ impl Asked<'_> {
             dependency: named.to_string(),
             installer,
         })
-    }
-
-    /// The installer makes it too late.
-    fn late(&self, dependency: String, target: &Target) -> Option<Advice> {
-        if target.same_release == Some(false) {
-            return None;
-        }
-        Some(
-            match installer::late(self.workload.object, &target.object)? {
-                Late::RunsAfterwards(hook) => Advice::RunsAfterwards { dependency, hook },
-                Late::NeverMade { hook, by } => Advice::NeverMade {
-                    dependency,
-                    hook,
-                    by,
-                },
-                // A hook may well wait for another release, which is there.
-                Late::RunsBefore(_) | Late::LaterHook { .. } if target.same_release.is_none() => {
-                    return None;
-                }
-                Late::RunsBefore(installer) => Advice::RunsBefore {
-                    dependency,
-                    installer,
-                },
-                Late::LaterHook { theirs, own } => Advice::LaterHook {
-                    dependency,
-                    theirs,
-                    own,
-                },
-                Late::LaterWave { theirs, own } => Advice::LaterWave {
-                    dependency,
-                    theirs,
-                    own,
-                },
-            },
-        )
     }
 
     /// Who serves it, where that is waited for.
@@ -155,6 +120,39 @@ impl Asked<'_> {
             Served::Yes | Served::NotYet | Served::Unknown => None,
         }
     }
+}
+
+/// What there is to say of a dependency that the installer makes too late for its dependent.
+pub fn too_late(dependent: &Value, dependency: String, target: &Target) -> Option<Advice> {
+    if target.same_release == Some(false) {
+        return None;
+    }
+    Some(match installer::late(dependent, &target.object)? {
+        Late::RunsAfterwards(hook) => Advice::RunsAfterwards { dependency, hook },
+        Late::NeverMade { hook, by } => Advice::NeverMade {
+            dependency,
+            hook,
+            by,
+        },
+        // A hook may well wait for another release, which is there.
+        Late::RunsBefore(_) | Late::LaterHook { .. } if target.same_release.is_none() => {
+            return None;
+        }
+        Late::RunsBefore(installer) => Advice::RunsBefore {
+            dependency,
+            installer,
+        },
+        Late::LaterHook { theirs, own } => Advice::LaterHook {
+            dependency,
+            theirs,
+            own,
+        },
+        Late::LaterWave { theirs, own } => Advice::LaterWave {
+            dependency,
+            theirs,
+            own,
+        },
+    })
 }
 
 /// A Job that is taken away after its end.

@@ -16,9 +16,15 @@ fn trimmed(kind: &str, mut object: Value) -> Value {
 fn of_a_pod_template_only_what_it_says_of_the_object_stays() {
     let with = |annotations: Value| {
         json!({"spec": {"replicas": 1, "template": {
-            "metadata": {"annotations": annotations}, "spec": {"containers": []},
+            "metadata": {"annotations": annotations, "name": "a"}, "spec": {"containers": []},
         }}})
     };
+    let labels = json!({"template": {"metadata": {"labels": {"app": "a"}}}});
+    assert_eq!(
+        trimmed("deployment", json!({"spec": labels.clone()})),
+        json!({"spec": labels}),
+        "Services select by them"
+    );
     assert_eq!(
         trimmed(
             "deployment",

@@ -98,13 +98,17 @@ fn trim_annotations(object: &mut Value) {
 
 fn trim_template(spec: &mut Map<String, Value>) {
     let mut template = spec.remove("template").unwrap_or_default();
-    let annotations = template.pointer_mut("/metadata/annotations");
-    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+    let Some(metadata) = metadata(&mut template) else {
+        return;
+    };
+    metadata.retain(|field, _| ["annotations", "labels"].contains(&field.as_str()));
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
         annotations.retain(|key, _| TEMPLATE_ANNOTATIONS.contains(&key.as_str()));
-        if !annotations.is_empty() {
-            let template = json!({"metadata": {"annotations": annotations}});
-            spec.insert("template".to_owned(), template);
-        }
+    }
+    metadata.retain(|_, said| said.as_object().is_some_and(|it| !it.is_empty()));
+    if !metadata.is_empty() {
+        let template = json!({"metadata": metadata});
+        spec.insert("template".to_owned(), template);
     }
 }
 

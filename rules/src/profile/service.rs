@@ -7,7 +7,9 @@ use crate::kinds::{self, Kind};
 use crate::kstatus::{Status, get, text};
 use crate::lookup::Lookup;
 use crate::selector::Selector;
+use crate::world::World;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The label by which the slices of a Service are found.
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
@@ -36,23 +38,47 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     if selector.is_none_or(serde_json::Map::is_empty) {
         return satisfied("Service has no selector");
     }
-    let slice = Kind::Builtin(kinds::ENDPOINT_SLICE);
-    let namespace = get(object, &["metadata", "namespace"]).and_then(Value::as_str);
-    let name = text(object, &["metadata", "name"], "");
-    match world.list(&slice, namespace, &Selector::label(SERVICE_NAME, name)) {
+    match slices(object, world) {
         Lookup::Found(slices) => serving(&slices),
         Lookup::NotFound => serving(&[]),
-        Lookup::Unavailable(why) => unavailable(&slice, why),
+        Lookup::Unavailable(why) => unavailable(&Kind::Builtin(kinds::ENDPOINT_SLICE), why),
     }
+}
+
+/// The slices of a Service.
+fn slices(service: &Value, world: &dyn World) -> Lookup<Vec<Value>> {
+    let kind = Kind::Builtin(kinds::ENDPOINT_SLICE);
+    let namespace = get(service, &["metadata", "namespace"]).and_then(Value::as_str);
+    let name = text(service, &["metadata", "name"], "");
+    world.list(&kind, namespace, &Selector::label(SERVICE_NAME, name))
+}
+
+/// How many pods have an address behind a Service, whether they serve or not; `None` where nobody knows.
+pub(crate) fn pods_behind(service: &Value, world: &dyn World) -> Option<usize> {
+    let slices = match slices(service, world) {
+        Lookup::Found(slices) => slices,
+        Lookup::NotFound => Vec::new(),
+        Lookup::Unavailable(_) => return None,
+    };
+    // A pod with two addresses is in the slices of both families.
+    let mut of_family = BTreeMap::<&str, usize>::new();
+    for slice in &slices {
+        let family = slice["addressType"].as_str().unwrap_or_default();
+        *of_family.entry(family).or_default() += endpoints(slice).count();
+    }
+    Some(of_family.into_values().max().unwrap_or_default())
+}
+
+fn endpoints(slice: &Value) -> impl Iterator<Item = &Value> {
+    let endpoints = slice.get("endpoints").and_then(Value::as_array);
+    endpoints.into_iter().flatten()
 }
 
 fn serving(slices: &[Value]) -> Judged {
     let mut known = 0_usize;
-    let endpoints = slices
+    let serving = slices
         .iter()
-        .filter_map(|slice| slice.get("endpoints")?.as_array())
-        .flatten();
-    let serving = endpoints
+        .flat_map(endpoints)
         .inspect(|_| known += 1)
         .filter(|endpoint| serves(endpoint))
         .count();

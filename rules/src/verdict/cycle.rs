@@ -6,13 +6,17 @@
 
 use super::JudgedEdge;
 use super::edge::Judge;
+use super::never;
+use super::room::is_at_its_gate;
 use crate::dependency::{Edge, ObjectRef, Parts, Selection};
 use crate::dependent::Dependent;
 use crate::edges::{self, Link};
 use crate::judged::Reason;
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
+use crate::object::{self, controller_of};
 use crate::plan;
+use crate::profile;
 use crate::selector::Selector;
 use serde_json::Value;
 use std::cell::Cell;
@@ -44,7 +48,7 @@ impl Judge<'_> {
         let judged = &mut edge.judged;
         if let Some(path) = self.way(self.dependent, Some(needed(links)), &self.dependent.name()) {
             judged.reason = Reason::Cycle;
-            judged.message = format!("{}; take one of these entries out", path.join(" -> "));
+            judged.message = never::of_cycle(&path);
         } else if let Some(lack) = lack {
             judged.reason = Reason::Unschedulable;
             judged.message = format!("{}; {lack}", judged.message);
@@ -143,27 +147,60 @@ impl Judge<'_> {
         links.iter().flat_map(workloads).collect()
     }
 
-    /// The workloads whose pods a Service selects, as far as their own selectors tell.
+    /// The workloads whose pods a Service selects. There is a way around them where other pods may serve it.
     fn behind(&self, service: &Value) -> Vec<Link<Found>> {
         let selector = Selector::labels(&service["spec"]["selector"]);
         if selector.0.is_empty() {
             return Vec::new();
         }
+        let mut links = edges::behind(self.selected_by(&selector));
+        if let [only] = links.as_mut_slice() {
+            only.must = !self.has_others(service, &only.to, &selector);
+        }
+        links
+    }
+
+    /// Whether other pods may serve a Service than those of a workload that wait at their gates.
+    fn has_others(&self, service: &Value, (kind, workload): &Found, selector: &Selector) -> bool {
+        let is_of = |pod: &&Value| match kind.word() {
+            "Pod" => pod["metadata"]["name"] == workload["metadata"]["name"],
+            _ => self.is_of(pod, workload),
+        };
+        let gated = self.gated_by(selector);
+        let waiting = gated.iter().filter(|pod| is_at_its_gate(pod)).filter(is_of);
+        let behind = profile::pods_behind(service, self.world);
+        behind.is_none_or(|behind| behind > waiting.count())
+    }
+
+    /// The workloads whose pods have these labels: of the usual kinds, and of the dependent's own.
+    fn selected_by(&self, selector: &Selector) -> Vec<Found> {
+        let home = Some(self.dependent.namespace.as_str());
+        let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET];
+        let usual = usual.map(Kind::Builtin);
+        let own = self.dependent.owners.last().map(|owner| owner.kind.clone());
+        let own = own.filter(|own| !usual.contains(own));
         let mut found = Vec::new();
-        for kind in [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET] {
-            let kind = Kind::Builtin(kind);
-            let home = Some(self.dependent.namespace.as_str());
-            let Lookup::Found(objects) = self.world.list(&kind, home, &Selector::default()) else {
+        for kind in usual.into_iter().chain(own) {
+            let listed = self.world.list(&kind, home, &Selector::default());
+            let Lookup::Found(objects) = listed else {
                 continue;
             };
-            let selected = |object: &Value| {
-                let labels = &object["spec"]["selector"]["matchLabels"];
-                selector.matches(|key| labels.get(key)?.as_str())
-            };
-            let selected = objects.into_iter().filter(selected);
+            let selected = objects.into_iter().filter(|it| makes(it, selector));
             found.extend(selected.map(|object| (kind.clone(), object)));
         }
-        edges::behind(found)
+        let mut bare = self.gated_by(selector);
+        bare.retain(|pod| controller_of(pod).is_none());
+        let of_kind = |pod| (Kind::Builtin(kinds::POD), pod);
+        found.extend(bare.into_iter().map(of_kind));
+        found
+    }
+
+    /// The pods with a gate and these labels.
+    pub(super) fn gated_by(&self, selector: &Selector) -> Vec<Value> {
+        match self.world.gated(&self.dependent.namespace, selector) {
+            Lookup::Found(gated) => gated,
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
     }
 
     /// Whether a namespace, as it is written, is the dependent's own.
@@ -225,6 +262,13 @@ impl edges::Objects for Judge<'_> {
 fn needed(links: Vec<Link<Found>>) -> Vec<Found> {
     let links = links.into_iter().filter(|link| link.must);
     links.map(|link| link.to).collect()
+}
+
+/// Whether the pods of a workload have these labels.
+fn makes(workload: &Value, selector: &Selector) -> bool {
+    let own = &workload["spec"]["selector"]["matchLabels"];
+    let by_template = object::template(workload).is_some_and(|it| selector.selects(it));
+    by_template || selector.matches(|key| own.get(key)?.as_str())
 }
 
 fn is_service(kind: &Kind) -> bool {

@@ -119,13 +119,28 @@ impl Judge<'_> {
             Lookup::Found(found) => self.found(kind, &found, home, dependency),
             Lookup::NotFound => self
                 .remembered(object, home, dependency)
-                .unwrap_or_else(|| not_found(dependency.optional, "not created yet, or misspelt")),
+                .unwrap_or_else(|| {
+                    self.absent(dependency.optional, "not created yet, or misspelt")
+                }),
             Lookup::Unavailable(why) => unavailable(why, kind, dependency.optional),
         }
     }
 
-    /// One object that is there: whether it counts, and then its state.
+    /// One object that is there.
     pub(super) fn found(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Judged {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let judged = self.counted(kind, object, home, dependency);
+        self.told_if_late(format!("{kind}/{name}"), object, judged)
+    }
+
+    /// Whether it counts, and then its state.
+    fn counted(
         &self,
         kind: &Kind,
         object: &Value,
@@ -182,7 +197,7 @@ impl Judge<'_> {
         }
         if objects.is_empty() {
             let what = format!("no {kind} with these labels has been created yet");
-            return not_found(dependency.optional, &what);
+            return self.absent(dependency.optional, &what);
         }
         let parts = objects.iter().map(|object| Part {
             name: object["metadata"]["name"]

@@ -82,7 +82,7 @@ impl Judge<'_> {
     fn empty(&self, part: &Part, dependency: &Dependency) -> Judged {
         let message = format!("no object of {part} has been created yet");
         let Part::SubChart(_) = part else {
-            return not_found(dependency.optional, &message);
+            return self.absent(dependency.optional, &message);
         };
         let scope = self.dependent.scope.as_ref();
         let quiet = match self.returned() {

@@ -70,7 +70,7 @@ impl Judge<'_> {
     }
 
     /// Whether a workload has made a pod, itself or by what it made.
-    fn is_of(&self, pod: &Value, workload: &Value) -> bool {
+    pub(super) fn is_of(&self, pod: &Value, workload: &Value) -> bool {
         let Some(uid) = workload["metadata"]["uid"].as_str() else {
             return false;
         };
@@ -107,9 +107,7 @@ impl Judge<'_> {
             let way = || self.way(&dependent, None, goal).is_some();
             *known.entry(dependent.name()).or_insert_with(way)
         };
-        let Lookup::Found(pods) = self.world.gated(&self.dependent.namespace) else {
-            return None;
-        };
+        let pods = self.gated_by(&Selector::default());
         let requesting = pods.iter().filter(|pod| is_at_its_gate(pod));
         let requesting = requesting.filter_map(|pod| Some((pod, requested(pod, resource)?)));
         let (mut sum, mut names) = (0.0, Vec::new());
@@ -147,7 +145,7 @@ fn may_be_lack(reason: Reason) -> bool {
 }
 
 /// Whether a pod is on a node, and its gate has not opened.
-fn is_at_its_gate(pod: &Value) -> bool {
+pub(super) fn is_at_its_gate(pod: &Value) -> bool {
     let open = matches!(Gate::of(pod), Gate::Passed { .. });
     gate::is_pending(pod) && !open && pod["spec"]["nodeName"].is_string()
 }

@@ -3,6 +3,7 @@
 mod any;
 mod cycle;
 mod health;
+mod never;
 mod node;
 mod owners;
 mod part;
@@ -164,8 +165,10 @@ impl World for Cluster {
         Lookup::Found(self.pods_of(namespace).filter(homeless).cloned().collect())
     }
 
-    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        let is_gated = |pod: &&Value| pod["metadata"]["labels"]["sluice.dev/gated"] == "true";
+    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        let is_gated = |pod: &&Value| {
+            pod["metadata"]["labels"]["sluice.dev/gated"] == "true" && selector.selects(pod)
+        };
         Lookup::Found(self.pods_of(namespace).filter(is_gated).cloned().collect())
     }
 

@@ -95,7 +95,7 @@ impl<T: Objects> World for Only<T> {
         Lookup::Found(Vec::new())
     }
 
-    fn gated(&self, _: &str) -> Lookup<Vec<Value>> {
+    fn gated(&self, _: &str, _: &Selector) -> Lookup<Vec<Value>> {
         Lookup::Found(Vec::new())
     }
 

@@ -8,7 +8,7 @@ use harness::process::binary;
 use serde_json::{Value, json};
 
 /// What the command says of a pod.
-async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome {
+pub(crate) async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome {
     let program = Program::new(binary("kubectl-sluice"))
         .args(["status", &pod.name, "--namespace", &ns.name])
         .args(args);

@@ -291,8 +291,8 @@ impl World for View {
         glance(self.known.unscheduled(), namespace, selector)
     }
 
-    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        glance(self.known.gated(), namespace, &Selector::default())
+    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        glance(self.known.gated(), namespace, selector)
     }
 
     /// What a kind that is not served or not granted holds is no part of any scope; of one that is still being read nobody

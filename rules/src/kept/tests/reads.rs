@@ -117,9 +117,10 @@ impl World for Cluster<'_> {
         }))
     }
 
-    fn gated(&self, namespace: &str) -> Lookup<Vec<Value>> {
+    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         Lookup::Found(self.find(|it| {
             it["metadata"]["namespace"] == namespace
+                && selector.selects(it)
                 && it["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
         }))
     }

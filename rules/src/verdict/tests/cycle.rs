@@ -147,3 +147,102 @@ fn an_alternative_is_no_link() {
     ];
     assert!(told("a", objects)[0].starts_with("InProgress"));
 }
+
+/// A Service that selects the pods with this label.
+fn service(name: &str, app: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"namespace": "shop", "name": name, "creationTimestamp": "1969-12-31T00:00:00Z"},
+        "spec": {"selector": {"app": app}},
+    })
+}
+
+/// A pod of its own at its gate, which waits for a Service that selects it.
+fn alone() -> Value {
+    let mut pod = pod("svc/alone");
+    pod["metadata"]["labels"] = json!({"app": "alone", "sluice.dev/gated": "true"});
+    pod["spec"] = json!({"nodeName": "one"});
+    pod["status"] = json!({"phase": "Pending"});
+    pod
+}
+
+/// The pods behind `Service/alone`, of which none serves.
+fn behind(pods: usize) -> Value {
+    json!({
+        "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+        "metadata": {"namespace": "shop", "name": "alone-1", "labels": {"kubernetes.io/service-name": "alone"}},
+        "endpoints": vec![json!({"conditions": {"ready": false}}); pods],
+    })
+}
+
+const OWN_SERVICE: &str = "Cycle: Service/alone selects its own pods, and nobody else is behind it: it has no endpoint before \
+     they start, and they wait for it; take it out of the list";
+
+#[test]
+fn a_service_in_front_of_the_dependent_alone_is_told_of_in_the_words_of_advice() {
+    let mut set = deployment("alone", "svc/alone");
+    set["spec"]["selector"]["matchLabels"] = json!({"set": "alone"});
+    set["spec"]["template"] = json!({"metadata": {"labels": {"set": "alone", "app": "alone"}}});
+    assert_eq!(
+        told("alone", vec![set, service("alone", "alone")]),
+        [OWN_SERVICE]
+    );
+
+    let pod = alone();
+    let told = |others: Vec<Value>| {
+        let objects = [vec![pod.clone(), service("alone", "alone")], others].concat();
+        let edges = edges_of(&pod, &Cluster::of(objects), &Policy::of_the_chart());
+        format!("{}: {}", edges[0].judged.reason, edges[0].judged.message)
+    };
+    assert_eq!(told(vec![]), OWN_SERVICE);
+    assert_eq!(told(vec![behind(1)]), OWN_SERVICE, "its own address");
+}
+
+#[test]
+fn a_service_that_others_may_serve_closes_no_cycle() {
+    let pod = alone();
+    let reason = |others: Vec<Value>| {
+        let objects = [vec![pod.clone(), service("alone", "alone")], others].concat();
+        reasons(&pod, &Cluster::of(objects))[0]
+    };
+    // Its pods have more labels than its selector asks for.
+    let mut other = deployment("other", "");
+    other["spec"]["template"] = json!({"metadata": {"labels": {"app": "alone"}}});
+    assert_eq!(reason(vec![other]), Reason::NoEndpoints);
+    let someone = behind(2);
+    assert_eq!(
+        reason(vec![someone]),
+        Reason::NoEndpoints,
+        "whoever made it"
+    );
+    let mut second = alone();
+    second["metadata"]["name"] = json!("second");
+    assert_eq!(reason(vec![second]), Reason::NoEndpoints);
+}
+
+#[test]
+fn a_pod_that_has_passed_its_gate_may_serve() {
+    let mut api = deployment("alone", "deployment/db");
+    api["metadata"]["uid"] = json!("u-api");
+    let mut pod = alone();
+    pod["metadata"]["name"] = json!("alone-1");
+    pod["metadata"]["ownerReferences"] = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "alone", "uid": "u-api", "controller": true}]);
+    let said = |pod: Value| {
+        let objects = vec![
+            api.clone(),
+            deployment("db", "svc/alone"),
+            service("alone", "alone"),
+            behind(1),
+            pod,
+        ];
+        told("db", objects)
+    };
+    let waiting = said(pod.clone());
+    assert!(
+        waiting[0].starts_with("Cycle: Deployment/db -> Service/alone -> Deployment/alone"),
+        "{waiting:?}"
+    );
+    pod["status"] = json!({"phase": "Running"});
+    let passed = said(pod);
+    assert!(passed[0].starts_with("NoEndpoints"), "{passed:?}");
+}

@@ -5,7 +5,7 @@ use super::*;
 
 /// What a capped pod with a list is told of its entry and of its slot; `cluster` hides the holders.
 fn told(cluster: &Cluster, turned: bool) -> Vec<String> {
-    let mut pod = of_release(pod("configmap/a"), None, -60);
+    let mut pod = of_release(pod("configmap/a"), None, -1);
     pod["metadata"]["annotations"]["sluice.dev/parallelism"] = json!("3");
     let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], cluster) else {
         panic!("resolved")
@@ -31,7 +31,7 @@ fn a_slot_is_asked_for_once_everything_else_is_satisfied_in_whichever_order() {
                 "one of 3 slots NoSlot: Some(\"its turn comes once everything else is satisfied\")"
             ]
         );
-        let cluster = Cluster::of(vec![of_release(config_map("shop", "a"), None, -60)]);
+        let cluster = Cluster::of(vec![of_release(config_map("shop", "a"), None, -1)]);
         assert_eq!(
             told(&cluster, turned)[1],
             "one of 3 slots NoSlot: Some(\"who holds the 3 slots cannot be seen from here\")"

@@ -1,0 +1,133 @@
+//! What never comes, and who is told why.
+
+use super::*;
+
+const HOOK: &str = "helm.sh/hook";
+const WAVE: &str = "argocd.argoproj.io/sync-wave";
+
+/// A pod of its own that waits for `job/migrate`, with these annotations, made so many seconds ago.
+fn waits(annotations: Value, age: i64) -> Value {
+    let mut pod = pod("job/migrate");
+    merge(&mut pod, annotations);
+    let made = Timestamp::UNIX_EPOCH - jiff::SignedDuration::from_secs(age);
+    pod["metadata"]["creationTimestamp"] = json!(made.to_string());
+    pod
+}
+
+fn merge(object: &mut Value, annotations: Value) {
+    let Value::Object(annotations) = annotations else {
+        panic!("a mapping")
+    };
+    let own = object["metadata"]["annotations"].as_object_mut().unwrap();
+    own.extend(annotations);
+}
+
+/// A Job with these annotations that has failed.
+fn failed(annotations: Value) -> Value {
+    let mut job = owned("Job", "migrate", None, annotations);
+    job["status"] = json!({"failed": 1, "conditions": [{"type": "Failed", "status": "True"}]});
+    job
+}
+
+fn told(pod: &Value, objects: Vec<Value>) -> String {
+    let edges = edges_of(pod, &Cluster::of(objects), &Policy::of_the_chart());
+    format!("{}: {}", edges[0].judged.reason, edges[0].judged.message)
+}
+
+const POST_INSTALL: &str = "Job/migrate is a post-install hook, which runs only once everything else is ready, so with --wait \
+     neither comes; make it a plain object";
+
+#[test]
+fn a_hook_that_comes_later_is_told_of_where_only_the_installer_can_mend_it() {
+    let hook = || json!({HOOK: "post-install,post-upgrade"});
+    let now = || waits(json!({}), 0);
+    let said = told(&now(), vec![failed(hook())]);
+    assert!(said.starts_with("JobFailed: "), "{said}");
+    assert!(said.ends_with(POST_INSTALL), "{said}");
+
+    let fresh = "- {kind: Job, name: migrate, fresh: true}";
+    let mut asks = now();
+    merge(&mut asks, list(fresh));
+    let said = told(&asks, vec![owned("Job", "migrate", None, hook())]);
+    assert!(said.starts_with("NotFresh: "), "{said}");
+    assert!(said.ends_with(POST_INSTALL), "{said}");
+
+    let mut old = failed(hook());
+    merge(&mut old, json!({"sluice.dev/revision": "1"}));
+    let said = told(&waits(json!({"sluice.dev/revision": "2"}), 0), vec![old]);
+    assert!(said.starts_with("OtherRevision: "), "{said}");
+    assert!(said.ends_with(POST_INSTALL), "{said}");
+
+    let running = owned("Job", "migrate", None, hook());
+    let said = told(&now(), vec![running]);
+    assert!(said.starts_with("JobNotComplete: "), "{said}");
+    assert!(!said.contains("hook"), "it may complete: {said}");
+}
+
+#[test]
+fn what_a_selector_finds_is_told_of_by_its_name() {
+    let mut pod = waits(json!({}), 0);
+    merge(&mut pod, list("- {kind: Job, selector: app=a}"));
+    let mut job = failed(json!({HOOK: "post-install"}));
+    job["metadata"]["labels"] = json!({"app": "a"});
+    let said = told(&pod, vec![job]);
+    assert!(said.contains(POST_INSTALL), "{said}");
+}
+
+#[test]
+fn a_later_sync_wave_and_a_hook_after_the_sync_are_told_of() {
+    let said = told(&waits(json!({}), 0), vec![failed(json!({WAVE: "1"}))]);
+    assert!(
+        said.ends_with(
+            "Job/migrate is in sync wave 1 of Argo CD, which comes only once wave 0, where this one is, is healthy: neither \
+             comes; put it into an earlier wave"
+        ),
+        "{said}"
+    );
+    let after = json!({"argocd.argoproj.io/hook": "PostSync"});
+    let said = told(&waits(json!({}), 0), vec![failed(after)]);
+    assert!(said.contains("Job/migrate is a PostSync hook"), "{said}");
+    for own in [json!({WAVE: "1"}), json!({WAVE: "2"})] {
+        let said = told(&waits(own, 0), vec![failed(json!({WAVE: "1"}))]);
+        assert!(!said.contains("wave"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_there_was_made_and_what_is_of_another_release_is_made_by_itself() {
+    let before = failed(json!({HOOK: "pre-upgrade"}));
+    assert!(!told(&waits(json!({}), 0), vec![before]).contains("hook"));
+    let release = |name: &str| json!({"sluice.dev/scope": name});
+    let mut theirs = failed(json!({HOOK: "post-install"}));
+    merge(&mut theirs, release("b"));
+    let said = told(&waits(release("a"), 0), vec![theirs]);
+    assert!(!said.contains("hook"), "{said}");
+}
+
+#[test]
+fn what_is_missing_for_ten_seconds_may_never_be_made() {
+    let missing = "NotFound: not created yet, or misspelt";
+    let never = format!(
+        "{missing}; it may be a later hook or sync wave: if the installer waits for this workload, it never makes it"
+    );
+    for own in [json!({"sluice.dev/scope": "a"}), json!({WAVE: "0"})] {
+        assert_eq!(told(&waits(own.clone(), 9), vec![]), missing);
+        assert_eq!(told(&waits(own, 10), vec![]), never);
+    }
+    assert_eq!(told(&waits(json!({}), 10), vec![]), missing, "no installer");
+
+    let pod = waits(json!({WAVE: "0"}), 4);
+    let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &Cluster::of(vec![])) else {
+        panic!("resolved")
+    };
+    let world = Cluster::of(vec![]);
+    let now = Timestamp::UNIX_EPOCH;
+    let list = dependent.edges(true, &world).unwrap();
+    let judged = judge(&dependent, list, &Policy::of_the_chart(), &world, now);
+    let after = jiff::SignedDuration::from_secs(6);
+    assert_eq!(
+        judged.again,
+        Some(now + after),
+        "it is looked at again then"
+    );
+}
