@@ -33,12 +33,12 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
-use webhook::{GATE_USER, Keys, Policy, Resources};
+use webhook::{GATE_USER, GateSpec, Options, Resources};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-pub(crate) fn policy() -> Policy {
-    Policy {
+pub(crate) fn policy() -> GateSpec {
+    GateSpec {
         image: "localhost/sluice-gate:dev".to_owned(),
         image_pull_policy: None,
         image_pull_secrets: Vec::new(),
@@ -63,16 +63,16 @@ pub(crate) fn pod_fixtures() -> Vec<(String, Value)> {
 
 fn starting(limits: Limits) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
-    Arc::new(Admission::new(Keys::default(), limits, metrics))
+    Arc::new(Admission::new(Options::default(), limits, metrics))
 }
 
 fn running() -> Arc<Admission> {
-    running_with(Keys::default())
+    running_with(Options::default())
 }
 
-fn running_with(keys: Keys) -> Arc<Admission> {
+fn running_with(options: Options) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
-    let admission = Admission::new(keys, Limits::default(), metrics);
+    let admission = Admission::new(options, Limits::default(), metrics);
     admission.set_policy(policy());
     Arc::new(admission)
 }

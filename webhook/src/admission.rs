@@ -10,9 +10,9 @@ mod refusal;
 mod review;
 
 pub use known::Cached;
-pub use metrics::Metrics;
+pub use metrics::AdmissionMetrics;
 
-use crate::inject::{self, Action, Decision, Keys, Operation, Policy, Subject, Warning};
+use crate::inject::{self, Action, Decision, GateSpec, Operation, Options, Subject, Warning};
 use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -23,7 +23,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use futures::StreamExt;
 use refusal::Refusal;
-use review::{Patch, Reply, Request, Response, Status, Unreadable};
+use review::{AdmissionRequest, Patch, Reply, Response, Status, Unreadable};
 use rules::advice::Seen;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ const MOST_WARNINGS: usize = 5;
 
 /// How much the process is willing to hold.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct AdmissionLimits {
     /// Bytes of one body. A review may hold two objects of 3 MiB each.
     pub body: usize,
     /// Bytes of all bodies that are being read or answered.
@@ -45,7 +45,7 @@ pub struct Limits {
     pub deadline: Duration,
 }
 
-impl Default for Limits {
+impl Default for AdmissionLimits {
     fn default() -> Self {
         Self {
             body: 7 << 20,
@@ -58,19 +58,19 @@ impl Default for Limits {
 /// What the admission handlers share.
 #[derive(Debug)]
 pub struct Admission {
-    keys: Keys,
-    policy: ArcSwapOption<Policy>,
-    limits: Limits,
+    options: Options,
+    policy: ArcSwapOption<GateSpec>,
+    limits: AdmissionLimits,
     budget: Semaphore,
-    metrics: Metrics,
+    metrics: AdmissionMetrics,
     known: Arc<dyn Seen + Send + Sync>,
 }
 
 impl Admission {
     /// Without a policy: pods are refused, with the advice to try again, until [`Self::set_policy`]; workloads need none.
-    pub fn new(keys: Keys, limits: Limits, metrics: Metrics) -> Self {
+    pub fn new(options: Options, limits: AdmissionLimits, metrics: AdmissionMetrics) -> Self {
         Self {
-            keys,
+            options,
             policy: ArcSwapOption::empty(),
             limits,
             budget: Semaphore::new(limits.in_flight),
@@ -86,7 +86,7 @@ impl Admission {
     }
 
     /// Sets the policy for every pod from now on: at the start, and when the CA bundle or an address changes.
-    pub fn set_policy(&self, policy: Policy) {
+    pub fn set_policy(&self, policy: GateSpec) {
         self.policy.store(Some(Arc::new(policy)));
     }
 
@@ -152,7 +152,7 @@ impl Admission {
         half: Half,
         body: &[u8],
     ) -> (&'static str, &'static str, axum::response::Response) {
-        let request = match Request::read(body) {
+        let request = match AdmissionRequest::read(body) {
             Ok(request) => request,
             Err(Unreadable::Malformed { uid, error }) => {
                 let message = format!("the request cannot be read: {error}");
@@ -190,7 +190,7 @@ impl Admission {
         (operation.label(), outcome, response)
     }
 
-    fn decide(&self, half: Half, request: &Request) -> (Operation, Decision, Subject) {
+    fn decide(&self, half: Half, request: &AdmissionRequest) -> (Operation, Decision, Subject) {
         let operation = Operation::read(&request.operation);
         let subject = subject(request);
         let request = inject::Request {
@@ -200,17 +200,17 @@ impl Admission {
             old: &request.old_object,
         };
         let mut decision = match half {
-            Half::Workloads => inject::workload::decide(&request, self.keys),
+            Half::Workloads => inject::workload::decide(&request, self.options),
             Half::Pods | Half::EveryPod => {
-                let keys = Keys {
+                let options = Options {
                     every_pod: matches!(half, Half::EveryPod),
-                    ..self.keys
+                    ..self.options
                 };
-                inject::pod::decide(&request, keys, self.policy.load().as_deref())
+                inject::pod::decide(&request, options, self.policy.load().as_deref())
             }
         };
         if !matches!(decision.action, Action::Deny(_)) {
-            let hints = inject::hints(&request, self.keys, &*self.known);
+            let hints = inject::hints(&request, self.options, &*self.known);
             decision
                 .warnings
                 .extend(hints.into_iter().map(Warning::Advice));
@@ -247,7 +247,7 @@ fn quotable(name: &str) -> String {
         .collect()
 }
 
-fn subject(request: &Request) -> Subject {
+fn subject(request: &AdmissionRequest) -> Subject {
     let metadata = |key: &str| request.object["metadata"][key].as_str().unwrap_or_default();
     let name = match (
         request.name.as_str(),

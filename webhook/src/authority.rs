@@ -36,11 +36,11 @@ use tokio::{
 use tracing::{info, warn};
 
 pub(crate) use self::error::AuthorityError;
-pub use self::metrics::Metrics;
+pub use self::metrics::AuthorityMetrics;
 use self::{
     error::failed,
     secret::Stored,
-    store::{Store, Synced},
+    store::{CaStore, Synced},
 };
 use crate::{
     clock::Clock,
@@ -81,13 +81,13 @@ pub struct Config {
 /// What keeps the certificates right.
 pub struct Authority {
     config: Config,
-    store: Store,
+    store: CaStore,
     configurations: Api<MutatingWebhookConfiguration>,
     resolver: Arc<Resolver>,
     bundle: watch::Sender<Bundle>,
     certificate: Condition,
     trust: Condition,
-    metrics: Metrics,
+    metrics: AuthorityMetrics,
     /// The CA that this process signs with.
     held: Option<Stored>,
     leaf: Option<Leaf>,
@@ -105,11 +105,11 @@ impl Authority {
         config: Config,
         resolver: Arc<Resolver>,
         readiness: &Readiness,
-        metrics: Metrics,
+        metrics: AuthorityMetrics,
     ) -> (Self, watch::Receiver<Bundle>) {
         let (bundle, receiver) = watch::channel(None);
         let authority = Self {
-            store: Store {
+            store: CaStore {
                 api: Api::namespaced(client.clone(), &config.namespace),
                 name: config.secret.clone(),
                 lifetimes: config.lifetimes,

@@ -2,7 +2,7 @@
 
 mod limits;
 
-pub(crate) use limits::Limits;
+pub(crate) use limits::Deadlines;
 
 use crate::clock::Clock;
 use axum::http::{Method, Request, Response};
@@ -32,7 +32,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(20);
 
 /// Bounded: a handful of verbs, and the resources that somebody depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Label {
+struct RequestLabel {
     verb: &'static str,
     resource: String,
 }
@@ -40,7 +40,7 @@ struct Label {
 /// A client as the environment describes it, whose requests are counted as `api_requests`. A watch counts when it
 /// begins, a list once for each page.
 pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Client, Error> {
-    let requests = Family::<Label, Counter>::default();
+    let requests = Family::<RequestLabel, Counter>::default();
     registry.register(
         "api_requests",
         "Requests to the API server, by verb and resource",
@@ -65,7 +65,7 @@ pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Cli
         .with_layer(&config.base_uri_layer())
         .with_layer(&MapRequestLayer::new(count))
         .with_layer(&dated(clock))
-        .with_layer(&Limits);
+        .with_layer(&Deadlines);
     Ok(builder.build())
 }
 
@@ -99,7 +99,7 @@ fn connector() -> HttpConnector {
 }
 
 /// What RBAC calls it. Read from the request itself: kube notes a verb on some requests, not on all.
-fn label<B>(request: &Request<B>) -> Label {
+fn label<B>(request: &Request<B>) -> RequestLabel {
     let (resource, named) = resource(request.uri().path()).unwrap_or(("discovery", true));
     let verb = match *request.method() {
         Method::POST => "create",
@@ -110,7 +110,7 @@ fn label<B>(request: &Request<B>) -> Label {
         _ if named => "get",
         _ => "list",
     };
-    Label {
+    RequestLabel {
         verb,
         resource: resource.to_owned(),
     }

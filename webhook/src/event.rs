@@ -18,7 +18,7 @@ const MAX_NAME: usize = 230;
 
 /// The object that an Event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct Regarding {
     /// `None` where only its group is known.
     pub(crate) api_version: Option<String>,
     pub(crate) kind: String,
@@ -61,7 +61,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Writes an Event beside its object. One that cannot be written is only logged: nothing rests on it.
-    pub(crate) async fn write(&self, target: Target, note: Note) {
+    pub(crate) async fn write(&self, target: Regarding, note: Note) {
         let events = Api::<Event>::namespaced(self.client.clone(), &target.namespace);
         let telling = note.telling;
         let now = self.clock.now();
@@ -86,7 +86,7 @@ impl Writer {
     }
 }
 
-fn event(target: Target, mut note: Note, instance: &str, now: Timestamp) -> Event {
+fn event(target: Regarding, mut note: Note, instance: &str, now: Timestamp) -> Event {
     let end = note.text.floor_char_boundary(MAX_NOTE);
     note.text.truncate(end);
     let ending = match note.telling {
@@ -120,7 +120,7 @@ fn event(target: Target, mut note: Note, instance: &str, now: Timestamp) -> Even
 }
 
 /// The same for the same words about the same object, in every replica.
-fn digest(target: &Target, note: &Note) -> String {
+fn digest(target: &Regarding, note: &Note) -> String {
     let uid = target.uid.as_deref().unwrap_or_default();
     let words = [&*target.kind, uid, note.reason, &*note.text].join("\0");
     format!("{:x}", short(words))
@@ -130,8 +130,8 @@ fn digest(target: &Target, note: &Note) -> String {
 mod tests {
     use super::*;
 
-    fn target(name: &str) -> Target {
-        Target {
+    fn target(name: &str) -> Regarding {
+        Regarding {
             api_version: Some("v1".to_owned()),
             kind: "Pod".to_owned(),
             namespace: "shop".to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::admission::Admission;
 use crate::authority::Bundle;
-use crate::inject::{Policy, Resources};
+use crate::inject::{GateSpec, Resources};
 use crate::readiness::Condition;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::api::{Patch, PatchParams};
@@ -48,7 +48,7 @@ impl Fixed {
         format!("{}.{}.svc", self.service, self.namespace)
     }
 
-    fn policy(&self, ips: &[String], ca_bundle: String) -> Policy {
+    fn policy(&self, ips: &[String], ca_bundle: String) -> GateSpec {
         let at = |host: &String| {
             if host.contains(':') {
                 format!("[{host}]:{STATUS_PORT}")
@@ -57,7 +57,7 @@ impl Fixed {
             }
         };
         let server_name = self.server_name();
-        Policy {
+        GateSpec {
             image: self.image.clone(),
             image_pull_policy: self.image_pull_policy.clone(),
             image_pull_secrets: self.image_pull_secrets.clone(),
@@ -112,7 +112,7 @@ pub(crate) async fn maintain(
 
 /// Writes what differs into the ConfigMap of the policies: whether it says what it has to. Every replica does so, and all
 /// write the same.
-async fn write(config_maps: &Api<ConfigMap>, name: &str, policy: &Policy) -> bool {
+async fn write(config_maps: &Api<ConfigMap>, name: &str, policy: &GateSpec) -> bool {
     let parameters = policy.parameters();
     let written = async {
         let stored = config_maps.get(name).await?.data.unwrap_or_default();

@@ -18,7 +18,7 @@ pub mod workload;
 pub use decision::{Action, Decision, Skip};
 pub(crate) use decision::{Change, Deny, Place};
 pub(crate) use hints::hints;
-pub use lists::Keys;
+pub use lists::Options;
 pub(crate) use warning::Warning;
 
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub const GATE_USER: i64 = 65532;
 
 /// Everything about the gate that is not in the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Policy {
+pub struct GateSpec {
     /// The gate's image, best by digest.
     pub image: String,
     /// `imagePullPolicy` of the gate; `None` leaves it to Kubernetes.
@@ -52,7 +52,7 @@ pub struct Policy {
     pub resources: Resources,
 }
 
-impl Policy {
+impl GateSpec {
     /// What a MutatingAdmissionPolicy of the chart takes from its ConfigMap: the part that only the controller knows.
     pub fn parameters(&self) -> BTreeMap<String, String> {
         [
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn ports_are_named_once() {
-        let policy = Policy {
+        let policy = GateSpec {
             image: String::new(),
             image_pull_policy: None,
             image_pull_secrets: Vec::new(),

@@ -18,7 +18,7 @@ mod whole;
 pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub use settings::Settings;
-pub(crate) use store::{Condition, Details, Entry, Store};
+pub(crate) use store::{Details, Entry, Freshness, Store};
 pub use view::View;
 pub(crate) use whole::Named;
 

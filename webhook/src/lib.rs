@@ -38,15 +38,15 @@ mod tasks;
 mod telemetry;
 
 // What `main` starts, and what the crate `tests` looks at without a process.
-pub use admission::{Admission, Cached, Limits as AdmissionLimits, Metrics as AdmissionMetrics};
+pub use admission::{Admission, AdmissionLimits, AdmissionMetrics, Cached};
 pub use args::Args;
-pub use authority::{Authority, Config as AuthorityConfig, Metrics as AuthorityMetrics};
+pub use authority::{Authority, AuthorityMetrics, Config as AuthorityConfig};
 pub use clock::Clock;
 pub use inject::{
-    Action, Decision, GATE_USER, Keys, Operation, Policy, Request, Resources, Skip, Subject, pod,
-    workload,
+    Action, Decision, GATE_USER, GateSpec, Operation, Options, Request, Resources, Skip, Subject,
+    pod, workload,
 };
 pub use known::{Known, Settings, View};
 pub use readiness::Readiness;
-pub use server::{Limits, Metrics, Port, Server};
+pub use server::{Port, Server, ServerLimits, ServerMetrics};
 pub use shutdown::Shutdown;

@@ -8,7 +8,7 @@ use prometheus_client::registry::Registry;
 use wire::Decision;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Label {
+struct ResultLabel {
     result: &'static str,
 }
 
@@ -20,24 +20,24 @@ struct CutShort {
 
 /// Counters of the status service and its watches.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics {
+pub(crate) struct StatusMetrics {
     waiting: Gauge,
-    answers: Family<Label, Counter>,
+    answers: Family<ResultLabel, Counter>,
     waits_cut: Family<CutShort, Counter>,
     watch_restarts: Counter,
 }
 
 /// A gate that asks; counted while it lives.
 #[derive(Debug)]
-pub(crate) struct Waiting(Gauge);
+pub(crate) struct Asking(Gauge);
 
-impl Drop for Waiting {
+impl Drop for Asking {
     fn drop(&mut self) {
         self.0.dec();
     }
 }
 
-impl Metrics {
+impl StatusMetrics {
     /// Makes the families and registers them.
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
@@ -65,15 +65,15 @@ impl Metrics {
     }
 
     /// A gate asks.
-    pub(crate) fn waiting(&self) -> Waiting {
+    pub(crate) fn waiting(&self) -> Asking {
         self.waiting.inc();
-        Waiting(self.waiting.clone())
+        Asking(self.waiting.clone())
     }
 
     /// A gate was told.
     pub(crate) fn answered(&self, verdict: Decision) {
         let result = word(verdict);
-        self.answers.get_or_create(&Label { result }).inc();
+        self.answers.get_or_create(&ResultLabel { result }).inc();
     }
 
     /// An annotation ended a wait.
@@ -84,7 +84,7 @@ impl Metrics {
 
     /// Somebody was told nothing.
     pub(crate) fn refused(&self, result: &'static str) {
-        self.answers.get_or_create(&Label { result }).inc();
+        self.answers.get_or_create(&ResultLabel { result }).inc();
     }
 
     /// A watch began again.

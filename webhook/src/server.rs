@@ -4,9 +4,9 @@
 //! `Connection: close` on an answer, never in the middle of a pause: a client that writes into a connection which is
 //! just being closed loses its request, and the API server does not send an admission request twice.
 
+mod connections;
 mod head;
 mod metrics;
-mod slots;
 
 use std::{
     convert::Infallible,
@@ -40,10 +40,10 @@ use tower::ServiceExt;
 use tracing::{Instrument, debug, info, info_span, warn};
 
 pub(crate) use self::metrics::Turned;
-pub use self::metrics::{Metrics, Port};
+pub use self::metrics::{Port, ServerMetrics};
 use self::{
+    connections::Connections,
     head::{HeadDeadline, Phase},
-    slots::Slots,
 };
 use crate::shutdown::Shutdown;
 
@@ -55,7 +55,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What one listener puts up with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections at a time. More wait in the kernel's backlog.
     pub connections: usize,
     /// Connections of one client address at a time. More are closed at once.
@@ -73,7 +73,7 @@ pub struct Limits {
     pub age: Duration,
 }
 
-impl Limits {
+impl ServerLimits {
     /// For the API server, which sends an admission request and waits a few seconds.
     pub const fn admission() -> Self {
         Self {
@@ -119,9 +119,9 @@ pub struct Server {
     /// TLS, or `None` for plain HTTP.
     pub tls: Option<Arc<ServerConfig>>,
     /// The bounds.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// What is counted.
-    pub metrics: Metrics,
+    pub metrics: ServerMetrics,
     /// When to stop.
     pub shutdown: Shutdown,
 }
@@ -131,11 +131,11 @@ impl Server {
     /// the client's address as `ConnectInfo<SocketAddr>`; one that panics costs its request an answer 500, nothing else.
     pub async fn serve(self, listener: TcpListener, router: Router) {
         let (server, tasks) = (Arc::new(self), TaskTracker::new());
-        let slots = Slots::new(server.limits.connections, server.limits.per_client);
+        let open = Connections::new(server.limits.connections, server.limits.per_client);
         info!(port = server.port.label(), address = ?listener.local_addr().ok(), "Listening");
         loop {
             let accepted = async {
-                let permit = slots.free().await;
+                let permit = open.free().await;
                 (permit, accept(&listener).await)
             };
             let (permit, (stream, peer)) = tokio::select! {
@@ -145,7 +145,7 @@ impl Server {
                 accepted = accepted => accepted,
             };
             let span = info_span!("conn", client.ip = %peer.ip(), client.port = peer.port());
-            let Some(slot) = slots.take(permit, peer.ip()) else {
+            let Some(held) = open.take(permit, peer.ip()) else {
                 span.in_scope(|| debug!("Closed, the client holds too many connections"));
                 server.metrics.turned(server.port, Turned::Crowded);
                 continue;
@@ -153,7 +153,7 @@ impl Server {
             let (server, router) = (Arc::clone(&server), router.clone());
             tasks.spawn(
                 async move {
-                    let _slot = slot;
+                    let _held = held;
                     tokio::select! {
                         biased;
                         () = server.shutdown.aborting() => server.metrics.turned(server.port, Turned::Aborted),

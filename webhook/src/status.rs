@@ -5,11 +5,11 @@ mod events;
 mod identity;
 
 pub(crate) use events::Recorder;
-pub(crate) use identity::{Authenticator, Identity, Refusal};
+pub(crate) use identity::{Authenticator, Identity, Unidentified};
 
 use crate::clock::Clock;
 use crate::known::Known;
-use crate::metrics::Metrics;
+use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
 use answer::{Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{Query, State};
@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use events::{SETTLE, Subject};
+use events::{GatedPod, SETTLE};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) struct Service {
     /// Where Events go.
     pub recorder: Recorder,
     /// What is counted.
-    pub metrics: Arc<Metrics>,
+    pub metrics: Arc<StatusMetrics>,
     /// Lets go of held requests when the process ends, so that the gates turn to another replica.
     pub shutdown: Shutdown,
     /// The time, by which timeouts pass.
@@ -85,7 +85,7 @@ async fn verdict(
         let settled = began.elapsed() >= SETTLE;
         let settings = service.known.settings();
         let answered = answer(&identity, settings, &view, now, !settled);
-        let subject = Subject {
+        let subject = GatedPod {
             pod: &identity,
             above: answered.above.as_ref(),
         };
@@ -93,7 +93,7 @@ async fn verdict(
             Outcome::Wait(waiting) => waiting,
             Outcome::Open(answer, why) => return service.opened(&subject, answer, &why, &ask),
             Outcome::Refuse(answer, why) => return service.refused(&subject, answer, why),
-            Outcome::AnotherPod => return refused(&service, &Refusal::AnotherPod),
+            Outcome::AnotherPod => return refused(&service, &Unidentified::AnotherPod),
         };
         let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
         let Waiting { answer, late, .. } = &waiting;
@@ -127,7 +127,7 @@ fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
 impl Service {
     fn opened(
         &self,
-        subject: &Subject<'_>,
+        subject: &GatedPod<'_>,
         answer: wire::Answer,
         why: &Opened,
         ask: &Ask,
@@ -153,14 +153,14 @@ impl Service {
         told(self, answer)
     }
 
-    fn refused(&self, subject: &Subject<'_>, answer: wire::Answer, why: Cut) -> Response {
+    fn refused(&self, subject: &GatedPod<'_>, answer: wire::Answer, why: Cut) -> Response {
         let pod = subject.pod;
         info!(namespace = pod.namespace, pod = pod.pod, "Refused");
         self.cut(subject, &answer, why);
         told(self, answer)
     }
 
-    fn cut(&self, subject: &Subject<'_>, answer: &wire::Answer, why: Cut) {
+    fn cut(&self, subject: &GatedPod<'_>, answer: &wire::Answer, why: Cut) {
         self.metrics.cut(why.label(), answer.verdict);
         self.recorder.cut(subject, answer, why);
     }
@@ -171,13 +171,13 @@ fn told(service: &Service, answer: wire::Answer) -> Response {
     Json(answer).into_response()
 }
 
-fn refused(service: &Service, refusal: &Refusal) -> Response {
+fn refused(service: &Service, refusal: &Unidentified) -> Response {
     debug!(%refusal, "Refused");
     service.metrics.refused(refusal.label());
     let code = match refusal {
-        Refusal::NoToken | Refusal::NotAccepted => StatusCode::UNAUTHORIZED,
-        Refusal::NotAPod | Refusal::AnotherPod => StatusCode::FORBIDDEN,
-        Refusal::Unreachable => StatusCode::SERVICE_UNAVAILABLE,
+        Unidentified::NoToken | Unidentified::NotAccepted => StatusCode::UNAUTHORIZED,
+        Unidentified::NotAPod | Unidentified::AnotherPod => StatusCode::FORBIDDEN,
+        Unidentified::Unreachable => StatusCode::SERVICE_UNAVAILABLE,
     };
     (code, Json(json!({"error": refusal.to_string()}))).into_response()
 }

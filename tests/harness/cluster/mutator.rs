@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::TcpListener;
 use webhook::Shutdown;
-use webhook::{Limits, Metrics, Port, Server};
+use webhook::{Port, Server, ServerLimits, ServerMetrics};
 
 /// How long its certificates last.
 const A_TEST: SignedDuration = SignedDuration::from_hours(1);
@@ -102,8 +102,8 @@ fn serve(
     let server = Server {
         port: Port::Admission,
         tls: Some(resolver.server_config().expect("the provider is fixed")),
-        limits: Limits::admission(),
-        metrics: Metrics::register(&mut Registry::default()),
+        limits: ServerLimits::admission(),
+        metrics: ServerMetrics::register(&mut Registry::default()),
         shutdown: Shutdown::default(),
     };
     server.serve(listener, router)

@@ -12,7 +12,7 @@ use rules::kinds::{Kind, builtin};
 use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::Arc;
-use webhook::Keys;
+use webhook::Options;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics, Cached};
 use webhook::{Known, Settings};
 
@@ -316,7 +316,7 @@ async fn warnings(case: &Case) -> Vec<String> {
         store.replace(is_of.then_some(&case.beside));
     }
     let metrics = Metrics::register(&mut Registry::default());
-    let admission = Admission::new(Keys::default(), Limits::default(), metrics);
+    let admission = Admission::new(Options::default(), Limits::default(), metrics);
     let admission = Arc::new(admission.knowing(Arc::new(Cached(known))));
     let told = answer(&admission, &review("CREATE", &case.dependent, &Value::Null)).await;
     assert_eq!(told["allowed"], true, "{}: {told}", case.name);

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use webhook::Keys;
+use webhook::Options;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
 
 const PATH: &str = "/admit/pods";
@@ -206,7 +206,11 @@ async fn a_dry_run_gets_the_same_answer() {
 async fn every_request_is_counted() {
     let mut registry = Registry::with_prefix("sluice");
     let metrics = Metrics::register(&mut registry);
-    let admission = Arc::new(Admission::new(Keys::default(), Limits::default(), metrics));
+    let admission = Arc::new(Admission::new(
+        Options::default(),
+        Limits::default(),
+        metrics,
+    ));
     answer(&admission, &review("CREATE", &gated_pod(), &Value::Null)).await;
     post(&admission, PATH, "not JSON").await;
     let mut text = String::new();

@@ -11,7 +11,7 @@ use json_patch::PatchOperation;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use webhook::{Action, Decision, Keys, Operation, Request, Skip, Subject, pod, workload};
+use webhook::{Action, Decision, Operation, Options, Request, Skip, Subject, pod, workload};
 
 const MARKER: &str = "sluice.dev/gated";
 const EXCLUSIONS: [(&str, &str, &str); 2] = [
@@ -43,7 +43,7 @@ fn decide_pod(pod: &Value) -> Decision {
         object: pod,
         old: &Value::Null,
     };
-    pod::decide(&request, Keys::default(), Some(&policy()))
+    pod::decide(&request, Options::default(), Some(&policy()))
 }
 
 fn decide_workload(kind: &str, new: &Value, old: &Value) -> Decision {
@@ -62,7 +62,7 @@ fn decide_workload(kind: &str, new: &Value, old: &Value) -> Decision {
         object: new,
         old,
     };
-    workload::decide(&request, Keys::default())
+    workload::decide(&request, Options::default())
 }
 
 fn apply(object: &Value, decision: &Decision) -> Value {

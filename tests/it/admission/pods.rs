@@ -4,7 +4,7 @@ use super::{
 };
 use serde_json::{Value, json};
 use webhook::AdmissionLimits as Limits;
-use webhook::{Keys, Operation, Request, Resources, Skip, Subject, pod};
+use webhook::{Operation, Options, Request, Resources, Skip, Subject, pod};
 
 fn pod() -> Value {
     json!({
@@ -214,11 +214,11 @@ fn a_key_that_is_not_honoured_asks_for_nothing() {
         object: &pod,
         old: &Value::Null,
     };
-    let keys = Keys {
+    let options = Options {
         config_depends_on: false,
-        ..Keys::default()
+        ..Options::default()
     };
-    let decision = pod::decide(&request, keys, Some(&policy()));
+    let decision = pod::decide(&request, options, Some(&policy()));
     assert_eq!(decision, Skip::NotAsked.into());
 }
 
@@ -244,11 +244,11 @@ async fn a_windows_pod_may_start_without_a_gate() {
     let mut windows = pod();
     windows["metadata"]["annotations"] = json!({"sluice.dev/depends-on": "svc/db"});
     windows["spec"]["nodeSelector"] = json!({"kubernetes.io/os": "windows"});
-    let keys = Keys {
+    let options = Options {
         skip_windows: true,
-        ..Keys::default()
+        ..Options::default()
     };
-    let admission = running_with(keys);
+    let admission = running_with(options);
     let response = answer(&admission, &review("CREATE", &windows, &Value::Null)).await;
     assert_eq!(response["auditAnnotations"]["outcome"], "skipped-windows");
     let told =

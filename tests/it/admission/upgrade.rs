@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use webhook::{Action, Keys, Operation, Request, Subject, workload};
+use webhook::{Action, Operation, Options, Request, Subject, workload};
 
 const KINDS: [(&str, &str); 8] = [
     ("apps", "Deployment"),
@@ -109,7 +109,7 @@ fn answer((group, kind): (&str, &str), object: &Value, old: &Value) -> (&'static
         object,
         old,
     };
-    let answer = match workload::decide(&request, Keys::default()).action {
+    let answer = match workload::decide(&request, Options::default()).action {
         Action::Patch(_, operations) => json_patch::Patch(operations).to_string(),
         Action::Skip(_) => "as it is".to_owned(),
         Action::Deny(_) => "refused".to_owned(),

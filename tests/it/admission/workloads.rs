@@ -6,7 +6,7 @@ use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use webhook::Keys;
+use webhook::Options;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
 
 const OURS: &str = "sluice.dev/depends-on";
@@ -283,7 +283,7 @@ impl Seen for KnownJob {
 #[tokio::test]
 async fn what_is_known_is_told_and_changes_no_patch() {
     let metrics = Metrics::register(&mut Registry::default());
-    let admission = Admission::new(Keys::default(), Limits::default(), metrics);
+    let admission = Admission::new(Options::default(), Limits::default(), metrics);
     let knowing = Arc::new(admission.knowing(Arc::new(KnownJob)));
     let mut object = listed(workload("apps/v1", "Deployment"));
     object["spec"]["progressDeadlineSeconds"] = json!(60);

@@ -5,7 +5,7 @@
 //! has. Where the cluster's Kubernetes is older than 1.36 the test says `skipped:` and passes.
 
 use serde_json::{Value, json};
-use webhook::{Action, Keys, Operation, Request, Subject, pod, workload};
+use webhook::{Action, Operation, Options, Request, Subject, pod, workload};
 
 mod starting;
 mod workloads;
@@ -227,14 +227,14 @@ fn decided(kind: (&str, &str), object: &Value, old: &Value) -> Action {
         object,
         old,
     };
-    let keys = Keys::default();
+    let options = Options::default();
     if kind.1 == "Pod" {
         let mut policy = policy();
         // As the chart renders it by default.
         policy.image_pull_policy = Some("IfNotPresent".to_owned());
-        pod::decide(&request, keys, Some(&policy)).action
+        pod::decide(&request, options, Some(&policy)).action
     } else {
-        workload::decide(&request, keys).action
+        workload::decide(&request, options).action
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the watches have brought, looked at from the side: nothing is asked for, so a kind that no gate has needed yet is
 //! unknown, whatever a list says.
 
-use crate::known::{Condition, Known, Store};
+use crate::known::{Freshness, Known, Store};
 use rules::advice::{Seen, Served, Target, Workload};
 use rules::dependency::{ObjectRef, Selection};
 use rules::kinds::{self, Kind};
@@ -70,7 +70,7 @@ impl Seen for Cached {
 
     fn is_forbidden(&self, kind: &Kind) -> bool {
         let store = self.0.watched(kind);
-        store.is_some_and(|store| store.condition() == Condition::Forbidden)
+        store.is_some_and(|store| store.condition() == Freshness::Forbidden)
     }
 
     fn tells_of_other_namespaces(&self) -> bool {
@@ -173,7 +173,7 @@ mod tests {
             assert_eq!(look("migrate"), Lookup::Found(target));
         }
         assert_eq!(look("another"), Lookup::NotFound);
-        store.clear(Condition::Forbidden);
+        store.clear(Freshness::Forbidden);
         assert_eq!(look("migrate"), Lookup::Unavailable(UNWATCHED));
         assert!(seen.is_forbidden(&migrate.kind));
     }

@@ -1,4 +1,4 @@
-//! What the admission half counts. Labels come from closed sets only.
+//! What the admission half counts. OutcomeLabels come from closed sets only.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -9,13 +9,13 @@ use std::time::Duration;
 
 /// The metrics of this module.
 #[derive(Debug, Clone)]
-pub struct Metrics {
-    requests: Family<Labels, Counter>,
+pub struct AdmissionMetrics {
+    requests: Family<OutcomeLabels, Counter>,
     duration: Family<HalfLabel, Histogram>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Labels {
+struct OutcomeLabels {
     half: &'static str,
     operation: &'static str,
     outcome: &'static str,
@@ -26,7 +26,7 @@ struct HalfLabel {
     half: &'static str,
 }
 
-impl Metrics {
+impl AdmissionMetrics {
     /// Adds `sluice_admission_requests_total` and `sluice_admission_duration_seconds`.
     pub fn register(registry: &mut Registry) -> Self {
         // 0.1 ms to 1.6 s: the goal is 10 ms, the deadline 2 s.
@@ -57,7 +57,7 @@ impl Metrics {
         took: Duration,
     ) {
         self.requests
-            .get_or_create(&Labels {
+            .get_or_create(&OutcomeLabels {
                 half,
                 operation,
                 outcome,

@@ -13,7 +13,7 @@ const KIND: &str = "AdmissionReview";
 /// The request in a review.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Request {
+pub(super) struct AdmissionRequest {
     pub(super) uid: String,
     pub(super) kind: GroupKind,
     pub(super) namespace: String,
@@ -47,7 +47,7 @@ pub(super) enum Unreadable {
     },
 }
 
-impl Request {
+impl AdmissionRequest {
     /// Reads a review. `serde_json` stops at 128 levels, so depth costs no stack.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         let mut review: Value = serde_json::from_slice(body).map_err(Unreadable::NotJson)?;
@@ -64,7 +64,7 @@ impl Request {
     }
 }
 
-impl Default for Request {
+impl Default for AdmissionRequest {
     fn default() -> Self {
         Self {
             uid: String::new(),

@@ -10,12 +10,12 @@ use crate::event::Writer;
 use crate::follow::catalog::Catalog;
 use crate::follow::{health_rules, memory, plans, slots};
 use crate::gate_policy;
-use crate::inject::Keys;
+use crate::inject::Options;
 use crate::known::{Known, Wanted};
-use crate::metrics::Metrics;
+use crate::metrics::StatusMetrics;
 use crate::process::Process;
 use crate::readiness::Readiness;
-use crate::server::{self, Limits, Port, Server};
+use crate::server::{self, Port, Server, ServerLimits};
 use crate::shutdown::{self, Grace, Shutdown};
 use crate::status::{self, Authenticator, Recorder, Service};
 use crate::tasks::{Spawner, Tasks};
@@ -83,11 +83,11 @@ impl Args {
             .readiness
             .condition("serving", "the ports are not open yet");
         let (known, requests) = Known::new(self.settings());
-        let metrics = Arc::new(Metrics::register(&mut parts.registry));
+        let metrics = Arc::new(StatusMetrics::register(&mut parts.registry));
         let admission = self.admission(&mut parts, &known);
         self.follow(&mut parts, &known, requests, Arc::clone(&metrics));
         let status = self.status(&mut parts, known, metrics);
-        let metrics = server::Metrics::register(&mut parts.registry);
+        let metrics = server::ServerMetrics::register(&mut parts.registry);
         let tls = parts
             .resolver
             .server_config()
@@ -108,17 +108,21 @@ impl Args {
         let (spawner, servers) = Tasks::new();
         let listeners: [(Server, u16, Router); 3] = [
             (
-                server(Port::Admission, Some(Arc::clone(&tls)), Limits::admission()),
+                server(
+                    Port::Admission,
+                    Some(Arc::clone(&tls)),
+                    ServerLimits::admission(),
+                ),
                 self.admission_port,
                 admission,
             ),
             (
-                server(Port::Status, Some(tls), Limits::status()),
+                server(Port::Status, Some(tls), ServerLimits::status()),
                 self.status_port,
                 status,
             ),
             (
-                server(Port::Admin, None, Limits::admin()),
+                server(Port::Admin, None, ServerLimits::admin()),
                 self.admin_port,
                 admin::router(readiness, Arc::new(registry)),
             ),
@@ -138,14 +142,14 @@ impl Args {
     /// Admission, the certificates that it needs, and the policy that it writes.
     fn admission(&self, parts: &mut Parts, known: &Arc<Known>) -> Router {
         let fixed = self.fixed();
-        let keys = Keys {
+        let options = Options {
             config_depends_on: self.honor_config_depends_on,
             every_pod: false,
             skip_windows: self.windows == Windows::Skip,
         };
-        let metrics = admission::Metrics::register(&mut parts.registry);
+        let metrics = admission::AdmissionMetrics::register(&mut parts.registry);
         let cached = Arc::new(Cached(Arc::clone(known)));
-        let admission = Admission::new(keys, admission::Limits::default(), metrics);
+        let admission = Admission::new(options, admission::AdmissionLimits::default(), metrics);
         let admission = Arc::new(admission.knowing(cached));
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
@@ -157,7 +161,7 @@ impl Args {
             ],
             lifetimes: certs::Lifetimes::default(),
         };
-        let metrics = authority::Metrics::register(&mut parts.registry);
+        let metrics = authority::AuthorityMetrics::register(&mut parts.registry);
         let resolver = Arc::clone(&parts.resolver);
         let (authority, bundle) = Authority::new(
             parts.client.clone(),
@@ -188,7 +192,7 @@ impl Args {
         parts: &mut Parts,
         known: &Arc<Known>,
         requests: UnboundedReceiver<Wanted>,
-        metrics: Arc<Metrics>,
+        metrics: Arc<StatusMetrics>,
     ) {
         let (client, tasks) = (|| parts.client.clone(), &parts.tasks);
         let known = || Arc::clone(known);
@@ -234,7 +238,7 @@ impl Args {
     }
 
     /// The status service and its Events.
-    fn status(&self, parts: &mut Parts, known: Arc<Known>, metrics: Arc<Metrics>) -> Router {
+    fn status(&self, parts: &mut Parts, known: Arc<Known>, metrics: Arc<StatusMetrics>) -> Router {
         let client = &parts.client;
         let (recorder, writer) = Recorder::new(self.events(parts));
         parts.tasks.keep("events", writer);

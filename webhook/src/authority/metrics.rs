@@ -7,19 +7,19 @@ use prometheus_client::{
     registry::Registry,
 };
 
-type Labels = [(&'static str, &'static str); 1];
+type Reasons = [(&'static str, &'static str); 1];
 
 /// Expiry, trust, and how often something had to be written. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Metrics {
-    expiry: Family<Labels, Gauge>,
+pub struct AuthorityMetrics {
+    expiry: Family<Reasons, Gauge>,
     in_sync: Gauge,
-    ca_writes: Family<Labels, Counter>,
-    leaves: Family<Labels, Counter>,
+    ca_writes: Family<Reasons, Counter>,
+    leaves: Family<Reasons, Counter>,
     errors: Counter,
 }
 
-impl Metrics {
+impl AuthorityMetrics {
     /// Registers them.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();

@@ -21,7 +21,7 @@ use super::{
 const ATTEMPTS: usize = 3;
 
 /// Where the CA is kept.
-pub(super) struct Store {
+pub(super) struct CaStore {
     pub(super) api: Api<Secret>,
     /// The Secret's name.
     pub(super) name: String,
@@ -36,7 +36,7 @@ pub(super) struct Synced {
     pub(super) written: Option<CaReason>,
 }
 
-impl Store {
+impl CaStore {
     /// Reads the Secret, writes it where the plan says so, and gives what is in it afterwards. `held` is what this
     /// process signs with; a new Secret belongs to `owner`, and without one nothing is written.
     pub(super) async fn sync(

@@ -38,7 +38,7 @@ fn replica_with(client: Client) -> Replica {
         config,
         Resolver::new(),
         &readiness,
-        Metrics::default(),
+        AuthorityMetrics::default(),
     );
     Replica {
         authority,

@@ -16,13 +16,13 @@ const REST: Duration = Duration::from_secs(20);
 
 /// Ends every request that takes too long, whoever makes it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits;
+pub(crate) struct Deadlines;
 
 /// A service whose answers come in time or not at all.
 #[derive(Debug, Clone)]
 pub(crate) struct Limited<S>(S);
 
-impl<S> Layer<S> for Limits {
+impl<S> Layer<S> for Deadlines {
     type Service = Limited<S>;
 
     fn layer(&self, inner: S) -> Self::Service {

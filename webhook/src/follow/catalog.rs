@@ -5,8 +5,8 @@
 //! without definitions may be an aggregated API, for which discovery is asked.
 
 use super::watch::{Observer, Target, follow};
-use crate::known::{Condition, Details, Known, Named, Store, View, Wanted};
-use crate::metrics::Metrics;
+use crate::known::{Details, Freshness, Known, Named, Store, View, Wanted};
+use crate::metrics::StatusMetrics;
 use crate::tasks::Spawner;
 use kube::discovery::{self, ApiGroup, ApiResource, Scope};
 use kube::error::DiscoveryError;
@@ -40,21 +40,21 @@ pub(crate) struct Catalog {
     /// What is filled.
     pub known: Arc<Known>,
     /// What is counted.
-    pub metrics: Arc<Metrics>,
+    pub metrics: Arc<StatusMetrics>,
     /// Starts the watches.
     pub tasks: Spawner,
 }
 
 /// How the API server names a kind.
 #[derive(Debug, Clone, PartialEq)]
-struct Found {
+struct Served {
     resource: ApiResource,
     details: Details,
 }
 
 /// What is known of a custom kind.
 enum Sought {
-    Served(Found),
+    Served(Served),
     NotServed,
     /// The API server was asked and did not say.
     Unanswered,
@@ -168,7 +168,7 @@ impl Catalog {
             () = self.known.unasked_for(&named, UNASKED_FOR) => debug!("Nobody asks for it any more"),
         }
         // Whoever has come to it in between looks for it again.
-        store.clear(Condition::Syncing);
+        store.clear(Freshness::Syncing);
     }
 
     /// Completed Jobs are remembered beyond their removal.
@@ -192,17 +192,17 @@ impl Catalog {
             let found = match self.find(&view, group, word).await {
                 Sought::Served(found) => found,
                 Sought::NotServed => {
-                    if store.condition() != Condition::NotServed {
+                    if store.condition() != Freshness::NotServed {
                         info!("Not served; waiting for its definition");
-                        store.clear(Condition::NotServed);
+                        store.clear(Freshness::NotServed);
                     }
                     let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
                     continue;
                 }
                 Sought::Unanswered => {
-                    if store.condition() != Condition::Undiscovered {
+                    if store.condition() != Freshness::Undiscovered {
                         warn!("The API server cannot tell whether it serves this kind");
-                        store.clear(Condition::Undiscovered);
+                        store.clear(Freshness::Undiscovered);
                     }
                     let _ = tokio::time::timeout(ASK_AGAIN, view.changed()).await;
                     continue;
@@ -242,7 +242,7 @@ impl Catalog {
     }
 
     async fn find(&self, view: &View, group: &str, word: &str) -> Sought {
-        let sought = |found: Option<Found>| found.map_or(Sought::NotServed, Sought::Served);
+        let sought = |found: Option<Served>| found.map_or(Sought::NotServed, Sought::Served);
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         match view.list(&definitions, None, &Selector::default()) {
             Lookup::Found(definitions) => {
@@ -279,7 +279,7 @@ fn is_absence(error: &Error) -> bool {
 }
 
 /// What discovery says of one kind.
-fn among(served: &ApiGroup, word: &str) -> Option<Found> {
+fn among(served: &ApiGroup, word: &str) -> Option<Served> {
     let matches = |resource: &ApiResource| {
         resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
     };
@@ -288,7 +288,7 @@ fn among(served: &ApiGroup, word: &str) -> Option<Found> {
         .into_iter()
         .find(|(resource, _)| matches(resource))?;
     let namespaced = Some(capabilities.scope == Scope::Namespaced);
-    Some(Found {
+    Some(Served {
         resource,
         details: Details {
             namespaced,
@@ -309,7 +309,7 @@ pub(crate) fn resource(builtin: &Builtin) -> ApiResource {
 }
 
 /// The resource that a CustomResourceDefinition defines, if it is established and `word` is one of its names.
-fn defined(definition: &Value, word: &str) -> Option<Found> {
+fn defined(definition: &Value, word: &str) -> Option<Served> {
     let spec = &definition["spec"];
     let names = &spec["names"];
     let short = names["shortNames"].as_array().into_iter().flatten();
@@ -345,7 +345,7 @@ fn defined(definition: &Value, word: &str) -> Option<Found> {
         namespaced: Some(spec["scope"] == "Namespaced"),
         declares_status: Some(version.pointer("/subresources/status").is_some()),
     };
-    Some(Found { resource, details })
+    Some(Served { resource, details })
 }
 
 #[cfg(test)]
@@ -362,7 +362,7 @@ mod tests {
 
     /// What is known of a custom kind some time after it was asked for, where the API server answers everything with this
     /// status, or has not said anything yet.
-    async fn known(answers: Option<u16>) -> Condition {
+    async fn known(answers: Option<u16>) -> Freshness {
         let api_server = service_fn(move |_: Request<Body>| async move {
             let Some(code) = answers else {
                 return std::future::pending().await;
@@ -391,7 +391,7 @@ mod tests {
         ];
         let [definitions, widgets] = kinds.map(|kind| known.want(&kind));
         if answers.is_some() {
-            definitions.clear(Condition::Forbidden);
+            definitions.clear(Freshness::Forbidden);
         }
         let ended = tokio::time::timeout(Duration::from_secs(20), tasks.ended()).await;
         assert!(ended.is_err(), "{ended:?}");
@@ -400,15 +400,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_kind_is_not_called_unknown_before_the_definitions_have_arrived() {
-        assert_eq!(known(None).await, Condition::Syncing);
-        assert_eq!(known(Some(404)).await, Condition::NotServed);
+        assert_eq!(known(None).await, Freshness::Syncing);
+        assert_eq!(known(Some(404)).await, Freshness::NotServed);
     }
 
     /// As while the server behind an aggregated API is down.
     #[tokio::test(start_paused = true)]
     async fn that_discovery_fails_does_not_mean_that_a_kind_is_not_served() {
         for code in [500, 503, 403] {
-            assert_eq!(known(Some(code)).await, Condition::Undiscovered, "{code}");
+            assert_eq!(known(Some(code)).await, Freshness::Undiscovered, "{code}");
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct ConfigMapRef {
 }
 
 /// What the API server says of a ConfigMap.
-pub(super) enum News {
+pub(super) enum Notice {
     /// This is in it, whatever was known before.
     Read(Box<ConfigMap>),
     /// Somebody has written it.
@@ -41,7 +41,7 @@ pub(super) enum News {
 }
 
 /// What the API server says of the ConfigMap of this name, without an end. To wait for the next is cancel-safe.
-pub(super) fn follow(api: Api<ConfigMap>, name: String) -> impl Stream<Item = News> {
+pub(super) fn follow(api: Api<ConfigMap>, name: String) -> impl Stream<Item = Notice> {
     let followed = Followed {
         api,
         name,
@@ -80,7 +80,7 @@ struct Seen {
 }
 
 impl Followed {
-    async fn next(&mut self) -> News {
+    async fn next(&mut self) -> Notice {
         loop {
             // An error of what comes next leaves this behind.
             let news = match std::mem::replace(&mut self.step, Step::Read(TRY_AGAIN)) {
@@ -99,23 +99,23 @@ impl Followed {
         }
     }
 
-    async fn read(&mut self) -> Result<Option<News>, Error> {
+    async fn read(&mut self) -> Result<Option<Notice>, Error> {
         let news = match self.api.get_opt(&self.name).await {
             Ok(Some(found)) => {
                 self.step = Step::Watch(Seen {
                     read: Instant::now(),
                     version: version(&found),
                 });
-                News::Read(Box::new(found))
+                Notice::Read(Box::new(found))
             }
             Ok(None) => {
                 self.step = Step::Read(LOOK_AGAIN);
-                News::Absent
+                Notice::Absent
             }
             Err(error) => {
                 warn!(%error, name = self.name, "Cannot read a ConfigMap");
                 match error {
-                    Error::Api(_) => News::Refused,
+                    Error::Api(_) => Notice::Refused,
                     error => return Err(error),
                 }
             }
@@ -123,13 +123,13 @@ impl Followed {
         Ok(Some(news))
     }
 
-    async fn watch(&mut self, seen: Seen) -> Result<News, Error> {
+    async fn watch(&mut self, seen: Seen) -> Result<Notice, Error> {
         let params = WatchParams::default()
             .fields(&format!("metadata.name={}", self.name))
             .timeout(WATCH_FOR);
         let events = self.api.watch(&params, &seen.version).await?;
         self.step = Step::Events(seen, signs(events).boxed());
-        Ok(News::Sign)
+        Ok(Notice::Sign)
     }
 
     /// `None` where it has to be read anew.
@@ -137,7 +137,7 @@ impl Followed {
         &mut self,
         mut seen: Seen,
         mut events: BoxStream<'static, Result<WatchEvent<ConfigMap>, Error>>,
-    ) -> Result<Option<News>, Error> {
+    ) -> Result<Option<Notice>, Error> {
         let news = match events.try_next().await? {
             None if seen.read.elapsed() >= READ_AGAIN => return Ok(None),
             None => return self.watch(seen).await.map(Some),
@@ -145,11 +145,11 @@ impl Followed {
             Some(WatchEvent::Error(status)) => return Err(Error::Api(status)),
             Some(WatchEvent::Added(stored) | WatchEvent::Modified(stored)) => {
                 seen.version = version(&stored);
-                News::Written(Box::new(stored))
+                Notice::Written(Box::new(stored))
             }
             Some(WatchEvent::Bookmark(bookmark)) => {
                 seen.version = bookmark.metadata.resource_version;
-                News::Sign
+                Notice::Sign
             }
         };
         self.step = Step::Events(seen, events);

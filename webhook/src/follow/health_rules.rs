@@ -4,8 +4,8 @@
 //! broken rule holds its kind back, and while the rules cannot be had at all, every custom resource waits that no
 //! readable rule is for.
 
-use super::config_map::{self, ConfigMapRef, News};
-use crate::event::{Note, Target, Telling, Writer};
+use super::config_map::{self, ConfigMapRef, Notice};
+use crate::event::{Note, Regarding, Telling, Writer};
 use crate::known::Known;
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -57,10 +57,10 @@ impl Follower {
         let mut changes = pin!(config_map::follow(api, name));
         while let Some(news) = changes.next().await {
             match news {
-                News::Read(found) | News::Written(found) => self.take(Some(&found)).await,
-                News::Absent => self.take(None).await,
+                Notice::Read(found) | Notice::Written(found) => self.take(Some(&found)).await,
+                Notice::Absent => self.take(None).await,
                 // A refusal is a sign too: what was read before goes on to count. Before the first reading everything waits.
-                News::Refused | News::Sign => {}
+                Notice::Refused | Notice::Sign => {}
             }
             if self.known.health_rules().heard() {
                 self.known.wake_all();
@@ -89,7 +89,7 @@ impl Follower {
     }
 
     async fn record(&self, found: &ConfigMap, first: &RuleProblem, count: usize) {
-        let target = Target {
+        let target = Regarding {
             api_version: Some("v1".to_owned()),
             kind: "ConfigMap".to_owned(),
             namespace: self.stored.namespace.clone(),

@@ -1,6 +1,6 @@
 //! Reads the ConfigMap, follows it, and writes what changes here.
 
-use super::config_map::{self, ConfigMapRef, News};
+use super::config_map::{self, ConfigMapRef, Notice};
 use crate::known::Known;
 use crate::known::memory::Memory;
 use futures::StreamExt;
@@ -42,13 +42,13 @@ pub(crate) async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>
 }
 
 /// Takes over what the API server says. A refusal is a sign too: it says nothing against what is remembered here.
-fn learn(known: &Known, news: News) {
+fn learn(known: &Known, news: Notice) {
     match news {
-        News::Read(stored) | News::Written(stored) => {
+        Notice::Read(stored) | Notice::Written(stored) => {
             known.memory().learn(stored.data.unwrap_or_default());
         }
-        News::Absent => warn!("There is no ConfigMap that remembers; the chart makes one"),
-        News::Refused | News::Sign => {}
+        Notice::Absent => warn!("There is no ConfigMap that remembers; the chart makes one"),
+        Notice::Refused | Notice::Sign => {}
     }
     if known.memory().heard() {
         known.wake_all();

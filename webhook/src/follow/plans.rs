@@ -1,6 +1,6 @@
 //! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
 
-use crate::event::{Note, Target, Telling, Writer};
+use crate::event::{Note, Regarding, Telling, Writer};
 use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use rules::lookup::Lookup;
@@ -67,7 +67,7 @@ async fn tell(events: &Writer, plan: &Value, problem: &str) {
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (text("namespace"), text("name"));
     warn!(namespace, name, problem, "A plan cannot be followed");
-    let target = Target {
+    let target = Regarding {
         api_version: Some("v1".to_owned()),
         kind: "ConfigMap".to_owned(),
         namespace,

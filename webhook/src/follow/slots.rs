@@ -3,7 +3,7 @@
 mod claims;
 
 use super::catalog::resource;
-use super::config_map::{self, ConfigMapRef, News};
+use super::config_map::{self, ConfigMapRef, Notice};
 use crate::clock::Clock;
 use crate::known::slots::{key, value};
 use crate::known::{Known, View};
@@ -85,15 +85,15 @@ impl Keeper {
     }
 
     /// Takes over what the API server says, until the ConfigMap has been read anew.
-    async fn learn(&self, changes: &mut (impl Stream<Item = News> + Unpin)) {
+    async fn learn(&self, changes: &mut (impl Stream<Item = Notice> + Unpin)) {
         let slots = self.known.slots();
         while let Some(news) = changes.next().await {
             match news {
-                News::Read(stored) => return slots.begin(&stored),
-                News::Written(stored) => slots.learn(&stored),
-                News::Sign => slots.heard(),
-                News::Absent => warn!("There is no ConfigMap for slots; the chart makes one"),
-                News::Refused => {}
+                Notice::Read(stored) => return slots.begin(&stored),
+                Notice::Written(stored) => slots.learn(&stored),
+                Notice::Sign => slots.heard(),
+                Notice::Absent => warn!("There is no ConfigMap for slots; the chart makes one"),
+                Notice::Refused => {}
             }
         }
     }

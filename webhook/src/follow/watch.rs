@@ -2,8 +2,8 @@
 //!
 //! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
 
-use crate::known::{Condition, Entry, Store};
-use crate::metrics::Metrics;
+use crate::known::{Entry, Freshness, Store};
+use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{ListParams, WatchEvent, WatchParams};
 use kube::core::request::Request;
@@ -80,14 +80,14 @@ pub(super) async fn follow(
     client: &Client,
     target: &Target,
     store: &Store,
-    metrics: &Metrics,
+    metrics: &StatusMetrics,
 ) -> NotServed {
     let mut pause = FIRST_PAUSE;
     let mut lost = false;
     // A custom kind has a definition here, or had one a moment ago: whether it is gone, only that tells.
     let unserved = match target.kind {
-        Kind::Builtin(_) => Condition::NotServed,
-        Kind::Custom { .. } => Condition::Undiscovered,
+        Kind::Builtin(_) => Freshness::NotServed,
+        Kind::Custom { .. } => Freshness::Undiscovered,
     };
     loop {
         let error = match list(client, target).await {
@@ -101,7 +101,7 @@ pub(super) async fn follow(
         };
         match status(&error) {
             Some(403) => {
-                if store.refuse(Condition::Forbidden) {
+                if store.refuse(Freshness::Forbidden) {
                     warn!(%error, "Forbidden: grant get, list and watch of this kind (chart value rbac.kinds)");
                 }
             }
@@ -118,9 +118,9 @@ pub(super) async fn follow(
         }
         metrics.watch_restarted();
         match store.condition() {
-            Condition::NotServed | Condition::Undiscovered => return NotServed,
-            Condition::Forbidden => pause = FORBIDDEN_PAUSE,
-            Condition::Syncing | Condition::Live => {}
+            Freshness::NotServed | Freshness::Undiscovered => return NotServed,
+            Freshness::Forbidden => pause = FORBIDDEN_PAUSE,
+            Freshness::Syncing | Freshness::Live => {}
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -1,6 +1,6 @@
 //! What the webhook adds to a pod: the init container and its two volumes.
 
-use super::Policy;
+use super::GateSpec;
 use super::qos::Class;
 use rules::keys;
 use serde_json::{Value, json};
@@ -22,8 +22,8 @@ const STATE_DIR: &str = "/run/sluice";
 const TOKEN_SECONDS: u32 = 600;
 
 /// The init container.
-pub(super) fn gate(policy: &Policy, class: Class) -> Value {
-    let Policy {
+pub(super) fn gate(policy: &GateSpec, class: Class) -> Value {
+    let GateSpec {
         image,
         image_pull_policy,
         image_pull_secrets: _,
@@ -71,7 +71,7 @@ pub(super) fn gate(policy: &Policy, class: Class) -> Value {
 
 /// The resources that leave the pod in its class and satisfy a quota that demands limits. None where any amount would
 /// change the class, or could exceed what the pod as a whole may have.
-fn resources(policy: &Policy, class: Class) -> Option<Value> {
+fn resources(policy: &GateSpec, class: Class) -> Option<Value> {
     let (requests, limits) = match class {
         Class::Guaranteed => (&policy.resources.limits, &policy.resources.limits),
         Class::Burstable => (&policy.resources.requests, &policy.resources.limits),

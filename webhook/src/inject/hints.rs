@@ -5,13 +5,13 @@
 
 use super::lists::Lists;
 use super::workload::template;
-use super::{Keys, Operation, Request, Subject};
+use super::{Operation, Options, Request, Subject};
 use rules::advice::{self, Advice, Seen, Windows, Workload};
 use rules::object::controller_of;
 use serde_json::Value;
 
 /// The advice on one request that is allowed.
-pub(crate) fn hints(request: &Request<'_>, keys: Keys, known: &dyn Seen) -> Vec<Advice> {
+pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -> Vec<Advice> {
     let object = request.object;
     // What a controller makes, nobody reads the warnings of.
     if request.operation == Operation::Other || controller_of(object).is_some() {
@@ -27,15 +27,16 @@ pub(crate) fn hints(request: &Request<'_>, keys: Keys, known: &dyn Seen) -> Vec<
         return Vec::new();
     };
     let lists = Lists::of(request);
-    if !lists.asked(keys) || (request.operation == Operation::Update && !lists.changed(keys)) {
+    if !lists.asked(options) || (request.operation == Operation::Update && !lists.changed(options))
+    {
         return Vec::new();
     }
     let dependencies = lists
-        .read(keys)
+        .read(options)
         .ok()
         .and_then(Result::ok)
         .unwrap_or_default();
-    let windows = if keys.skip_windows {
+    let windows = if options.skip_windows {
         Windows::Skipped
     } else {
         Windows::Refused

@@ -11,7 +11,7 @@ type Annotations = Map<String, Value>;
 
 /// What counts as asking for a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Keys {
+pub struct Options {
     /// Whether `config.kubernetes.io/depends-on` is honoured; a chart value turns it off.
     pub config_depends_on: bool,
     /// Whether a pod needs no key of its own, because its namespace asks for all of them.
@@ -20,7 +20,7 @@ pub struct Keys {
     pub skip_windows: bool,
 }
 
-impl Default for Keys {
+impl Default for Options {
     fn default() -> Self {
         Self {
             config_depends_on: true,
@@ -30,7 +30,7 @@ impl Default for Keys {
     }
 }
 
-impl Keys {
+impl Options {
     /// What asks for a gate among some annotations, unread: the lists, a wave, a cap.
     fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; keys::ASKING.len()] {
         let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.config_depends_on;
@@ -73,16 +73,16 @@ impl<'a> Lists<'a> {
 
     /// Whether there is a list. The key decides, not the text: the marker must not depend on what this version of the
     /// parser makes of it.
-    pub(super) fn asked(self, keys: Keys) -> bool {
+    pub(super) fn asked(self, options: Options) -> bool {
         [self.object, self.template]
             .into_iter()
-            .any(|place| keys.lists(place).iter().any(Option::is_some))
+            .any(|place| options.lists(place).iter().any(Option::is_some))
     }
 
     /// Whether a list was written, changed or removed.
-    pub(super) fn changed(self, keys: Keys) -> bool {
-        keys.lists(self.object) != keys.lists(self.old_object)
-            || keys.lists(self.template) != keys.lists(self.old_template)
+    pub(super) fn changed(self, options: Options) -> bool {
+        options.lists(self.object) != options.lists(self.old_object)
+            || options.lists(self.template) != options.lists(self.old_template)
     }
 
     /// Whether this request writes the gate's position on the workload itself.
@@ -93,18 +93,21 @@ impl<'a> Lists<'a> {
 
     /// What the lists say. A list that this request writes or changes must be readable; one that was stored before may
     /// be anything, and its error is handed back.
-    pub(super) fn read(self, keys: Keys) -> Result<Result<Vec<Dependency>, ParseError>, Deny> {
+    pub(super) fn read(
+        self,
+        options: Options,
+    ) -> Result<Result<Vec<Dependency>, ParseError>, Deny> {
         let places = [
             (Place::Object, self.object, self.old_object),
             (Place::Template, self.template, self.old_template),
         ];
         for (place, new, old) in places {
-            annotation::declared(&news(keys, new, old))
+            annotation::declared(&news(options, new, old))
                 .map_err(|error| Deny::BadList { place, error })?;
         }
         // The pod template wins where both name the same key.
-        let mut effective = news(keys, self.object, None);
-        effective.extend(news(keys, self.template, None));
+        let mut effective = news(options, self.object, None);
+        effective.extend(news(options, self.template, None));
         Ok(annotation::declared(&effective))
     }
 }
@@ -115,11 +118,11 @@ pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePos
 }
 
 /// Our annotations that are new or changed.
-fn news(keys: Keys, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
+fn news(options: Options, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
     let stored = |key: &String| old.and_then(|old| old.get(key));
     new.into_iter()
         .flatten()
-        .filter(|(key, value)| keys.ours(key) && stored(key) != Some(value))
+        .filter(|(key, value)| options.ours(key) && stored(key) != Some(value))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
 }

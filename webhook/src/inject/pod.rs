@@ -9,8 +9,8 @@ use super::lists::{Lists, gate_position};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
 use super::{
-    Action, Change, Decision, Deny, Keys, Operation, Policy, Request, Skip, Warning, annotations,
-    qos,
+    Action, Change, Decision, Deny, GateSpec, Operation, Options, Request, Skip, Warning,
+    annotations, qos,
 };
 use rules::advice::{self, is_for_windows};
 use rules::annotation::GatePosition;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// Decides one pod. `policy` is `None` while the gate's settings are not known.
-pub fn decide(request: &Request<'_>, keys: Keys, policy: Option<&Policy>) -> Decision {
+pub fn decide(request: &Request<'_>, options: Options, policy: Option<&GateSpec>) -> Decision {
     let pod = request.object;
     if request.operation != Operation::Create {
         return Skip::Operation.into();
@@ -35,17 +35,17 @@ pub fn decide(request: &Request<'_>, keys: Keys, policy: Option<&Policy>) -> Dec
         object: own,
         ..Lists::default()
     };
-    if let Err(deny) = lists.read(keys) {
+    if let Err(deny) = lists.read(options) {
         return deny.into();
     }
     let gate = containers(pod, "initContainers")
         .iter()
         .position(container::is_gate);
-    let asked = keys.every_pod || has(keys::GATED) || lists.asked(keys);
+    let asked = options.every_pod || has(keys::GATED) || lists.asked(options);
     if !asked && gate.is_none() {
         return Skip::NotAsked.into();
     }
-    if keys.skip_windows && is_for_windows(pod) {
+    if options.skip_windows && is_for_windows(pod) {
         return Skip::Windows.into();
     }
     let position = gate_position(own);
@@ -62,7 +62,7 @@ fn inject(
     pod: &Value,
     gate: Option<usize>,
     position: Option<&GatePosition>,
-    policy: Option<&Policy>,
+    policy: Option<&GateSpec>,
 ) -> Result<Action, Deny> {
     if is_for_windows(pod) {
         return Err(Deny::Windows);
@@ -104,7 +104,7 @@ fn add_gate(
     edits: &mut Edits<'_>,
     pod: &Value,
     index: usize,
-    policy: &Policy,
+    policy: &GateSpec,
 ) -> Result<(), Misshapen> {
     for volume in container::volumes() {
         edits.insert(&["spec", "volumes"], None, volume)?;

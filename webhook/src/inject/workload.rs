@@ -7,7 +7,7 @@ use super::hints;
 use super::lists::Lists;
 use super::patch::{Edits, Misshapen};
 use super::{
-    Action, Change, Decision, Keys, Operation, Request, Skip, Subject, Warning, annotations,
+    Action, Change, Decision, Operation, Options, Request, Skip, Subject, Warning, annotations,
 };
 use rules::advice::{self, Advice};
 use rules::keys;
@@ -15,7 +15,7 @@ use rules::object::controller_of;
 use serde_json::{Map, Value};
 
 /// Decides one workload.
-pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
+pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     let Request {
         operation,
         subject,
@@ -37,12 +37,12 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
     };
     let old_template = find(old, path);
     let lists = Lists::of(request);
-    let read = match lists.read(keys) {
+    let read = match lists.read(options) {
         Ok(read) => read,
         Err(deny) => return deny.into(),
     };
 
-    let asked = lists.asked(keys);
+    let asked = lists.asked(options);
     let kept = operation == Operation::Update
         && (is_job(subject) || old_template.is_some_and(|old| unmarked(old) == unmarked(template)));
     let mark = Mark {
@@ -56,7 +56,7 @@ pub fn decide(request: &Request<'_>, keys: Keys) -> Decision {
         Advice::PositionOnWorkload => lists.position_changed(),
         _ => asked && !kept,
     });
-    let late = asked && kept && mark.stored.is_none() && lists.changed(keys);
+    let late = asked && kept && mark.stored.is_none() && lists.changed(options);
     let warnings = [
         read.err().map(Warning::StoredBadList),
         late.then_some(if is_job(subject) {

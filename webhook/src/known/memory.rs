@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 /// Entries of each sort; beyond it the oldest go. Together they stay well below the 1 MiB of a ConfigMap.
 const MOST: usize = 2_500;
 
-/// Keys to write, or to remove.
+/// Options to write, or to remove.
 pub(crate) type Changes = BTreeMap<String, Option<String>>;
 
 /// What is remembered, as this replica knows it.

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 /// Where an object stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Standing {
     scope: Option<Scope>,
     /// The parts that it may be in, its release apart.
     parts: Box<[Part]>,
@@ -47,14 +47,14 @@ pub(super) struct Scopes {
 /// The objects of one scope.
 #[derive(Debug, Default)]
 struct Waves {
-    order: BTreeMap<Position, Judged>,
+    order: BTreeMap<Position, CachedReadiness>,
     count: usize,
     active: Option<Timestamp>,
 }
 
 /// Whether an object is ready, once somebody has asked.
 #[derive(Debug, Clone, Copy)]
-struct Judged {
+struct CachedReadiness {
     /// Which of its changes that was.
     change: u64,
     ready: Option<bool>,
@@ -87,7 +87,7 @@ impl Limit {
     }
 }
 
-impl Place {
+impl Standing {
     /// `None` of an object that is in no scope and no group.
     pub(super) fn of(object: &Value) -> Option<Self> {
         let scope = Scope::of(object);
@@ -134,14 +134,14 @@ impl Place {
 
 impl Scopes {
     /// An object is there, or has changed.
-    pub(super) fn insert(&mut self, place: &Place) {
+    pub(super) fn insert(&mut self, place: &Standing) {
         let Some(scope) = &place.scope else { return };
         let members = self.members.entry(scope.clone()).or_default();
         members.count += 1;
         members.active = members.active.max(place.written);
         if let Some(position) = &place.position {
             self.changes += 1;
-            let judged = Judged {
+            let judged = CachedReadiness {
                 change: self.changes,
                 ready: None,
             };
@@ -151,7 +151,7 @@ impl Scopes {
     }
 
     /// An object is gone, or its place no longer holds.
-    pub(super) fn remove(&mut self, place: &Place) {
+    pub(super) fn remove(&mut self, place: &Standing) {
         let Some(scope) = &place.scope else { return };
         if let Some(members) = self.members.get_mut(scope) {
             members.count = members.count.saturating_sub(1);
@@ -225,7 +225,7 @@ impl Scopes {
         self.waiters.wake_all();
     }
 
-    fn wake(&self, place: &Place) {
+    fn wake(&self, place: &Standing) {
         let (Some(scope), Some(position)) = (&place.scope, &place.position) else {
             return;
         };

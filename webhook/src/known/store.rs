@@ -28,7 +28,7 @@ const REFUSED_AT_FIRST: Duration = Duration::from_secs(10);
 
 /// What can be said of a store's contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Condition {
+pub enum Freshness {
     /// The first list has not arrived.
     #[default]
     Syncing,
@@ -67,8 +67,8 @@ pub(super) enum Interest {
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    condition: Condition,
+struct Contents {
+    condition: Freshness,
     heard: Heard,
     /// Since when it is refused, and by nothing but refusals.
     refused: Option<Instant>,
@@ -80,7 +80,7 @@ struct Inner {
 /// The objects of one kind. No guard leaves this module, so none can be held across an await.
 #[derive(Debug, Default)]
 pub struct Store {
-    inner: Mutex<Inner>,
+    inner: Mutex<Contents>,
     details: Mutex<Details>,
 }
 
@@ -94,13 +94,13 @@ pub struct Details {
 }
 
 impl Store {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Contents> {
         // A panic while the lock was held cannot leave a half-made map behind: every change is one call.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What can be said of the contents.
-    pub fn condition(&self) -> Condition {
+    pub fn condition(&self) -> Freshness {
         self.lock().condition
     }
 
@@ -124,7 +124,7 @@ impl Store {
     pub async fn synced(&self) {
         let notify = Arc::new(Notify::new());
         let _subscription = self.subscribe(Interest::Kind, &notify);
-        while self.condition() == Condition::Syncing {
+        while self.condition() == Freshness::Syncing {
             notify.notified().await;
         }
     }
@@ -143,11 +143,11 @@ impl Store {
     pub fn believed_until(&self) -> Result<Instant, Unavailable> {
         let inner = self.lock();
         match inner.condition {
-            Condition::Live => inner.heard.believed_until().ok_or(Unavailable::Stale),
-            Condition::Syncing => Err(Unavailable::Syncing),
-            Condition::Forbidden => Err(Unavailable::Forbidden),
-            Condition::NotServed => Err(Unavailable::NotServed),
-            Condition::Undiscovered => Err(Unavailable::Undiscovered),
+            Freshness::Live => inner.heard.believed_until().ok_or(Unavailable::Stale),
+            Freshness::Syncing => Err(Unavailable::Syncing),
+            Freshness::Forbidden => Err(Unavailable::Forbidden),
+            Freshness::NotServed => Err(Unavailable::NotServed),
+            Freshness::Undiscovered => Err(Unavailable::Undiscovered),
         }
     }
 
@@ -161,14 +161,14 @@ impl Store {
 
     /// The API server refuses the kind: `why` is what it then comes to, and the contents are forgotten, once it has been
     /// refused for a while. Until then they are believed as long as ever. Returns whether it comes to that now.
-    pub fn refuse(&self, why: Condition) -> bool {
+    pub fn refuse(&self, why: Freshness) -> bool {
         let mut inner = self.lock();
         if inner.condition == why {
             return false;
         }
         let refused = *inner.refused.get_or_insert_with(Instant::now);
         let lasting = match inner.condition {
-            Condition::Syncing => REFUSED_AT_FIRST,
+            Freshness::Syncing => REFUSED_AT_FIRST,
             _ => REFUSED_FOR,
         };
         let lasts = refused.elapsed() >= lasting;
@@ -183,8 +183,8 @@ impl Store {
     pub fn lost(&self) {
         let mut inner = self.lock();
         inner.refused = None;
-        if !matches!(inner.condition, Condition::Syncing | Condition::Live) {
-            inner.forget(Condition::Syncing);
+        if !matches!(inner.condition, Freshness::Syncing | Freshness::Live) {
+            inner.forget(Freshness::Syncing);
         }
     }
 
@@ -208,8 +208,8 @@ impl Store {
         }
         inner.refused = None;
         let stale = inner.heard.note();
-        if stale || inner.condition != Condition::Live {
-            inner.condition = Condition::Live;
+        if stale || inner.condition != Freshness::Live {
+            inner.condition = Freshness::Live;
             inner.wake_all();
         }
     }
@@ -226,7 +226,7 @@ impl Store {
     }
 
     /// Forgets everything, under the condition that says why.
-    pub fn clear(&self, condition: Condition) {
+    pub fn clear(&self, condition: Freshness) {
         self.lock().forget(condition);
     }
 
@@ -313,7 +313,7 @@ impl Store {
         passed: &[Position],
         waiter: &Arc<Notify>,
     ) -> (First<Value>, Subscription) {
-        let Inner {
+        let Contents {
             objects, scopes, ..
         } = &*self.lock();
         let object = |name: &str| {
@@ -351,8 +351,8 @@ impl Store {
     }
 }
 
-impl Inner {
-    fn forget(&mut self, why: Condition) {
+impl Contents {
+    fn forget(&mut self, why: Freshness) {
         self.objects.clear();
         self.scopes.clear();
         self.condition = why;

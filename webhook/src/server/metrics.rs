@@ -83,7 +83,7 @@ struct ByReason {
 
 /// The counters of all listeners. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Metrics {
+pub struct ServerMetrics {
     open: Family<ByPort, Gauge>,
     panics: Family<ByPort, Counter>,
     turned: Family<ByReason, Counter>,
@@ -92,7 +92,7 @@ pub struct Metrics {
 /// An open connection, counted until it is dropped.
 pub(super) struct Open(Gauge);
 
-impl Metrics {
+impl ServerMetrics {
     /// Registers the counters.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();

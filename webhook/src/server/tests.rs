@@ -25,9 +25,9 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 const NAME: &str = "sluice.sluice-system.svc";
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: sluice\r\n\r\n";
 
-fn server(limits: Limits) -> (Server, Registry) {
+fn server(limits: ServerLimits) -> (Server, Registry) {
     let mut registry = Registry::default();
-    let metrics = Metrics::register(&mut registry);
+    let metrics = ServerMetrics::register(&mut registry);
     (
         Server {
             port: Port::Admission,

@@ -2,7 +2,7 @@
 
 use super::Identity;
 use crate::digest::short;
-use crate::event::Target;
+use crate::event::Regarding;
 use crate::known::{Settings, View};
 use jiff::Timestamp;
 use rules::dependent::{self, Dependent};
@@ -14,7 +14,7 @@ use wire::Answer;
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) outcome: Outcome,
-    pub(super) above: Option<Target>,
+    pub(super) above: Option<Regarding>,
 }
 
 impl From<Outcome> for Answered {
@@ -124,9 +124,9 @@ pub(super) fn answer(
 }
 
 /// What the user wrote, where that is not the pod itself.
-fn above(dependent: &Dependent) -> Option<Target> {
+fn above(dependent: &Dependent) -> Option<Regarding> {
     let owner = dependent.owners.last()?;
-    Some(Target {
+    Some(Regarding {
         api_version: owner.kind.api_version(),
         kind: owner.kind.word().to_owned(),
         namespace: dependent.namespace.clone(),

@@ -7,11 +7,11 @@ mod news;
 
 use super::Identity;
 use super::answer::Cut;
-use crate::event::{Note, Target, Telling, Writer};
+use crate::event::{Note, Regarding, Telling, Writer};
 use dashmap::DashMap;
 use jiff::SignedDuration;
 pub(super) use news::SETTLE;
-use news::{AGAIN_AFTER, Due, News, Reason, Told, Whose};
+use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -34,14 +34,14 @@ type Diary = Arc<DashMap<String, Told>>;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     told: Diary,
-    notes: mpsc::Sender<(Target, Note)>,
+    notes: mpsc::Sender<(Regarding, Note)>,
 }
 
 /// Who waits: the pod that asks, and the workload above it.
 #[derive(Debug)]
-pub(super) struct Subject<'a> {
+pub(super) struct GatedPod<'a> {
     pub(super) pod: &'a Identity,
-    pub(super) above: Option<&'a Target>,
+    pub(super) above: Option<&'a Regarding>,
 }
 
 impl Recorder {
@@ -57,14 +57,14 @@ impl Recorder {
     /// answer stays as it is.
     pub(super) fn waiting(
         &self,
-        subject: &Subject<'_>,
+        subject: &GatedPod<'_>,
         answer: &Answer,
         late: bool,
     ) -> Option<Instant> {
         let reason = if late {
-            Reason::TimedOut
+            EventReason::TimedOut
         } else {
-            Reason::of(answer)
+            EventReason::of(answer)
         };
         self.tell(
             subject,
@@ -78,24 +78,24 @@ impl Recorder {
 
     /// A gate was told to open. Worth an Event only after one that said that it waits; of a long wait another replica has
     /// said so.
-    pub(super) fn released(&self, subject: &Subject<'_>, answer: &Answer, waited: SignedDuration) {
+    pub(super) fn released(&self, subject: &GatedPod<'_>, answer: &Answer, waited: SignedDuration) {
         let before = self.told.remove(&subject.pod.uid);
         if waited > LONG || before.is_some_and(|(_, told)| told.anything()) {
             let count = answer.dependencies.len();
             self.open(
                 subject,
-                Reason::Released,
+                EventReason::Released,
                 format!("all {count} dependencies are satisfied"),
             );
         }
     }
 
     /// A gate was told what its dependencies alone would not have told it.
-    pub(super) fn cut(&self, subject: &Subject<'_>, answer: &Answer, why: Cut) {
+    pub(super) fn cut(&self, subject: &GatedPod<'_>, answer: &Answer, why: Cut) {
         let reason = match why {
-            Cut::Skip => Reason::Skipped,
-            Cut::Timeout => Reason::TimedOut,
-            Cut::Failure => Reason::DependencyFailed,
+            Cut::Skip => EventReason::Skipped,
+            Cut::Timeout => EventReason::TimedOut,
+            Cut::Failure => EventReason::DependencyFailed,
         };
         if answer.verdict == Decision::Open {
             self.told.remove(&subject.pod.uid);
@@ -114,7 +114,7 @@ impl Recorder {
     }
 
     /// A pod's wait is over: nothing more is told of it.
-    fn open(&self, subject: &Subject<'_>, reason: Reason, text: String) {
+    fn open(&self, subject: &GatedPod<'_>, reason: EventReason, text: String) {
         let news = News {
             verdict: Decision::Open,
             reason,
@@ -125,7 +125,7 @@ impl Recorder {
     }
 
     /// Writes an Event where it is news; says when else it will be. The workload hears what its pod was told.
-    fn tell(&self, subject: &Subject<'_>, news: &News) -> Option<Instant> {
+    fn tell(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
         match self.hear(&subject.pod.uid, Whose::Pod, news) {
             Due::Now(times) => {
                 self.send(pod(subject.pod), news, times);
@@ -140,7 +140,7 @@ impl Recorder {
     }
 
     /// The pods of one workload mostly wait for the same, and then it is told once.
-    fn tell_above(&self, subject: &Subject<'_>, news: &News) -> Option<Instant> {
+    fn tell_above(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
         let above = subject.above?;
         match self.hear(above.uid.as_deref()?, Whose::Workload, news) {
             Due::Now(times) => {
@@ -156,7 +156,7 @@ impl Recorder {
         told.hear(news, whose, Instant::now())
     }
 
-    fn send(&self, target: Target, news: &News, times: i32) {
+    fn send(&self, target: Regarding, news: &News, times: i32) {
         let note = Note {
             severity: news.reason.severity(),
             action: "Gate",
@@ -173,8 +173,8 @@ impl Recorder {
     }
 }
 
-fn pod(pod: &Identity) -> Target {
-    Target {
+fn pod(pod: &Identity) -> Regarding {
+    Regarding {
         api_version: Some("v1".to_owned()),
         kind: "Pod".to_owned(),
         namespace: pod.namespace.clone(),
@@ -214,7 +214,7 @@ fn unmet(answer: &Answer) -> String {
 
 /// Writes what there is to write, and forgets what nobody has asked about for a while: it is gone, or another replica answers
 /// for it.
-async fn write(events: Writer, mut backlog: mpsc::Receiver<(Target, Note)>, told: Diary) {
+async fn write(events: Writer, mut backlog: mpsc::Receiver<(Regarding, Note)>, told: Diary) {
     let mut forget = tokio::time::interval(AGAIN_AFTER);
     loop {
         tokio::select! {
@@ -265,7 +265,7 @@ mod tests {
                 pod: name.to_owned(),
                 uid: name.to_owned(),
             };
-            let subject = Subject {
+            let subject = GatedPod {
                 pod: &pod,
                 above: None,
             };

@@ -43,7 +43,7 @@ pub(crate) struct Identity {
 
 /// Why nobody is told anything.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(crate) enum Refusal {
+pub(crate) enum Unidentified {
     /// No `Authorization: Bearer` header.
     #[error("no bearer token")]
     NoToken,
@@ -61,7 +61,7 @@ pub(crate) enum Refusal {
     Unreachable,
 }
 
-impl Refusal {
+impl Unidentified {
     /// The metric label.
     pub(crate) fn label(&self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ type Hash = [u8; 32];
 pub(crate) struct Authenticator {
     client: Client,
     clock: Clock,
-    known: DashMap<Hash, (Instant, Result<Identity, Refusal>)>,
+    known: DashMap<Hash, (Instant, Result<Identity, Unidentified>)>,
     slots: Semaphore,
 }
 
@@ -96,12 +96,15 @@ impl Authenticator {
     }
 
     /// The pod that an `Authorization` header names.
-    pub(crate) async fn identify(&self, authorization: Option<&str>) -> Result<Identity, Refusal> {
+    pub(crate) async fn identify(
+        &self,
+        authorization: Option<&str>,
+    ) -> Result<Identity, Unidentified> {
         let token = authorization
             .and_then(|value| value.strip_prefix("Bearer "))
-            .ok_or(Refusal::NoToken)?;
+            .ok_or(Unidentified::NoToken)?;
         if token.is_empty() || token.len() > MAX_TOKEN {
-            return Err(Refusal::NotAccepted);
+            return Err(Unidentified::NotAccepted);
         }
         let hash: Hash = Sha256::digest(token).into();
         if let Some(entry) = self.known.get(&hash)
@@ -110,16 +113,16 @@ impl Authenticator {
             return entry.1.clone();
         }
         let (verdict, lifetime) = self.review(token).await;
-        if verdict != Err(Refusal::Unreachable) {
+        if verdict != Err(Unidentified::Unreachable) {
             self.remember(hash, Instant::now() + lifetime, verdict.clone());
         }
         verdict
     }
 
-    async fn review(&self, token: &str) -> (Result<Identity, Refusal>, Duration) {
+    async fn review(&self, token: &str) -> (Result<Identity, Unidentified>, Duration) {
         // The semaphore is never closed; if it were, saying "unreachable" would still be the truth.
         let Ok(_slot) = self.slots.acquire().await else {
-            return (Err(Refusal::Unreachable), REFUSED_FOR);
+            return (Err(Unidentified::Unreachable), REFUSED_FOR);
         };
         let spec = TokenReviewSpec {
             audiences: Some(vec![AUDIENCE.to_owned()]),
@@ -135,7 +138,7 @@ impl Authenticator {
         match timeout(REVIEW_FOR, reviews.create(&params, &review)).await {
             Err(_) => {
                 warn!("Token review took too long");
-                (Err(Refusal::Unreachable), REFUSED_FOR)
+                (Err(Unidentified::Unreachable), REFUSED_FOR)
             }
             Ok(Ok(review)) => {
                 let verdict = judge(&review.status.unwrap_or_default());
@@ -148,12 +151,12 @@ impl Authenticator {
             }
             Ok(Err(error)) => {
                 warn!(%error, "Token review failed");
-                (Err(Refusal::Unreachable), REFUSED_FOR)
+                (Err(Unidentified::Unreachable), REFUSED_FOR)
             }
         }
     }
 
-    fn remember(&self, hash: Hash, until: Instant, verdict: Result<Identity, Refusal>) {
+    fn remember(&self, hash: Hash, until: Instant, verdict: Result<Identity, Unidentified>) {
         if self.known.len() >= CAPACITY {
             let now = Instant::now();
             self.known.retain(|_, entry| entry.0 > now);
@@ -165,7 +168,7 @@ impl Authenticator {
 }
 
 /// What a review says, believed only if the API server names our audience itself and the token is a pod's.
-fn judge(status: &TokenReviewStatus) -> Result<Identity, Refusal> {
+fn judge(status: &TokenReviewStatus) -> Result<Identity, Unidentified> {
     let for_us = status
         .audiences
         .iter()
@@ -175,7 +178,7 @@ fn judge(status: &TokenReviewStatus) -> Result<Identity, Refusal> {
         .user
         .as_ref()
         .filter(|_| status.authenticated == Some(true) && for_us);
-    let user = user.ok_or(Refusal::NotAccepted)?;
+    let user = user.ok_or(Unidentified::NotAccepted)?;
     let extra = |name: &str| {
         user.extra
             .as_ref()?
@@ -194,7 +197,7 @@ fn judge(status: &TokenReviewStatus) -> Result<Identity, Refusal> {
             pod,
             uid,
         }),
-        _ => Err(Refusal::NotAPod),
+        _ => Err(Unidentified::NotAPod),
     }
 }
 
@@ -228,7 +231,7 @@ mod tests {
         })
     }
 
-    fn verdict(status: Value) -> Result<Identity, Refusal> {
+    fn verdict(status: Value) -> Result<Identity, Unidentified> {
         judge(&serde_json::from_value(status).unwrap())
     }
 
@@ -251,18 +254,21 @@ mod tests {
         };
         assert_eq!(
             with("/authenticated", json!(false)),
-            Err(Refusal::NotAccepted)
+            Err(Unidentified::NotAccepted)
         );
         assert_eq!(
             with("/audiences", json!(["https://kubernetes.default.svc"])),
-            Err(Refusal::NotAccepted)
+            Err(Unidentified::NotAccepted)
         );
-        assert_eq!(with("/audiences", Value::Null), Err(Refusal::NotAccepted));
+        assert_eq!(
+            with("/audiences", Value::Null),
+            Err(Unidentified::NotAccepted)
+        );
         assert_eq!(
             with("/user/username", json!("admin")),
-            Err(Refusal::NotAPod)
+            Err(Unidentified::NotAPod)
         );
-        assert_eq!(with("/user/extra", json!({})), Err(Refusal::NotAPod));
+        assert_eq!(with("/user/extra", json!({})), Err(Unidentified::NotAPod));
     }
 
     #[test]

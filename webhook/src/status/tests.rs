@@ -72,7 +72,7 @@ impl Desk {
             known,
             authenticator: Authenticator::new(client, clock.clone()),
             recorder,
-            metrics: Arc::new(Metrics::register(&mut registry)),
+            metrics: Arc::new(StatusMetrics::register(&mut registry)),
             shutdown: Shutdown::default(),
             clock,
         };

@@ -96,7 +96,7 @@ async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
             }
         }
     });
-    let client = Client::new(crate::client::Limits.layer(answer), "default");
+    let client = Client::new(crate::client::Deadlines.layer(answer), "default");
     let store = Arc::new(Store::default());
     let kind = Kind::Custom {
         group: "example.com".into(),
@@ -118,7 +118,7 @@ async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
         namespace: None,
         observer: None,
     };
-    let metrics = Metrics::default();
+    let metrics = StatusMetrics::default();
     let ended = tokio::select! {
         ended = follow(&client, &target, &store, &metrics) => Some(ended),
         () = tokio::time::sleep(Duration::from_secs(seconds)) => None,
@@ -171,7 +171,7 @@ async fn a_watch_that_ends_is_resumed_where_it_ended() {
     let (store, asked) = play_script(vec![Reply::List(vec![]), first, second]).await;
     assert_eq!(names(&store), ["y", "z"]);
     assert!(asked[2].contains("resourceVersion=11"), "{asked:?}");
-    assert_eq!(store.condition(), Condition::Live);
+    assert_eq!(store.condition(), Freshness::Live);
 }
 
 #[tokio::test(start_paused = true)]
@@ -252,7 +252,7 @@ async fn a_request_whose_answer_does_not_begin_is_made_again() {
         asked.lock().unwrap()[..],
         [(true, 0), (true, 10), (true, 20)]
     );
-    assert_eq!(store.condition(), Condition::Syncing);
+    assert_eq!(store.condition(), Freshness::Syncing);
 }
 
 #[tokio::test(start_paused = true)]
@@ -291,12 +291,12 @@ fn restarts(code: u16, seconds: u64) -> Api {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
-    for (code, why) in [(403, Condition::Forbidden), (404, Condition::Undiscovered)] {
+    for (code, why) in [(403, Freshness::Forbidden), (404, Freshness::Undiscovered)] {
         let (store, ended) = play(64, restarts(code, 5)).await;
         assert!(ended.is_none());
         assert_eq!(
             (store.condition(), names(&store)),
-            (Condition::Live, vec!["x".to_owned()])
+            (Freshness::Live, vec!["x".to_owned()])
         );
         assert!(
             store.believed_until().is_ok(),
@@ -306,7 +306,7 @@ async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
         assert!(ended.is_none());
         assert_eq!(
             (store.condition(), names(&store)),
-            (Condition::Live, vec!["x".to_owned()])
+            (Freshness::Live, vec!["x".to_owned()])
         );
         let (store, ended) = play(100, restarts(code, 100)).await;
         assert_eq!(ended.is_some(), code == 404);
@@ -318,9 +318,9 @@ async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_never_read_is_refused_sooner() {
-    for (code, why) in [(403, Condition::Forbidden), (404, Condition::Undiscovered)] {
+    for (code, why) in [(403, Freshness::Forbidden), (404, Freshness::Undiscovered)] {
         let refuses = || Box::new(move |_| Some(Reply::Status(code)));
-        assert_eq!(play(9, refuses()).await.0.condition(), Condition::Syncing);
+        assert_eq!(play(9, refuses()).await.0.condition(), Freshness::Syncing);
         assert_eq!(play(16, refuses()).await.0.condition(), why);
     }
 }

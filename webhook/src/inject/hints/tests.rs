@@ -8,7 +8,7 @@ fn deployment(list: &str) -> Value {
     })
 }
 
-fn told(object: &Value, old: &Value, keys: Keys) -> Vec<&'static str> {
+fn told(object: &Value, old: &Value, options: Options) -> Vec<&'static str> {
     let subject = Subject {
         group: "apps".to_owned(),
         kind: "Deployment".to_owned(),
@@ -25,7 +25,7 @@ fn told(object: &Value, old: &Value, keys: Keys) -> Vec<&'static str> {
         object,
         old,
     };
-    let advice = hints(&request, keys, &());
+    let advice = hints(&request, options, &());
     advice.iter().map(Advice::label).collect()
 }
 
@@ -36,18 +36,18 @@ fn with(mut object: Value, key: &str, value: Value) -> Value {
 
 #[test]
 fn only_what_is_new_and_only_to_somebody_who_reads_it() {
-    let keys = Keys::default();
+    let options = Options::default();
     let old = deployment("job/migrate");
-    assert_eq!(told(&old, &Value::Null, keys), ["ProgressDeadline"]);
+    assert_eq!(told(&old, &Value::Null, options), ["ProgressDeadline"]);
     let mut changed = old.clone();
     changed["spec"]["template"]["spec"]["containers"] = json!([]);
-    assert!(told(&changed, &old, keys).is_empty());
+    assert!(told(&changed, &old, options).is_empty());
     let first = deployment("svc/redis");
-    assert_eq!(told(&old, &first, keys), ["ProgressDeadline"]);
+    assert_eq!(told(&old, &first, options), ["ProgressDeadline"]);
     let plain = with(old.clone(), "annotations", json!({}));
-    assert!(told(&plain, &Value::Null, keys).is_empty());
+    assert!(told(&plain, &Value::Null, options).is_empty());
     let owned = with(old, "ownerReferences", json!([{"controller": true}]));
-    assert!(told(&owned, &Value::Null, keys).is_empty());
+    assert!(told(&owned, &Value::Null, options).is_empty());
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn what_becomes_of_windows_is_the_installations_choice() {
     let mut windows = deployment("deployment/api");
     windows["spec"]["template"]["spec"]["os"] = json!({"name": "windows"});
     for skip_windows in [true, false] {
-        let keys = Keys {
+        let options = Options {
             skip_windows,
-            ..Keys::default()
+            ..Options::default()
         };
-        assert_eq!(told(&windows, &Value::Null, keys), ["Windows"]);
+        assert_eq!(told(&windows, &Value::Null, options), ["Windows"]);
     }
 }

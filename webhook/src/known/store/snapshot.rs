@@ -1,6 +1,6 @@
 //! One object as it is kept.
 
-use super::super::scopes::Place;
+use super::super::scopes::Standing;
 use super::Key;
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(super) struct Snapshot {
     json: Box<[u8]>,
     pub(super) labels: Box<[(Box<str>, Box<str>)]>,
-    pub(super) place: Option<Box<Place>>,
+    pub(super) place: Option<Box<Standing>>,
 }
 
 /// A trimmed object, ready to be kept.
@@ -43,7 +43,7 @@ impl Snapshot {
         Self {
             json,
             labels: labels.into_iter().flatten().filter_map(text).collect(),
-            place: Place::of(object).map(Box::new),
+            place: Standing::of(object).map(Box::new),
         }
     }
 

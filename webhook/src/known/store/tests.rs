@@ -74,7 +74,7 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
     );
     store.delete(&pod("a", "x", "", ""));
     assert_eq!(woken(), [true, false, false, true]);
-    store.clear(Condition::Forbidden);
+    store.clear(Freshness::Forbidden);
     assert_eq!(woken(), [true; 4]);
     drop(subscriptions);
     assert!(store.lock().waiters.is_empty());
@@ -92,7 +92,7 @@ fn a_new_list_drops_what_is_gone() {
 }
 
 /// A store that was listed, and the seconds after which it was first refused.
-async fn refused_for(listed: bool, why: Condition, seconds: u64) -> (bool, Store) {
+async fn refused_for(listed: bool, why: Freshness, seconds: u64) -> (bool, Store) {
     let store = Store::default();
     if listed {
         store.replace(&[pod("a", "x", "web", "")]);
@@ -104,9 +104,9 @@ async fn refused_for(listed: bool, why: Condition, seconds: u64) -> (bool, Store
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_counts_once_it_has_lasted() {
-    for why in [Condition::Forbidden, Condition::NotServed] {
+    for why in [Freshness::Forbidden, Freshness::NotServed] {
         for (listed, before, lasting) in
-            [(true, Condition::Live, 30), (false, Condition::Syncing, 10)]
+            [(true, Freshness::Live, 30), (false, Freshness::Syncing, 10)]
         {
             let (counts, store) = refused_for(listed, why, lasting - 1).await;
             assert_eq!((counts, store.condition()), (false, before));
@@ -121,19 +121,19 @@ async fn a_refusal_counts_once_it_has_lasted() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_anything_else_interrupts_begins_anew() {
-    let (_, store) = refused_for(true, Condition::Forbidden, 29).await;
+    let (_, store) = refused_for(true, Freshness::Forbidden, 29).await;
     store.lost();
     tokio::time::sleep(Duration::from_secs(10)).await;
-    assert!(!store.refuse(Condition::Forbidden));
+    assert!(!store.refuse(Freshness::Forbidden));
     store.replace::<&Value>([]);
     tokio::time::sleep(Duration::from_secs(30)).await;
-    assert!(!store.refuse(Condition::Forbidden));
-    let (counts, store) = refused_for(true, Condition::Forbidden, 30).await;
+    assert!(!store.refuse(Freshness::Forbidden));
+    let (counts, store) = refused_for(true, Freshness::Forbidden, 30).await;
     assert!(counts);
     store.lost();
     assert_eq!(
         store.condition(),
-        Condition::Syncing,
+        Freshness::Syncing,
         "nobody knows any more"
     );
 }

@@ -263,7 +263,7 @@ fn a_kind_that_is_forbidden_again_is_granted_no_more() {
     };
     let store = known.want(&widgets);
     store.replace::<&Value>([]);
-    store.clear(crate::known::Condition::Forbidden);
+    store.clear(crate::known::Freshness::Forbidden);
     let is_granted = known.view().is_granted(&widgets);
     assert!(
         !is_granted,

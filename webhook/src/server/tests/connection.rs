@@ -18,7 +18,7 @@ fn in_memory(server: &Server) -> (DuplexStream, JoinHandle<()>) {
 
 #[tokio::test(start_paused = true)]
 async fn a_head_that_trickles_in_is_cut() {
-    let (server, registry) = server(Limits::admission());
+    let (server, registry) = server(ServerLimits::admission());
     let (mut client, connection) = in_memory(&server);
     let start = Instant::now();
     for byte in GET {
@@ -42,9 +42,9 @@ async fn a_head_that_trickles_in_is_cut() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_between_requests_is_longer_than_a_head_may_take() {
-    let (server, _) = server(Limits {
+    let (server, _) = server(ServerLimits {
         age: Duration::from_secs(3600),
-        ..Limits::admission()
+        ..ServerLimits::admission()
     });
     let (mut client, connection) = in_memory(&server);
     for _ in 0..3 {
@@ -62,7 +62,7 @@ async fn a_pause_between_requests_is_longer_than_a_head_may_take() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_trickles_in_is_answered_503() {
-    let (server, registry) = server(Limits::admission());
+    let (server, registry) = server(ServerLimits::admission());
     let (mut client, _connection) = in_memory(&server);
     let start = Instant::now();
     let head = b"POST /body HTTP/1.1\r\nHost: sluice\r\nContent-Length: 10\r\n\r\nabc";
@@ -80,7 +80,7 @@ async fn a_body_that_trickles_in_is_answered_503() {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_costs_one_request_its_answer() {
-    let (server, registry) = server(Limits::admission());
+    let (server, registry) = server(ServerLimits::admission());
     let (mut client, _connection) = in_memory(&server);
     let answer = ask(&mut client, b"GET /panic HTTP/1.1\r\nHost: sluice\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
@@ -90,7 +90,7 @@ async fn a_panic_costs_one_request_its_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn an_old_connection_is_closed_with_an_answer() {
-    let (server, _) = server(Limits::admission());
+    let (server, _) = server(ServerLimits::admission());
     let (mut client, connection) = in_memory(&server);
     sleep(Duration::from_secs(59)).await;
     assert!(!ask(&mut client, GET).await.contains("connection: close"));
@@ -114,9 +114,9 @@ fn ages_are_spread_over_the_second_half() {
 
 #[tokio::test]
 async fn a_crowd_from_one_address_is_turned_away() {
-    let (server, registry) = server(Limits {
+    let (server, registry) = server(ServerLimits {
         per_client: 2,
-        ..Limits::admission()
+        ..ServerLimits::admission()
     });
     let Running { address, .. } = start(server, router()).await;
     let mut held = Vec::new();

@@ -7,7 +7,7 @@ use std::time::Duration;
 async fn a_new_leaf_is_served_to_new_connections() {
     let (old, new) = (ca(), ca());
     let resolver = Resolver::new();
-    let (plain, registry) = server(Limits::admission());
+    let (plain, registry) = server(ServerLimits::admission());
     let server = Server {
         tls: Some(resolver.server_config().unwrap()),
         ..plain
@@ -44,9 +44,9 @@ async fn a_new_leaf_is_served_to_new_connections() {
 #[tokio::test]
 async fn a_client_that_does_not_speak_is_dropped_at_the_handshake() {
     let resolver = Resolver::new();
-    let limits = Limits {
+    let limits = ServerLimits {
         handshake: Duration::from_millis(20),
-        ..Limits::admission()
+        ..ServerLimits::admission()
     };
     let (plain, registry) = server(limits);
     let Running { address, .. } = start(

@@ -24,7 +24,7 @@ async fn a_replica_that_leaves_answers_and_closes() {
     let ca = ca();
     let resolver = Resolver::new();
     resolver.set(&leaf(&ca));
-    let (plain, _) = server(Limits::admission());
+    let (plain, _) = server(ServerLimits::admission());
     let server = Server {
         tls: Some(resolver.server_config().unwrap()),
         ..plain
@@ -69,7 +69,7 @@ async fn a_replica_that_leaves_answers_and_closes() {
 
 #[tokio::test]
 async fn aborting_cuts_what_is_left() {
-    let (server, registry) = server(Limits::admission());
+    let (server, registry) = server(ServerLimits::admission());
     let (router, reached, _go) = held_back();
     let Running {
         address,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::known::{Condition, Known, Settings};
+use crate::known::{Freshness, Known, Settings};
 use rules::kinds::{Kind, by_word};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -182,7 +182,7 @@ fn skip_opens_beside_whatever_cannot_be_known() {
     }
     let on_pod = Case::new(json!({}), skip());
     let known = on_pod.known(&[]);
-    known.want(&kind("job")).clear(Condition::Syncing);
+    known.want(&kind("job")).clear(Freshness::Syncing);
     assert_eq!(word(&on_pod.asked_of(&known)), "skip: open", "no owner yet");
     let bad = Case::new(json!({"sluice.dev/skip": "yes"}), json!({}));
     assert!(note(bad.asked()).contains("sluice.dev/skip: line 1"));
@@ -264,7 +264,7 @@ fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
             ..Case::new(says.clone(), json!({}))
         };
         let known = case.known(&["configmap"]);
-        known.plans().clear(Condition::Forbidden);
+        known.plans().clear(Freshness::Forbidden);
         case.asked_of(&known)
     };
     let Outcome::Wait(waiting) = asked(9) else {

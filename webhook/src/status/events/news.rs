@@ -1,7 +1,7 @@
 //! When an answer is worth an Event. Pure: the clock is an argument.
 
 use crate::digest::short;
-use rules::judged::Reason as Why;
+use rules::judged::Reason;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ const NOT_FOUND_IS_NEWS: Duration = Duration::from_secs(10).saturating_sub(SETTL
 
 /// The closed set of reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reason {
+pub(super) enum EventReason {
     Waiting,
     Released,
     Skipped,
@@ -30,7 +30,7 @@ pub(super) enum Reason {
     Cycle,
 }
 
-impl Reason {
+impl EventReason {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Waiting => "Waiting",
@@ -58,17 +58,17 @@ impl Reason {
     /// Of a gate that waits.
     pub(super) fn of(answer: &Answer) -> Self {
         let unmet = answer.dependencies.iter().filter(|it| !it.satisfied);
-        let any = |whys: &[Why]| {
-            let said = |why: &Why| unmet.clone().any(|report| report.reason == why.label());
+        let any = |whys: &[Reason]| {
+            let said = |why: &Reason| unmet.clone().any(|report| report.reason == why.label());
             whys.iter().any(said)
         };
-        if any(&[Why::NotPermitted]) {
+        if any(&[Reason::NotPermitted]) {
             Self::NotPermitted
-        } else if any(&[Why::Cycle, Why::SelfReference]) {
+        } else if any(&[Reason::Cycle, Reason::SelfReference]) {
             Self::Cycle
-        } else if any(&[Why::JobFailed]) {
+        } else if any(&[Reason::JobFailed]) {
             Self::DependencyFailed
-        } else if any(&[Why::NotFound]) {
+        } else if any(&[Reason::NotFound]) {
             Self::NotFound
         } else {
             Self::Waiting
@@ -80,14 +80,14 @@ impl Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct News {
     pub(super) verdict: Decision,
-    pub(super) reason: Reason,
+    pub(super) reason: EventReason,
     pub(super) text: String,
 }
 
 impl News {
     /// What somebody has set a time or a policy for, and the end of a wait, shall not come a minute late.
     fn is_urgent(&self) -> bool {
-        self.verdict != Decision::Wait || self.reason == Reason::TimedOut
+        self.verdict != Decision::Wait || self.reason == EventReason::TimedOut
     }
 }
 
@@ -124,7 +124,7 @@ pub(super) enum Due {
 impl Told {
     /// Whether the news is worth an Event now, and if so it counts as told.
     pub(super) fn hear(&mut self, news: &News, whose: Whose, now: Instant) -> Due {
-        self.missing = (news.reason == Reason::NotFound).then(|| self.missing.unwrap_or(now));
+        self.missing = (news.reason == EventReason::NotFound).then(|| self.missing.unwrap_or(now));
         let words = short([news.reason.word(), &news.text].join("\0"));
         let before = match whose {
             Whose::Pod => {
@@ -175,7 +175,7 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn news(reason: Reason, text: &str) -> News {
+    fn news(reason: EventReason, text: &str) -> News {
         News {
             verdict: Decision::Wait,
             reason,
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn an_unchanged_wait_is_told_every_ten_minutes() {
-        let heard = || (0..1_300).map(|second| (second, news(Reason::Waiting, "a")));
+        let heard = || (0..1_300).map(|second| (second, news(EventReason::Waiting, "a")));
         for whose in [Whose::Pod, Whose::Workload] {
             assert_eq!(told(whose, heard()), [(0, 1), (600, 2), (1_200, 3)]);
         }
@@ -210,24 +210,24 @@ mod tests {
         let text = |second: u64| {
             if (5..70).contains(&second) { "b" } else { "a" }
         };
-        let heard = (0..200).map(|second| (second, news(Reason::Waiting, text(second))));
+        let heard = (0..200).map(|second| (second, news(EventReason::Waiting, text(second))));
         assert_eq!(told(Whose::Pod, heard), [(0, 1), (60, 1), (120, 2)]);
     }
 
     #[test]
     fn pods_that_wait_for_different_things_do_not_take_turns() {
         let text = |second: u64| if second.is_multiple_of(2) { "a" } else { "b" };
-        let heard = (0..900).map(|second| (second, news(Reason::Waiting, text(second))));
+        let heard = (0..900).map(|second| (second, news(EventReason::Waiting, text(second))));
         let said = [(0, 1), (61, 1), (600, 2), (661, 2)];
         assert_eq!(told(Whose::Workload, heard), said);
     }
 
     #[test]
     fn what_is_missing_is_told_ten_seconds_after_the_wait_began() {
-        let missing = |second| (second, news(Reason::NotFound, "a"));
+        let missing = |second| (second, news(EventReason::NotFound, "a"));
         assert_eq!(told(Whose::Pod, (2..600).map(missing)), [(10, 1)]);
         assert_eq!(told(Whose::Workload, (2..600).map(missing)), [(2, 1)]);
-        let there = (9, news(Reason::Waiting, "b"));
+        let there = (9, news(EventReason::Waiting, "b"));
         let heard = (2..9)
             .map(missing)
             .chain([there])
@@ -237,13 +237,13 @@ mod tests {
 
     #[test]
     fn the_end_of_a_wait_and_its_timeout_are_told_at_once() {
-        let late = news(Reason::TimedOut, "c");
+        let late = news(EventReason::TimedOut, "c");
         let open = News {
             verdict: Decision::Open,
-            ..news(Reason::Released, "d")
+            ..news(EventReason::Released, "d")
         };
         let heard = [
-            (0, news(Reason::Waiting, "a")),
+            (0, news(EventReason::Waiting, "a")),
             (1, late),
             (2, open.clone()),
             (3, open),

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The connections of one listener.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub(super) struct Connections {
     free: Arc<Semaphore>,
     per_client: usize,
     clients: Mutex<HashMap<IpAddr, usize>>,
@@ -21,13 +21,13 @@ pub(super) struct Slots {
 
 /// One connection's place; free again when dropped.
 #[derive(Debug)]
-pub(super) struct Slot {
-    slots: Arc<Slots>,
+pub(super) struct Connection {
+    connections: Arc<Connections>,
     client: IpAddr,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Slots {
+impl Connections {
     pub(super) fn new(connections: usize, per_client: usize) -> Arc<Self> {
         let free = Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS)));
         Arc::new(Self {
@@ -51,7 +51,7 @@ impl Slots {
         self: &Arc<Self>,
         permit: OwnedSemaphorePermit,
         client: IpAddr,
-    ) -> Option<Slot> {
+    ) -> Option<Connection> {
         let client = client.to_canonical();
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         let held = clients.entry(client).or_default();
@@ -59,18 +59,18 @@ impl Slots {
             return None;
         }
         *held += 1;
-        Some(Slot {
-            slots: Arc::clone(self),
+        Some(Connection {
+            connections: Arc::clone(self),
             client,
             _permit: permit,
         })
     }
 }
 
-impl Drop for Slot {
+impl Drop for Connection {
     fn drop(&mut self) {
         let mut clients = self
-            .slots
+            .connections
             .clients
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
@@ -89,30 +89,30 @@ mod tests {
 
     use super::*;
 
-    async fn take(slots: &Arc<Slots>, client: &str) -> Option<Slot> {
-        slots.take(slots.free().await, client.parse().unwrap())
+    async fn take(connections: &Arc<Connections>, client: &str) -> Option<Connection> {
+        connections.take(connections.free().await, client.parse().unwrap())
     }
 
     #[tokio::test]
     async fn one_client_cannot_take_the_places_of_another() {
-        let slots = Slots::new(10, 2);
-        let first = take(&slots, "10.0.0.1").await.unwrap();
-        let _second = take(&slots, "::ffff:10.0.0.1").await.unwrap();
-        assert!(take(&slots, "10.0.0.1").await.is_none());
-        assert!(take(&slots, "10.0.0.2").await.is_some());
+        let connections = Connections::new(10, 2);
+        let first = take(&connections, "10.0.0.1").await.unwrap();
+        let _second = take(&connections, "::ffff:10.0.0.1").await.unwrap();
+        assert!(take(&connections, "10.0.0.1").await.is_none());
+        assert!(take(&connections, "10.0.0.2").await.is_some());
         drop(first);
-        assert!(take(&slots, "10.0.0.1").await.is_some());
+        assert!(take(&connections, "10.0.0.1").await.is_some());
     }
 
     #[tokio::test]
     async fn nobody_is_accepted_beyond_the_total() {
-        let slots = Slots::new(1, 1);
-        let only = take(&slots, "10.0.0.1").await.unwrap();
-        assert!(slots.free().now_or_never().is_none());
+        let connections = Connections::new(1, 1);
+        let only = take(&connections, "10.0.0.1").await.unwrap();
+        assert!(connections.free().now_or_never().is_none());
         drop(only);
-        assert!(slots.free().now_or_never().is_some());
+        assert!(connections.free().now_or_never().is_some());
         assert!(
-            slots.clients.lock().unwrap().is_empty(),
+            connections.clients.lock().unwrap().is_empty(),
             "a client that left is forgotten"
         );
     }
