@@ -19,6 +19,7 @@ use rules::slots::Entry;
 use rules::world::{Objects, Pending, World, leaves_out};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What the rules look at.
 pub(crate) struct Installed<'a> {
@@ -203,6 +204,18 @@ impl World for Installed<'_> {
             Lookup::NotFound => Lookup::NotFound,
             Lookup::Unavailable(why) => Lookup::Unavailable(why),
         }
+    }
+
+    fn completed_jobs(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>> {
+        self.remembered().map(|stored| {
+            let entries = stored["data"].as_object().into_iter().flatten();
+            let texts = entries.filter_map(|(key, text)| Some((key.as_str(), text.as_str()?)));
+            memory::selected(texts, namespace, selector)
+        })
     }
 
     fn has_passed(&self, revision: &str) -> Lookup<bool> {

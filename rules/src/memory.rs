@@ -1,14 +1,18 @@
 //! What is remembered of objects that are gone, as keys and values of a ConfigMap: Jobs that completed, and revisions whose
 //! gate has opened once. The controller writes it; whoever judges as it does reads it.
 
+use crate::selector::Selector;
 use crate::{job, object};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 const PASSED: &str = "passed.";
 const JOB: &str = "job.";
+/// As long as this, in bytes, the labels of a Job may be to be remembered: whoever makes Jobs fills the ConfigMap.
+const LONGEST: usize = 2_048;
 
 /// A Job that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,17 @@ pub struct CompletedJob {
     /// The value of `sluice.dev/revision`, for dependents in lockstep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+    /// All of its labels, since nobody knows which of them the selectors to come will name. `None` where they were too long, or
+    /// the version that wrote this kept none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BTreeMap<String, String>>,
+}
+
+impl CompletedJob {
+    /// How long its labels are, in bytes.
+    pub fn length_of_labels(&self) -> usize {
+        self.labels.as_ref().map_or(0, length)
+    }
 }
 
 /// A revision whose gate has opened once, and the owner that it lives as long as.
@@ -74,7 +89,39 @@ pub fn completed(job: &Value) -> Option<CompletedJob> {
         created,
         completed: time("/status/completionTime").map_or(created, Timestamp::as_second),
         revision: object::carried(job).map(ToOwned::to_owned),
+        labels: Some(labels(job)).filter(|labels| length(labels) <= LONGEST),
     })
+}
+
+fn labels(object: &Value) -> BTreeMap<String, String> {
+    let labels = object["metadata"]["labels"].as_object();
+    let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+    labels.into_iter().flatten().filter_map(text).collect()
+}
+
+fn length(labels: &BTreeMap<String, String>) -> usize {
+    labels
+        .iter()
+        .map(|(key, value)| key.len() + value.len())
+        .sum()
+}
+
+/// The Jobs of a namespace that a selector selects by the labels that they had, by their names. None is selected whose labels
+/// are not known.
+pub fn selected<'e>(
+    entries: impl IntoIterator<Item = (&'e str, &'e str)>,
+    namespace: &str,
+    selector: &Selector,
+) -> BTreeMap<String, CompletedJob> {
+    let of_namespace = job_key(namespace, "");
+    let selected = |(key, text): (&str, &str)| {
+        let name = key.strip_prefix(&of_namespace)?;
+        let job: CompletedJob = read(text)?;
+        let labels = job.labels.as_ref()?;
+        let fits = selector.matches(|key| labels.get(key).map(String::as_str));
+        fits.then(|| (name.to_owned(), job))
+    };
+    entries.into_iter().filter_map(selected).collect()
 }
 
 /// An entry; `None` for what this version cannot read.

@@ -13,6 +13,11 @@ pub fn controller_of(object: &Value) -> Option<&Value> {
         .find(|reference| reference["controller"] == Value::Bool(true))
 }
 
+/// Its name.
+pub fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
+
 /// API group and kind of anything that carries `apiVersion` and `kind`.
 pub fn group_kind(object: &Value) -> (&str, &str) {
     let version = object["apiVersion"].as_str().unwrap_or_default();

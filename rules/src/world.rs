@@ -15,6 +15,7 @@ use crate::selector::Selector;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Objects, as somebody may read them. Every call is answered from memory; an implementation may note what was asked, so
 /// that it knows which change can alter the verdict.
@@ -149,6 +150,13 @@ pub trait World: Objects {
 
     /// A Job of that name that was seen complete and has been removed since.
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;
+
+    /// All such Jobs of a namespace that the selector selects, by their names. Some may still be there.
+    fn completed_jobs(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>>;
 
     /// Whether a pod of this revision has passed its gate before.
     fn has_passed(&self, revision: &str) -> Lookup<bool>;

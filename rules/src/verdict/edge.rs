@@ -12,6 +12,7 @@ use crate::kept;
 use crate::kinds::Kind;
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
+use crate::object::name;
 use crate::profile;
 use crate::text::Quoted;
 use crate::world::World;
@@ -191,24 +192,29 @@ impl Judge<'_> {
             Lookup::NotFound => Vec::new(),
             Lookup::Unavailable(why) => return unavailable(why, kind, dependency.optional),
         };
+        let there = objects.iter().map(name).map(str::to_owned).collect();
         objects.retain(|object| home.foreign || !self.dependent.includes(kind, object));
         if dependency.same_node {
             objects.retain(|pod| self.is_on_same_node(pod));
         }
-        if objects.is_empty() {
+        let gone = match self.remembered_by(selection, &there, home, dependency) {
+            Ok(gone) => gone,
+            Err(unknown) if objects.is_empty() => return unknown,
+            // What is there must be satisfied by itself.
+            Err(_) => Vec::new(),
+        };
+        if objects.is_empty() && gone.is_empty() {
             let what = format!("no {kind} with these labels has been created yet");
             return self.absent(dependency.optional, &what);
         }
         let parts = objects.iter().map(|object| Part {
-            name: object["metadata"]["name"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
+            name: name(object).to_owned(),
             judged: self.found(kind, object, home, dependency),
         });
         // An old Job never becomes a fresh one; so it holds nobody back, unless there is nothing else.
         let (old, mut parts): (Vec<Part>, Vec<Part>) =
             parts.partition(|part| part.judged.reason == Reason::NotFresh);
+        parts.extend(gone);
         if parts.is_empty() {
             parts = old;
         }

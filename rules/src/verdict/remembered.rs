@@ -2,13 +2,16 @@
 
 use super::edge::{Home, Judge};
 use super::revision::Mark;
-use crate::dependency::{Dependency, ObjectRef, State};
+use super::several::Part;
+use crate::dependency::{Dependency, ObjectRef, Selection, State};
 use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
+use crate::memory::CompletedJob;
 use crate::object::created;
 use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
     /// A Job that completed before it was removed (by its TTL, by a hook's delete policy) goes on counting, if it counted
@@ -20,19 +23,47 @@ impl Judge<'_> {
         dependency: &Dependency,
     ) -> Option<Judged> {
         let ObjectRef { kind, name, .. } = object;
-        let is_job = kind.group() == "batch" && kind.word() == "Job";
-        let lasting = matches!(
-            dependency.state,
-            State::Ready | State::Available | State::Complete
-        );
-        if !is_job || !lasting || !dependency.health.is_empty() {
+        if !outlives(kind, dependency) {
             return None;
         }
-        let job = match self.world.completed_job(home.namespace?, name) {
-            Lookup::Found(job) => job,
-            Lookup::NotFound => return None,
-            Lookup::Unavailable(why) => return Some(forgotten(why)),
+        match self.world.completed_job(home.namespace?, name) {
+            Lookup::Found(job) => self.gone(&job, home, dependency),
+            Lookup::NotFound => None,
+            Lookup::Unavailable(why) => Some(forgotten(why)),
+        }
+    }
+
+    /// The same of the Jobs that a selector would find. One that is there, or another of its name, speaks for itself.
+    ///
+    /// # Errors
+    ///
+    /// What the edge is where nothing is there, while nobody can say.
+    pub(super) fn remembered_by(
+        &self,
+        selection: &Selection,
+        there: &BTreeSet<String>,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Result<Vec<Part>, Judged> {
+        let Selection { kind, selector, .. } = selection;
+        let Some(namespace) = home.namespace.filter(|_| outlives(kind, dependency)) else {
+            return Ok(Vec::new());
         };
+        let mut jobs = match self.world.completed_jobs(namespace, selector) {
+            Lookup::Found(jobs) => jobs,
+            Lookup::NotFound => BTreeMap::new(),
+            Lookup::Unavailable(why) => return Err(forgotten(why)),
+        };
+        jobs.retain(|name, _| !there.contains(name));
+        let part = |(name, job)| {
+            let judged = self.gone(&job, home, dependency)?;
+            Some(Part { name, judged })
+        };
+        Ok(jobs.into_iter().filter_map(part).collect())
+    }
+
+    /// A Job that completed and is gone; `None` where that counts for nothing.
+    fn gone(&self, job: &CompletedJob, home: Home<'_>, dependency: &Dependency) -> Option<Judged> {
         let when = Timestamp::from_second(job.completed).ok()?;
         match self.namespace_began(home.namespace?) {
             // That was in another namespace, which had the same name.
@@ -40,7 +71,7 @@ impl Judge<'_> {
             Ok(_) => {}
             Err(unknown) => return Some(unknown),
         }
-        let mark = Mark::remembered(&job);
+        let mark = Mark::remembered(job);
         match self.does_not_count(&mark, home, dependency) {
             // The memory of an old one says nothing of the one that is to come, which is not there.
             Some(old) if matches!(old.reason, Reason::OtherRevision | Reason::NotFresh) => None,
@@ -68,6 +99,16 @@ impl Judge<'_> {
             Lookup::Unavailable(why) => Err(unavailable(why, &kind, false)),
         }
     }
+}
+
+/// Whether what the edge asks for is still so when the object is gone.
+fn outlives(kind: &Kind, dependency: &Dependency) -> bool {
+    let is_job = kind.group() == "batch" && kind.word() == "Job";
+    let lasting = matches!(
+        dependency.state,
+        State::Ready | State::Available | State::Complete
+    );
+    is_job && lasting && dependency.health.is_empty()
 }
 
 /// What a Job is that is not there, while nobody can say whether it is remembered.

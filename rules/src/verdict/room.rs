@@ -15,7 +15,7 @@ use crate::judged::Reason;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Conditions;
 use crate::lookup::Lookup;
-use crate::object::{controller_of, group_kind};
+use crate::object::{controller_of, group_kind, name};
 use crate::selector::Selector;
 use amount::{Amount, requested};
 use serde_json::Value;
@@ -148,10 +148,6 @@ fn may_be_lack(reason: Reason) -> bool {
 pub(super) fn is_at_its_gate(pod: &Value) -> bool {
     let open = matches!(Gate::of(pod), Gate::Passed { .. });
     gate::is_pending(pod) && !open && pod["spec"]["nodeName"].is_string()
-}
-
-fn name(object: &Value) -> &str {
-    object["metadata"]["name"].as_str().unwrap_or_default()
 }
 
 impl Homeless {

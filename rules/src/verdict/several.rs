@@ -46,11 +46,21 @@ impl Part {
 pub(super) fn all(parts: &[Part], needed: usize, state: State) -> Judged {
     let (met, total) = (met(parts), parts.len());
     let mut count = format!("{met} of {total} {}", state.word());
+    let is_gone = |part: &&Part| part.judged.reason == Reason::Remembered;
+    let gone = parts.iter().filter(is_gone).count();
+    if gone > 0 {
+        count = format!("{count}, {gone} of them remembered");
+    }
     if met >= needed {
+        let reason = if gone > 0 && gone == total {
+            Reason::Remembered
+        } else {
+            Reason::Satisfied
+        };
         return Judged {
             satisfied: true,
             status: Status::Current,
-            reason: Reason::Satisfied,
+            reason,
             message: count,
         };
     }

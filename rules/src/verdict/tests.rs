@@ -7,6 +7,7 @@ mod never;
 mod node;
 mod owners;
 mod part;
+mod remembered;
 mod revision;
 mod room;
 mod ruling;
@@ -21,12 +22,13 @@ use crate::holder::{Holder, Wave};
 use crate::judged::Reason;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
-use crate::memory::CompletedJob;
+use crate::memory::{self, CompletedJob};
 use crate::scope::{self, Scope};
 use crate::selector::Selector;
 use crate::world::{Objects, Pending};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The objects, and what can be said of the kinds that have none.
 struct Cluster {
@@ -36,7 +38,9 @@ struct Cluster {
     custom: Vec<(Kind, bool)>,
     active: Result<Option<Timestamp>, Unavailable>,
     pending: Pending,
-    /// Why nobody can say what is remembered.
+    /// What is remembered of Jobs, by the keys of the ConfigMap.
+    memory: BTreeMap<String, String>,
+    /// Why nobody can say that.
     forgotten: Option<Unavailable>,
 }
 
@@ -48,6 +52,7 @@ impl Cluster {
             custom: Vec::new(),
             active: Ok(None),
             pending: Pending::NotFollowed,
+            memory: remembered::one("gone", None),
             forgotten: None,
         }
     }
@@ -144,16 +149,21 @@ impl World for Cluster {
         if let Some(why) = self.forgotten {
             return Lookup::Unavailable(why);
         }
-        let uid = "u1".to_owned();
-        let known = CompletedJob {
-            uid,
-            created: 0,
-            completed: 60,
-            revision: Some("1".to_owned()),
-        };
-        ((namespace, name) == ("shop", "gone"))
-            .then_some(known)
-            .into()
+        let entry = self.memory.get(&memory::job_key(namespace, name));
+        entry.and_then(|text| memory::read(text)).into()
+    }
+
+    fn completed_jobs(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>> {
+        if let Some(why) = self.forgotten {
+            return Lookup::Unavailable(why);
+        }
+        let entries = self.memory.iter();
+        let texts = entries.map(|(key, text)| (key.as_str(), text.as_str()));
+        Lookup::Found(memory::selected(texts, namespace, selector))
     }
 
     fn has_passed(&self, _: &str) -> Lookup<bool> {

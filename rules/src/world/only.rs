@@ -11,6 +11,7 @@ use crate::selector::Selector;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Objects, and the certainty that there is nothing else: no plan, no holder of a slot, no pod without a node. The fields say
 /// what a test may want otherwise.
@@ -101,6 +102,10 @@ impl<T: Objects> World for Only<T> {
 
     fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {
         self.completed_job.clone()
+    }
+
+    fn completed_jobs(&self, _: &str, _: &Selector) -> Lookup<BTreeMap<String, CompletedJob>> {
+        Lookup::Found(BTreeMap::new())
     }
 
     fn has_passed(&self, _: &str) -> Lookup<bool> {

@@ -138,7 +138,7 @@ fn case(reason: Reason) -> Shown {
     Shown::By(match reason {
         Reason::Satisfied => on("configmap/go", [config_map("go")]),
         Reason::OptionalNotFound => on("- {kind: ConfigMap, name: go, optional: true}", []),
-        Reason::Remembered => on("job/remembered", []),
+        Reason::Remembered => on("- job/remembered\n- {kind: Job, selector: app=seed}", []),
         Reason::NotFound => on("configmap/go", []),
         Reason::Terminating => {
             deployment_a(json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}))
@@ -339,7 +339,7 @@ fn installation() -> Vec<Value> {
     rules.extend(["widgets", "gauges"].map(|it| follow("example.com", it)));
     rules.push(follow("authentication.k8s.io", "tokenreviews"));
     rules.push(follow("events.k8s.io", "events"));
-    let remembered = json!({"uid": "u", "created": 0, "completed": 60}).to_string();
+    let remembered = json!({"uid": "u", "created": 0, "completed": 60, "labels": {"app": "seed"}});
     let holder = json!({"group": "batch", "kind": "Job", "name": "first", "uid": "first", "revision": "first", "pods_of": "first", "most": 1});
     let scope = json!({"namespace": namespace(Reason::NoSlot), "name": "r"});
     let held = json!({"scope": scope, "weight": 0, "holders": [holder]}).to_string();
@@ -369,7 +369,7 @@ fn installation() -> Vec<Value> {
         home(
             "ConfigMap",
             "sluice-memory",
-            json!({"data": {format!("job.{}.remembered", namespace(Reason::Remembered)): remembered}}),
+            json!({"data": {format!("job.{}.remembered", namespace(Reason::Remembered)): remembered.to_string()}}),
         ),
         home("ConfigMap", "sluice-slots", json!({"data": {"one": held}})),
         home(

@@ -1,7 +1,8 @@
 //! Entries that mean several objects, or only some of them.
 
 use harness::cluster::{
-    Manifest, Namespace, config_map, daemon_set, deployment, job, pod, with_namespace,
+    LIMIT, Manifest, Namespace, await_until, config_map, daemon_set, deployment, job, pod,
+    with_namespace,
 };
 use serde_json::json;
 
@@ -184,6 +185,44 @@ async fn of_selected_jobs_only_the_fresh_ones_count() {
 
         ns.apply([seed("new")]).await.ok();
         api.starts().await; // the old one holds nobody back
+    })
+    .await;
+}
+
+/// Nobody knows a Job's name beforehand, and it is removed as soon as it is complete.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_removed_job_that_a_selector_found_goes_on_counting() {
+    with_namespace("gone-jobs", async |ns| {
+        let brief = |it: Manifest| it.with("/spec/ttlSecondsAfterFinished", 0);
+        let seeded = |name: &str| deployment(name).depends_on("- {kind: Job, selector: tier=seed}");
+        let first = brief(job("seed-1").with(TIER, "seed"));
+        ns.apply([seeded("api"), first]).await.ok();
+        let old = ns.pod_of("api").await;
+        old.starts().await;
+        await_until("job/seed-1 is removed", LIMIT, async || {
+            match ns.look.find("job/seed-1").await {
+                None => Ok(()),
+                Some(job) => Err(format!("{:#}", job["status"])),
+            }
+        })
+        .await;
+
+        ns.apply([seeded("late")]).await.ok();
+        ns.pod_of("late").await.starts().await;
+        let patch = json!({"spec": {"template": {"metadata": {"labels": {"release": "2"}}}}});
+        ns.patch("deployment/api", &patch).await;
+        ns.next_pod_of("api", &old).await.starts().await;
+
+        // Another that is there has to complete as well.
+        ns.apply([brief(suspended("seed-2"))]).await.ok();
+        ns.apply([seeded("later")]).await.ok();
+        let later = ns.pod_of("later").await;
+        later
+            .waits_for("Job[tier=seed]", "JobSuspended: 1 of 2 ready")
+            .await;
+        resume(ns, "seed-2").await;
+        later.starts().await;
     })
     .await;
 }

@@ -11,7 +11,10 @@ use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::memory::{self as entry, CompletedJob, Passed, job_key, passed_key};
 use rules::object::{controller_of, created};
+use rules::selector::Selector;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -19,6 +22,8 @@ use tokio::sync::Notify;
 
 /// Entries of each sort; beyond it the oldest go. Together they stay well below the 1 MiB of a ConfigMap.
 const MOST: usize = 2_500;
+/// As long as this, in bytes, the labels of all Jobs may be together; beyond it the oldest are known by their names alone.
+const LABELS: usize = 200_000;
 
 /// Options to write, or to remove.
 pub(crate) type Changes = BTreeMap<String, Option<String>>;
@@ -82,8 +87,16 @@ impl Memory {
         entry::read(known.held.get(&job_key(namespace, name))?)
     }
 
+    /// The Jobs of a namespace that were seen complete and that the selector selects, by their names.
+    pub fn selected(&self, namespace: &str, selector: &Selector) -> BTreeMap<String, CompletedJob> {
+        let known = self.read();
+        let entries = known.held.iter();
+        let texts = entries.map(|(key, text)| (key.as_str(), text.as_str()));
+        entry::selected(texts, namespace, selector)
+    }
+
     /// A Job was added or changed: a completed one is remembered, and one that is not yet makes an older one of its
-    /// name forgotten. A controller's Jobs (a CronJob's) are not: nobody names them in a list, and they are many.
+    /// name forgotten. A controller's Jobs (a CronJob's) are not: they are many, and the next one is never far.
     pub fn saw_job(&self, job: &Value) {
         if controller_of(job).is_some() {
             return;
@@ -174,30 +187,49 @@ impl Memory {
             .retain(|key, value| changes.get(key) != Some(value));
     }
 
-    /// Removes the revisions whose owner `is_gone`, and the oldest entries of a sort that has too many.
+    /// Removes the revisions whose owner `is_gone`, and the oldest of what there is too much of.
     pub(crate) fn prune(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
-        let entries = self.read().held.clone();
-        let (passed, jobs): (Vec<_>, Vec<_>) =
-            entries.iter().partition(|(key, _)| entry::is_passed(key));
-        let read =
-            |(key, text): &(&String, &String)| Some(((*key).clone(), entry::read::<Passed>(text)?));
+        self.prune_revisions(is_gone);
+        self.prune_jobs();
+    }
+
+    fn prune_revisions(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
         let mut kept = Vec::new();
-        for (key, passed) in passed.iter().filter_map(read) {
+        for (key, passed) in self.all::<Passed>(entry::is_passed) {
             if is_gone(&key, &passed) {
                 self.write(key, None);
             } else {
                 kept.push((passed.at, key));
             }
         }
-        let age = |(key, text): &(&String, &String)| {
-            Some((entry::read::<CompletedJob>(text)?.completed, (*key).clone()))
-        };
-        for mut sort in [kept, jobs.iter().filter_map(age).collect()] {
-            sort.sort();
-            let excess = sort.len().saturating_sub(MOST);
-            sort.drain(..excess)
-                .for_each(|(_, key)| self.write(key, None));
+        kept.sort();
+        let excess = kept.len().saturating_sub(MOST);
+        kept.drain(..excess)
+            .for_each(|(_, key)| self.write(key, None));
+    }
+
+    fn prune_jobs(&self) {
+        let mut jobs = self.all::<CompletedJob>(|key| !entry::is_passed(key));
+        jobs.sort_by_key(|(_, job)| Reverse(job.completed));
+        let mut length = 0;
+        for (newer, (key, job)) in jobs.into_iter().enumerate() {
+            length += job.length_of_labels();
+            if newer >= MOST {
+                self.write(key, None);
+            } else if length > LABELS && job.labels.is_some() {
+                let labels = None;
+                self.write(key, entry::text(&CompletedJob { labels, ..job }));
+            }
         }
+    }
+
+    /// The entries whose keys are wanted, but for those that this version cannot read.
+    fn all<T: DeserializeOwned>(&self, wanted: impl Fn(&str) -> bool) -> Vec<(String, T)> {
+        let known = self.read();
+        let entries = known.held.iter().filter(|(key, _)| wanted(key));
+        entries
+            .filter_map(|(key, text)| Some((key.clone(), entry::read(text)?)))
+            .collect()
     }
 }
 

@@ -18,6 +18,7 @@ use rules::selector::Selector;
 use rules::world::{Objects, Pending, World};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -320,6 +321,18 @@ impl World for View {
             Some(job) => Lookup::Found(job),
             None if self.memory().is_loaded() => Lookup::NotFound,
             None => Lookup::Unavailable(Unavailable::Syncing),
+        }
+    }
+
+    fn completed_jobs(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>> {
+        if self.memory().is_loaded() {
+            Lookup::Found(self.memory().selected(namespace, selector))
+        } else {
+            Lookup::Unavailable(Unavailable::Syncing)
         }
     }
 

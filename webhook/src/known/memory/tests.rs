@@ -41,6 +41,34 @@ fn a_completed_job_is_remembered_until_a_newer_one_of_its_name_comes() {
 }
 
 #[test]
+fn a_completed_job_is_found_by_the_labels_that_it_had() {
+    let labelled = |labels: Value| {
+        let mut job = job("a", true);
+        job["metadata"]["labels"] = labels;
+        job
+    };
+    let found = |memory: &Memory, namespace: &str| -> Vec<String> {
+        let jobs = memory.selected(namespace, &Selector::label("app", "shop"));
+        jobs.into_keys().collect()
+    };
+    let memory = Memory::default();
+    memory.saw_job(&labelled(json!({"app": "shop", "zone": "a"})));
+    assert_eq!(found(&memory, "shop"), ["migrate"]);
+    assert_eq!(found(&memory, "sho"), Vec::<String>::new());
+
+    let later = Memory::default();
+    later.learn(memory.read().held.clone());
+    assert_eq!(found(&later, "shop"), ["migrate"], "by another replica too");
+    later.saw_job(&labelled(json!({"app": "other"})));
+    assert_eq!(found(&later, "shop"), Vec::<String>::new());
+
+    let long = "x".repeat(3_000);
+    memory.saw_job(&labelled(json!({"app": "shop", "long": long})));
+    assert_eq!(found(&memory, "shop"), Vec::<String>::new(), "too long");
+    assert!(memory.completed("shop", "migrate").is_some());
+}
+
+#[test]
 fn the_jobs_of_a_controller_are_not_remembered() {
     let memory = Memory::default();
     let mut nightly = job("a", true);
@@ -99,6 +127,32 @@ fn the_oldest_go_when_there_are_too_many() {
         .map(|(key, value)| key.len() + value.len())
         .sum();
     assert!(size < 500_000, "{size}");
+}
+
+#[test]
+fn the_labels_of_the_oldest_jobs_go_when_there_are_too_many() {
+    let memory = Memory::default();
+    let long = "x".repeat(900);
+    let many = LABELS / 1_000;
+    for number in 0..many + 50 {
+        let mut job = job("a", true);
+        job["metadata"]["name"] = json!(format!("migrate-{number:03}"));
+        job["metadata"]["labels"] = json!({"app": "shop", "long": long});
+        job["status"]["completionTime"] = json!(format!(
+            "2026-01-01T{:02}:{:02}:00Z",
+            number / 60,
+            number % 60
+        ));
+        memory.saw_job(&job);
+    }
+    memory.prune(|_, _| false);
+    let found = memory.selected("shop", &Selector::label("app", "shop"));
+    let newest = format!("migrate-{:03}", many + 49);
+    assert!(found.contains_key(&newest) && !found.contains_key("migrate-000"));
+    assert!(found.len() >= many, "{}", found.len());
+    assert!(memory.completed("shop", "migrate-000").is_some());
+    let length: usize = found.values().map(CompletedJob::length_of_labels).sum();
+    assert!(length <= LABELS, "{length}");
 }
 
 /// A Job of that UID, made at this minute, complete or not.

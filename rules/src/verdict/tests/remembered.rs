@@ -1,0 +1,142 @@
+//! Jobs that a selector found, and that are gone.
+
+use super::selection::{failed_job, job, told};
+use super::*;
+
+/// Made at the epoch, complete a minute later, of revision 1, with these labels.
+pub(super) fn one(name: &str, labels: Option<&[(&str, &str)]>) -> BTreeMap<String, String> {
+    let text = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    let job = CompletedJob {
+        uid: "u1".to_owned(),
+        created: 0,
+        completed: 60,
+        revision: Some("1".to_owned()),
+        labels: labels.map(|labels| labels.iter().map(text).collect()),
+    };
+    BTreeMap::from([(memory::job_key("shop", name), memory::text(&job).unwrap())])
+}
+
+const SEED: Option<&[(&str, &str)]> = Some(&[("app", "seed"), ("tier", "back")]);
+
+/// What is there, and a Job that is not: `seed-1`.
+fn after(objects: Vec<Value>) -> Cluster {
+    Cluster {
+        memory: one("seed-1", SEED),
+        ..Cluster::of(objects)
+    }
+}
+
+fn seeds(more: &str) -> Value {
+    pod(&format!("- {{kind: Job, selector: app=seed{more}}}"))
+}
+
+#[test]
+fn a_job_that_a_selector_found_goes_on_counting() {
+    assert_eq!(
+        told(&seeds(""), &after(vec![])),
+        "open Current Remembered: 1 of 1 ready, 1 of them remembered"
+    );
+    let next = |complete| after(vec![job("shop", "seed-2", "seed", complete)]);
+    assert_eq!(
+        told(&seeds(""), &next(true)),
+        "open Current Satisfied: 2 of 2 ready, 1 of them remembered"
+    );
+    assert_eq!(
+        told(&seeds(""), &next(false)),
+        "wait InProgress JobNotComplete: 1 of 2 ready, 1 of them remembered; seed-2: Job in progress. success:0, active: 1, failed: 0"
+    );
+    for min in [", min: 1", ", min: 50%"] {
+        assert_eq!(reasons(&seeds(min), &next(false)), [Reason::Satisfied]);
+    }
+    let failed = after(vec![failed_job("seed-2", "seed")]);
+    assert_eq!(reasons(&seeds(""), &failed), [Reason::JobFailed]);
+    for state in ["present", "started"] {
+        let pod = seeds(&format!(", state: {state}"));
+        assert_eq!(reasons(&pod, &after(vec![])), [Reason::NotFound]);
+    }
+}
+
+#[test]
+fn a_job_that_is_there_speaks_for_itself() {
+    let running = after(vec![job("shop", "seed-1", "seed", false)]);
+    assert_eq!(
+        told(&seeds(", min: 1"), &running),
+        "wait InProgress JobNotComplete: 0 of 1 ready; seed-1: Job in progress. success:0, active: 1, failed: 0"
+    );
+}
+
+#[test]
+fn what_is_remembered_is_selected_by_the_labels_that_it_had() {
+    let ask = |selector: &str, memory: BTreeMap<String, String>| {
+        let cluster = Cluster {
+            memory,
+            ..Cluster::of(vec![])
+        };
+        let pod = pod(&format!("- {{kind: Job, selector: '{selector}'}}"));
+        reasons(&pod, &cluster)
+    };
+    for (selector, expected) in [
+        ("app=seed,tier=back", Reason::Remembered),
+        ("tier", Reason::Remembered),
+        ("app in (seed,other)", Reason::Remembered),
+        ("app=seed,!zone", Reason::Remembered),
+        ("app=seed,zone notin (a)", Reason::Remembered),
+        ("app=other", Reason::NotFound),
+        ("app=seed,!tier", Reason::NotFound),
+        ("app=seed,tier!=back", Reason::NotFound),
+        ("app=seed,zone", Reason::NotFound),
+    ] {
+        assert_eq!(ask(selector, one("seed-1", SEED)), [expected], "{selector}");
+        let unknown = ask(selector, one("seed-1", None));
+        assert_eq!(unknown, [Reason::NotFound], "{selector}");
+    }
+    let elsewhere = BTreeMap::from([(
+        memory::job_key("data", "seed-1"),
+        one("seed-1", SEED).into_values().next().unwrap(),
+    )]);
+    assert_eq!(ask("app=seed", elsewhere), [Reason::NotFound]);
+}
+
+#[test]
+fn what_is_remembered_is_held_to_revision_and_namespace() {
+    let of = |mut pod: Value, revision: &str| {
+        pod["metadata"]["annotations"]["sluice.dev/revision"] = json!(revision);
+        pod
+    };
+    let reason = |pod: &Value| reasons(pod, &after(vec![]));
+    assert_eq!(reason(&of(seeds(""), "1")), [Reason::Remembered]);
+    assert_eq!(reason(&of(seeds(""), "2")), [Reason::NotFound]);
+    let made = |at: &str| {
+        let mut pod = seeds(", fresh: true");
+        pod["metadata"]["creationTimestamp"] = json!(at);
+        pod
+    };
+    assert_eq!(reason(&made("1970-01-01T00:00:00Z")), [Reason::Remembered]);
+    assert_eq!(reason(&made("1970-01-01T00:00:01Z")), [Reason::NotFound]);
+
+    let mut anew = home();
+    anew["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:01Z");
+    assert_eq!(reasons(&seeds(""), &after(vec![anew])), [Reason::NotFound]);
+}
+
+#[test]
+fn what_is_there_needs_no_memory_and_nothing_is_not_found_without_one() {
+    let with = |objects: Vec<Value>, why: Unavailable| Cluster {
+        forgotten: Some(why),
+        ..after(objects)
+    };
+    for (why, expected) in [
+        (Unavailable::Syncing, Reason::Syncing),
+        (Unavailable::Stale, Reason::Stale),
+        (Unavailable::Hidden, Reason::NotFound),
+    ] {
+        for more in ["", ", optional: true"] {
+            assert_eq!(reasons(&seeds(more), &with(vec![], why)), [expected]);
+        }
+        let done = vec![job("shop", "seed-2", "seed", true)];
+        assert_eq!(reasons(&seeds(""), &with(done, why)), [Reason::Satisfied]);
+    }
+    let deployments = pod("- {kind: Deployment, selector: app=seed, optional: true}");
+    let syncing = with(vec![], Unavailable::Syncing);
+    assert_eq!(reasons(&deployments, &syncing), [Reason::OptionalNotFound]);
+}
