@@ -22,9 +22,9 @@ const DRIFT: i32 = 2_000;
 
 /// The clock of this process, corrected by what the API server says. Clones share what was learnt.
 #[derive(Clone)]
-pub struct Clock(Arc<Local>);
+pub struct Clock(Arc<Corrected>);
 
-struct Local {
+struct Corrected {
     local: Box<dyn Fn() -> Timestamp + Send + Sync>,
     learnt: Mutex<Option<Learnt>>,
     offset: Gauge<f64, AtomicU64>,
@@ -47,7 +47,7 @@ struct Bounds {
 impl Clock {
     /// A clock that goes by `local` until the API server says otherwise.
     pub fn new(local: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Local {
+        Self(Arc::new(Corrected {
             local: Box::new(local),
             learnt: Mutex::default(),
             offset: Gauge::default(),
