@@ -18,10 +18,10 @@
 //! * dependent, health
 //! * plan, profile
 //! * world
-//! * holder
+//! * holder, memory
 //! * readiness, scope
 //! * annotation, edges
-//! * dependency, judged, kept, memory
+//! * dependency, judged, kept
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, keys, kstatus, lookup, quantity, selector, suggest, terms, text
 //!

@@ -1,6 +1,7 @@
 //! What is remembered of objects that are gone, as keys and values of a ConfigMap: Jobs that completed, and revisions whose
 //! gate has opened once. The controller writes it; whoever judges as it does reads it.
 
+use crate::scope::Scope;
 use crate::selector::Selector;
 use crate::{job, object};
 use jiff::Timestamp;
@@ -11,8 +12,10 @@ use std::collections::BTreeMap;
 
 const PASSED: &str = "passed.";
 const JOB: &str = "job.";
-/// As long as this, in bytes, the labels of a Job may be to be remembered: whoever makes Jobs fills the ConfigMap.
-const LONGEST: usize = 2_048;
+/// As long as this, in bytes, an entry may be: whoever makes Jobs fills the ConfigMap.
+const LONGEST: usize = 4_096;
+/// The same of a Job's labels.
+const LONGEST_LABELS: usize = 2_048;
 
 /// A Job that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +29,9 @@ pub struct CompletedJob {
     /// The value of `sluice.dev/revision`, for dependents in lockstep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+    /// The release that it belonged to; also `None` where the version that wrote this did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     /// All of its labels, since nobody knows which of them the selectors to come will name. `None` where they were too long, or
     /// the version that wrote this kept none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,7 +95,8 @@ pub fn completed(job: &Value) -> Option<CompletedJob> {
         created,
         completed: time("/status/completionTime").map_or(created, Timestamp::as_second),
         revision: object::carried(job).map(ToOwned::to_owned),
-        labels: Some(labels(job)).filter(|labels| length(labels) <= LONGEST),
+        scope: Scope::of(job),
+        labels: Some(labels(job)).filter(|labels| length(labels) <= LONGEST_LABELS),
     })
 }
 
@@ -129,7 +136,8 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
-/// An entry as a value of the ConfigMap.
+/// An entry as a value of the ConfigMap; `None` for one that is too long.
 pub fn text(entry: &impl Serialize) -> Option<String> {
-    serde_json::to_string(entry).ok()
+    let text = serde_json::to_string(entry).ok();
+    text.filter(|text| text.len() <= LONGEST)
 }

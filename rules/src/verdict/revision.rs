@@ -37,7 +37,7 @@ impl<'a> Mark<'a> {
             carried: job.revision.as_deref(),
             made: Timestamp::from_second(job.created).ok(),
             written: None,
-            scope: None,
+            scope: job.scope.clone(),
         }
     }
 }

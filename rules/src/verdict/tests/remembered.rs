@@ -4,16 +4,24 @@ use super::selection::{failed_job, job, told};
 use super::*;
 
 /// Made at the epoch, complete a minute later, of revision 1, with these labels.
-pub(super) fn one(name: &str, labels: Option<&[(&str, &str)]>) -> BTreeMap<String, String> {
+fn complete(labels: Option<&[(&str, &str)]>) -> CompletedJob {
     let text = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-    let job = CompletedJob {
+    CompletedJob {
         uid: "u1".to_owned(),
         created: 0,
         completed: 60,
         revision: Some("1".to_owned()),
+        scope: None,
         labels: labels.map(|labels| labels.iter().map(text).collect()),
-    };
-    BTreeMap::from([(memory::job_key("shop", name), memory::text(&job).unwrap())])
+    }
+}
+
+fn stored(name: &str, job: &CompletedJob) -> BTreeMap<String, String> {
+    BTreeMap::from([(memory::job_key("shop", name), memory::text(job).unwrap())])
+}
+
+pub(super) fn one(name: &str, labels: Option<&[(&str, &str)]>) -> BTreeMap<String, String> {
+    stored(name, &complete(labels))
 }
 
 const SEED: Option<&[(&str, &str)]> = Some(&[("app", "seed"), ("tier", "back")]);
@@ -113,6 +121,25 @@ fn what_is_remembered_is_held_to_revision_and_namespace() {
     };
     assert_eq!(reason(&made("1970-01-01T00:00:00Z")), [Reason::Remembered]);
     assert_eq!(reason(&made("1970-01-01T00:00:01Z")), [Reason::NotFound]);
+
+    // Another release's revisions are none of the dependent's.
+    let theirs = CompletedJob {
+        scope: Some(Scope {
+            namespace: "shop".to_owned(),
+            name: "theirs".to_owned(),
+            kept_in: None,
+        }),
+        ..complete(SEED)
+    };
+    let cluster = Cluster {
+        memory: stored("seed-1", &theirs),
+        ..Cluster::of(vec![])
+    };
+    let mut ours = of(seeds(""), "2");
+    ours["metadata"]["annotations"]["sluice.dev/scope"] = json!("ours");
+    assert_eq!(reasons(&ours, &cluster), [Reason::Remembered]);
+    ours["metadata"]["annotations"]["sluice.dev/scope"] = json!("theirs");
+    assert_eq!(reasons(&ours, &cluster), [Reason::NotFound]);
 
     let mut anew = home();
     anew["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:01Z");

@@ -69,6 +69,16 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
 }
 
 #[test]
+fn what_would_fill_the_config_map_is_not_remembered() {
+    let memory = Memory::default();
+    let mut long = job("a", true);
+    long["metadata"]["annotations"] = json!({"sluice.dev/revision": "x".repeat(5_000)});
+    memory.saw_job(&long);
+    assert_eq!(memory.completed("shop", "migrate"), None);
+    assert!(memory.unwritten().is_empty());
+}
+
+#[test]
 fn the_jobs_of_a_controller_are_not_remembered() {
     let memory = Memory::default();
     let mut nightly = job("a", true);
