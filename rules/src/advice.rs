@@ -11,7 +11,7 @@ pub use limits::is_for_windows;
 pub use target::too_late;
 
 use crate::annotation::{self, GatePosition};
-use crate::dependency::{Dependency, ObjectRef, Reference, Selection};
+use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection};
 use crate::installer::Installer;
 use crate::keys;
 use crate::kinds::Kind;
@@ -67,6 +67,13 @@ pub enum Advice {
         theirs: i64,
         /// The sync wave of the dependent.
         own: i64,
+    },
+    /// A sub-chart is in another namespace than the one in which the entry looks.
+    PartElsewhere {
+        /// What it is called.
+        subchart: String,
+        /// Where it is.
+        namespace: String,
     },
     /// A Job goes away after its end.
     Removed {
@@ -153,6 +160,10 @@ pub trait Seen: fmt::Debug {
     /// Who serves a Service that a workload names, the workload itself apart.
     fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served;
 
+    /// The other namespaces in which the workload's release has objects of a sub-chart of which it has none in its own, as far
+    /// as they may be told.
+    fn elsewhere(&self, from: &Workload<'_>, part: &Part) -> Vec<String>;
+
     /// Whether the API server has forbidden sluice to watch the kind.
     fn is_forbidden(&self, kind: &Kind) -> bool;
 
@@ -230,6 +241,10 @@ impl Seen for () {
         Served::Unknown
     }
 
+    fn elsewhere(&self, _: &Workload<'_>, _: &Part) -> Vec<String> {
+        Vec::new()
+    }
+
     fn is_forbidden(&self, _: &Kind) -> bool {
         false
     }
@@ -270,6 +285,7 @@ impl Advice {
             Self::RunsBefore { .. } => "RunsBefore",
             Self::LaterHook { .. } => "LaterHook",
             Self::LaterWave { .. } => "LaterWave",
+            Self::PartElsewhere { .. } => "PartElsewhere",
             Self::Removed { .. } => "Removed",
             Self::NoSelector(_) => "NoSelector",
             Self::NoPods(_) => "NoPods",

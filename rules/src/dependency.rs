@@ -79,7 +79,8 @@ pub struct Selection {
 pub struct Parts {
     /// Which part.
     pub part: Part,
-    /// Where the release is, as the user wrote it; the other parts are of the dependent's own scope.
+    /// Where it is, as the user wrote it: a release, or a sub-chart of the dependent's own release. A group is of the dependent's
+    /// own scope.
     pub namespace: Option<String>,
     /// How many of them must be satisfied; `None` for all.
     pub min: Option<Min>,

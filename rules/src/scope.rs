@@ -4,7 +4,7 @@
 //! elsewhere must not be able to hold back, or to look into, a release that is not theirs.
 
 use crate::annotation;
-use crate::dependency::Part;
+use crate::dependency::{Part, Parts};
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::object::{controller_of, created, group_kind, said};
@@ -246,6 +246,22 @@ pub fn chart(object: &Value) -> Option<&str> {
 /// `app.kubernetes.io/name`
 pub fn app(object: &Value) -> Option<&str> {
     object["metadata"]["labels"]["app.kubernetes.io/name"].as_str()
+}
+
+impl Parts {
+    /// Whether the objects of another scope may be in this part, as a dependent of scope `own` means it.
+    ///
+    /// Of a release its name is enough. Of the dependent's own scope everything that tells it from others is known; in another
+    /// namespace that is the installation that made both.
+    pub fn is_of(&self, own: Option<&Scope>, other: Option<&Scope>) -> bool {
+        match (&self.part, &self.namespace) {
+            (Part::Release(name), _) => other.is_some_and(|other| other.name == *name),
+            (Part::SubChart(_), Some(_)) => own
+                .zip(other)
+                .is_some_and(|(own, other)| own.is_of_release(other)),
+            (Part::SubChart(_) | Part::Group(_), _) => own.is_none() || own == other,
+        }
+    }
 }
 
 impl Part {

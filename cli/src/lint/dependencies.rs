@@ -112,6 +112,11 @@ fn of_part(
     }
     let found = graph.part(from, parts);
     let told = match &parts.part {
+        Part::SubChart(_) if parts.namespace.is_some() => {
+            "of which these objects have none there: it waits until there is one"
+        }
+        // Advice says where.
+        Part::SubChart(_) if !graph.elsewhere(from, &parts.part).is_empty() => return None,
         // One that is switched off holds nobody back.
         Part::SubChart(_) => {
             "of which these objects have none: a sub-chart that stays away is not waited for; check the spelling"

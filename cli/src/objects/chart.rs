@@ -4,6 +4,7 @@ use crate::input;
 use crate::manifest::Entries;
 use crate::offline;
 use anyhow::{Context, Result, bail, ensure};
+use rules::keys;
 use rules::kinds::Kind;
 use rules::scope;
 use serde_json::{Value, json};
@@ -25,9 +26,6 @@ pub(crate) struct Chart {
 }
 
 const FILE: &str = "Chart.yaml";
-
-/// The annotation in which Helm writes the release of an object.
-const RELEASE: &str = "meta.helm.sh/release-name";
 
 /// Whether a folder holds a chart.
 pub(super) fn is_chart(path: &Path) -> bool {
@@ -79,7 +77,7 @@ impl Chart {
         self.namespace.as_deref().unwrap_or("default")
     }
 
-    /// Adds what an installation adds and `helm template` leaves out: the namespace, and (except on hooks) the annotation
+    /// Adds what an installation adds and `helm template` leaves out: the namespace, and (except on hooks) the annotations
     /// with the release.
     pub(super) fn install(&self, folder: &Path, object: &mut Value) -> Result<()> {
         let release = self.release(folder)?;
@@ -100,7 +98,9 @@ impl Chart {
                 *annotations = json!({});
             }
             if let Some(annotations) = annotations.as_object_mut() {
-                annotations.insert(RELEASE.to_owned(), release.into());
+                annotations.insert(keys::RELEASE_NAME.to_owned(), release.into());
+                let home = self.namespace().into();
+                annotations.insert(keys::RELEASE_NAMESPACE.to_owned(), home);
             }
         }
         Ok(())

@@ -143,10 +143,7 @@ impl<'a> Graph<'a> {
         if matches!(parts.part, Part::SubChart(_)) && own.is_none() {
             return Vec::new();
         }
-        let is_of_scope = |object: &Object| match &parts.part {
-            Part::Release(name) => object.scope.as_ref().is_some_and(|it| it.name == *name),
-            Part::Group(_) | Part::SubChart(_) => own.is_none() || object.scope.as_ref() == own,
-        };
+        let is_of_scope = |object: &Object| parts.is_of(own, object.scope.as_ref());
         let namespace = self.namespace(from, parts.namespace.as_ref());
         let counted = self.counted.get(namespace).into_iter().flatten();
         let mut found: Vec<usize> = counted
@@ -162,6 +159,23 @@ impl<'a> Graph<'a> {
             part.holds_exactly(&self.objects[*at].value)
         });
         found
+    }
+
+    /// The other namespaces in which the release of `from` has objects of a sub-chart, where it has none in its own.
+    pub(crate) fn elsewhere(&self, from: usize, part: &Part) -> Vec<String> {
+        let within = |namespace: Option<&str>| Parts {
+            part: part.clone(),
+            namespace: namespace.map(str::to_owned),
+            min: None,
+        };
+        if !self.part(from, &within(None)).is_empty() {
+            return Vec::new();
+        }
+        let mut namespaces: Vec<&str> = self.counted.keys().copied().collect();
+        namespaces.sort_unstable();
+        let holds = |namespace: &&str| !self.part(from, &within(Some(namespace))).is_empty();
+        let found = namespaces.into_iter().filter(holds);
+        found.map(str::to_owned).collect()
     }
 
     /// The objects of a scope that weigh less, the heaviest first.

@@ -22,6 +22,14 @@ impl fmt::Display for Advice {
                 out,
                 "{dependency} selects no pod of these objects, and without an endpoint it is never ready; correct its selector"
             ),
+            Self::PartElsewhere {
+                subchart,
+                namespace,
+            } => write!(
+                out,
+                "subchart/{subchart} of its release is in namespace {namespace}, and nobody looks for it there, so it is not \
+                 waited for; write {namespace}/subchart/{subchart}"
+            ),
             Self::Removed {
                 dependency,
                 removal,

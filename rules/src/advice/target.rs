@@ -1,7 +1,7 @@
 //! What a dependency is, or what becomes of it.
 
 use super::{Advice, Removal, Seen, Served, Target, Workload, is_here, is_itself};
-use crate::dependency::{Dependency, ObjectRef, Reference, Selection, State};
+use crate::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection, State};
 use crate::installer::{self, Late};
 use crate::kinds::Kind;
 use crate::lookup::Lookup;
@@ -23,8 +23,9 @@ pub(super) fn of(
     let (kind, namespace) = match &dependency.reference {
         Reference::Object(it) => (&it.kind, it.namespace.as_ref()),
         Reference::Selected(it) => (&it.kind, it.namespace.as_ref()),
+        Reference::Part(it) => return of_part(workload, it, known),
         // Of several one of the others may do.
-        Reference::Any(_) | Reference::Part(_) => return Vec::new(),
+        Reference::Any(_) => return Vec::new(),
     };
     if known.is_forbidden(kind) {
         return vec![Advice::KindForbidden(kind.clone())];
@@ -44,6 +45,19 @@ pub(super) fn of(
         Reference::Selected(selection) => asked.selected(selection),
         _ => Vec::new(),
     }
+}
+
+/// A sub-chart that is elsewhere counts as one that is no part of the release.
+fn of_part(workload: &Workload<'_>, parts: &Parts, known: &dyn Seen) -> Vec<Advice> {
+    let (Part::SubChart(subchart), None) = (&parts.part, &parts.namespace) else {
+        return Vec::new();
+    };
+    let namespaces = known.elsewhere(workload, &parts.part).into_iter();
+    let elsewhere = namespaces.map(|namespace| Advice::PartElsewhere {
+        subchart: subchart.clone(),
+        namespace,
+    });
+    elsewhere.collect()
 }
 
 /// What a workload asks of something.

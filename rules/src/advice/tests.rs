@@ -6,6 +6,7 @@ use serde_json::json;
 struct Cluster {
     objects: Vec<(&'static str, Value)>,
     served: Option<Served>,
+    elsewhere: &'static [&'static str],
     forbidden: Option<&'static str>,
     same_release: Option<bool>,
     /// Whether every kind is watched, so that what is not here is nowhere.
@@ -40,6 +41,10 @@ impl Seen for Cluster {
 
     fn served_by_others(&self, _: &Workload<'_>, _: &ObjectRef) -> Served {
         self.served.unwrap_or(Served::Unknown)
+    }
+
+    fn elsewhere(&self, _: &Workload<'_>, _: &Part) -> Vec<String> {
+        self.elsewhere.iter().map(ToString::to_string).collect()
     }
 
     fn is_forbidden(&self, kind: &Kind) -> bool {
@@ -412,4 +417,24 @@ fn the_place_of_the_gate_counts_on_the_template() {
     let missing = told(json!({}), at("after=fetsh"));
     assert_eq!(missing, Some("NoSuchInitContainer"));
     assert_eq!(told(json!({}), at("nonsense")), None, "refused elsewhere");
+}
+
+#[test]
+fn a_sub_chart_that_is_elsewhere_is_told_of_unless_the_entry_says_where() {
+    let known = Cluster {
+        elsewhere: &["data"],
+        ..Cluster::default()
+    };
+    assert_eq!(
+        told("subchart/postgresql", &known),
+        "subchart/postgresql of its release is in namespace data, and nobody looks for it there, so it is not waited for; \
+         write data/subchart/postgresql"
+    );
+    for list in [
+        "data/subchart/postgresql",
+        "group/postgresql",
+        "release/postgresql",
+    ] {
+        assert_eq!(told(list, &known), "", "{list}");
+    }
 }

@@ -67,10 +67,10 @@ pub enum Problem {
     )]
     ConfigGrammar(String),
     #[error(
-        "{word} {} is one of the dependent's own scope, so a namespace means nothing; write {word}/name",
-        Quoted(.name)
+        "group {} is one of the dependent's own scope, so a namespace means nothing; write group/name",
+        Quoted(.0)
     )]
-    NamespacedPart { word: &'static str, name: String },
+    NamespacedGroup(String),
     #[error("{0:?} is no kind; write \"{0}: name\"")]
     PartAsKind(&'static str),
     #[error(

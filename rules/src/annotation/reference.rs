@@ -27,16 +27,15 @@ pub(super) fn part(word: &str, name: &str) -> Result<Part, Flaw> {
     Ok(part)
 }
 
-/// The objects of a part; only of a release a namespace tells more.
+/// The objects of a part; of a group a namespace tells nothing.
 pub(super) fn parts(
     part: Part,
     namespace: Option<&str>,
     min: Option<Min>,
 ) -> Result<Reference, Flaw> {
     if let Some(namespace) = namespace {
-        if !matches!(part, Part::Release(_)) {
-            let (word, name) = (part.word(), part.name().to_owned());
-            return Err(Flaw::at(0, Problem::NamespacedPart { word, name }));
+        if let Part::Group(name) = part {
+            return Err(Flaw::at(0, Problem::NamespacedGroup(name)));
         }
         names::check("namespace", namespace, NameRule::Label)?;
     }

@@ -244,7 +244,7 @@ impl edges::Objects for Judge<'_> {
             return Vec::new();
         }
         let own = self.dependent.namespace.as_str();
-        self.found_in(&parts.part, own).unwrap_or_default()
+        self.found_in(parts, own).unwrap_or_default()
     }
 
     /// The first that is not ready, which is the one that holds the dependent back.

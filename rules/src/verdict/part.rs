@@ -30,8 +30,8 @@ impl Judge<'_> {
         if let Some(refusal) = refusal.flatten() {
             return (true, refusal);
         }
-        let judged = match self.found_in(&parts.part, namespace) {
-            Ok(found) if found.is_empty() => self.empty(&parts.part, dependency),
+        let judged = match self.found_in(parts, namespace) {
+            Ok(found) if found.is_empty() => self.empty(parts, dependency),
             Ok(found) => self.together(&found, parts, home, dependency),
             Err(judged) => judged,
         };
@@ -39,7 +39,8 @@ impl Judge<'_> {
     }
 
     /// The objects of a part, the dependent itself apart.
-    pub(super) fn found_in(&self, part: &Part, namespace: &str) -> Result<Vec<Found>, Judged> {
+    pub(super) fn found_in(&self, parts: &Parts, namespace: &str) -> Result<Vec<Found>, Judged> {
+        let part = &parts.part;
         let own = self.dependent.scope.as_ref();
         let scope = match part {
             Part::Release(name) => Some(name.as_str()),
@@ -49,10 +50,7 @@ impl Judge<'_> {
                 None => return Err(no_scope(part)),
             },
         };
-        // Of a release its name is enough; of the dependent's own scope everything that tells it from others is known.
-        let is_of_scope = |object: &Value| {
-            matches!(part, Part::Release(_)) || own.is_none() || Scope::of(object).as_ref() == own
-        };
+        let is_of_scope = |object: &Value| parts.is_of(own, Scope::of(object).as_ref());
         // A release is made of more Services than anybody waits for.
         let outspoken = crate::scope::outspoken().filter(|_| matches!(part, Part::Group(_)));
         let mut found = Vec::new();
@@ -69,21 +67,30 @@ impl Judge<'_> {
                 Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
             }
         }
+        // What has its name elsewhere is another.
+        let here = namespace == self.dependent.namespace;
         found.retain(|(kind, object)| {
             crate::object::controller_of(object).is_none()
                 && !crate::scope::is_hook(object)
-                && !self.dependent.includes(kind, object)
+                && !(here && self.dependent.includes(kind, object))
         });
         Part::narrow(&mut found, |(_, object)| part.holds_exactly(object));
         Ok(found)
     }
 
-    /// A sub-chart that is not part of the release holds nobody back, once nothing more of it can be on its way.
-    fn empty(&self, part: &Part, dependency: &Dependency) -> Judged {
+    /// A sub-chart that is not part of the release holds nobody back, once nothing more of it can be on its way. Whoever says
+    /// where one is, says that it is.
+    fn empty(
+        &self,
+        Parts {
+            part, namespace, ..
+        }: &Parts,
+        dependency: &Dependency,
+    ) -> Judged {
         let message = format!("no object of {part} has been created yet");
-        let Part::SubChart(_) = part else {
+        if !matches!(part, Part::SubChart(_)) || namespace.is_some() {
             return self.absent(dependency.optional, &message);
-        };
+        }
         let scope = self.dependent.scope.as_ref();
         let quiet = match self.returned() {
             Ok(began) => self.quiet_at(began, scope),

@@ -301,6 +301,32 @@ fn of_workloads() -> Vec<Case> {
     ]
 }
 
+fn of_parts() -> Vec<Case> {
+    let of_release = |object: Value| {
+        let annotations = json!({
+            "meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "shop",
+            "sluice.dev/depends-on": object["metadata"]["annotations"]["sluice.dev/depends-on"],
+        });
+        with(object, "/metadata/annotations", annotations)
+    };
+    let part = |namespace: &str| {
+        let job = of_release(job(json!({"sluice.dev/depends-on": ""}), json!({})));
+        let job = with(job, "/metadata/labels/helm.sh~1chart", json!("db-1.0.0"));
+        with(job, "/metadata/namespace", json!(namespace))
+    };
+    let api = |list: &str| of_release(on(list));
+    vec![
+        case("here", api("subchart/db"), part("shop"), &[]),
+        case("there", api("data/subchart/db"), part("data"), &[]),
+        case(
+            "elsewhere",
+            api("subchart/db"),
+            part("data"),
+            &["PartElsewhere"],
+        ),
+    ]
+}
+
 /// What admission says, with everything that a waiting gate may have asked for watched.
 async fn warnings(case: &Case) -> Vec<String> {
     let (known, _wanted) = Known::new(Settings::of_the_chart());
@@ -344,8 +370,13 @@ fn findings(case: &Case) -> Vec<(String, String)> {
 
 #[tokio::test]
 async fn admission_and_lint_say_the_same() {
-    let cases = of_jobs_that_go_away().into_iter();
-    for case in cases.chain(of_installers()).chain(of_workloads()) {
+    let cases = [
+        of_jobs_that_go_away(),
+        of_installers(),
+        of_workloads(),
+        of_parts(),
+    ];
+    for case in cases.into_iter().flatten() {
         let (labels, sentences): (Vec<_>, Vec<_>) = findings(&case).into_iter().unzip();
         assert_eq!(labels, case.expected, "lint of {}", case.name);
         assert_eq!(

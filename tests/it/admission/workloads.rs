@@ -1,7 +1,7 @@
 use super::{annotated, answer, applied, review, running, workload};
 use prometheus_client::registry::Registry;
 use rules::advice::{Seen, Served, Target, Workload};
-use rules::dependency::{ObjectRef, Selection};
+use rules::dependency::{ObjectRef, Part, Selection};
 use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use serde_json::{Value, json};
@@ -269,6 +269,10 @@ impl Seen for KnownJob {
 
     fn served_by_others(&self, _: &Workload<'_>, _: &ObjectRef) -> Served {
         Served::Unknown
+    }
+
+    fn elsewhere(&self, _: &Workload<'_>, _: &Part) -> Vec<String> {
+        Vec::new()
     }
 
     fn is_forbidden(&self, _: &Kind) -> bool {

@@ -1,6 +1,6 @@
 //! Sub-charts, groups and releases.
 
-use harness::cluster::{Chart, Namespace, Pod, config_map, deployment, with_namespace};
+use harness::cluster::{Chart, Namespace, Pod, config_map, deployment, with_namespace, yaml};
 
 const GROUP: &str = "sluice.dev/group";
 
@@ -279,6 +279,75 @@ async fn a_release_of_another_namespace_counts_where_that_consents() {
         api.waits_for(&release, "InProgress").await;
         is_told(&host).await;
         api.starts().await;
+    })
+    .await;
+}
+
+/// A sub-chart whose objects are in a namespace of its own, as a chart of an operator or of monitoring has them.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_sub_chart_in_a_namespace_of_its_own_is_waited_for_there() {
+    with_namespace("part-guest", async |ns| {
+        let host = ns.another("part-host").await;
+        let api = deployment("api").depends_on("{{ .Values.store.namespace }}/subchart/store");
+        let store = deployment("store")
+            .ready_when_told()
+            .with("/metadata/namespace", "{{ .Values.namespace }}")
+            .with("/metadata/labels/helm.sh~1chart", "store-1.0.0");
+        let files = [
+            (
+                "Chart.yaml",
+                "apiVersion: v2\nname: release\nversion: 1.0.0\n",
+            ),
+            ("templates/all.yaml", &yaml(&[api])),
+            (
+                "charts/store/Chart.yaml",
+                "apiVersion: v2\nname: store\nversion: 1.0.0\n",
+            ),
+            ("charts/store/templates/all.yaml", &yaml(&[store])),
+        ];
+        let namespace = format!("store.namespace={}", host.name);
+        let chart = Chart::of("helm", &files);
+        chart.upgrade(ns, &["--set", &namespace]).await.ok();
+        let api = ns.pod_of("api").await;
+        let part = format!("{}/subchart/store", host.name);
+        api.waits_for(&part, "NotPermitted").await;
+
+        let namespace = format!("namespace/{}", host.name);
+        ns.annotate(&namespace, "sluice.dev/allow-dependents-from", &ns.name)
+            .await;
+        api.waits_for(&part, "InProgress").await;
+        api.stays_shut().await;
+        host.pod_of("store").await.says("started").await;
+        host.tell_ready("deployment/store").await;
+        api.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_sub_chart_has_to_be_where_an_entry_says_that_it_is() {
+    with_namespace("part-absent", async |ns| {
+        let host = ns.another("part-empty").await;
+        let namespace = format!("namespace/{}", host.name);
+        ns.annotate(&namespace, "sluice.dev/allow-dependents-from", &ns.name)
+            .await;
+        let list = format!("- {{subchart: store, namespace: {}}}", host.name);
+        let api = deployment("api").depends_on(&list);
+        Chart::new("helm", &[api]).upgrade(ns, &[]).await.ok();
+        // Whoever is there belongs to nobody, or to another release.
+        let stray = deployment("api").with("/metadata/labels/helm.sh~1chart", "store-1.0.0");
+        let theirs = Chart::new("helm", &[stray]).called("theirs");
+        theirs.upgrade(&host, &[]).await.ok();
+        let api = ns.pod_of("api").await;
+        let part = format!("{}/subchart/store", host.name);
+        api.waits_for(&part, "NotFound").await;
+        host.pod_of("api").await.is_ready().await;
+        // Longer than a release has to be quiet.
+        tokio::time::sleep(std::time::Duration::from_secs(6)).await;
+        api.waits_for(&part, "NotFound").await;
+        api.is_shut().await;
     })
     .await;
 }

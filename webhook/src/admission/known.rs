@@ -3,12 +3,13 @@
 
 use crate::known::{Freshness, Known, Store};
 use rules::advice::{Seen, Served, Target, Workload};
-use rules::dependency::{ObjectRef, Selection};
+use rules::dependency::{ObjectRef, Part, Parts, Selection};
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
-use rules::scope;
+use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What the status service knows.
@@ -66,6 +67,33 @@ impl Seen for Cached {
         } else {
             Served::NotYet
         }
+    }
+
+    /// Told of a release that is kept in the workload's own namespace alone: what says in another one that it belongs to that was
+    /// made by whoever may write here.
+    fn elsewhere(&self, from: &Workload<'_>, part: &Part) -> Vec<String> {
+        let release = Scope::of(from.object).filter(|own| own.kept_in.is_none());
+        let Some(own) = release else {
+            return Vec::new();
+        };
+        let stores: Vec<_> = scope::workloads().filter_map(|it| self.live(&it)).collect();
+        let is_in = |namespace: &str| {
+            let parts = Parts {
+                part: part.clone(),
+                namespace: Some(namespace.to_owned()),
+                min: None,
+            };
+            let counts =
+                |it: &Value| !scope::is_hook(it) && parts.is_of(Some(&own), Scope::of(it).as_ref());
+            let members = |store: &Arc<Store>| store.members(namespace, Some(&own.name), part);
+            stores.iter().flat_map(members).any(|it| counts(&it))
+        };
+        let namespaces = stores.iter().flat_map(|store| store.namespaces_of(&own));
+        let others: BTreeSet<String> = namespaces.filter(|it| *it != own.namespace).collect();
+        if others.is_empty() || is_in(&own.namespace) {
+            return Vec::new();
+        }
+        others.into_iter().filter(|it| is_in(it)).collect()
     }
 
     fn is_forbidden(&self, kind: &Kind) -> bool {
@@ -206,5 +234,48 @@ mod tests {
         assert_eq!(served("full"), Served::Yes);
         assert_eq!(served("empty"), Served::NotYet);
         assert_eq!(served("absent"), Served::NotYet);
+    }
+
+    #[test]
+    fn a_sub_chart_elsewhere_is_told_of_to_whoever_has_the_release() {
+        let (known, _requests) = Known::new(Settings::of_the_chart());
+        let job = |namespace: &str, kept_in: &str| {
+            let annotations = json!({
+                "meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": kept_in,
+            });
+            json!({"metadata": {"namespace": namespace, "name": "seed", "annotations": annotations,
+                "labels": {"helm.sh/chart": "db-1.0.0"}}})
+        };
+        let store = known.want(&builtin("batch", "Job"));
+        let seen = Cached(known);
+        let told = |of: &str, objects: &[Value]| {
+            store.replace(objects);
+            elsewhere(&seen, &job("shop", of))
+        };
+        assert_eq!(told("shop", &[job("data", "shop")]), ["data"]);
+        let both = [job("data", "shop"), job("shop", "shop")];
+        assert_eq!(told("shop", &both), [""; 0], "it is here");
+        assert_eq!(
+            told("shop", &[job("data", "data")]),
+            [""; 0],
+            "another release"
+        );
+        // Anybody may claim to be of a release that is kept elsewhere.
+        let theirs = [job("data", "theirs")];
+        assert_eq!(told("theirs", &theirs), [""; 0]);
+        store.clear(Freshness::Forbidden);
+        assert_eq!(elsewhere(&seen, &job("shop", "shop")), [""; 0]);
+    }
+
+    fn elsewhere(seen: &Cached, object: &Value) -> Vec<String> {
+        let workload = Workload {
+            group: "apps",
+            kind: "Deployment",
+            namespace: "shop",
+            name: "api",
+            object,
+            template: &Value::Null,
+        };
+        seen.elsewhere(&workload, &Part::SubChart("db".to_owned()))
     }
 }

@@ -181,6 +181,13 @@ impl Scopes {
         self.members.get(scope)?.active
     }
 
+    /// The namespaces in which a release has objects.
+    pub(super) fn namespaces_of(&self, release: &Scope) -> Vec<String> {
+        let scopes = self.members.keys();
+        let same = scopes.filter(|scope| scope.is_of_release(release));
+        same.map(|scope| scope.namespace.clone()).collect()
+    }
+
     /// The first object below a weight that is neither known to be ready nor among the `passed`, by its name; `waiter` is
     /// woken when that may change.
     pub(super) fn first(

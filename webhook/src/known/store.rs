@@ -336,6 +336,11 @@ impl Store {
         self.lock().scopes.active(scope)
     }
 
+    /// The namespaces in which a release has objects.
+    pub fn namespaces_of(&self, release: &Scope) -> Vec<String> {
+        self.lock().scopes.namespaces_of(release)
+    }
+
     /// The objects that a list names.
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         let inner = self.lock();

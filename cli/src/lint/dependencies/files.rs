@@ -2,7 +2,7 @@
 
 use crate::objects::Graph;
 use rules::advice::{Seen, Served, Target, Workload};
-use rules::dependency::{ObjectRef, Selection};
+use rules::dependency::{ObjectRef, Part, Selection};
 use rules::kinds::Kind;
 use rules::lookup::{Lookup, Unavailable};
 
@@ -55,6 +55,10 @@ impl Seen for Files<'_, '_> {
         } else {
             Served::Never
         }
+    }
+
+    fn elsewhere(&self, _: &Workload<'_>, part: &Part) -> Vec<String> {
+        self.graph.elsewhere(self.at, part)
     }
 
     fn is_forbidden(&self, _: &Kind) -> bool {

@@ -202,3 +202,38 @@ fn parts_without_objects_are_told() {
         "{alone:?}"
     );
 }
+
+#[test]
+fn a_sub_chart_in_another_namespace_is_found_where_the_entry_looks() {
+    let of_release = |kind: &str, name: &str, namespace: &str, list: &str| {
+        let annotations = format!(
+            "meta.helm.sh/release-name: r, meta.helm.sh/release-namespace: shop, sluice.dev/depends-on: '{list}'"
+        );
+        format!(
+            "---\napiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: {namespace}, labels: {{helm.sh/chart: {name}-1.0.0}}, \
+             annotations: {{{annotations}}}}}\nspec: {{template: {{spec: {{containers: []}}}}}}\n"
+        )
+    };
+    let told = |list: &str| {
+        let api = of_release("Deployment", "api", "shop", list);
+        lint(&format!(
+            "{api}{}",
+            of_release("StatefulSet", "db", "data", "")
+        ))
+    };
+    let [line] = told("subchart/db").try_into().expect("one line");
+    assert!(
+        line.starts_with("warning: a.yaml, document 1, Deployment shop/api: "),
+        "{line}"
+    );
+    assert!(
+        line.contains("subchart/db of its release is in namespace data, and nobody looks for it there, so it is not waited for"),
+        "{line}"
+    );
+    assert_eq!(told("data/subchart/db"), [""; 0]);
+    let [line] = told("other/subchart/db").try_into().expect("one line");
+    assert!(
+        line.ends_with("of which these objects have none there: it waits until there is one"),
+        "{line}"
+    );
+}

@@ -187,6 +187,10 @@ fn parts_of_a_scope_are_items_too() {
         "subchart/postgresql:started"
     );
     assert_eq!(
+        told("- {subchart: postgresql, namespace: data}"),
+        "data/subchart/postgresql"
+    );
+    assert_eq!(
         told("- release: shop-db\n  namespace: data\n  optional: true"),
         "data/release/shop-db"
     );

@@ -177,7 +177,7 @@ fn dependencies() -> impl Strategy<Value = Dependency> {
         .prop_map(
             |(part, name, min, namespace): (fn(String) -> Part, _, _, _)| {
                 let part = part(name);
-                let namespace = namespace.filter(|_| matches!(part, Part::Release(_)));
+                let namespace = namespace.filter(|_| !matches!(part, Part::Group(_)));
                 Dependency::on(Reference::Part(Parts {
                     part,
                     namespace,

@@ -49,7 +49,8 @@ fn parts_of_a_scope_are_named_by_a_word_of_their_own() {
         "subchart/postgresql:started"
     );
     assert_eq!(told("data/release/shop-db"), "data/release/shop-db");
-    assert_snapshot!(refused("svc/db, data/subchart/postgresql"), @r#"sluice.dev/depends-on: line 1, column 23: subchart "postgresql" is one of the dependent's own scope, so a namespace means nothing; write subchart/name"#);
+    assert_eq!(told("data/subchart/postgresql"), "data/subchart/postgresql");
+    assert_snapshot!(refused("svc/db, data/group/backend"), @r#"sluice.dev/depends-on: line 1, column 20: group "backend" is one of the dependent's own scope, so a namespace means nothing; write group/name"#);
     assert_snapshot!(refused("group/backend:complete"), @r#"sluice.dev/depends-on: line 1, column 15: state "complete" means nothing for a group, whose objects are of several kinds; leave it out, or write present, started or available"#);
     assert_snapshot!(refused("group/:ready"), @"sluice.dev/depends-on: line 1, column 7: group is empty; write one");
     assert_snapshot!(refused("group/backend:redy"), @r#"sluice.dev/depends-on: line 1, column 15: unknown state "redy"; did you mean "ready"?"#);

@@ -158,6 +158,10 @@ impl Seen for Cluster<'_> {
         Served::Never
     }
 
+    fn elsewhere(&self, _: &Workload<'_>, _: &Part) -> Vec<String> {
+        Vec::new()
+    }
+
     fn is_forbidden(&self, _: &Kind) -> bool {
         false
     }

@@ -124,3 +124,80 @@ fn a_member_does_not_wait_for_itself() {
         "open Current Satisfied: 1 of 1 ready"
     );
 }
+
+/// An object of a sub-chart in namespace `data`, of the release `r` that is kept in this namespace.
+fn in_data(name: &str, kept_in: &str, complete: bool) -> Value {
+    let mut it = chart(name, "postgresql-15.0.0", complete);
+    it["metadata"]["namespace"] = json!("data");
+    it["metadata"]["annotations"]["meta.helm.sh/release-namespace"] = json!(kept_in);
+    it
+}
+
+fn namespace_data(consents: bool) -> Value {
+    let allow = if consents { "shop" } else { "" };
+    json!({"kind": "Namespace", "metadata": {"name": "data", "annotations": {"sluice.dev/allow-dependents-from": allow}}})
+}
+
+#[test]
+fn a_sub_chart_of_the_release_is_looked_for_where_the_entry_says() {
+    let told = |objects: Vec<Value>| {
+        let consents = [vec![namespace_data(true)], objects].concat();
+        reasons(
+            &dependent("data/subchart/postgresql"),
+            &Cluster::of(consents),
+        )
+    };
+    assert_eq!(
+        told(vec![in_data("a", "shop", false)]),
+        [Reason::JobNotComplete]
+    );
+    assert_eq!(told(vec![in_data("a", "shop", true)]), [Reason::Satisfied]);
+    // It has to be there, whatever is elsewhere, and whoever else is there.
+    assert_eq!(told(vec![]), [Reason::NotFound]);
+    let here = chart("a", "postgresql-15.0.0", true);
+    assert_eq!(told(vec![here]), [Reason::NotFound]);
+    for of_another in ["other", "data"] {
+        let theirs = in_data("p", of_another, true);
+        assert_eq!(
+            told(vec![theirs]),
+            [Reason::NotFound],
+            "kept in {of_another}"
+        );
+    }
+    let optional = "- {subchart: postgresql, namespace: data, optional: true}";
+    let consents = Cluster::of(vec![namespace_data(true)]);
+    assert_eq!(
+        reasons(&dependent(optional), &consents),
+        [Reason::OptionalNotFound]
+    );
+}
+
+#[test]
+fn a_sub_chart_elsewhere_has_a_member_of_the_name_of_its_dependent() {
+    let job = in_data("web", "shop", false);
+    let mut web = of_release(
+        owned("Job", "web", None, list("data/subchart/postgresql")),
+        None,
+        -60,
+    );
+    web["metadata"]["uid"] = json!("own");
+    let pod = {
+        let mut pod = owned("Pod", "web-1", Some(("Job", "web")), json!({}));
+        pod["metadata"]["ownerReferences"][0]["uid"] = json!("own");
+        pod
+    };
+    let cluster = Cluster::of(vec![namespace_data(true), job, web]);
+    assert_eq!(reasons(&pod, &cluster), [Reason::JobNotComplete]);
+}
+
+#[test]
+fn another_namespace_has_to_consent_to_its_part_of_the_release() {
+    let list = dependent("data/subchart/postgresql");
+    for objects in [vec![], vec![in_data("a", "shop", true)]] {
+        let refuses = [vec![namespace_data(false)], objects].concat();
+        assert_eq!(
+            reasons(&list, &Cluster::of(refuses)),
+            [Reason::NotPermitted]
+        );
+    }
+}
