@@ -54,9 +54,6 @@ struct Keeper {
     clock: Clock,
 }
 
-/// What is written of each wave; nothing takes its key away.
-type Changes = BTreeMap<String, Option<String>>;
-
 impl Keeper {
     async fn run(&self) {
         let changes = config_map::follow(self.api.clone(), self.name.clone());
@@ -106,10 +103,11 @@ impl Keeper {
             let Some((version, waves)) = slots.waves(all) else {
                 return Ok(());
             };
-            let mut changes = Changes::new();
+            let mut changes = BTreeMap::new();
             for (wave, holders) in waves {
                 if let Some(changed) = self.changed(&wave, &holders, view).await? {
-                    changes.insert(key(&wave), value(&wave, &changed));
+                    let value = value(&wave, &changed).map_err(Error::SerdeError)?;
+                    changes.insert(key(&wave), value);
                 }
             }
             if changes.is_empty() {

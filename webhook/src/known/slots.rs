@@ -138,13 +138,16 @@ pub(crate) fn key(wave: &Wave) -> String {
     format!("{}.{number:032x}", wave.scope.namespace)
 }
 
-/// The value for a wave's key; `None` takes the key away.
-pub(crate) fn value(wave: &Wave, holders: &[Holder]) -> Option<String> {
+/// The value for a wave's key; `None`, which takes the key away, where nobody holds a slot.
+pub(crate) fn value(wave: &Wave, holders: &[Holder]) -> serde_json::Result<Option<String>> {
+    if holders.is_empty() {
+        return Ok(None);
+    }
     let entry = Entry {
         wave: wave.clone(),
         holders: holders.to_vec(),
     };
-    (!holders.is_empty()).then(|| serde_json::to_string(&entry).ok())?
+    serde_json::to_string(&entry).map(Some)
 }
 
 #[cfg(test)]
@@ -176,7 +179,9 @@ mod tests {
     }
 
     fn stored(version: &str, holders: &[Holder]) -> ConfigMap {
-        let value = value(&wave(), holders).map(|text| (key(&wave()), text));
+        let value = value(&wave(), holders)
+            .unwrap()
+            .map(|text| (key(&wave()), text));
         ConfigMap {
             metadata: ObjectMeta {
                 resource_version: Some(version.to_owned()),
