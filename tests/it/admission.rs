@@ -63,7 +63,7 @@ pub(crate) fn pod_fixtures() -> Vec<(String, Value)> {
 
 fn starting(limits: Limits) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
-    Arc::new(Admission::new(Options::default(), limits, metrics))
+    Arc::new(Admission::new(Options::default(), limits, metrics).0)
 }
 
 fn running() -> Arc<Admission> {
@@ -71,9 +71,14 @@ fn running() -> Arc<Admission> {
 }
 
 fn running_with(options: Options) -> Arc<Admission> {
+    running_as(options, policy())
+}
+
+/// With gates of this kind.
+fn running_as(options: Options, spec: GateSpec) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
-    let admission = Admission::new(options, Limits::default(), metrics);
-    admission.set_policy(policy());
+    let (admission, sender) = Admission::new(options, Limits::default(), metrics);
+    sender.send_replace(Some(Arc::new(spec)));
     Arc::new(admission)
 }
 

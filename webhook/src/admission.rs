@@ -13,7 +13,6 @@ pub use known::Cached;
 pub use metrics::AdmissionMetrics;
 
 use crate::inject::{self, Action, Decision, GateSpec, Operation, Options, Subject, Warning};
-use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::State;
@@ -27,12 +26,15 @@ use review::{AdmissionRequest, Patch, Reply, Response, Status, Unreadable};
 use rules::advice::Seen;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, timeout};
 use tracing::info;
 
 /// The API server passes on 4 KiB of warnings, and nobody reads that many.
 const MOST_WARNINGS: usize = 5;
+
+/// The label of a request whose operation nobody could read.
+const NO_OPERATION: &str = "none";
 
 /// How much the process is willing to hold.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +61,7 @@ impl Default for AdmissionLimits {
 #[derive(Debug)]
 pub struct Admission {
     options: Options,
-    policy: ArcSwapOption<GateSpec>,
+    spec: watch::Receiver<Option<Arc<GateSpec>>>,
     limits: AdmissionLimits,
     budget: Semaphore,
     metrics: AdmissionMetrics,
@@ -67,27 +69,29 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Without a policy: pods are refused, with the advice to try again, until [`Self::set_policy`]; workloads need none.
-    pub fn new(options: Options, limits: AdmissionLimits, metrics: AdmissionMetrics) -> Self {
-        Self {
+    /// The handlers, and where they are told what gates are made of. Until then pods are refused, with the advice to try
+    /// again; workloads need none of it.
+    pub fn new(
+        options: Options,
+        limits: AdmissionLimits,
+        metrics: AdmissionMetrics,
+    ) -> (Self, watch::Sender<Option<Arc<GateSpec>>>) {
+        let (sender, spec) = watch::channel(None);
+        let admission = Self {
             options,
-            policy: ArcSwapOption::empty(),
+            spec,
             limits,
             budget: Semaphore::new(limits.in_flight),
             metrics,
             known: Arc::new(()),
-        }
+        };
+        (admission, sender)
     }
 
     /// Warns of what shows in what is known already, too.
     #[must_use]
     pub fn knowing(self, known: Arc<dyn Seen + Send + Sync>) -> Self {
         Self { known, ..self }
-    }
-
-    /// Sets the policy for every pod from now on: at the start, and when the CA bundle or an address changes.
-    pub fn set_policy(&self, policy: GateSpec) {
-        self.policy.store(Some(Arc::new(policy)));
     }
 
     /// `POST /admit/workloads`, `POST /admit/pods`, and `POST /admit/every-pod` for the namespaces that ask for all of theirs.
@@ -109,10 +113,15 @@ impl Admission {
     async fn answer(&self, half: Half, body: Body) -> axum::response::Response {
         let start = Instant::now();
         let read = timeout(self.limits.deadline, self.read(body)).await;
-        let (operation, outcome, response) = match read.unwrap_or(Err(Refusal::Slow)) {
+        let reviewed = match read.unwrap_or(Err(Refusal::Slow)) {
             Ok((body, _in_flight)) => self.review(half, &body),
-            Err(refusal) => ("none", refusal.label(), refusal.into_response()),
+            Err(refusal) => refusal.into(),
         };
+        let Reviewed {
+            operation,
+            outcome,
+            response,
+        } = reviewed;
         self.metrics
             .count(half.label(), operation, outcome, start.elapsed());
         response
@@ -145,13 +154,9 @@ impl Admission {
         Ok((bytes, held))
     }
 
-    /// Answers one body: the labels of operation and outcome, and the response. Nothing is awaited in here, so no more
-    /// reviews are in decoded form, which takes many times their bytes, than there are threads.
-    fn review(
-        &self,
-        half: Half,
-        body: &[u8],
-    ) -> (&'static str, &'static str, axum::response::Response) {
+    /// Answers one body. Nothing is awaited in here, so no more reviews are in decoded form, which takes many times their
+    /// bytes, than there are threads.
+    fn review(&self, half: Half, body: &[u8]) -> Reviewed {
         let request = match AdmissionRequest::read(body) {
             Ok(request) => request,
             Err(Unreadable::Malformed { uid, error }) => {
@@ -165,16 +170,13 @@ impl Admission {
                     }),
                     ..Response::default()
                 };
-                return (
-                    "none",
-                    "unreadable",
-                    Json(Reply::from(response)).into_response(),
-                );
+                return Reviewed {
+                    operation: NO_OPERATION,
+                    outcome: "unreadable",
+                    response: Json(Reply::from(response)).into_response(),
+                };
             }
-            Err(unreadable) => {
-                let refusal = Refusal::Unreadable(unreadable);
-                return ("none", refusal.label(), refusal.into_response());
-            }
+            Err(unreadable) => return Refusal::Unreadable(unreadable).into(),
         };
         let (operation, decision, subject) = self.decide(half, &request);
         let outcome = decision.action.label();
@@ -187,7 +189,11 @@ impl Admission {
             "Answered"
         );
         let response = Json(Reply::from(respond(request.uid, decision, &subject))).into_response();
-        (operation.label(), outcome, response)
+        Reviewed {
+            operation: operation.label(),
+            outcome,
+            response,
+        }
     }
 
     fn decide(&self, half: Half, request: &AdmissionRequest) -> (Operation, Decision, Subject) {
@@ -206,7 +212,8 @@ impl Admission {
                     every_pod: matches!(half, Half::EveryPod),
                     ..self.options
                 };
-                inject::pod::decide(&request, options, self.policy.load().as_deref())
+                let spec = self.spec.borrow().clone();
+                inject::pod::decide(&request, options, spec.as_deref())
             }
         };
         if !matches!(decision.action, Action::Deny(_)) {
@@ -217,6 +224,23 @@ impl Admission {
             decision.warnings.truncate(MOST_WARNINGS);
         }
         (operation, decision, subject)
+    }
+}
+
+/// One answered body: the labels that it is counted by, and the response.
+struct Reviewed {
+    operation: &'static str,
+    outcome: &'static str,
+    response: axum::response::Response,
+}
+
+impl From<Refusal> for Reviewed {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            operation: NO_OPERATION,
+            outcome: refusal.label(),
+            response: refusal.into_response(),
+        }
     }
 }
 

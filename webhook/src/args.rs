@@ -4,7 +4,7 @@ mod assemble;
 
 use crate::clock::Clock;
 use crate::follow::ConfigMapRef;
-use crate::gate_policy::Fixed;
+use crate::gate_spec::Fixed;
 use crate::inject::{Amounts, Resources};
 use crate::known::{HealthSources, Settings};
 use crate::telemetry::LogFormat;

@@ -1,6 +1,5 @@
 //! Keeps what admission writes into gates up to date: the CA bundle and the address of our own Service.
 
-use crate::admission::Admission;
 use crate::authority::Bundle;
 use crate::inject::{GateSpec, Resources};
 use crate::readiness::Condition;
@@ -48,7 +47,7 @@ impl Fixed {
         format!("{}.{}.svc", self.service, self.namespace)
     }
 
-    fn policy(&self, ips: &[String], ca_bundle: String) -> GateSpec {
+    fn spec(&self, ips: &[String], ca_bundle: String) -> GateSpec {
         let at = |host: &String| {
             if host.contains(':') {
                 format!("[{host}]:{STATUS_PORT}")
@@ -70,37 +69,35 @@ impl Fixed {
     }
 }
 
-/// Sets the policy whenever a part of it changes; `known` is met once there is one, and once it stands where the policies
+/// Tells admission what gates are made of whenever a part of it changes; `known` is met once there is one, and once it stands where the policies
 /// of the API server look for it.
 pub(crate) async fn maintain(
     client: Client,
     fixed: Fixed,
     mut bundle: watch::Receiver<Bundle>,
-    admission: Arc<Admission>,
+    current: watch::Sender<Option<Arc<GateSpec>>>,
     known: Condition,
 ) {
     let services = Api::<Service>::namespaced(client.clone(), &fixed.namespace);
     let config_maps = Api::<ConfigMap>::namespaced(client, &fixed.namespace);
-    let mut current = None;
     loop {
         let pem = bundle.borrow_and_update().clone();
         let ips = cluster_ips(&services, &fixed.service).await;
         if let (Some(ips), Some(pem)) = (&ips, pem) {
-            let policy = fixed.policy(ips, pem.to_string());
-            if current.as_ref() != Some(&policy) {
-                info!(addresses = ?policy.addresses, "Gates ask here");
-                admission.set_policy(policy.clone());
-                current = Some(policy.clone());
+            let spec = Arc::new(fixed.spec(ips, pem.to_string()));
+            if current.borrow().as_ref() != Some(&spec) {
+                info!(addresses = ?spec.addresses, "Gates ask here");
+                current.send_replace(Some(Arc::clone(&spec)));
             }
             let written = match &fixed.config_map {
-                Some(name) => write(&config_maps, name, &policy).await,
+                Some(name) => write(&config_maps, name, &spec).await,
                 None => true,
             };
             if written {
                 known.met();
             }
         }
-        let pause = if current.is_some() {
+        let pause = if current.borrow().is_some() {
             LOOK_AGAIN
         } else {
             LOOK_SOON
@@ -112,8 +109,8 @@ pub(crate) async fn maintain(
 
 /// Writes what differs into the ConfigMap of the policies: whether it says what it has to. Every replica does so, and all
 /// write the same.
-async fn write(config_maps: &Api<ConfigMap>, name: &str, policy: &GateSpec) -> bool {
-    let parameters = policy.parameters();
+async fn write(config_maps: &Api<ConfigMap>, name: &str, spec: &GateSpec) -> bool {
+    let parameters = spec.parameters();
     let written = async {
         let stored = config_maps.get(name).await?.data.unwrap_or_default();
         if parameters
@@ -163,13 +160,13 @@ mod tests {
             run_as_user: None,
             config_map: None,
         };
-        let policy = fixed.policy(&["10.96.0.7".into(), "fd00::7".into()], "pem".into());
+        let spec = fixed.spec(&["10.96.0.7".into(), "fd00::7".into()], "pem".into());
         let expected = [
             "10.96.0.7:9764",
             "[fd00::7]:9764",
             "sluice.sluice-system.svc:9764",
         ];
-        assert_eq!(policy.addresses, expected);
-        assert_eq!(policy.server_name, "sluice.sluice-system.svc");
+        assert_eq!(spec.addresses, expected);
+        assert_eq!(spec.server_name, "sluice.sluice-system.svc");
     }
 }

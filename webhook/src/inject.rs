@@ -1,4 +1,4 @@
-//! What admission does with one object. Pure: the same object and policy give the same decision, byte for byte,
+//! What admission does with one object. Pure: the same object, options and spec give the same decision, byte for byte,
 //! because webhooks are called again after others have changed the object.
 //!
 //! Two halves. [`workload`] puts one constant marker into a pod template and knows nothing of the gate, so that neither
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// The user that the gate runs as where the policy does not leave it to the platform.
+/// The user that the gate runs as where the administrator does not leave it to the platform.
 pub const GATE_USER: i64 = 65532;
 
 /// Everything about the gate that is not in the request.
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn ports_are_named_once() {
-        let policy = GateSpec {
+        let spec = GateSpec {
             image: String::new(),
             image_pull_policy: None,
             image_pull_secrets: Vec::new(),
@@ -243,6 +243,6 @@ mod tests {
             run_as_user: None,
             resources: Resources::default(),
         };
-        assert_eq!(policy.ports(), [9764, 444]);
+        assert_eq!(spec.ports(), [9764, 444]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
-//! * gate_policy, process
+//! * gate_spec, process
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, metrics
 //! * readiness, shutdown, tasks, client, digest, telemetry
@@ -25,7 +25,7 @@ mod clock;
 mod digest;
 mod event;
 mod follow;
-mod gate_policy;
+mod gate_spec;
 mod inject;
 mod known;
 mod metrics;

@@ -342,7 +342,7 @@ async fn warnings(case: &Case) -> Vec<String> {
         store.replace(is_of.then_some(&case.beside));
     }
     let metrics = Metrics::register(&mut Registry::default());
-    let admission = Admission::new(Options::default(), Limits::default(), metrics);
+    let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
     let admission = Arc::new(admission.knowing(Arc::new(Cached(known))));
     let told = answer(&admission, &review("CREATE", &case.dependent, &Value::Null)).await;
     assert_eq!(told["allowed"], true, "{}: {told}", case.name);

@@ -170,8 +170,10 @@ async fn operations_and_kinds_that_nobody_asked_for_are_allowed() {
 }
 
 #[tokio::test]
-async fn pods_are_told_to_try_again_until_the_policy_is_known() {
-    let admission = starting(Limits::default());
+async fn pods_are_told_to_try_again_until_sluice_knows_what_gates_are_made_of() {
+    let metrics = Metrics::register(&mut Registry::default());
+    let (admission, spec) = Admission::new(Options::default(), Limits::default(), metrics);
+    let admission = Arc::new(admission);
     let create = review("CREATE", &gated_pod(), &Value::Null);
     let response = answer(&admission, &create).await;
     assert_eq!(response["allowed"], false);
@@ -189,7 +191,7 @@ async fn pods_are_told_to_try_again_until_the_policy_is_known() {
     let response = answer(&admission, &review("CREATE", &deployment, &Value::Null)).await;
     assert_eq!(response["auditAnnotations"]["outcome"], "marked");
 
-    admission.set_policy(policy());
+    spec.send_replace(Some(Arc::new(policy())));
     let response = answer(&admission, &create).await;
     assert_eq!(response["auditAnnotations"]["outcome"], "injected");
 }
@@ -206,11 +208,8 @@ async fn a_dry_run_gets_the_same_answer() {
 async fn every_request_is_counted() {
     let mut registry = Registry::with_prefix("sluice");
     let metrics = Metrics::register(&mut registry);
-    let admission = Arc::new(Admission::new(
-        Options::default(),
-        Limits::default(),
-        metrics,
-    ));
+    let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
+    let admission = Arc::new(admission);
     answer(&admission, &review("CREATE", &gated_pod(), &Value::Null)).await;
     post(&admission, PATH, "not JSON").await;
     let mut text = String::new();

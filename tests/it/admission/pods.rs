@@ -1,9 +1,8 @@
 use super::{
-    annotated, answer, answer_at, applied, operations, policy, review, running, running_with,
-    starting, workload,
+    annotated, answer, answer_at, applied, operations, policy, review, running, running_as,
+    running_with, workload,
 };
 use serde_json::{Value, json};
-use webhook::AdmissionLimits as Limits;
 use webhook::{Operation, Options, Request, Resources, Skip, Subject, pod};
 
 fn pod() -> Value {
@@ -26,8 +25,7 @@ async fn the_policy_decides_user_pull_policy_and_resources() {
     own.image_pull_policy = Some("Always".to_owned());
     own.resources = Resources::default();
     own.resources.limits.cpu = "75m".to_owned();
-    let admission = starting(Limits::default());
-    admission.set_policy(own);
+    let admission = running_as(Options::default(), own);
     let mut pod = pod();
     pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
     let response = answer(&admission, &review("CREATE", &pod, &Value::Null)).await;
@@ -152,8 +150,7 @@ async fn a_copy_gets_the_label_by_which_its_gate_is_answered() {
 async fn pull_secrets_are_added_beside_those_that_are_there() {
     let mut own = policy();
     own.image_pull_secrets = vec!["mirror".to_owned(), "shared".to_owned()];
-    let admission = starting(Limits::default());
-    admission.set_policy(own);
+    let admission = running_as(Options::default(), own);
     for (before, after) in [
         (json!(null), json!([{"name": "mirror"}, {"name": "shared"}])),
         (

@@ -287,7 +287,7 @@ impl Seen for KnownJob {
 #[tokio::test]
 async fn what_is_known_is_told_and_changes_no_patch() {
     let metrics = Metrics::register(&mut Registry::default());
-    let admission = Admission::new(Options::default(), Limits::default(), metrics);
+    let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
     let knowing = Arc::new(admission.knowing(Arc::new(KnownJob)));
     let mut object = listed(workload("apps/v1", "Deployment"));
     object["spec"]["progressDeadlineSeconds"] = json!(60);

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::event::Writer;
 use crate::follow::catalog::Catalog;
 use crate::follow::{health_rules, memory, plans, slots};
-use crate::gate_policy;
+use crate::gate_spec;
 use crate::inject::Options;
 use crate::known::{Known, Wanted};
 use crate::metrics::StatusMetrics;
@@ -139,7 +139,7 @@ impl Args {
         })
     }
 
-    /// Admission, the certificates that it needs, and the policy that it writes.
+    /// Admission, the certificates that it needs, and what it puts into gates.
     fn admission(&self, parts: &mut Parts, known: &Arc<Known>) -> Router {
         let fixed = self.fixed();
         let options = Options {
@@ -149,7 +149,8 @@ impl Args {
         };
         let metrics = admission::AdmissionMetrics::register(&mut parts.registry);
         let cached = Arc::new(Cached(Arc::clone(known)));
-        let admission = Admission::new(options, admission::AdmissionLimits::default(), metrics);
+        let limits = admission::AdmissionLimits::default();
+        let (admission, spec) = Admission::new(options, limits, metrics);
         let admission = Arc::new(admission.knowing(cached));
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
@@ -175,14 +176,8 @@ impl Args {
         let found = parts
             .readiness
             .condition("gate", "the address of our own Service is not known yet");
-        let keep = gate_policy::maintain(
-            parts.client.clone(),
-            fixed,
-            bundle,
-            Arc::clone(&admission),
-            found,
-        );
-        parts.tasks.keep("gate policy", keep);
+        let keep = gate_spec::maintain(parts.client.clone(), fixed, bundle, spec, found);
+        parts.tasks.keep("gate spec", keep);
         admission.router()
     }
 

@@ -22,7 +22,7 @@ const STATE_DIR: &str = "/run/sluice";
 const TOKEN_SECONDS: u32 = 600;
 
 /// The init container.
-pub(super) fn gate(policy: &GateSpec, class: Class) -> Value {
+pub(super) fn gate(spec: &GateSpec, class: Class) -> Value {
     let GateSpec {
         image,
         image_pull_policy,
@@ -32,7 +32,7 @@ pub(super) fn gate(policy: &GateSpec, class: Class) -> Value {
         server_name,
         run_as_user,
         resources: _,
-    } = policy;
+    } = spec;
     let mut gate = json!({
         "name": keys::GATE_CONTAINER,
         "image": image,
@@ -63,7 +63,7 @@ pub(super) fn gate(policy: &GateSpec, class: Class) -> Value {
     if let Some(pull) = image_pull_policy {
         gate["imagePullPolicy"] = json!(pull);
     }
-    if let Some(resources) = resources(policy, class) {
+    if let Some(resources) = resources(spec, class) {
         gate["resources"] = resources;
     }
     gate
@@ -71,10 +71,10 @@ pub(super) fn gate(policy: &GateSpec, class: Class) -> Value {
 
 /// The resources that leave the pod in its class and satisfy a quota that demands limits. None where any amount would
 /// change the class, or could exceed what the pod as a whole may have.
-fn resources(policy: &GateSpec, class: Class) -> Option<Value> {
+fn resources(spec: &GateSpec, class: Class) -> Option<Value> {
     let (requests, limits) = match class {
-        Class::Guaranteed => (&policy.resources.limits, &policy.resources.limits),
-        Class::Burstable => (&policy.resources.requests, &policy.resources.limits),
+        Class::Guaranteed => (&spec.resources.limits, &spec.resources.limits),
+        Class::Burstable => (&spec.resources.requests, &spec.resources.limits),
         Class::BestEffort | Class::PodLevel => return None,
     };
     Some(json!({

@@ -31,11 +31,7 @@ pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -
     {
         return Vec::new();
     }
-    let dependencies = lists
-        .read(options)
-        .ok()
-        .and_then(Result::ok)
-        .unwrap_or_default();
+    let dependencies = lists.declared(options).unwrap_or_default();
     let windows = if options.skip_windows {
         Windows::Skipped
     } else {

@@ -91,24 +91,26 @@ impl<'a> Lists<'a> {
         on(self.object) != on(self.old_object)
     }
 
-    /// What the lists say. A list that this request writes or changes must be readable; one that was stored before may
-    /// be anything, and its error is handed back.
-    pub(super) fn read(
-        self,
-        options: Options,
-    ) -> Result<Result<Vec<Dependency>, ParseError>, Deny> {
+    /// Refuses a list that cannot be read and that this request writes or changes; one that was stored before may be
+    /// anything.
+    pub(super) fn check(self, options: Options) -> Result<(), Deny> {
         let places = [
             (Place::Object, self.object, self.old_object),
             (Place::Template, self.template, self.old_template),
         ];
         for (place, new, old) in places {
-            annotation::declared(&news(options, new, old))
+            annotation::declared(&changed(options, new, old))
                 .map_err(|error| Deny::BadList { place, error })?;
         }
+        Ok(())
+    }
+
+    /// What the lists say together.
+    pub(super) fn declared(self, options: Options) -> Result<Vec<Dependency>, ParseError> {
         // The pod template wins where both name the same key.
-        let mut effective = news(options, self.object, None);
-        effective.extend(news(options, self.template, None));
-        Ok(annotation::declared(&effective))
+        let mut effective = changed(options, self.object, None);
+        effective.extend(changed(options, self.template, None));
+        annotation::declared(&effective)
     }
 }
 
@@ -118,7 +120,7 @@ pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePos
 }
 
 /// Our annotations that are new or changed.
-fn news(options: Options, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
+fn changed(options: Options, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
     let stored = |key: &String| old.and_then(|old| old.get(key));
     new.into_iter()
         .flatten()

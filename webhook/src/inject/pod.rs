@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 /// What the kubelet puts on the API server's image of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// Decides one pod. `policy` is `None` while the gate's settings are not known.
-pub fn decide(request: &Request<'_>, options: Options, policy: Option<&GateSpec>) -> Decision {
+/// Decides one pod. `spec` is `None` while the gate's settings are not known.
+pub fn decide(request: &Request<'_>, options: Options, spec: Option<&GateSpec>) -> Decision {
     let pod = request.object;
     if request.operation != Operation::Create {
         return Skip::Operation.into();
@@ -35,7 +35,7 @@ pub fn decide(request: &Request<'_>, options: Options, policy: Option<&GateSpec>
         object: own,
         ..Lists::default()
     };
-    if let Err(deny) = lists.read(options) {
+    if let Err(deny) = lists.check(options) {
         return deny.into();
     }
     let gate = containers(pod, "initContainers")
@@ -52,7 +52,7 @@ pub fn decide(request: &Request<'_>, options: Options, policy: Option<&GateSpec>
     let advice = advice::of_position(&workload(request.subject, pod, pod));
     let warnings = advice.filter(|_| gate.is_none()).map(Warning::Advice);
     Decision {
-        action: inject(pod, gate, position.as_ref(), policy).unwrap_or_else(Action::Deny),
+        action: inject(pod, gate, position.as_ref(), spec).unwrap_or_else(Action::Deny),
         warnings: warnings.into_iter().collect(),
     }
 }
@@ -62,7 +62,7 @@ fn inject(
     pod: &Value,
     gate: Option<usize>,
     position: Option<&GatePosition>,
-    policy: Option<&GateSpec>,
+    spec: Option<&GateSpec>,
 ) -> Result<Action, Deny> {
     if is_for_windows(pod) {
         return Err(Deny::Windows);
@@ -70,11 +70,11 @@ fn inject(
     if let Some((what, name)) = taken(pod).filter(|_| gate.is_none()) {
         return Err(Deny::NameTaken { what, name });
     }
-    let policy = policy.ok_or(Deny::Starting)?;
+    let spec = spec.ok_or(Deny::Starting)?;
 
     let init_containers = containers(pod, "initContainers");
     let index = gate.unwrap_or_else(|| position::index(init_containers, position));
-    let exclusion = position::exclusion(pod, index, &policy.ports());
+    let exclusion = position::exclusion(pod, index, &spec.ports());
     let labelled = pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE;
     let mut edits = Edits::new(pod);
     if let Some((key, value)) = exclusion {
@@ -89,7 +89,7 @@ fn inject(
         )?;
     }
     if gate.is_none() {
-        add_gate(&mut edits, pod, index, policy)?;
+        add_gate(&mut edits, pod, index, spec)?;
     }
     let operations = edits.finish();
     Ok(match (gate, operations.is_empty()) {
@@ -104,18 +104,18 @@ fn add_gate(
     edits: &mut Edits<'_>,
     pod: &Value,
     index: usize,
-    policy: &GateSpec,
+    spec: &GateSpec,
 ) -> Result<(), Misshapen> {
     for volume in container::volumes() {
         edits.insert(&["spec", "volumes"], None, volume)?;
     }
     let known = containers(pod, "imagePullSecrets");
-    for name in &policy.image_pull_secrets {
+    for name in &spec.image_pull_secrets {
         if !known.iter().any(|secret| secret["name"] == *name) {
             edits.insert(&["spec", "imagePullSecrets"], None, json!({ "name": name }))?;
         }
     }
-    let gate = container::gate(policy, qos::class(pod));
+    let gate = container::gate(spec, qos::class(pod));
     edits.insert(&["spec", "initContainers"], Some(index), gate)
 }
 

@@ -37,10 +37,9 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     };
     let old_template = find(old, path);
     let lists = Lists::of(request);
-    let read = match lists.read(options) {
-        Ok(read) => read,
-        Err(deny) => return deny.into(),
-    };
+    if let Err(deny) = lists.check(options) {
+        return deny.into();
+    }
 
     let asked = lists.asked(options);
     let kept = operation == Operation::Update
@@ -58,7 +57,7 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     });
     let late = asked && kept && mark.stored.is_none() && lists.changed(options);
     let warnings = [
-        read.err().map(Warning::StoredBadList),
+        lists.declared(options).err().map(Warning::StoredBadList),
         late.then_some(if is_job(subject) {
             Warning::AlreadyStarted
         } else {

@@ -22,7 +22,7 @@ const TASKS: [&str; 16] = [
     "catalog",
     "events",
     "first list of gated pods",
-    "gate policy",
+    "gate spec",
     "health rules",
     "memory",
     "plans",
