@@ -188,7 +188,7 @@ impl World for Installed<'_> {
         self.pods(namespace, selector, |pod| pod["spec"]["nodeName"].is_null())
     }
 
-    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         self.pods(namespace, selector, |pod| {
             pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
         })

@@ -1,7 +1,7 @@
 //! Who waits for whom: the objects that an edge means, and whether there is a way around each of them.
 //!
 //! Whoever follows edges asks here: the search for the cycle that a gate is told of, `kubectl sluice graph`, and `lint`. They
-//! differ in where they look ([`Objects`]): the controller in what it watches of one namespace, the command line in all
+//! differ in where they look ([`Targets`]): the controller in what it watches of one namespace, the command line in all
 //! that its files hold.
 
 mod cycles;
@@ -21,7 +21,7 @@ pub struct Link<O> {
 }
 
 /// Where one dependent finds the objects that it waits for. The dependent itself is none of several.
-pub trait Objects {
+pub trait Targets {
     /// What an object is here.
     type Object;
 
@@ -39,7 +39,7 @@ pub trait Objects {
 }
 
 /// The objects that an edge means.
-pub fn links<O: Objects>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
+pub fn links<O: Targets>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
     let (found, must) = match edge {
         Edge::Listed(entry) => (meant(entry, objects), has_no_way_around(entry)),
         Edge::Wave(below) => (objects.lighter(*below), true),
@@ -49,7 +49,7 @@ pub fn links<O: Objects>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
 }
 
 /// The objects that an entry means.
-fn meant<O: Objects>(entry: &Dependency, objects: &O) -> Vec<O::Object> {
+fn meant<O: Targets>(entry: &Dependency, objects: &O) -> Vec<O::Object> {
     match &entry.reference {
         Reference::Object(named) => objects.named(named).into_iter().collect(),
         Reference::Selected(selection) => objects.selected(selection),
@@ -104,7 +104,7 @@ mod tests {
     /// Everything is there, and called by what it was asked as.
     struct All;
 
-    impl Objects for All {
+    impl Targets for All {
         type Object = &'static str;
 
         fn named(&self, _: &ObjectRef) -> Option<&'static str> {

@@ -146,7 +146,7 @@ pub trait World: Objects {
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
 
     /// The gated pods among those, with a node or without, on the same terms.
-    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
 
     /// A Job of that name that was seen complete and has been removed since.
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;

@@ -114,7 +114,7 @@ struct Beside<'g, 'o> {
 }
 
 /// In all that was read.
-impl edges::Objects for Beside<'_, '_> {
+impl edges::Targets for Beside<'_, '_> {
     type Object = usize;
 
     fn named(&self, named: &ObjectRef) -> Option<usize> {

@@ -29,7 +29,7 @@ const MOST: usize = 64;
 pub(super) type Found = (Kind, Value);
 
 /// An object on the way, the names up to it, and those that it needs; `None` for all that it declares.
-struct Step {
+struct Waypoint {
     dependent: Dependent,
     path: Vec<String>,
     needs: Option<Vec<Found>>,
@@ -63,12 +63,12 @@ impl Judge<'_> {
         goal: &str,
     ) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
-        let mut open = vec![Step {
+        let mut open = vec![Waypoint {
             dependent: from.clone(),
             path: vec![from.name()],
             needs,
         }];
-        while let Some(Step {
+        while let Some(Waypoint {
             dependent,
             path,
             needs,
@@ -85,7 +85,7 @@ impl Judge<'_> {
                     return Some(path);
                 }
                 if seen.len() < MOST && seen.insert(name) {
-                    open.push(Step {
+                    open.push(Waypoint {
                         dependent: next,
                         path,
                         needs: behind,
@@ -197,7 +197,7 @@ impl Judge<'_> {
 
     /// The pods with a gate and these labels.
     pub(super) fn gated_by(&self, selector: &Selector) -> Vec<Value> {
-        match self.world.gated(&self.dependent.namespace, selector) {
+        match self.world.peek_gated(&self.dependent.namespace, selector) {
             Lookup::Found(gated) => gated,
             Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
         }
@@ -210,7 +210,7 @@ impl Judge<'_> {
 }
 
 /// Within the dependent's namespace.
-impl edges::Objects for Judge<'_> {
+impl edges::Targets for Judge<'_> {
     type Object = Found;
 
     fn named(&self, named: &ObjectRef) -> Option<Found> {

@@ -2,7 +2,7 @@
 
 use super::consent::consent;
 use super::revision::Mark;
-use super::several::{self, Part};
+use super::several::{self, Member};
 use super::{JudgedEdge, Policy};
 use crate::dependency::{Alternatives, Dependency, Edge, ObjectRef, Reference, Selection};
 use crate::dependent::Dependent;
@@ -207,12 +207,12 @@ impl Judge<'_> {
             let what = format!("no {kind} with these labels has been created yet");
             return self.absent(dependency.optional, &what);
         }
-        let parts = objects.iter().map(|object| Part {
+        let parts = objects.iter().map(|object| Member {
             name: name(object).to_owned(),
             judged: self.found(kind, object, home, dependency),
         });
         // An old Job never becomes a fresh one; so it holds nobody back, unless there is nothing else.
-        let (old, mut parts): (Vec<Part>, Vec<Part>) =
+        let (old, mut parts): (Vec<Member>, Vec<Member>) =
             parts.partition(|part| part.judged.reason == Reason::NotFresh);
         parts.extend(gone);
         if parts.is_empty() {
@@ -224,15 +224,15 @@ impl Judge<'_> {
 
     fn any(&self, alternatives: &Alternatives, dependency: &Dependency) -> Judged {
         // All of them are looked at, so that a change of each is heard of.
-        let parts: Vec<Part> = alternatives
+        let parts: Vec<Member> = alternatives
             .of
             .iter()
             .map(|alternative| {
                 let (foreign, judged) = self.entry(alternative);
-                Part::alternative(alternative, foreign, judged)
+                Member::alternative(alternative, foreign, judged)
             })
             .collect();
-        let absent = |part: &Part| part.judged.status == Status::NotFound;
+        let absent = |part: &Member| part.judged.status == Status::NotFound;
         if dependency.optional && parts.iter().all(absent) {
             return not_found(true, "");
         }

@@ -1,7 +1,7 @@
 //! `sameNode`: only what is on the dependent's node counts.
 
 use super::edge::{Home, Judge};
-use super::several::{self, Part};
+use super::several::{self, Member};
 use crate::dependency::Dependency;
 use crate::judged::{Judged, not_found, unavailable};
 use crate::kinds::{self, Kind};
@@ -34,10 +34,10 @@ impl Judge<'_> {
             Lookup::NotFound => Vec::new(),
             Lookup::Unavailable(why) => return unavailable(why, &kind, dependency.optional),
         };
-        let parts: Vec<Part> = pods
+        let parts: Vec<Member> = pods
             .iter()
             .filter(|pod| self.is_on_same_node(pod) && belongs_to(pod, daemon_set))
-            .map(|pod| Part {
+            .map(|pod| Member {
                 name: format!(
                     "Pod/{}",
                     pod["metadata"]["name"].as_str().unwrap_or_default()

@@ -1,19 +1,16 @@
 //! Groups, sub-charts and releases.
 
 use super::consent;
+use super::cycle::Found;
 use super::edge::{Home, Judge};
-use super::several::{self, Part as Member};
+use super::several::{self, Member};
 use crate::dependency::{Dependency, Part, Parts};
 use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
-use crate::kinds::Kind;
 use crate::kstatus::Status;
 use crate::lookup::Lookup;
 use crate::scope::Scope;
 use crate::world::leaves_out;
 use serde_json::Value;
-
-/// One object of a part, with its kind.
-type Found = (Kind, Value);
 
 impl Judge<'_> {
     /// What was found of a part, and whether its message texts must stay in another namespace.

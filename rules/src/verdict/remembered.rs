@@ -2,7 +2,7 @@
 
 use super::edge::{Home, Judge};
 use super::revision::Mark;
-use super::several::Part;
+use super::several::Member;
 use crate::dependency::{Dependency, ObjectRef, Selection, State};
 use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::kinds::{self, Kind};
@@ -44,7 +44,7 @@ impl Judge<'_> {
         there: &BTreeSet<String>,
         home: Home<'_>,
         dependency: &Dependency,
-    ) -> Result<Vec<Part>, Judged> {
+    ) -> Result<Vec<Member>, Judged> {
         let Selection { kind, selector, .. } = selection;
         let Some(namespace) = home.namespace.filter(|_| outlives(kind, dependency)) else {
             return Ok(Vec::new());
@@ -57,7 +57,7 @@ impl Judge<'_> {
         jobs.retain(|name, _| !there.contains(name));
         let part = |(name, job)| {
             let judged = self.gone(&job, home, dependency)?;
-            Some(Part { name, judged })
+            Some(Member { name, judged })
         };
         Ok(jobs.into_iter().filter_map(part).collect())
     }

@@ -5,13 +5,13 @@ use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 
 /// One of several, and what was found of it.
-pub(super) struct Part {
+pub(super) struct Member {
     /// How it is called beside its siblings.
     pub(super) name: String,
     pub(super) judged: Judged,
 }
 
-impl Part {
+impl Member {
     /// An alternative. Of another namespace no message texts are told.
     pub(super) fn alternative(alternative: &Dependency, foreign: bool, judged: Judged) -> Self {
         let message = if foreign {
@@ -43,10 +43,10 @@ impl Part {
 
 /// Objects that a selector found, of which `needed` must be satisfied. The first that is not is named, and how many are
 /// is counted.
-pub(super) fn all(parts: &[Part], needed: usize, state: State) -> Judged {
+pub(super) fn all(parts: &[Member], needed: usize, state: State) -> Judged {
     let (met, total) = (met(parts), parts.len());
     let mut count = format!("{met} of {total} {}", state.word());
-    let is_gone = |part: &&Part| part.judged.reason == Reason::Remembered;
+    let is_gone = |part: &&Member| part.judged.reason == Reason::Remembered;
     let gone = parts.iter().filter(is_gone).count();
     if gone > 0 {
         count = format!("{count}, {gone} of them remembered");
@@ -71,8 +71,8 @@ pub(super) fn all(parts: &[Part], needed: usize, state: State) -> Judged {
 }
 
 /// Alternatives, of which `needed` must be satisfied. The best of them speaks for all.
-pub(super) fn some(mut parts: Vec<Part>, needed: usize) -> Judged {
-    parts.sort_by_key(Part::distance);
+pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> Judged {
+    parts.sort_by_key(Member::distance);
     let (met, total) = (met(&parts), parts.len());
     if met < needed {
         let count = if needed == 1 {
@@ -95,12 +95,12 @@ pub(super) fn some(mut parts: Vec<Part>, needed: usize) -> Judged {
     }
 }
 
-fn met(parts: &[Part]) -> usize {
+fn met(parts: &[Member]) -> usize {
     parts.iter().filter(|part| part.judged.satisfied).count()
 }
 
 /// Too few are satisfied.
-fn together(parts: &[Part], needed: usize, count: String) -> Judged {
+fn together(parts: &[Member], needed: usize, count: String) -> Judged {
     let Some(part) = spokesman(parts, needed) else {
         // Fewer exist than are needed.
         return unmet(Status::InProgress, Reason::NotFound, count);
@@ -117,10 +117,10 @@ fn together(parts: &[Part], needed: usize, count: String) -> Judged {
 /// The one whose reason is told: the first that is not satisfied. But while one is still being read, nothing is final;
 /// and a Job that failed is the reason only where too few others are left. Where more are needed than there are, others are
 /// still to come, and nobody knows how many.
-fn spokesman(parts: &[Part], needed: usize) -> Option<&Part> {
+fn spokesman(parts: &[Member], needed: usize) -> Option<&Member> {
     let unmet = || parts.iter().filter(|part| !part.judged.satisfied);
     let because = |reason: Reason| unmet().find(move |part| part.judged.reason == reason);
-    let failed = |part: &&Part| part.judged.reason == Reason::JobFailed;
+    let failed = |part: &&Member| part.judged.reason == Reason::JobFailed;
     let spare = parts.len().checked_sub(needed);
     let lost = spare.is_some_and(|spare| unmet().filter(failed).count() > spare);
     because(Reason::Syncing)

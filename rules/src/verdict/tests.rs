@@ -175,7 +175,7 @@ impl World for Cluster {
         Lookup::Found(self.pods_of(namespace).filter(homeless).cloned().collect())
     }
 
-    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         let is_gated = |pod: &&Value| {
             pod["metadata"]["labels"]["sluice.dev/gated"] == "true" && selector.selects(pod)
         };

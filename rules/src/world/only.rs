@@ -96,7 +96,7 @@ impl<T: Objects> World for Only<T> {
         Lookup::Found(Vec::new())
     }
 
-    fn gated(&self, _: &str, _: &Selector) -> Lookup<Vec<Value>> {
+    fn peek_gated(&self, _: &str, _: &Selector) -> Lookup<Vec<Value>> {
         Lookup::Found(Vec::new())
     }
 

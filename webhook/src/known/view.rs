@@ -292,7 +292,7 @@ impl World for View {
         glance(self.known.unscheduled(), namespace, selector)
     }
 
-    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         glance(self.known.gated(), namespace, selector)
     }
 

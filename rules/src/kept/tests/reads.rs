@@ -121,7 +121,7 @@ impl World for Cluster<'_> {
         }))
     }
 
-    fn gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         Lookup::Found(self.find(|it| {
             it["metadata"]["namespace"] == namespace
                 && selector.selects(it)
