@@ -10,6 +10,7 @@ use rustls::{
     crypto::ring,
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
+use x509_parser::time::ASN1Time;
 
 use crate::{
     bundle::{PemError, certificates, within_limits},
@@ -25,21 +26,18 @@ pub struct Ca {
     pem: String,
     key_pem: String,
     issuer: Issuer<'static, KeyPair>,
-    created: Timestamp,
+    not_before: Timestamp,
     not_after: Timestamp,
 }
 
-/// A [`Ca`] as texts: what is stored. The times are stored beside the certificate, so that reading them takes no X.509 parser.
+/// A [`Ca`] as texts: what is stored. Its times are in the certificate and nowhere else, so that nobody can write others
+/// beside it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CaParts {
     /// One certificate, PEM.
     pub certificate: String,
     /// Its private key, PKCS#8, PEM.
     pub key: String,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it ends.
-    pub not_after: Timestamp,
 }
 
 /// Why a CA could not be made or restored.
@@ -53,6 +51,9 @@ pub enum CaError {
         /// What is wrong with the text.
         error: PemError,
     },
+    /// The certificate does not say when it begins and ends.
+    #[error("failed to read the CA's lifetime: {0}")]
+    Times(String),
     /// The certificate's text holds several; only the bundle may.
     #[error("the CA's certificate holds {0} certificates, not one")]
     Several(usize),
@@ -63,10 +64,10 @@ pub enum CaError {
     #[error("the CA's key and certificate do not belong together: {0}")]
     Mismatch(String),
     /// The lifetime ends before it begins, or after the year 9999.
-    #[error("the CA's lifetime is out of range: {created} to {not_after}")]
+    #[error("the CA's lifetime is out of range: {not_before} to {not_after}")]
     Lifetime {
         /// When it begins.
-        created: Timestamp,
+        not_before: Timestamp,
         /// When it ends.
         not_after: Timestamp,
     },
@@ -79,19 +80,20 @@ impl Ca {
     /// Makes a new authority that lives from `now` for `lifetime`. Its certificate begins a day
     /// earlier, because an API server whose clock is behind ours would refuse it.
     pub fn generate(now: Timestamp, lifetime: SignedDuration) -> Result<Self, CaError> {
-        let created = whole_seconds(now);
+        let made = whole_seconds(now);
         let not_after = whole_seconds(now.checked_add(lifetime).unwrap_or(Timestamp::MAX));
-        lifetime_in_range(created, not_after)?;
+        lifetime_in_range(made, not_after)?;
+        let not_before = begins(made);
         let key = KeyPair::generate().map_err(make)?;
         let mut params = ca_params();
-        set_validity(&mut params, begins(created), not_after);
+        set_validity(&mut params, not_before, not_after);
         let certificate = params.self_signed(&key).map_err(make)?;
         Ok(Self {
             pem: certificate.pem(),
             certificate: certificate.into(),
             key_pem: key.serialize_pem(),
             issuer: Issuer::new(params, key),
-            created,
+            not_before,
             not_after,
         })
     }
@@ -102,10 +104,7 @@ impl Ca {
         let CaParts {
             certificate: pem,
             key: key_pem,
-            created,
-            not_after,
         } = parts;
-        lifetime_in_range(created, not_after)?;
         let mut found = certificates(pem.as_bytes()).map_err(|error| CaError::Pem {
             what: "certificate",
             error,
@@ -113,6 +112,8 @@ impl Ca {
         let (Some(certificate), true) = (found.pop(), found.is_empty()) else {
             return Err(CaError::Several(found.len() + 1));
         };
+        let (not_before, not_after) = validity(&certificate)?;
+        lifetime_in_range(not_before, not_after)?;
         within_limits(key_pem.as_bytes()).map_err(|error| CaError::Pem { what: "key", error })?;
         let key = KeyPair::from_pem(&key_pem).map_err(|error| CaError::Key(error.to_string()))?;
         let ca = Self {
@@ -120,7 +121,7 @@ impl Ca {
             pem,
             key_pem,
             issuer: Issuer::new(ca_params(), key),
-            created,
+            not_before,
             not_after,
         };
         ca.probe()?;
@@ -132,8 +133,6 @@ impl Ca {
         CaParts {
             certificate: self.pem.clone(),
             key: self.key_pem.clone(),
-            created: self.created,
-            not_after: self.not_after,
         }
     }
 
@@ -147,9 +146,9 @@ impl Ca {
         &self.pem
     }
 
-    /// When the authority was made.
-    pub fn created(&self) -> Timestamp {
-        self.created
+    /// When the authority begins.
+    pub fn not_before(&self) -> Timestamp {
+        self.not_before
     }
 
     /// When the authority ends.
@@ -159,7 +158,7 @@ impl Ca {
 
     /// Whether a verifier whose clock says `now` is past its beginning.
     pub fn has_begun(&self, now: Timestamp) -> bool {
-        begins(self.created) <= now
+        self.not_before <= now
     }
 
     pub(crate) fn issuer(&self) -> &Issuer<'static, KeyPair> {
@@ -169,7 +168,7 @@ impl Ca {
     fn probe(&self) -> Result<(), CaError> {
         let key = KeyPair::generate().map_err(make)?;
         let mut params = leaf_params(&[PROBE.to_owned()]).map_err(make)?;
-        set_validity(&mut params, self.created, self.not_after);
+        set_validity(&mut params, self.not_before, self.not_after);
         let leaf = params.signed_by(&key, &self.issuer).map_err(make)?;
         let mismatch = |error: &dyn fmt::Display| CaError::Mismatch(error.to_string());
         let mut roots = RootCertStore::empty();
@@ -184,7 +183,7 @@ impl Ca {
         .map_err(|error| mismatch(&error))?;
         let name = ServerName::try_from(PROBE).map_err(|error| mismatch(&error))?;
         let at = UnixTime::since_unix_epoch(
-            self.created
+            self.not_before
                 .duration_since(Timestamp::UNIX_EPOCH)
                 .unsigned_abs(),
         );
@@ -199,7 +198,7 @@ impl Ca {
 impl fmt::Debug for Ca {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ca")
-            .field("created", &self.created)
+            .field("not_before", &self.not_before)
             .field("not_after", &self.not_after)
             .finish_non_exhaustive()
     }
@@ -207,19 +206,29 @@ impl fmt::Debug for Ca {
 
 impl fmt::Debug for CaParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CaParts")
-            .field("created", &self.created)
-            .field("not_after", &self.not_after)
-            .finish_non_exhaustive()
+        f.debug_struct("CaParts").finish_non_exhaustive()
     }
 }
 
 /// X.509 knows whole seconds of the years that four digits can say; before 1970 no cluster was ever installed.
-fn lifetime_in_range(created: Timestamp, not_after: Timestamp) -> Result<(), CaError> {
-    if created < Timestamp::UNIX_EPOCH || not_after <= created {
-        return Err(CaError::Lifetime { created, not_after });
+fn lifetime_in_range(not_before: Timestamp, not_after: Timestamp) -> Result<(), CaError> {
+    if not_before < Timestamp::UNIX_EPOCH || not_after <= not_before {
+        return Err(CaError::Lifetime {
+            not_before,
+            not_after,
+        });
     }
     Ok(())
+}
+
+/// When a certificate begins and ends (RFC 5280, 4.1.2.5).
+fn validity(certificate: &CertificateDer<'_>) -> Result<(Timestamp, Timestamp), CaError> {
+    let times = |error: &dyn fmt::Display| CaError::Times(error.to_string());
+    let (_, parsed) =
+        x509_parser::parse_x509_certificate(certificate).map_err(|error| times(&error))?;
+    let said = parsed.validity();
+    let at = |time: ASN1Time| Timestamp::from_second(time.timestamp()).map_err(|e| times(&e));
+    Ok((at(said.not_before)?, at(said.not_after)?))
 }
 
 #[expect(
@@ -246,7 +255,7 @@ mod tests {
         let read = Ca::restore(made.parts()).unwrap();
         assert_eq!(read.certificate(), made.certificate());
         assert_eq!(read.parts(), made.parts());
-        assert_eq!(read.created().to_string(), "2026-11-20T10:00:00Z");
+        assert_eq!(read.not_before().to_string(), "2026-11-19T10:00:00Z");
         assert_eq!(read.not_after().to_string(), "2027-11-20T10:00:00Z");
     }
 
@@ -274,7 +283,6 @@ mod tests {
             let parts = CaParts {
                 certificate: certificate.to_owned(),
                 key: key.to_owned(),
-                ..good.clone()
             };
             Ca::restore(parts).unwrap_err()
         };
@@ -317,13 +325,15 @@ mod tests {
 
     #[test]
     fn refuses_a_lifetime_that_runs_backwards() {
-        let parts = Ca::generate(now(), YEAR).unwrap().parts();
-        let error = Ca::restore(CaParts {
-            not_after: parts.created,
-            ..parts
-        })
-        .unwrap_err();
+        let error = Ca::generate(now(), SignedDuration::ZERO).unwrap_err();
         assert!(matches!(error, CaError::Lifetime { .. }), "{error}");
+    }
+
+    #[test]
+    fn lives_as_long_as_its_certificate_says() {
+        let long_ago = now() - YEAR * 2;
+        let over = Ca::restore(Ca::generate(long_ago, YEAR).unwrap().parts()).unwrap();
+        assert!(over.not_after() < now(), "{over:?}");
     }
 
     #[test]

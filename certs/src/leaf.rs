@@ -205,11 +205,14 @@ mod tests {
         let leaf = Leaf::issue(
             &Ca::restore(made.parts()).unwrap(),
             &names(),
-            made.created(),
+            at("2026-11-20T10:00:00Z"),
             WEEK,
         )
         .unwrap();
-        assert_eq!(verify(&leaf, &made, NAME, made.created()), Ok(()));
+        assert_eq!(
+            verify(&leaf, &made, NAME, at("2026-11-20T10:00:00Z")),
+            Ok(())
+        );
         assert_eq!(leaf.issuer(), made.certificate());
     }
 

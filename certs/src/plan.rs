@@ -51,6 +51,8 @@ pub enum CaPlan {
     Restore(CaReason),
     /// Make a new one and write it.
     Create(CaReason),
+    /// Do nothing yet: another replica may hold the one that gates and API servers trust, and write it back.
+    Await(CaReason),
 }
 
 /// Why a CA has to be written.
@@ -89,16 +91,18 @@ impl fmt::Display for CaReason {
     }
 }
 
-/// What to do about the CA, given what is stored and what this process holds.
+/// What to do about the CA, given what is stored and what this process holds. `elsewhere`: another replica may hold the CA
+/// that is trusted, so a process that holds none leaves it the time to write that one back.
 pub fn authority(
     now: Timestamp,
     stored: Stored<'_>,
     held: Option<&Ca>,
+    elsewhere: bool,
     lifetimes: &Lifetimes,
 ) -> CaPlan {
     let lasts = |ca: &Ca| ca.not_after().duration_since(now) >= lifetimes.leaf;
     let reason = match stored {
-        Stored::Usable(ca) if !lasts(ca) => return CaPlan::Create(CaReason::Ending),
+        Stored::Usable(ca) if !lasts(ca) => CaReason::Ending,
         Stored::Usable(ca) if !ca.has_begun(now) => CaReason::NotYetValid,
         Stored::Usable(ca) if held.is_some_and(|held| held.certificate() == ca.certificate()) => {
             return CaPlan::Keep;
@@ -109,6 +113,7 @@ pub fn authority(
     };
     match held {
         Some(held) if lasts(held) && held.has_begun(now) => CaPlan::Restore(reason),
+        None if elsewhere => CaPlan::Await(reason),
         _ => CaPlan::Create(reason),
     }
 }
@@ -230,7 +235,7 @@ mod tests {
             (Stored::Usable(&theirs), None, CaPlan::Adopt),
         ] {
             assert_eq!(
-                authority(day(1), stored, held, &lifetimes),
+                authority(day(1), stored, held, false, &lifetimes),
                 plan,
                 "{stored:?}, {held:?}"
             );
@@ -242,14 +247,51 @@ mod tests {
         let ours = ca();
         let lifetimes = Lifetimes::default();
         assert_eq!(
-            authority(day(358), Stored::Usable(&ours), Some(&ours), &lifetimes),
+            authority(
+                day(358),
+                Stored::Usable(&ours),
+                Some(&ours),
+                false,
+                &lifetimes
+            ),
             CaPlan::Keep
         );
         for (stored, plan) in [
             (Stored::Usable(&ours), CaPlan::Create(CaReason::Ending)),
             (Stored::Missing, CaPlan::Create(CaReason::Missing)),
         ] {
-            assert_eq!(authority(day(359), stored, Some(&ours), &lifetimes), plan);
+            let next = authority(day(359), stored, Some(&ours), true, &lifetimes);
+            assert_eq!(next, plan);
+        }
+    }
+
+    #[test]
+    fn one_that_holds_a_good_ca_puts_it_in_the_place_of_one_that_ends() {
+        let (ours, over) = (ca(), Ca::generate(day(-40), DAY * 10).unwrap());
+        let next = authority(
+            day(1),
+            Stored::Usable(&over),
+            Some(&ours),
+            false,
+            &Lifetimes::default(),
+        );
+        assert_eq!(next, CaPlan::Restore(CaReason::Ending));
+    }
+
+    #[test]
+    fn one_that_holds_none_waits_for_who_may_hold_the_trusted_one() {
+        let (ours, over) = (ca(), Ca::generate(day(-40), DAY * 10).unwrap());
+        let plan = |stored, held, elsewhere| {
+            authority(day(1), stored, held, elsewhere, &Lifetimes::default())
+        };
+        for (stored, reason) in [
+            (Stored::Missing, CaReason::Missing),
+            (Stored::Unusable, CaReason::Unusable),
+            (Stored::Usable(&over), CaReason::Ending),
+        ] {
+            assert_eq!(plan(stored, None, true), CaPlan::Await(reason));
+            assert_eq!(plan(stored, None, false), CaPlan::Create(reason));
+            assert_eq!(plan(stored, Some(&ours), true), CaPlan::Restore(reason));
         }
     }
 
@@ -265,12 +307,12 @@ mod tests {
             (day(0), None, CaPlan::Create(reason)),
         ] {
             assert_eq!(
-                authority(now, Stored::Usable(&theirs), held, &lifetimes),
+                authority(now, Stored::Usable(&theirs), held, false, &lifetimes),
                 plan
             );
         }
         assert_eq!(
-            authority(day(0), Stored::Missing, Some(&theirs), &lifetimes),
+            authority(day(0), Stored::Missing, Some(&theirs), false, &lifetimes),
             CaPlan::Create(CaReason::Missing)
         );
     }

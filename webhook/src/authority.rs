@@ -5,13 +5,15 @@
 //! because every waiting gate carries its certificate. To get a new CA on purpose, scale to zero, delete the Secret, and
 //! scale up again.
 //!
-//! Everything hangs on the webhook configuration, which belongs to the chart. While there is none nothing is written, and
-//! the Secret names it as its owner, so an uninstalled sluice leaves nothing behind and a leaving replica brings nothing
-//! back.
+//! Everything hangs on the webhook configuration, which belongs to the chart. While there is none nothing is written, so a
+//! leaving replica of an uninstalled sluice brings nothing back. The Secret belongs to our Service and outlives the
+//! configuration, which somebody may delete in an emergency.
 //!
-//! Polled, not watched: two reads every ten seconds cost nothing, need no right to list Secrets, and heal a missed event.
+//! Polled: two reads every ten seconds cost nothing, need no right to list Secrets, and heal a missed event. The
+//! configuration is watched beside that, because the API server refuses pods for as long as its `caBundle` is wrong.
 
 mod bundle;
+mod changes;
 mod error;
 mod metrics;
 mod secret;
@@ -23,7 +25,7 @@ use certs::{
     Leaf, Lifetimes, Resolver,
     plan::{self, LeafPlan},
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use kube::{
     Api, Client,
@@ -38,12 +40,14 @@ use tracing::{info, warn};
 pub(crate) use self::error::AuthorityError;
 pub use self::metrics::AuthorityMetrics;
 use self::{
+    changes::Changes,
     error::failed,
     secret::Stored,
-    store::{CaStore, Synced},
+    store::{CaStore, Seen, Synced},
 };
 use crate::{
     clock::Clock,
+    event::{Note, Regarding, Telling, Writer},
     readiness::{Condition, Readiness},
     shutdown::Shutdown,
 };
@@ -56,6 +60,12 @@ const POLL: Duration = Duration::from_secs(10);
 
 /// How often while something is missing.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// The shortest time between two rounds, however often somebody writes the webhook configuration.
+const BREATH: Duration = Duration::from_millis(200);
+
+/// How long a replica that holds no CA leaves to others to write back the one that is trusted: they look each [`POLL`].
+const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The longest that one round of reads and writes may take.
 const ROUND: Duration = Duration::from_secs(8);
@@ -70,6 +80,10 @@ pub struct Config {
     pub namespace: String,
     /// The Secret's name.
     pub secret: String,
+    /// The name of our Service, which the Secret and the Events belong to.
+    pub service: String,
+    /// The name of our own pod, for Events.
+    pub instance: String,
     /// The name of the `MutatingWebhookConfiguration`.
     pub webhook_configuration: String,
     /// The DNS names to serve: the service's, as the API server and the gates ask for it.
@@ -83,6 +97,7 @@ pub struct Authority {
     config: Config,
     store: CaStore,
     configurations: Api<MutatingWebhookConfiguration>,
+    client: Client,
     resolver: Arc<Resolver>,
     bundle: watch::Sender<Bundle>,
     certificate: Condition,
@@ -95,6 +110,8 @@ pub struct Authority {
     observed: Option<MutatingWebhookConfiguration>,
     /// Whether the leaf's issuer stood in every `caBundle` when the configuration was last there.
     in_sync: bool,
+    /// Since when this process holds no CA although one is trusted.
+    bereft: Option<Timestamp>,
 }
 
 impl Authority {
@@ -112,10 +129,12 @@ impl Authority {
             store: CaStore {
                 api: Api::namespaced(client.clone(), &config.namespace),
                 name: config.secret.clone(),
+                services: Api::namespaced(client.clone(), &config.namespace),
+                service: config.service.clone(),
                 lifetimes: config.lifetimes,
-                configuration: config.webhook_configuration.clone(),
             },
-            configurations: Api::all(client),
+            configurations: Api::all(client.clone()),
+            client,
             certificate: readiness.condition("certificate", "this replica has no certificate yet"),
             trust: readiness.condition(
                 "caBundle",
@@ -129,6 +148,7 @@ impl Authority {
             leaf: None,
             observed: None,
             in_sync: false,
+            bereft: None,
         };
         (authority, receiver)
     }
@@ -137,6 +157,8 @@ impl Authority {
     /// still while a machine sleeps, and certificates do not.
     pub async fn run(mut self, clock: Clock, shutdown: Shutdown) {
         let mut failing: Option<String> = None;
+        let api = self.configurations.clone();
+        let mut changes = Changes::of(api, self.config.webhook_configuration.clone());
         loop {
             let round = async {
                 let result = self.round(&clock).await;
@@ -147,7 +169,10 @@ impl Authority {
                     RETRY
                 };
                 log_change(&mut failing, result);
-                sleep(pause).await;
+                let seen = self.observed.as_ref().and_then(changes::version);
+                sleep(BREATH).await;
+                // Nobody has changed it: it is time to look again all the same.
+                let _ = timeout(pause, changes.after(seen)).await;
             };
             tokio::select! {
                 biased;
@@ -171,8 +196,8 @@ impl Authority {
     }
 
     async fn sync(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
-        let name = &self.config.webhook_configuration;
-        let found = self.configurations.get_opt(name).await;
+        let name = self.config.webhook_configuration.clone();
+        let found = self.configurations.get_opt(&name).await;
         let found = found.map_err(|error| {
             failed(
                 format!("read the MutatingWebhookConfiguration {name:?}"),
@@ -183,16 +208,29 @@ impl Authority {
         let now = clock.now();
         // One that waits for its dependents to go is as good as gone.
         self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
-        let owner = self.observed.as_ref().map(bundle::owner);
-        let Synced { stored, written } = self
-            .store
-            .sync(now, self.held.as_ref(), owner.as_ref())
-            .await?;
+        let trusted = self.observed.as_ref().and_then(bundle::trusted);
+        let elsewhere = trusted.is_some() && self.is_patient(now);
+        let known = Seen {
+            held: self.held.as_ref(),
+            trusted: trusted.as_deref(),
+            elsewhere,
+        };
+        let may_write = || match &self.observed {
+            Some(_) => Ok(()),
+            None => Err(AuthorityError::NoConfiguration(name.clone())),
+        };
+        let Synced { stored, written } = self.store.sync(now, known, may_write).await?;
         if let Some(reason) = written {
             self.metrics.ca_written(reason);
         }
         self.hold(stored);
-        self.sync_bundle().await
+        self.sync_bundle(clock).await
+    }
+
+    /// Whether others get more time to write back the CA that they may hold. To ask begins the wait.
+    fn is_patient(&mut self, now: Timestamp) -> bool {
+        let since = *self.bereft.get_or_insert(now);
+        now.duration_since(since) < PATIENCE
     }
 
     /// Takes the CA that is stored, and tells everybody.
@@ -207,10 +245,11 @@ impl Authority {
             changed
         });
         self.held = Some(stored);
+        self.bereft = None;
     }
 
     /// Compares the observed `caBundle` with the one that it should be, and corrects it.
-    async fn sync_bundle(&mut self) -> Result<(), AuthorityError> {
+    async fn sync_bundle(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
         let (Some(observed), Some(held)) = (&self.observed, &self.held) else {
             return Ok(());
         };
@@ -229,7 +268,37 @@ impl Authority {
         let doing = || format!("write the caBundle of the MutatingWebhookConfiguration {name:?}");
         self.observed = Some(written.map_err(|error| failed(doing(), &error))?);
         info!(webhook_configuration = name, "Wrote the caBundle");
+        if self.in_sync {
+            self.tell_of_mending(clock).await;
+        }
         Ok(())
+    }
+
+    /// Somebody has overwritten what we wrote; beside our Service, because the configuration is in no namespace.
+    async fn tell_of_mending(&self, clock: &Clock) {
+        let writer = Writer {
+            client: self.client.clone(),
+            instance: self.config.instance.clone(),
+            clock: clock.clone(),
+        };
+        let about = Regarding {
+            api_version: Some("v1".to_owned()),
+            kind: "Service".to_owned(),
+            namespace: self.config.namespace.clone(),
+            name: self.config.service.clone(),
+            uid: None,
+        };
+        let name = &self.config.webhook_configuration;
+        let note = Note {
+            severity: "Warning",
+            action: "Trust",
+            reason: "CaBundleMended",
+            text: format!(
+                "the caBundle of MutatingWebhookConfiguration {name} was overwritten, and annotated objects were refused until it was mended; whoever manages the configuration has to leave caBundle alone"
+            ),
+            telling: Telling::Anew,
+        };
+        writer.write(about, note).await;
     }
 
     fn renew_leaf(&mut self, now: Timestamp) -> Result<(), AuthorityError> {

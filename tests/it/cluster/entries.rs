@@ -23,10 +23,14 @@ fn chart(helm: &'static str, ns: &Namespace, names: &[&str]) -> Chart {
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
         "metadata": {"name": ns.name}, "webhooks": webhooks,
     });
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "nobody"}, "spec": {"ports": [{"port": 443}]},
+    });
     let about = "apiVersion: v2\nname: release\nversion: 1.0.0\n";
     let files = [
         ("Chart.yaml", about),
         ("templates/all.yaml", &configuration.to_string()),
+        ("templates/service.yaml", &service.to_string()),
     ];
     Chart::of(helm, &files)
 }
@@ -37,6 +41,8 @@ async fn authority(ns: &Namespace) -> Authority {
     let config = Config {
         namespace: ns.name.clone(),
         secret: "ca".to_owned(),
+        service: "nobody".to_owned(),
+        instance: "nobody-0".to_owned(),
         webhook_configuration: ns.name.clone(),
         names: vec!["nobody".to_owned()],
         lifetimes: certs::Lifetimes::default(),

@@ -1,16 +1,16 @@
 //! The `caBundle` of the webhook configuration: what it should be, and what it was seen to be. Pure.
 
-use certs::CertificateDer;
-use k8s_openapi::{
-    ByteString, api::admissionregistration::v1::MutatingWebhookConfiguration,
-    apimachinery::pkg::apis::meta::v1::OwnerReference,
-};
+use certs::{CertificateDer, certificates};
+use k8s_openapi::{ByteString, api::admissionregistration::v1::MutatingWebhookConfiguration};
 use serde_json::{Value, json};
 
 use super::secret::holds;
 
 const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const KIND: &str = "MutatingWebhookConfiguration";
+
+/// How many certificates are carried on from a `caBundle` of which nobody holds the CA.
+const MOST: usize = 4;
 
 /// The strategic merge patch that puts `bundle` into every webhook of `observed`; `None` when it is there already.
 ///
@@ -48,15 +48,16 @@ pub(super) fn trusts(observed: &MutatingWebhookConfiguration, issuer: &Certifica
     })
 }
 
-/// A reference that makes `observed` an owner. It blocks nothing, so it needs no right on finalizers.
-pub(super) fn owner(observed: &MutatingWebhookConfiguration) -> OwnerReference {
-    OwnerReference {
-        api_version: API_VERSION.to_owned(),
-        kind: KIND.to_owned(),
-        name: observed.metadata.name.clone().unwrap_or_default(),
-        uid: observed.metadata.uid.clone().unwrap_or_default(),
-        ..OwnerReference::default()
-    }
+/// The certificates that API servers trust so far, PEM: of the first webhook that has any; `None` where none has, or more
+/// than we would ever write.
+pub(super) fn trusted(observed: &MutatingWebhookConfiguration) -> Option<String> {
+    let webhooks = observed.webhooks.as_deref().unwrap_or_default();
+    webhooks.iter().find_map(|webhook| {
+        let ByteString(pem) = webhook.client_config.ca_bundle.as_ref()?;
+        let found = certificates(pem).ok()?.len();
+        let pem = String::from_utf8(pem.clone()).ok()?;
+        (1..=MOST).contains(&found).then_some(pem)
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Why a round of upkeep did not get to its end.
 
-use certs::{CaError, LeafError};
+use certs::{CaError, LeafError, plan::CaReason};
 
-use super::ROUND;
+use super::{PATIENCE, ROUND};
 
 /// Why a round did not get to its end; the next one tries again.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,17 @@ pub enum AuthorityError {
     /// There is no webhook configuration.
     #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
     NoConfiguration(String),
+    /// Another replica may hold the CA.
+    #[error(
+        "{reason}, and the caBundle has a CA that another replica may hold: it gets {PATIENCE:?} to write that one back"
+    )]
+    Elsewhere {
+        /// Why there has to be one.
+        reason: CaReason,
+    },
+    /// The Secret would belong to nothing.
+    #[error("there is no Service {0:?} for the Secret to belong to; the chart creates it")]
+    NoService(String),
     /// No CA could be made.
     #[error(transparent)]
     Ca(#[from] CaError),

@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use certs::{Ca, CaError, CaParts, CertificateDer, PemError, certificates};
-use jiff::Timestamp;
 use k8s_openapi::{
     ByteString,
     api::core::v1::Secret,
@@ -14,10 +13,6 @@ use k8s_openapi::{
 const CERTIFICATE: &str = "ca.crt";
 /// The CA's key, PEM.
 const KEY: &str = "ca.key";
-/// When the CA was made, RFC 3339.
-const CREATED: &str = "created";
-/// When the CA ends, RFC 3339.
-const NOT_AFTER: &str = "not-after";
 /// Certificates that are trusted beside the CA's, PEM; absent mostly. Every replica honours it, so that a CA can be
 /// replaced while leaves and gates of the one before are still about.
 const PREVIOUS: &str = "previous.crt";
@@ -36,11 +31,6 @@ pub(super) enum Unusable {
     Lacks(&'static str),
     #[error("{0:?} is not UTF-8")]
     NotText(&'static str),
-    #[error("{key:?} is not a time: {error}")]
-    Time {
-        key: &'static str,
-        error: jiff::Error,
-    },
     #[error(transparent)]
     Ca(#[from] CaError),
     #[error("{PREVIOUS:?}: {0}")]
@@ -70,17 +60,9 @@ pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
         }
         None => Err(Unusable::Lacks(key)),
     };
-    let time = |key: &'static str| {
-        text(key)?
-            .trim()
-            .parse::<Timestamp>()
-            .map_err(|error| Unusable::Time { key, error })
-    };
     let ca = Ca::restore(CaParts {
         certificate: text(CERTIFICATE)?,
         key: text(KEY)?,
-        created: time(CREATED)?,
-        not_after: time(NOT_AFTER)?,
     })?;
     let previous = match text(PREVIOUS) {
         Err(Unusable::Lacks(_)) => None,
@@ -95,7 +77,7 @@ pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
     })
 }
 
-/// A new Secret. It belongs to `owner`, the webhook configuration, so that uninstalling takes it away.
+/// A new Secret. It belongs to `owner`, so that uninstalling takes it away.
 pub(super) fn create(name: &str, owner: OwnerReference, stored: &Stored) -> Secret {
     let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     Secret {
@@ -122,18 +104,8 @@ pub(super) fn refill(secret: Secret, stored: &Stored) -> Secret {
 }
 
 fn data(Stored { ca, previous }: &Stored) -> BTreeMap<String, ByteString> {
-    let CaParts {
-        certificate,
-        key,
-        created,
-        not_after,
-    } = ca.parts();
-    let required = [
-        (CERTIFICATE, certificate),
-        (KEY, key),
-        (CREATED, created.to_string()),
-        (NOT_AFTER, not_after.to_string()),
-    ];
+    let CaParts { certificate, key } = ca.parts();
+    let required = [(CERTIFICATE, certificate), (KEY, key)];
     let previous = previous.iter().map(|pem| (PREVIOUS, pem.clone()));
     required
         .into_iter()
@@ -218,7 +190,6 @@ mod tests {
             broken(CERTIFICATE, Some(&[0xff])),
             r#""ca.crt" is not UTF-8"#
         );
-        assert!(broken(CREATED, Some(b"yesterday")).starts_with(r#""created" is not a time: "#));
         assert_eq!(
             broken(CERTIFICATE, Some(b"x")),
             "failed to read the CA's certificate: the PEM text holds no certificate"

@@ -7,7 +7,10 @@ use certs::{
     plan::{self, CaPlan, CaReason},
 };
 use jiff::Timestamp;
-use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::OwnerReference};
+use k8s_openapi::{
+    api::core::v1::{Secret, Service},
+    apimachinery::pkg::apis::meta::v1::OwnerReference,
+};
 use kube::{Api, Error, api::PostParams};
 use tracing::{debug, info, warn};
 
@@ -25,9 +28,21 @@ pub(super) struct CaStore {
     pub(super) api: Api<Secret>,
     /// The Secret's name.
     pub(super) name: String,
+    pub(super) services: Api<Service>,
+    /// The name of our Service, which the Secret belongs to.
+    pub(super) service: String,
     pub(super) lifetimes: Lifetimes,
-    /// For the error when there is nothing to own the Secret.
-    pub(super) configuration: String,
+}
+
+/// What this process knows beside the Secret.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    /// What it signs with.
+    pub(super) held: Option<&'a Stored>,
+    /// The certificates that API servers trust so far, PEM.
+    pub(super) trusted: Option<&'a str>,
+    /// Whether another replica may hold the CA of these.
+    pub(super) elsewhere: bool,
 }
 
 /// The CA to sign with, and why it was written if it was.
@@ -37,15 +52,16 @@ pub(super) struct Synced {
 }
 
 impl CaStore {
-    /// Reads the Secret, writes it where the plan says so, and gives what is in it afterwards. `held` is what this
-    /// process signs with; a new Secret belongs to `owner`, and without one nothing is written.
+    /// Reads the Secret, writes it where the plan says so, and gives what is in it afterwards. `may_write` is the error of
+    /// a write where there must be none.
     pub(super) async fn sync(
         &self,
         now: Timestamp,
-        held: Option<&Stored>,
-        owner: Option<&OwnerReference>,
+        known: Seen<'_>,
+        may_write: impl Fn() -> Result<(), AuthorityError>,
     ) -> Result<Synced, AuthorityError> {
         let name = &self.name;
+        let held = known.held;
         for _ in 0..ATTEMPTS {
             let found = self.api.get_opt(name).await;
             let found =
@@ -56,13 +72,16 @@ impl CaStore {
                 Some(Err(_)) => plan::Stored::Unusable,
                 Some(Ok(stored)) => plan::Stored::Usable(&stored.ca),
             };
-            let (next, reason) = match (
-                plan::authority(now, seen, held.map(|held| &*held.ca), &self.lifetimes),
-                held,
-            ) {
+            let ours = held.map(|held| &*held.ca);
+            let plan = plan::authority(now, seen, ours, known.elsewhere, &self.lifetimes);
+            let (next, reason) = match (plan, held) {
                 (CaPlan::Restore(reason), Some(held)) => (held.clone(), reason),
                 (CaPlan::Restore(reason) | CaPlan::Create(reason), _) => {
-                    (self.make(now, seen)?, reason)
+                    (self.make(now, seen, known.trusted)?, reason)
+                }
+                (CaPlan::Await(reason), _) => {
+                    may_write()?;
+                    return Err(AuthorityError::Elsewhere { reason });
                 }
                 (CaPlan::Keep | CaPlan::Adopt, _) => match read {
                     Some(Ok(stored)) => {
@@ -78,7 +97,8 @@ impl CaStore {
             if let Some(Err(error)) = &read {
                 warn!(secret = name, %error, "The stored CA cannot be used");
             }
-            if self.write(found, &next, owner).await? {
+            may_write()?;
+            if self.write(found, &next).await? {
                 info!(secret = name, %reason, not_after = %next.ca.not_after(), "Wrote the CA");
                 return Ok(Synced {
                     stored: next,
@@ -90,12 +110,19 @@ impl CaStore {
         Err(AuthorityError::Contended(name.clone()))
     }
 
-    /// A new CA. One that replaces a working one leaves that one's certificate in the bundle.
-    fn make(&self, now: Timestamp, seen: plan::Stored<'_>) -> Result<Stored, AuthorityError> {
+    /// A new CA. One that replaces a working one leaves that one's certificate in the bundle, and one that replaces what
+    /// nobody has any more leaves what is trusted so far.
+    fn make(
+        &self,
+        now: Timestamp,
+        seen: plan::Stored<'_>,
+        trusted: Option<&str>,
+    ) -> Result<Stored, AuthorityError> {
         let previous = match seen {
-            plan::Stored::Usable(old) => Some(old.pem().to_owned()),
-            plan::Stored::Missing | plan::Stored::Unusable => None,
+            plan::Stored::Usable(old) => Some(old.pem()),
+            plan::Stored::Missing | plan::Stored::Unusable => trusted,
         };
+        let previous = previous.map(ToOwned::to_owned);
         let ca = Ca::generate(now, self.lifetimes.ca)?;
         Ok(Stored {
             ca: Arc::new(ca),
@@ -103,16 +130,24 @@ impl CaStore {
         })
     }
 
+    /// What the Secret belongs to: our Service. Not the webhook configuration, which somebody deletes in an emergency: the
+    /// CA has to outlive that.
+    async fn owner(&self) -> Result<OwnerReference, AuthorityError> {
+        let name = &self.service;
+        let found = self.services.get_opt(name).await;
+        let found = found.map_err(|error| failed(format!("read the Service {name:?}"), &error))?;
+        let uid = found.and_then(|it| it.metadata.uid);
+        Ok(OwnerReference {
+            api_version: "v1".to_owned(),
+            kind: "Service".to_owned(),
+            name: name.clone(),
+            uid: uid.ok_or_else(|| AuthorityError::NoService(name.clone()))?,
+            ..OwnerReference::default()
+        })
+    }
+
     /// Updates the Secret that was found, or creates one; `false` when somebody else changed it in between.
-    async fn write(
-        &self,
-        found: Option<Secret>,
-        next: &Stored,
-        owner: Option<&OwnerReference>,
-    ) -> Result<bool, AuthorityError> {
-        let Some(owner) = owner else {
-            return Err(AuthorityError::NoConfiguration(self.configuration.clone()));
-        };
+    async fn write(&self, found: Option<Secret>, next: &Stored) -> Result<bool, AuthorityError> {
         let params = PostParams {
             field_manager: Some(FIELD_MANAGER.to_owned()),
             ..PostParams::default()
@@ -125,7 +160,7 @@ impl CaStore {
                     .await,
             )
         } else {
-            let secret = secret::create(&self.name, owner.clone(), next);
+            let secret = secret::create(&self.name, self.owner().await?, next);
             ("create", self.api.create(&params, &secret).await)
         };
         match written {

@@ -26,6 +26,8 @@ fn replica_with(client: Client) -> Replica {
     let config = Config {
         namespace: "sluice-system".to_owned(),
         secret: "sluice-ca".to_owned(),
+        service: "sluice".to_owned(),
+        instance: "sluice-0".to_owned(),
         webhook_configuration: "sluice".to_owned(),
         names: vec!["sluice.sluice-system.svc".to_owned()],
         lifetimes: Lifetimes {
@@ -50,6 +52,18 @@ fn replica_with(client: Client) -> Replica {
 impl Replica {
     async fn round(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
         self.authority.round(&Clock::new(move || now)).await
+    }
+
+    /// It waits for another one that may hold the CA, and makes one when none has come.
+    async fn finds_no_ca_for_long(&mut self, now: Timestamp) {
+        for waited in [
+            SignedDuration::ZERO,
+            PATIENCE - SignedDuration::from_secs(1),
+        ] {
+            let error = self.round(now + waited).await.unwrap_err();
+            assert!(matches!(error, AuthorityError::Elsewhere { .. }), "{error}");
+        }
+        self.round(now + PATIENCE).await.unwrap();
     }
 
     fn bundle(&self) -> String {
@@ -87,7 +101,7 @@ async fn the_first_round_makes_everything() {
     let owner = &objects.secret.as_ref().unwrap()["metadata"]["ownerReferences"][0];
     assert_eq!(
         (&owner["name"], &owner["uid"]),
-        (&json!("sluice"), &json!("u-1"))
+        (&json!("sluice"), &json!("s-1"))
     );
     assert_eq!(
         objects.configuration.as_ref().unwrap()["webhooks"][0]["failurePolicy"],
@@ -172,8 +186,12 @@ async fn a_corrupt_secret_that_nobody_remembers_is_replaced() {
     old.round(day(0)).await.unwrap();
     fake.objects().secret.as_mut().unwrap()["data"]["ca.crt"] = json!("cnViYmlzaA==");
     let mut new = replica(&fake);
-    new.round(day(1)).await.unwrap();
+    new.finds_no_ca_for_long(day(1)).await;
     assert_ne!(new.bundle(), old.bundle());
+    assert!(
+        new.bundle().ends_with(&old.bundle()),
+        "what is trusted so far stays so"
+    );
     assert_eq!(fake.objects().bundles(), [new.bundle(), new.bundle()]);
 
     old.round(day(1)).await.unwrap();
@@ -187,6 +205,99 @@ async fn a_corrupt_secret_that_nobody_remembers_is_replaced() {
         Vec::<String>::new(),
         "it serves a leaf of the new CA"
     );
+}
+
+#[tokio::test]
+async fn a_fresh_replica_leaves_a_lost_ca_to_who_holds_it() {
+    let fake = Fake::with_configuration();
+    let (mut old, mut fresh) = (replica(&fake), replica(&fake));
+    old.round(day(0)).await.unwrap();
+    {
+        let mut objects = fake.objects();
+        objects.secret = None;
+        objects.writes.clear();
+    }
+    let error = fresh.round(day(1)).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no CA is stored, and the caBundle has a CA that another replica may hold: it gets 30s to write that one back"
+    );
+    assert_eq!(fresh.missing(), ["caBundle", "certificate"]);
+    old.round(day(1)).await.unwrap();
+    fresh.round(day(1)).await.unwrap();
+    assert_eq!(fake.objects().writes, ["create"]);
+    assert_eq!(fresh.bundle(), old.bundle());
+    assert_eq!(fresh.missing(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_ca_that_is_over_gives_way_to_the_one_that_is_held() {
+    let fake = Fake::with_configuration();
+    let mut replica = replica(&fake);
+    replica.round(day(0)).await.unwrap();
+    let bundle = replica.bundle();
+    let over = certs::Ca::generate(day(-40), DAY * 10).unwrap().parts();
+    {
+        let mut objects = fake.objects();
+        let data = &mut objects.secret.as_mut().unwrap()["data"];
+        data["ca.crt"] = json!(fake::encode(&over.certificate));
+        data["ca.key"] = json!(fake::encode(&over.key));
+        objects.writes.clear();
+    }
+    replica.round(day(1)).await.unwrap();
+    assert_eq!(fake.objects().writes, ["update"]);
+    assert_eq!(
+        (replica.bundle(), fake.objects().certificate()),
+        (bundle.clone(), bundle)
+    );
+}
+
+#[tokio::test]
+async fn a_ca_outlives_the_webhook_configuration() {
+    let fake = Fake::with_configuration();
+    let mut old = replica(&fake);
+    old.round(day(0)).await.unwrap();
+    fake.objects().configuration = None;
+    let mut fresh = replica(&fake);
+    let error = fresh.round(day(1)).await.unwrap_err();
+    assert!(
+        matches!(error, AuthorityError::NoConfiguration(_)),
+        "{error}"
+    );
+    assert_eq!(fresh.bundle(), old.bundle());
+    fake.install();
+    fresh.round(day(1)).await.unwrap();
+    assert_eq!(fake.objects().bundles(), [old.bundle(), old.bundle()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_overwritten_bundle_is_restored_within_a_second_and_told() {
+    let fake = Fake::with_configuration();
+    let Replica {
+        authority,
+        mut bundle,
+        ..
+    } = replica(&fake);
+    let shutdown = Shutdown::default();
+    let running = tokio::spawn(authority.run(Clock::new(|| day(0)), shutdown.clone()));
+    bundle.changed().await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    let right = fake.objects().bundles();
+    assert!(fake.objects().events.is_empty());
+    {
+        let mut objects = fake.objects();
+        let mut wrong = objects.configuration.clone().unwrap();
+        wrong["webhooks"][0]["clientConfig"]["caBundle"] = Value::Null;
+        let wrong = objects.versioned(wrong, "edit");
+        objects.configuration = Some(wrong);
+    }
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(fake.objects().bundles(), right);
+    let events = fake.objects().events.clone();
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!(events[0]["reason"], "CaBundleMended");
+    shutdown.leave();
+    running.await.unwrap();
 }
 
 #[tokio::test]
@@ -347,7 +458,7 @@ async fn certificates_are_valid_by_the_clock_of_the_api_server() {
             replica.authority.held.unwrap().ca,
             replica.authority.leaf.unwrap(),
         );
-        for made in [ca.created(), leaf.issued()] {
+        for made in [ca.not_before() + DAY, leaf.issued()] {
             let error = made.duration_since(day(0)).abs();
             assert!(error <= SignedDuration::from_secs(1), "{off}: {error}");
         }
@@ -360,7 +471,7 @@ async fn a_ca_that_another_replica_made_in_the_future_is_replaced() {
     let mut ahead = replica(&fake);
     ahead.round(day(3)).await.unwrap();
     let mut right = replica(&fake);
-    right.round(day(0)).await.unwrap();
+    right.finds_no_ca_for_long(day(0)).await;
     assert!(right.authority.held.as_ref().unwrap().ca.has_begun(day(0)));
     assert_eq!(right.missing(), Vec::<String>::new());
 }

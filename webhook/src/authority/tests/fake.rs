@@ -2,11 +2,14 @@
 
 use std::{
     collections::HashMap,
+    convert::Infallible,
     sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
 };
 
 use axum::{
     Json, Router,
+    body::Body,
     extract::{Query, State},
     http::{
         HeaderMap, HeaderValue, StatusCode,
@@ -16,14 +19,17 @@ use axum::{
     routing::{get, post},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
+use futures::stream;
 use kube::Client;
 use serde_json::{Value, json};
-use tokio::sync::Barrier;
+use tokio::{sync::Barrier, time::sleep};
 use tower::{Layer, util::MapResponseLayer};
 
 use crate::{client::dated, clock::Clock};
 
 const SECRETS: &str = "/api/v1/namespaces/sluice-system/secrets";
+const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/sluice-system/events";
+const SERVICE: &str = "/api/v1/namespaces/sluice-system/services/sluice";
 const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /// An API server that knows one Secret and one webhook configuration, as a service without a socket.
@@ -42,6 +48,8 @@ pub(super) struct Objects {
     pub(super) configuration: Option<Value>,
     /// Writes that went through, by what they did.
     pub(super) writes: Vec<&'static str>,
+    /// The Events that were written.
+    pub(super) events: Vec<Value>,
     /// Reads fail.
     pub(super) down: bool,
     /// Patches are refused.
@@ -77,6 +85,10 @@ fn decode(value: &Value) -> String {
             .unwrap(),
     )
     .unwrap()
+}
+
+pub(super) fn encode(text: &str) -> String {
+    BASE64_STANDARD.encode(text)
 }
 
 fn refuse(code: StatusCode, reason: &str) -> Response {
@@ -138,11 +150,17 @@ impl Fake {
 
     fn router(&self) -> Router {
         Router::new()
+            .route(
+                SERVICE,
+                get(async || Json(json!({"metadata": {"name": "sluice", "uid": "s-1"}}))),
+            )
             .route(SECRETS, post(create_secret))
             .route(
                 &format!("{SECRETS}/{{name}}"),
                 get(read_secret).put(update_secret),
             )
+            .route(EVENTS, post(create_event))
+            .route(CONFIGURATIONS, get(watch_configuration))
             .route(
                 &format!("{CONFIGURATIONS}/{{name}}"),
                 get(read_configuration).patch(patch_configuration),
@@ -202,6 +220,32 @@ async fn read_configuration(State(fake): State<Fake>) -> Response {
         || refuse(StatusCode::NOT_FOUND, "NotFound"),
         |found| Json(found).into_response(),
     )
+}
+
+async fn create_event(State(fake): State<Fake>, Json(event): Json<Value>) -> Json<Value> {
+    fake.objects().events.push(event.clone());
+    Json(event)
+}
+
+/// The configuration each time that it has changed since the version asked for.
+async fn watch_configuration(
+    State(fake): State<Fake>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Body {
+    assert_eq!(query["fieldSelector"], "metadata.name=sluice");
+    let seen = json!(query["resourceVersion"]);
+    Body::from_stream(stream::unfold((fake, seen), async |(fake, seen)| {
+        loop {
+            sleep(Duration::from_millis(10)).await;
+            let now = fake.objects().configuration.clone();
+            let version = |it: &Value| it["metadata"]["resourceVersion"].clone();
+            if let Some(now) = now.filter(|now| version(now) != seen) {
+                let event = format!("{}\n", json!({"type": "MODIFIED", "object": now}));
+                let version = version(&now);
+                return Some((Ok::<_, Infallible>(event), (fake, version)));
+            }
+        }
+    }))
 }
 
 /// What the real one answers to this patch: the uid and the version guard it, webhooks merge by name, and one that is not
