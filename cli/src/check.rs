@@ -11,7 +11,7 @@ mod webhook;
 use crate::health_rules;
 use crate::output::{self, Output};
 use anyhow::Result;
-use finding::{Finding, Result as Outcome};
+use finding::{Checked, Result as Outcome};
 use kube::Client;
 use seen::Seen;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(crate) async fn cluster(client: &Client, output: Output) -> Result<ExitCode>
 }
 
 /// Every check, in the order in which one needs the other: where nothing is installed, the rest says nothing.
-fn judge(seen: &Seen) -> Vec<Finding> {
+fn judge(seen: &Seen) -> Vec<Checked> {
     let deployment = match controller::find(&seen.installation.deployments) {
         Ok(deployment) => deployment,
         Err(finding) => return vec![finding, webhook::left_behind(&seen.configuration)],

@@ -45,7 +45,7 @@ pub(crate) enum Format {
 /// Everything that is printed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct Drawing {
     #[serde(flatten)]
     model: Model,
     /// How long the gate of each pod waited; of a cluster only.
@@ -93,7 +93,7 @@ pub(crate) async fn cluster(
     let times = times::of(&seen, &graph, &model, now);
     let path = critical::path(&model, &times.spans);
     finish(
-        &Told {
+        &Drawing {
             model,
             gates: Some(times.gates),
             critical_path: path,
@@ -112,7 +112,7 @@ pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> R
     let model = Model::new(&graph, release, &|_| None);
     check(&model, &graph, release, "these manifests")?;
     finish(
-        &Told {
+        &Drawing {
             model,
             gates: None,
             critical_path: None,
@@ -151,7 +151,7 @@ fn check(model: &Model, graph: &Graph<'_>, release: Option<&str>, place: &str) -
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-fn finish(told: &Told, format: Format) -> Result<ExitCode> {
+fn finish(told: &Drawing, format: Format) -> Result<ExitCode> {
     match format {
         Format::Text => print!("{}", text::text(told)),
         Format::Dot => print!("{}", dot::dot(&told.model)),

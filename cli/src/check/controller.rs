@@ -1,6 +1,6 @@
 //! The controller's Deployment.
 
-use super::Finding;
+use super::Checked;
 use crate::installation::argument;
 use rules::lookup::Lookup;
 use serde_json::Value;
@@ -9,17 +9,17 @@ const CHECK: &str = "controller";
 const VERSIONS: &str = "versions";
 
 /// The one Deployment, or why there is none to look at.
-pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Finding> {
+pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> {
     let found = match deployments {
         Lookup::Found(found) => found.as_slice(),
         Lookup::NotFound => &[],
         Lookup::Unavailable(why) => {
-            return Err(Finding::unseen(CHECK, "the Deployment", *why));
+            return Err(Checked::unseen(CHECK, "the Deployment", *why));
         }
     };
     match found {
         [deployment] => Ok(deployment),
-        [] => Err(Finding::problem(
+        [] => Err(Checked::problem(
             CHECK,
             "sluice is not installed; install the chart: helm install sluice charts/sluice -n sluice-system --create-namespace",
         )),
@@ -28,13 +28,13 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Finding> 
             let names = names.join(", ");
             let told =
                 format!("sluice is installed more than once ({names}); uninstall all but one");
-            Err(Finding::problem(CHECK, told))
+            Err(Checked::problem(CHECK, told))
         }
     }
 }
 
 /// Whether replicas answer. Fewer than are asked for still do the work, and one alone takes admission with it.
-pub(super) fn replicas(deployment: &Value) -> Finding {
+pub(super) fn replicas(deployment: &Value) -> Checked {
     let count = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_u64);
     let wanted = count("/spec/replicas").unwrap_or(1);
     let ready = count("/status/readyReplicas").unwrap_or(0);
@@ -43,7 +43,7 @@ pub(super) fn replicas(deployment: &Value) -> Finding {
     let namespace = text(deployment, "/metadata/namespace");
     let told = format!("Deployment {name}: {ready} of {wanted} replicas are ready");
     if ready == 0 {
-        return Finding::problem(
+        return Checked::problem(
             CHECK,
             format!(
                 "{told}: annotated objects are refused and gates wait; look at kubectl -n {namespace} describe pods, and kubectl -n {namespace} logs deployment/sluice"
@@ -51,30 +51,30 @@ pub(super) fn replicas(deployment: &Value) -> Finding {
         );
     }
     if ready < wanted {
-        return Finding::warning(
+        return Checked::warning(
             CHECK,
             format!("{told}; look at kubectl -n {namespace} describe pods"),
         );
     }
     if updated < wanted {
-        return Finding::warning(
+        return Checked::warning(
             CHECK,
             format!("{told}, {updated} of them of the newest version; wait for the rollout"),
         );
     }
     if wanted == 1 {
-        return Finding::warning(
+        return Checked::warning(
             CHECK,
             format!(
                 "{told}: while it restarts, annotated objects are refused; set the chart's value replicas to 2"
             ),
         );
     }
-    Finding::ok(CHECK, told)
+    Checked::ok(CHECK, told)
 }
 
 /// Whether command, controller and gate are of one version, as far as labels and tags tell.
-pub(super) fn versions(deployment: &Value) -> Finding {
+pub(super) fn versions(deployment: &Value) -> Checked {
     let ours = env!("CARGO_PKG_VERSION");
     let chart = deployment.pointer("/metadata/labels/app.kubernetes.io~1version");
     let chart = chart.and_then(Value::as_str).unwrap_or("unknown");
@@ -83,7 +83,7 @@ pub(super) fn versions(deployment: &Value) -> Finding {
     let told = format!("chart {chart}, controller {image}, gate {gate}, kubectl sluice {ours}");
     match (tag(image), tag(gate)) {
         (Some(controller), Some(of_gate)) if controller != of_gate => {
-            return Finding::warning(
+            return Checked::warning(
                 VERSIONS,
                 format!(
                     "{told}: controller and gate differ; set the chart's values image.tag and gate.image.tag alike"
@@ -93,14 +93,14 @@ pub(super) fn versions(deployment: &Value) -> Finding {
         _ => {}
     }
     if chart != ours {
-        return Finding::warning(
+        return Checked::warning(
             VERSIONS,
             format!(
                 "{told}: this command judges by the rules of {ours}; install the one of {chart}"
             ),
         );
     }
-    Finding::ok(VERSIONS, told)
+    Checked::ok(VERSIONS, told)
 }
 
 /// The tag of an image; a digest tells no version.

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// One line of the answer.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Finding {
+pub(super) struct Checked {
     pub(super) result: Result,
     /// What was looked at.
     pub(super) check: &'static str,
@@ -24,7 +24,7 @@ pub(super) enum Result {
     Problem,
 }
 
-impl Finding {
+impl Checked {
     pub(super) fn ok(check: &'static str, message: impl Into<String>) -> Self {
         Self::new(Result::Ok, check, message)
     }
@@ -61,7 +61,7 @@ impl Finding {
 }
 
 /// `ok       webhook: …`
-impl fmt::Display for Finding {
+impl fmt::Display for Checked {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             result,

@@ -1,6 +1,6 @@
 //! The administrator's health rules, as the controller finds them.
 
-use super::Finding;
+use super::Checked;
 use crate::health_rules;
 use crate::installation::Settings;
 use rules::health::Rules;
@@ -10,11 +10,11 @@ use serde_json::Value;
 const CHECK: &str = "health rules";
 
 /// The rules, and what is to be said of them.
-pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Finding>) {
+pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Checked>) {
     let settings = Settings::of(deployment);
     let Some((namespace, name)) = settings.health_rules() else {
         let told = "none but the library's; the chart's value healthRules.configMap names others";
-        return (Rules::default(), vec![Finding::ok(CHECK, told)]);
+        return (Rules::default(), vec![Checked::ok(CHECK, told)]);
     };
     let place = format!("ConfigMap {namespace}/{name}");
     let one = |finding| (Rules::default(), vec![finding]);
@@ -24,18 +24,18 @@ pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Fi
             let told = format!(
                 "{place} does not exist, so every custom resource waits; create it, or empty the chart's value healthRules.configMap"
             );
-            return one(Finding::problem(CHECK, told));
+            return one(Checked::problem(CHECK, told));
         }
-        Lookup::Unavailable(why) => return one(Finding::unseen(CHECK, &place, *why)),
+        Lookup::Unavailable(why) => return one(Checked::unseen(CHECK, &place, *why)),
     };
     let (rules, problems) = health_rules::of_config_map(&place, map);
     if problems.is_empty() {
         let told = format!("{place}: {} rules are in order", rules.len());
-        return (rules, vec![Finding::ok(CHECK, told)]);
+        return (rules, vec![Checked::ok(CHECK, told)]);
     }
     let broken = problems.into_iter().map(|problem| {
         let told = format!("{problem}; what it is for waits until it is mended");
-        Finding::problem(CHECK, told)
+        Checked::problem(CHECK, told)
     });
     (rules, broken.collect())
 }

@@ -1,6 +1,6 @@
 //! Namespaces whose every pod is gated.
 
-use super::Finding;
+use super::Checked;
 use super::controller::text;
 use rules::lookup::Lookup;
 use serde_json::Value;
@@ -10,11 +10,11 @@ const CHECK: &str = "namespaces";
 /// The namespaces that the webhook never hears of.
 const EXCLUDED: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
 
-pub(super) fn labelled(found: &Lookup<Vec<Value>>) -> Vec<Finding> {
+pub(super) fn labelled(found: &Lookup<Vec<Value>>) -> Vec<Checked> {
     let namespaces = match found {
         Lookup::Found(namespaces) => namespaces.as_slice(),
         Lookup::NotFound => &[],
-        Lookup::Unavailable(why) => return vec![Finding::unseen(CHECK, "their labels", *why)],
+        Lookup::Unavailable(why) => return vec![Checked::unseen(CHECK, "their labels", *why)],
     };
     let mut findings = Vec::new();
     let mut gated = Vec::new();
@@ -25,14 +25,14 @@ pub(super) fn labelled(found: &Lookup<Vec<Value>>) -> Vec<Finding> {
                 let told = format!(
                     "{name} carries sluice.dev/inject, and sluice leaves it alone; remove the label"
                 );
-                findings.push(Finding::warning(CHECK, told));
+                findings.push(Checked::warning(CHECK, told));
             }
             "enabled" => gated.push(name),
             other => {
                 let told = format!(
                     "{name} carries sluice.dev/inject: {other:?}, which means nothing; write enabled"
                 );
-                findings.push(Finding::warning(CHECK, told));
+                findings.push(Checked::warning(CHECK, told));
             }
         }
     }
@@ -41,6 +41,6 @@ pub(super) fn labelled(found: &Lookup<Vec<Value>>) -> Vec<Finding> {
             .to_owned(),
         gated => format!("every pod is gated in {}", gated.join(", ")),
     };
-    findings.push(Finding::ok(CHECK, told));
+    findings.push(Checked::ok(CHECK, told));
     findings
 }

@@ -1,6 +1,6 @@
 //! What the controller may read: a dependency on anything else waits.
 
-use super::Finding;
+use super::Checked;
 use crate::installation::{NAME, Rights};
 use rules::health::Rules;
 use rules::kinds;
@@ -27,16 +27,16 @@ const NEEDED: [&str; 13] = [
     "StorageClass",
 ];
 
-pub(super) fn kinds(roles: &Lookup<Vec<Value>>, health: &Rules) -> Vec<Finding> {
+pub(super) fn kinds(roles: &Lookup<Vec<Value>>, health: &Rules) -> Vec<Checked> {
     let rights = match roles {
         Lookup::Found(roles) => &Rights::of(roles),
         Lookup::NotFound => {
             let told = format!(
                 "there is no ClusterRole {NAME}, so the controller may read nothing; upgrade the release to make it again"
             );
-            return vec![Finding::problem(CHECK, told)];
+            return vec![Checked::problem(CHECK, told)];
         }
-        Lookup::Unavailable(why) => return vec![Finding::unseen(CHECK, "its ClusterRole", *why)],
+        Lookup::Unavailable(why) => return vec![Checked::unseen(CHECK, "its ClusterRole", *why)],
     };
     let mut findings = Vec::new();
     let missing = missing(rights);
@@ -45,16 +45,16 @@ pub(super) fn kinds(roles: &Lookup<Vec<Value>>, health: &Rules) -> Vec<Finding> 
         let told = format!(
             "ClusterRole {NAME} does not let the controller follow {missing}: gates wait with the reason KindForbidden; upgrade the release to mend it"
         );
-        findings.push(Finding::problem(CHECK, told));
+        findings.push(Checked::problem(CHECK, told));
     }
     for group in unread_groups(rights, health) {
         let told = format!(
             "there is a health rule for {group}, which ClusterRole {NAME} does not let the controller read; add its resources to the chart's value rbac.kinds"
         );
-        findings.push(Finding::warning(CHECK, told));
+        findings.push(Checked::warning(CHECK, told));
     }
     if findings.is_empty() {
-        findings.push(Finding::ok(CHECK, summary(rights)));
+        findings.push(Checked::ok(CHECK, summary(rights)));
     }
     findings
 }

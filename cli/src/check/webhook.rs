@@ -1,6 +1,6 @@
 //! The webhook configuration: whether the API server asks sluice, and trusts it.
 
-use super::Finding;
+use super::Checked;
 use super::controller::text;
 use crate::installation::NAME;
 use rules::lookup::Lookup;
@@ -16,17 +16,17 @@ pub(super) const ENTRIES: [&str; 4] = [
     "every-pod.sluice.dev",
 ];
 
-pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Finding> {
+pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Checked> {
     let configuration = match found {
         Lookup::Found(configuration) => configuration,
         Lookup::NotFound => {
             let told = format!(
                 "there is no MutatingWebhookConfiguration {NAME}: nothing is gated; upgrade the release to make it again"
             );
-            return vec![Finding::problem(CHECK, told)];
+            return vec![Checked::problem(CHECK, told)];
         }
         Lookup::Unavailable(why) => {
-            return vec![Finding::unseen(CHECK, "its configuration", *why)];
+            return vec![Checked::unseen(CHECK, "its configuration", *why)];
         }
     };
     let webhooks = configuration["webhooks"].as_array();
@@ -39,18 +39,18 @@ pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Finding> {
         let told = format!(
             "MutatingWebhookConfiguration {NAME}: every entry carries the CA's certificate"
         );
-        findings.push(Finding::ok(CHECK, told));
+        findings.push(Checked::ok(CHECK, told));
     }
     findings
 }
 
-fn of_entry(name: &str, webhooks: &[Value]) -> Option<Finding> {
+fn of_entry(name: &str, webhooks: &[Value]) -> Option<Checked> {
     let Some(entry) = webhooks.iter().find(|it| it["name"] == name) else {
         let told = format!("the entry {name} is missing; upgrade the release to make it again");
-        return Some(Finding::problem(CHECK, told));
+        return Some(Checked::problem(CHECK, told));
     };
     if text(entry, "/clientConfig/caBundle").is_empty() {
-        return Some(Finding::problem(
+        return Some(Checked::problem(
             CHECK,
             format!(
                 "{name} has no caBundle, so the API server does not trust the controller, which has to write it; look at its log"
@@ -61,20 +61,20 @@ fn of_entry(name: &str, webhooks: &[Value]) -> Option<Finding> {
         let told = format!(
             "{name} has failurePolicy Ignore: while no replica answers, pods start without waiting; the chart's value admission.failurePolicy says so"
         );
-        Finding::warning(CHECK, told)
+        Checked::warning(CHECK, told)
     })
 }
 
 /// What is left of an installation that is gone refuses whatever carries an annotation.
-pub(super) fn left_behind(found: &Lookup<Value>) -> Finding {
+pub(super) fn left_behind(found: &Lookup<Value>) -> Checked {
     match found {
-        Lookup::Found(_) => Finding::problem(
+        Lookup::Found(_) => Checked::problem(
             CHECK,
             format!(
                 "MutatingWebhookConfiguration {NAME} is there without a controller: annotated objects are refused; kubectl delete mutatingwebhookconfiguration {NAME}"
             ),
         ),
-        Lookup::NotFound => Finding::ok(CHECK, "no configuration is left behind"),
-        Lookup::Unavailable(why) => Finding::unseen(CHECK, "its configuration", *why),
+        Lookup::NotFound => Checked::ok(CHECK, "no configuration is left behind"),
+        Lookup::Unavailable(why) => Checked::unseen(CHECK, "its configuration", *why),
     }
 }

@@ -12,10 +12,10 @@ fn read(manifest: &str) -> Vec<Object> {
         .collect()
 }
 
-fn offline(manifest: &str, release: Option<&str>) -> Told {
+fn offline(manifest: &str, release: Option<&str>) -> Drawing {
     let objects = read(manifest);
     let graph = Graph::new(&objects);
-    Told {
+    Drawing {
         model: Model::new(&graph, release, &|_| None),
         gates: None,
         critical_path: None,
@@ -203,7 +203,7 @@ fn pod(owner: (&str, &str), name: &str, made: u8, opened: Option<u8>, ready: Opt
 }
 
 /// The shop in a cluster: each object with what it was made into.
-fn cluster_of(more: &[Value]) -> Told {
+fn cluster_of(more: &[Value]) -> Drawing {
     let mut values: Vec<Value> = read(&shop()).into_iter().map(|it| it.value).collect();
     for value in &mut values {
         value["metadata"]["namespace"] = "shop".into();
@@ -217,7 +217,7 @@ fn cluster_of(more: &[Value]) -> Told {
     told(&values)
 }
 
-fn told(values: &[Value]) -> Told {
+fn told(values: &[Value]) -> Drawing {
     let rules = Rules::default();
     let world = Manifest::new(values.iter(), &rules);
     let now = at(59).parse().unwrap();
@@ -227,7 +227,7 @@ fn told(values: &[Value]) -> Told {
         cluster::judge(it, &world, |_| None, now)
     });
     let times = times::of(&seen, &graph, &model, now);
-    Told {
+    Drawing {
         critical_path: critical::path(&model, &times.spans),
         gates: Some(times.gates),
         model,

@@ -1,6 +1,6 @@
 //! The graph for people: a table in the order in which things start, and where the time went.
 
-use super::Told;
+use super::Drawing;
 use super::critical::Path;
 use super::model::{Model, Node};
 use super::times::GateWait;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// A heading, and the cell of a node below it.
 type Column = (&'static str, fn(&Node) -> String);
 
-pub(super) fn text(told: &Told) -> String {
+pub(super) fn text(told: &Drawing) -> String {
     let mut out = table(&told.model);
     for cycle in &told.model.cycles {
         let _ = writeln!(
