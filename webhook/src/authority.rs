@@ -40,10 +40,10 @@ use tracing::{info, warn};
 pub(crate) use self::error::AuthorityError;
 pub use self::metrics::AuthorityMetrics;
 use self::{
-    changes::Changes,
+    changes::ConfigurationWatch,
     error::failed,
     secret::Stored,
-    store::{CaStore, Seen, Synced},
+    store::{CaStore, Synced, Trust},
 };
 use crate::{
     clock::Clock,
@@ -158,7 +158,7 @@ impl Authority {
     pub async fn run(mut self, clock: Clock, shutdown: Shutdown) {
         let mut failing: Option<String> = None;
         let api = self.configurations.clone();
-        let mut changes = Changes::of(api, self.config.webhook_configuration.clone());
+        let mut changes = ConfigurationWatch::of(api, self.config.webhook_configuration.clone());
         loop {
             let round = async {
                 let result = self.round(&clock).await;
@@ -210,7 +210,7 @@ impl Authority {
         self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
         let trusted = self.observed.as_ref().and_then(bundle::trusted);
         let elsewhere = trusted.is_some() && self.is_patient(now);
-        let known = Seen {
+        let known = Trust {
             held: self.held.as_ref(),
             trusted: trusted.as_deref(),
             elsewhere,

@@ -12,13 +12,13 @@ use kube::{
 type Event = WatchEvent<MutatingWebhookConfiguration>;
 
 /// What becomes of it. The watch lasts from round to round.
-pub(super) struct Changes {
+pub(super) struct ConfigurationWatch {
     api: Api<MutatingWebhookConfiguration>,
     name: String,
     events: Option<BoxStream<'static, Result<Event, Error>>>,
 }
 
-impl Changes {
+impl ConfigurationWatch {
     pub(super) fn of(api: Api<MutatingWebhookConfiguration>, name: String) -> Self {
         Self {
             api,

@@ -36,7 +36,7 @@ pub(super) struct CaStore {
 
 /// What this process knows beside the Secret.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct Trust<'a> {
     /// What it signs with.
     pub(super) held: Option<&'a Stored>,
     /// The certificates that API servers trust so far, PEM.
@@ -57,7 +57,7 @@ impl CaStore {
     pub(super) async fn sync(
         &self,
         now: Timestamp,
-        known: Seen<'_>,
+        known: Trust<'_>,
         may_write: impl Fn() -> Result<(), AuthorityError>,
     ) -> Result<Synced, AuthorityError> {
         let name = &self.name;
