@@ -3,6 +3,9 @@
 //! `GET /v1/verdict?seen=DIGEST&wait=SECONDS` with `Authorization: Bearer TOKEN` answers 200 with an [`Answer`]. Where
 //! the answer's digest would be `DIGEST`, the service holds the request until it changes or `SECONDS` have passed.
 //! A gate ignores fields that it does not know, so that an older gate understands a newer service; pods wait for days.
+//!
+//! Floors, top to bottom; a module imports only from floors below its own:
+//! * said
 
 pub mod said;
 
