@@ -45,28 +45,26 @@ pub async fn start() {
 
 /// Replaces every replica, one after another, and waits until the old ones are gone.
 pub async fn roll() {
-    rolled_by(["rollout", "restart", "deployment/sluice"]).await;
+    rolled_by(async || kubectl(["rollout", "restart", "deployment/sluice"]).await).await;
 }
 
 /// Runs a test while the controller has one more argument, and takes it away again whatever becomes of the test.
 pub async fn with_argument(argument: &str, test: impl AsyncFnOnce()) {
+    let release = Release::of_now().await;
     let place = "/spec/template/spec/containers/0/args/0";
-    let add = serde_json::json!([{"op": "add", "path": place, "value": argument}]);
-    let remove = serde_json::json!([{"op": "remove", "path": place}]);
-    let patch = |patch: Value| async move {
-        let patch = patch.to_string();
-        let json = ["patch", "deployment/sluice", "--type=json", "--patch"];
-        rolled_by([json[0], json[1], json[2], json[3], &patch]).await;
-    };
-    patch(add).await;
-    finally(test, async |_| patch(remove).await).await;
+    let add = serde_json::json!([{"op": "add", "path": place, "value": argument}]).to_string();
+    let patch = ["patch", "deployment/sluice", "--type=json", "--patch", &add];
+    rolled_by(async || kubectl(patch).await).await;
+    // By Helm, to which the arguments then belong again: a later upgrade would meet a conflict.
+    let back = async || release.install_with(&["--force-conflicts"]).await;
+    finally(test, async |_| rolled_by(back).await).await;
 }
 
 /// Makes a change that replaces every replica, and waits until the old ones are gone.
-async fn rolled_by<const N: usize>(change: [&str; N]) {
+async fn rolled_by(change: impl AsyncFnOnce()) {
     let look = Look::at(NAMESPACE).await;
     let replicas = look.list("pod", PODS).await.len();
-    kubectl(change).await;
+    change().await;
     kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
     await_until("the old replicas are gone", LIMIT, async || {
         match look.list("pod", PODS).await.len() {

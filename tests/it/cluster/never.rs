@@ -5,10 +5,7 @@ use harness::cluster::{
     Chart, LIMIT, Manifest, Namespace, Pod, config_map, deployment, job, pod, service,
     with_namespace,
 };
-use std::time::Duration;
 
-/// So long after a wait began, it is known at the latest. A Job that fails later is another Event, and those come once a minute.
-const SOON: Duration = Duration::from_secs(15);
 const HOOK: &str = "helm.sh/hook";
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
@@ -19,8 +16,8 @@ const LATER_WAVE: &str = "Job/migrate is in sync wave 1 of Argo CD, which comes 
      neither comes; put it into an earlier wave";
 
 /// Asserts that everybody who is asked says this of the only dependency of a pod.
-async fn all_say(ns: &Namespace, pod: &Pod, event: (&str, Duration), words: &str) {
-    pod.has_event(event.0, words, event.1).await;
+async fn all_say(ns: &Namespace, pod: &Pod, event: &str, words: &str) {
+    pod.has_event(event, words, LIMIT).await;
     pod.gate_says(words).await;
     let told = status(ns, pod, &[]).await;
     let reports = told
@@ -48,7 +45,7 @@ async fn a_hook_that_helm_makes_after_the_wait_may_never_come() {
         let looks = async {
             let api = ns.pod_of("api").await;
             api.waits_for("Job/migrate", "NotFound").await;
-            all_say(ns, &api, ("NotFound", SOON), MAY_NEVER_COME).await;
+            all_say(ns, &api, "NotFound", MAY_NEVER_COME).await;
         };
         let installs = chart.upgrade(ns, &["--wait", "--timeout", "40s"]);
         let (installed, ()) = tokio::join!(installs, looks);
@@ -69,7 +66,7 @@ async fn a_hook_that_failed_is_made_again_only_after_its_dependent() {
         chart.upgrade(ns, &[]).await.refused();
         let api = ns.pod_of("api").await;
         api.waits_for("Job/migrate", "JobFailed").await;
-        all_say(ns, &api, ("DependencyFailed", LIMIT), POST_INSTALL).await;
+        all_say(ns, &api, "DependencyFailed", POST_INSTALL).await;
     })
     .await;
 }
@@ -89,9 +86,9 @@ async fn a_later_sync_wave_never_comes() {
         .ok();
         let api = ns.pod_of("api").await;
         api.waits_for("Job/migrate", "JobFailed").await;
-        all_say(ns, &api, ("DependencyFailed", LIMIT), LATER_WAVE).await;
+        all_say(ns, &api, "DependencyFailed", LATER_WAVE).await;
         let other = ns.pod_of("other").await;
-        all_say(ns, &other, ("NotFound", SOON), MAY_NEVER_COME).await;
+        all_say(ns, &other, "NotFound", MAY_NEVER_COME).await;
     })
     .await;
 }
@@ -117,7 +114,7 @@ async fn a_service_in_front_of_its_dependent_alone_has_no_endpoint() {
             .ok();
         for name in ["web", "bare"] {
             let pod = ns.pod_of(name).await;
-            all_say(ns, &pod, ("Cycle", SOON), &own_service(name)).await;
+            all_say(ns, &pod, "Cycle", &own_service(name)).await;
         }
 
         // Of two, one is enough: the other may serve.
