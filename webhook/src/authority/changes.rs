@@ -8,14 +8,17 @@ use kube::{
     Api, Error,
     api::{WatchEvent, WatchParams},
 };
+use tokio::time::sleep;
 
-type Event = WatchEvent<MutatingWebhookConfiguration>;
+use super::BREATH;
+
+type Events = BoxStream<'static, Result<WatchEvent<MutatingWebhookConfiguration>, Error>>;
 
 /// What becomes of it. The watch lasts from round to round.
 pub(super) struct ConfigurationWatch {
     api: Api<MutatingWebhookConfiguration>,
     name: String,
-    events: Option<BoxStream<'static, Result<Event, Error>>>,
+    events: Option<Events>,
 }
 
 impl ConfigurationWatch {
@@ -27,18 +30,13 @@ impl ConfigurationWatch {
         }
     }
 
-    /// Returns once it is another than that of the version `seen`. Where its watch ends, or nothing was seen of it, that is
+    /// Returns once it is another than that of the version `seen`. Where its watch breaks, or nothing was seen of it, that is
     /// left to whoever looks again. Cancel-safe.
     pub(super) async fn after(&mut self, seen: Option<String>) {
         let Some(seen) = seen else {
             return pending().await;
         };
-        if self.events.is_none() {
-            let params = WatchParams::default().fields(&format!("metadata.name={}", self.name));
-            let opened = self.api.watch(&params, &seen).await;
-            self.events = opened.ok().map(StreamExt::boxed);
-        }
-        while let Some(events) = &mut self.events {
+        while let Some(events) = self.events(&seen).await {
             match events.next().await {
                 Some(Ok(WatchEvent::Deleted(_))) => return,
                 Some(Ok(WatchEvent::Added(it) | WatchEvent::Modified(it))) => {
@@ -47,10 +45,28 @@ impl ConfigurationWatch {
                     }
                 }
                 Some(Ok(WatchEvent::Bookmark(_))) => {}
-                Some(Ok(WatchEvent::Error(_)) | Err(_)) | None => self.events = None,
+                // The API server ends each watch after some minutes; one that does so at once must not keep us busy.
+                None => {
+                    self.events = None;
+                    sleep(BREATH).await;
+                }
+                Some(Ok(WatchEvent::Error(_)) | Err(_)) => {
+                    self.events = None;
+                    break;
+                }
             }
         }
         pending::<()>().await;
+    }
+
+    /// What happens from the version `seen` on; `None` where the API server does not tell.
+    async fn events(&mut self, seen: &str) -> Option<&mut Events> {
+        if self.events.is_none() {
+            let params = WatchParams::default().fields(&format!("metadata.name={}", self.name));
+            let opened = self.api.watch(&params, seen).await;
+            self.events = opened.ok().map(StreamExt::boxed);
+        }
+        self.events.as_mut()
     }
 }
 
