@@ -223,8 +223,13 @@ impl Authority {
         if let Some(reason) = written {
             self.metrics.ca_written(reason);
         }
-        self.hold(stored);
-        self.sync_bundle(clock).await
+        let is_new = self.hold(stored);
+        let mended = self.sync_bundle().await?;
+        // A bundle that has just changed is no other one's work.
+        if mended && self.in_sync && !is_new {
+            self.tell_of_mending(clock).await;
+        }
+        Ok(())
     }
 
     /// Whether others get more time to write back the CA that they may hold. To ask begins the wait.
@@ -233,28 +238,28 @@ impl Authority {
         now.duration_since(since) < PATIENCE
     }
 
-    /// Takes the CA that is stored, and tells everybody.
-    fn hold(&mut self, stored: Stored) {
+    /// Takes the CA that is stored, and tells everybody; `true` where that changes the bundle.
+    fn hold(&mut self, stored: Stored) -> bool {
         self.metrics.expiry("ca", stored.ca.not_after());
         let bundle: Arc<str> = stored.bundle().into();
+        self.held = Some(stored);
+        self.bereft = None;
         self.bundle.send_if_modified(|current| {
             let changed = current.as_ref() != Some(&bundle);
             if changed {
                 *current = Some(bundle);
             }
             changed
-        });
-        self.held = Some(stored);
-        self.bereft = None;
+        })
     }
 
-    /// Compares the observed `caBundle` with the one that it should be, and corrects it.
-    async fn sync_bundle(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
+    /// Compares the observed `caBundle` with the one that it should be, and corrects it; `true` where it had to.
+    async fn sync_bundle(&mut self) -> Result<bool, AuthorityError> {
         let (Some(observed), Some(held)) = (&self.observed, &self.held) else {
-            return Ok(());
+            return Ok(false);
         };
         let Some(correction) = bundle::correction(observed, &held.bundle()) else {
-            return Ok(());
+            return Ok(false);
         };
         let name = &self.config.webhook_configuration;
         let params = PatchParams {
@@ -268,10 +273,7 @@ impl Authority {
         let doing = || format!("write the caBundle of the MutatingWebhookConfiguration {name:?}");
         self.observed = Some(written.map_err(|error| failed(doing(), &error))?);
         info!(webhook_configuration = name, "Wrote the caBundle");
-        if self.in_sync {
-            self.tell_of_mending(clock).await;
-        }
-        Ok(())
+        Ok(true)
     }
 
     /// Somebody has overwritten what we wrote; beside our Service, because the configuration is in no namespace.

@@ -401,6 +401,10 @@ async fn a_ca_near_its_end_is_replaced_with_an_overlap() {
     assert_eq!(b.bundle(), a.bundle());
     assert_eq!(fake.objects().bundles(), [a.bundle(), a.bundle()]);
     assert_eq!([a.missing(), b.missing()], [Vec::<String>::new(), vec![]]);
+    assert!(
+        fake.objects().events.is_empty(),
+        "nobody has overwritten anything"
+    );
 }
 
 #[tokio::test]
