@@ -14,7 +14,7 @@ pub use metrics::AdmissionMetrics;
 
 use crate::inject::{self, Action, Decision, GateSpec, Operation, Options, Subject, Warning};
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
 use axum::extract::State;
 use axum::response::{IntoResponse, Json};
 use axum::routing::post;
@@ -112,10 +112,17 @@ impl Admission {
 
     async fn answer(&self, half: Half, body: Body) -> axum::response::Response {
         let start = Instant::now();
-        let read = timeout(self.limits.deadline, self.read(body)).await;
+        let announced = body.size_hint().lower();
+        let mut chunks = body.into_data_stream();
+        let read = timeout(self.limits.deadline, self.read(announced, &mut chunks)).await;
         let reviewed = match read.unwrap_or(Err(Refusal::Slow)) {
             Ok((body, _in_flight)) => self.review(half, &body),
-            Err(refusal) => refusal.into(),
+            Err(refusal) => {
+                // Who is still sending sees a broken connection in place of an answer, and the API server is such a one.
+                let rest = chunks.for_each(async |_| {});
+                let _ = timeout(self.limits.deadline.saturating_sub(start.elapsed()), rest).await;
+                refusal.into()
+            }
         };
         let Reviewed {
             operation,
@@ -128,13 +135,16 @@ impl Admission {
     }
 
     /// Reads a body, charging it by what has arrived: a sender that announces much and sends little holds nobody up.
-    async fn read(&self, body: Body) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Refusal> {
+    async fn read(
+        &self,
+        announced: u64,
+        chunks: &mut BodyDataStream,
+    ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Refusal> {
         let limit = self.limits.body;
-        if body.size_hint().lower() > limit as u64 {
+        if announced > limit as u64 {
             return Err(Refusal::TooLarge(limit));
         }
         let (mut bytes, mut held) = (Vec::new(), None::<SemaphorePermit<'_>>);
-        let mut chunks = body.into_data_stream();
         while let Some(chunk) = chunks.next().await {
             let chunk: Bytes = chunk.map_err(|_| Refusal::Broken)?;
             if bytes.len() + chunk.len() > limit {

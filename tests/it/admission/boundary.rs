@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use webhook::Options;
@@ -83,6 +84,22 @@ async fn a_body_of_8_mib_is_too_large_announced_or_not() {
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
+/// Who is cut off while sending sees no answer: the API server makes a failure of the connection of it.
+#[tokio::test]
+async fn what_is_too_large_is_read_to_its_end() {
+    let read = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&read);
+    let chunks = stream::repeat(Bytes::from(vec![b' '; 1 << 20]))
+        .take(9)
+        .map(move |chunk| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, Infallible>(chunk)
+        });
+    let (status, _) = post(&running(), PATH, Body::from_stream(chunks)).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(read.load(Ordering::Relaxed), 9);
+}
+
 /// A body that announces its size and never sends a byte.
 struct Announced(u64);
 
@@ -103,9 +120,11 @@ impl axum::body::HttpBody for Announced {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_announcement_of_8_mib_is_not_waited_for() {
+async fn an_announcement_of_8_mib_is_waited_for_no_longer_than_a_body() {
+    let start = tokio::time::Instant::now();
     let (status, _) = post(&running(), PATH, Body::new(Announced(8 << 20))).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(start.elapsed() < Duration::from_secs(3));
 }
 
 #[tokio::test]
