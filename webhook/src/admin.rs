@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    extract::Request,
     http::{StatusCode, header::CONTENT_TYPE},
+    middleware::map_request,
     response::{IntoResponse, Response},
     routing::get,
 };
 use prometheus_client::{encoding::text::encode, registry::Registry};
 
+use crate::connections::valid;
 use crate::readiness::Readiness;
 
 /// What Prometheus asks for; without it the names of counters would be read wrongly.
@@ -22,6 +25,10 @@ pub(crate) fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
         .route("/live", get(|| async { "alive\n" }))
         .route("/ready", get(move || async move { ready(&readiness) }))
         .route("/metrics", get(move || async move { metrics(&registry) }))
+        .route_layer(map_request(async |request: Request| {
+            valid(request.extensions());
+            request
+        }))
 }
 
 /// 200, or 503 with a line for every condition that is not met.

@@ -12,10 +12,11 @@ mod review;
 pub use known::Cached;
 pub use metrics::AdmissionMetrics;
 
+use crate::connections::valid;
 use crate::inject::{self, Action, Decision, GateSpec, Operation, Options, Subject, Warning};
 use axum::Router;
-use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
-use axum::extract::State;
+use axum::body::{BodyDataStream, Bytes, HttpBody};
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Json};
 use axum::routing::post;
 use base64::Engine;
@@ -98,8 +99,8 @@ impl Admission {
     pub fn router(self: Arc<Self>) -> Router {
         let handler = |half: Half| {
             post(
-                move |State(admission): State<Arc<Self>>, body: Body| async move {
-                    admission.answer(half, body).await
+                move |State(admission): State<Arc<Self>>, request: Request| async move {
+                    admission.answer(half, request).await
                 },
             )
         };
@@ -110,13 +111,17 @@ impl Admission {
             .with_state(self)
     }
 
-    async fn answer(&self, half: Half, body: Body) -> axum::response::Response {
+    async fn answer(&self, half: Half, request: Request) -> axum::response::Response {
         let start = Instant::now();
+        let (head, body) = request.into_parts();
         let announced = body.size_hint().lower();
         let mut chunks = body.into_data_stream();
         let read = timeout(self.limits.deadline, self.read(announced, &mut chunks)).await;
         let reviewed = match read.unwrap_or(Err(Refusal::Slow)) {
-            Ok((body, _in_flight)) => self.review(half, &body),
+            Ok((body, _in_flight)) => {
+                valid(&head.extensions);
+                self.review(half, &body)
+            }
             Err(refusal) => {
                 // Who is still sending sees a broken connection in place of an answer, and the API server is such a one.
                 let rest = chunks.for_each(async |_| {});

@@ -5,7 +5,7 @@
 //! * gate_spec, process
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, metrics
-//! * readiness, shutdown, tasks, client, digest, telemetry
+//! * readiness, shutdown, tasks, client, connections, container, digest, telemetry
 //! * clock
 
 #![cfg_attr(
@@ -22,6 +22,8 @@ mod args;
 mod authority;
 mod client;
 mod clock;
+mod connections;
+mod container;
 mod digest;
 mod event;
 mod follow;

@@ -1,18 +1,19 @@
 //! The accept loop: TLS or plain, bounded in every direction, and polite on the way out.
 //!
-//! A client may be slow, silent, many, or gone; none of that holds up another one. A connection is told to close with
-//! `Connection: close` on an answer, never in the middle of a pause: a client that writes into a connection which is
-//! just being closed loses its request, and the API server does not send an admission request twice.
+//! A client may be slow, silent, many, or gone; none of that holds up another one: everybody is accepted, and where that
+//! is too many the one that has proven the least goes. A connection is told to close with `Connection: close` on an answer,
+//! and in the middle of a pause only to make room: a client that writes into a connection which is just being closed loses
+//! its request, and the API server does not send an admission request twice.
 
-mod connections;
-mod head;
+mod limits;
 mod metrics;
+mod pace;
 
 use std::{
     convert::Infallible,
     hash::{BuildHasher, RandomState},
     io,
-    net::SocketAddr,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
     panic::AssertUnwindSafe,
     sync::Arc,
     time::Duration,
@@ -22,7 +23,10 @@ use axum::{
     Router,
     body::Body,
     extract::ConnectInfo,
-    http::{HeaderValue, Request, StatusCode, header::CONNECTION},
+    http::{
+        HeaderValue, Request, StatusCode,
+        header::{CONNECTION, RETRY_AFTER},
+    },
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
@@ -31,7 +35,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ServerConfig;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
+    sync::Semaphore,
     time::{Instant, sleep, timeout},
 };
 use tokio_rustls::TlsAcceptor;
@@ -39,76 +44,29 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 use tracing::{Instrument, debug, info, info_span, warn};
 
+pub use self::limits::ServerLimits;
 pub(crate) use self::metrics::Turned;
 pub use self::metrics::{Port, ServerMetrics};
-use self::{
-    connections::Connections,
-    head::{HeadDeadline, Phase},
-};
+use self::pace::{Pace, Paced, Phase, Unread};
+use crate::connections::{Connection, Connections, Lost, Place};
 use crate::shutdown::Shutdown;
 
-/// The most that is read ahead of a connection, in bytes, and so the longest request head.
-const READ_AHEAD: usize = 64 * 1024;
+/// How many connections the kernel keeps until we accept them.
+const BACKLOG: u32 = 1024;
+
+/// So many more connections are open at a time, to be told that this replica is full.
+const TOLD: usize = 16;
 
 /// How long accepting pauses when the kernel has no descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What one listener puts up with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServerLimits {
-    /// Connections at a time. More wait in the kernel's backlog.
-    pub connections: usize,
-    /// Connections of one client address at a time. More are closed at once.
-    pub per_client: usize,
-    /// From the TCP connection to the end of the TLS handshake.
-    pub handshake: Duration,
-    /// From the first byte of a request head to its last.
-    pub header: Duration,
-    /// From the end of the head to the beginning of the answer, so the reading of the body is in it.
-    pub request: Duration,
-    /// The longest pause between two requests.
-    pub idle: Duration,
-    /// The oldest that a connection gets; each draws its own age between half of it and all, so that clients spread over
-    /// replicas again and leave one that is gone (kubernetes/kubernetes#127335).
-    pub age: Duration,
-}
-
-impl ServerLimits {
-    /// For the API server, which sends an admission request and waits a few seconds.
-    pub const fn admission() -> Self {
-        Self {
-            connections: 1024,
-            per_client: 256,
-            handshake: Duration::from_secs(5),
-            header: Duration::from_secs(5),
-            request: Duration::from_secs(10),
-            // Longer than the 90 s after which Go's client lets go of a connection by itself.
-            idle: Duration::from_secs(120),
-            age: Duration::from_secs(120),
-        }
-    }
-
-    /// For gates: one connection each, mostly in a long poll.
-    pub const fn status() -> Self {
-        Self {
-            connections: 8192,
-            // Pods on the host's network share its address.
-            per_client: 512,
-            request: Duration::from_secs(90),
-            idle: Duration::from_secs(60),
-            ..Self::admission()
-        }
-    }
-
-    /// For probes and scrapes.
-    pub const fn admin() -> Self {
-        Self {
-            connections: 128,
-            per_client: 64,
-            idle: Duration::from_secs(60),
-            ..Self::admission()
-        }
-    }
+/// Whose connection it is, and what its requests are answered by.
+struct Caller {
+    peer: SocketAddr,
+    accepted: Instant,
+    /// None where nothing but a refusal is told.
+    place: Option<Place>,
+    router: Router,
 }
 
 /// One listener's server: what it speaks and what bounds it.
@@ -126,56 +84,104 @@ pub struct Server {
     pub shutdown: Shutdown,
 }
 
+impl Caller {
+    fn new(peer: SocketAddr, place: Option<Place>, router: Router) -> Self {
+        let accepted = Instant::now();
+        Self {
+            peer,
+            accepted,
+            place,
+            router,
+        }
+    }
+}
+
 impl Server {
+    /// Opens its port, for both families where the machine has both.
+    ///
+    /// # Errors
+    ///
+    /// The port is taken, or not ours.
+    pub fn listen(&self, port: u16) -> io::Result<TcpListener> {
+        let on = |socket: TcpSocket, address: SocketAddr| {
+            socket.set_reuseaddr(true)?;
+            // What is accepted inherits both.
+            socket.set_recv_buffer_size(self.limits.buffered)?;
+            socket.set_send_buffer_size(self.limits.buffered)?;
+            socket.bind(address)?;
+            socket.listen(BACKLOG)
+        };
+        let both = |socket| on(socket, (Ipv6Addr::UNSPECIFIED, port).into());
+        TcpSocket::new_v6()
+            .and_then(both)
+            .or_else(|_| on(TcpSocket::new_v4()?, (Ipv4Addr::UNSPECIFIED, port).into()))
+    }
+
     /// Serves until the process drains, then until the last connection is done or everything is aborted. A handler finds
     /// the client's address as `ConnectInfo<SocketAddr>`; one that panics costs its request an answer 500, nothing else.
     pub async fn serve(self, listener: TcpListener, router: Router) {
         let (server, tasks) = (Arc::new(self), TaskTracker::new());
         let open = Connections::new(server.limits.connections, server.limits.per_client);
+        let told = Arc::new(Semaphore::new(TOLD));
         info!(port = server.port.label(), address = ?listener.local_addr().ok(), "Listening");
         loop {
-            let accepted = async {
-                let permit = open.free().await;
-                (permit, accept(&listener).await)
-            };
-            let (permit, (stream, peer)) = tokio::select! {
+            let (stream, peer) = tokio::select! {
                 biased;
                 () = server.shutdown.draining() => break,
-                // Cancel-safe: neither a permit nor a connection is taken before both are.
-                accepted = accepted => accepted,
+                // Cancel-safe: what is not accepted here stays with the kernel.
+                accepted = accept(&listener) => accepted,
             };
             let span = info_span!("conn", client.ip = %peer.ip(), client.port = peer.port());
-            let Some(held) = open.take(permit, peer.ip()) else {
-                span.in_scope(|| debug!("Closed, the client holds too many connections"));
-                server.metrics.turned(server.port, Turned::Crowded);
-                continue;
-            };
-            let (server, router) = (Arc::clone(&server), router.clone());
-            tasks.spawn(
-                async move {
-                    let _held = held;
-                    tokio::select! {
-                        biased;
-                        () = server.shutdown.aborting() => server.metrics.turned(server.port, Turned::Aborted),
-                        // Cancelling it is the point of aborting.
-                        () = server.connection(stream, peer, router) => {}
-                    }
+            let server = Arc::clone(&server);
+            match open.take(peer.ip()) {
+                Ok(held) => {
+                    let caller = Caller::new(peer, Some(held.place()), router.clone());
+                    let conversation = async move { server.held(held, stream, caller).await };
+                    tasks.spawn(conversation.instrument(span));
                 }
-                .instrument(span),
-            );
+                Err(lost) => {
+                    span.in_scope(|| server.turn(lost.into(), &"no other connection may go"));
+                    let Ok(told) = Arc::clone(&told).try_acquire_owned() else {
+                        continue;
+                    };
+                    let caller = Caller::new(peer, None, full(lost));
+                    let told = async move {
+                        let _told = told;
+                        tokio::select! {
+                            biased;
+                            // Who does not ask within the time is told nothing.
+                            () = server.shutdown.aborting() => {}
+                            () = sleep(server.limits.handshake) => {}
+                            () = server.connection(stream, caller) => {}
+                        }
+                    };
+                    tasks.spawn(told.instrument(span));
+                }
+            }
         }
         drop(listener);
         tasks.close();
         tasks.wait().await;
     }
 
-    async fn connection(&self, stream: TcpStream, peer: SocketAddr, router: Router) {
+    /// Serves a connection until it ends, or has to.
+    async fn held(&self, mut held: Connection, stream: TcpStream, caller: Caller) {
+        tokio::select! {
+            biased;
+            // Cancelling the connection is the point of both.
+            () = self.shutdown.aborting() => self.metrics.turned(self.port, Turned::Aborted),
+            lost = held.lost() => self.turn(lost.into(), &"another connection needs the place"),
+            () = self.connection(stream, caller) => {}
+        }
+    }
+
+    async fn connection(&self, stream: TcpStream, caller: Caller) {
         let _open = self.metrics.open(self.port);
         if let Err(error) = stream.set_nodelay(true) {
             debug!(%error, "Failed to set nodelay");
         }
         let Some(tls) = &self.tls else {
-            return self.http(stream, peer, router).await;
+            return self.http(stream, caller).await;
         };
         match timeout(
             self.limits.handshake,
@@ -183,23 +189,28 @@ impl Server {
         )
         .await
         {
-            Ok(Ok(stream)) => self.http(stream, peer, router).await,
+            Ok(Ok(stream)) => self.http(stream, caller).await,
             // A client that does not trust our certificate shows here, as an alert of its.
             Ok(Err(error)) => self.turn(Turned::Handshake, &error),
             Err(elapsed) => self.turn(Turned::Handshake, &elapsed),
         }
     }
 
-    async fn http<S>(&self, stream: S, peer: SocketAddr, router: Router)
+    async fn http<S>(&self, stream: S, caller: Caller)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let phase = Phase::default();
-        let io = TokioIo::new(HeadDeadline::new(stream, self.limits.header, phase.clone()));
+        let pace = Pace {
+            first: caller.accepted + self.limits.first,
+            head: self.limits.header,
+            answer: self.limits.answer,
+        };
+        let io = TokioIo::new(Paced::new(stream, pace, phase.clone()));
         let retired_at = Instant::now() + draw_age(self.limits.age);
         let service = service_fn(|request| {
             let answering = phase.answering();
-            let answer = self.answer(request, peer, router.clone(), retired_at);
+            let answer = self.answer(request, &caller, retired_at);
             async move {
                 let response = answer.await;
                 drop(answering);
@@ -210,7 +221,7 @@ impl Server {
             .timer(TokioTimer::new())
             // Hyper counts from the end of the last answer, so this is the idle limit; heads have their own.
             .header_read_timeout(self.limits.idle)
-            .max_buf_size(READ_AHEAD)
+            .max_buf_size(self.limits.read_ahead)
             .serve_connection(io, service);
         tokio::pin!(connection);
         let mut draining = false;
@@ -227,6 +238,7 @@ impl Server {
         };
         match ended {
             Err(error) if error.is_timeout() => debug!("Closed after the idle limit"),
+            Err(error) if is_unread(&error) => self.turn(Turned::Unread, &error),
             Err(error) if is_slow_head(&error) => self.turn(Turned::SlowHead, &error),
             Err(error) => self.turn(Turned::Broken, &error),
             Ok(()) => {}
@@ -237,11 +249,13 @@ impl Server {
     async fn answer(
         &self,
         mut request: Request<Incoming>,
-        peer: SocketAddr,
-        router: Router,
+        caller: &Caller,
         retired_at: Instant,
     ) -> Response {
-        request.extensions_mut().insert(ConnectInfo(peer));
+        let (place, router) = (caller.place.as_ref(), caller.router.clone());
+        let extensions = request.extensions_mut();
+        extensions.insert(ConnectInfo(caller.peer));
+        place.map(|place| extensions.insert(place.clone()));
         let handled = async move { router.oneshot(request.map(Body::new)).await };
         let mut response = match timeout(
             self.limits.request,
@@ -269,6 +283,9 @@ impl Server {
                     .into_response()
             }
         };
+        if let Some(place) = place {
+            place.answered();
+        }
         if self.shutdown.is_leaving() || Instant::now() >= retired_at {
             response
                 .headers_mut()
@@ -307,10 +324,30 @@ fn is_about_one_connection(error: &io::Error) -> bool {
     )
 }
 
+/// The answer on a connection that there is no place for.
+fn full(lost: Lost) -> Router {
+    let text = match lost {
+        Lost::Crowded => "this address holds too many connections; try again\n",
+        Lost::Outranked | Lost::Full => {
+            "this replica answers as many requests as it can; try again\n"
+        }
+    };
+    let headers = [(CONNECTION, "close"), (RETRY_AFTER, "1")];
+    Router::new().fallback(async move || (StatusCode::SERVICE_UNAVAILABLE, headers, text))
+}
+
 fn is_slow_head(error: &hyper::Error) -> bool {
-    let source =
-        std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
-    source.is_some_and(|source| source.kind() == io::ErrorKind::TimedOut)
+    source(error).is_some_and(|source| source.kind() == io::ErrorKind::TimedOut)
+}
+
+fn is_unread(error: &hyper::Error) -> bool {
+    let said = source(error).and_then(io::Error::get_ref);
+    said.and_then(|said| said.downcast_ref::<Unread>())
+        .is_some()
+}
+
+fn source(error: &hyper::Error) -> Option<&io::Error> {
+    std::error::Error::source(error).and_then(|source| source.downcast_ref())
 }
 
 /// An age between half of `most` and all of it. The keys of a hash map are random enough to spread clients.

@@ -8,12 +8,13 @@ pub(crate) use events::Recorder;
 pub(crate) use identity::{Authenticator, Identity, Unidentified};
 
 use crate::clock::Clock;
+use crate::connections;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
 use answer::{Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -66,6 +67,7 @@ struct Ask {
 async fn verdict(
     State(service): State<Arc<Service>>,
     Query(ask): Query<Ask>,
+    extensions: Extensions,
     headers: HeaderMap,
 ) -> Response {
     let bearer = headers
@@ -75,6 +77,7 @@ async fn verdict(
         Ok(identity) => identity,
         Err(refusal) => return refused(&service, &refusal),
     };
+    connections::valid(&extensions);
     let _waiting = service.metrics.waiting();
     let mut draining = pin!(service.shutdown.draining());
     let began = Instant::now();

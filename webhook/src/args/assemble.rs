@@ -6,6 +6,7 @@ use crate::admission::{self, Admission, Cached};
 use crate::authority::{self, Authority};
 use crate::client;
 use crate::clock::Clock;
+use crate::container;
 use crate::event::Writer;
 use crate::follow::catalog::Catalog;
 use crate::follow::{health_rules, memory, plans, slots};
@@ -25,11 +26,17 @@ use axum::Router;
 use certs::Resolver;
 use kube::Client;
 use prometheus_client::registry::Registry;
-use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use tokio::net::TcpListener;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tracing::info;
+
+// Which part of the memory the connections of each port may take; what is left is for everything that is known.
+/// A half,
+const STATUS: u64 = 2;
+/// an eighth,
+const ADMISSION: u64 = 8;
+/// and a sixty-fourth.
+const ADMIN: u64 = 64;
 
 /// What the process is assembled from, once the flags are read.
 struct Parts {
@@ -40,6 +47,8 @@ struct Parts {
     resolver: Arc<Resolver>,
     tasks: Spawner,
     clock: Clock,
+    /// The bytes that the container is granted.
+    memory: Option<u64>,
 }
 
 impl Args {
@@ -71,14 +80,15 @@ impl Args {
             resolver: Resolver::new(),
             tasks,
             clock,
+            memory: container::memory_limit(),
         };
-        let process = self.assemble(parts, background).await?;
+        let process = self.assemble(parts, background)?;
         process.run(signals, grace).await?;
         info!("Done");
         Ok(())
     }
 
-    async fn assemble(self, mut parts: Parts, background: Tasks) -> Result<Process> {
+    fn assemble(self, mut parts: Parts, background: Tasks) -> Result<Process> {
         let serving = parts
             .readiness
             .condition("serving", "the ports are not open yet");
@@ -96,8 +106,14 @@ impl Args {
             readiness,
             shutdown,
             registry,
+            memory,
             ..
         } = parts;
+        info!(?memory, "Granted");
+        let fitting = |limits: ServerLimits, part| match memory {
+            Some(memory) => limits.within(memory / part),
+            None => limits,
+        };
         let server = |port, tls, limits| Server {
             port,
             tls,
@@ -111,25 +127,31 @@ impl Args {
                 server(
                     Port::Admission,
                     Some(Arc::clone(&tls)),
-                    ServerLimits::admission(),
+                    fitting(ServerLimits::admission(), ADMISSION),
                 ),
                 self.admission_port,
                 admission,
             ),
             (
-                server(Port::Status, Some(tls), ServerLimits::status()),
+                server(
+                    Port::Status,
+                    Some(tls),
+                    fitting(ServerLimits::status(), STATUS),
+                ),
                 self.status_port,
                 status,
             ),
             (
-                server(Port::Admin, None, ServerLimits::admin()),
+                server(Port::Admin, None, fitting(ServerLimits::admin(), ADMIN)),
                 self.admin_port,
                 admin::router(readiness, Arc::new(registry)),
             ),
         ];
         for (server, port, router) in listeners {
             let name = format!("{} server", server.port.label());
-            spawner.keep(name, server.serve(listen(port).await?, router));
+            let listener = server.listen(port);
+            let listener = listener.with_context(|| format!("failed to listen on port {port}"))?;
+            spawner.keep(name, server.serve(listener, router));
         }
         Ok(Process {
             servers,
@@ -247,17 +269,6 @@ impl Args {
             shutdown: parts.shutdown.clone(),
             clock: parts.clock.clone(),
         }))
-    }
-}
-
-/// Both families where the machine has both.
-async fn listen(port: u16) -> Result<TcpListener> {
-    let dual = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
-    match TcpListener::bind(dual).await {
-        Ok(listener) => Ok(listener),
-        Err(_) => TcpListener::bind(SocketAddr::from(([0, 0, 0, 0], port)))
-            .await
-            .with_context(|| format!("failed to listen on port {port}")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a listener counts.
 
+use crate::connections::Lost;
 use prometheus_client::{
     encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder},
     metrics::{counter::Counter, family::Family, gauge::Gauge},
@@ -33,10 +34,16 @@ impl Port {
 pub(crate) enum Turned {
     /// Its address holds too many connections.
     Crowded,
+    /// It had proven the least, and made room for another one.
+    Outranked,
+    /// A request is being answered on each connection that there may be.
+    Full,
     /// The TLS handshake failed or took too long.
     Handshake,
     /// A request head took too long.
     SlowHead,
+    /// It did not read its answer.
+    Unread,
     /// A request took too long, its body included.
     SlowRequest,
     /// The connection broke, or what came was not HTTP.
@@ -50,11 +57,24 @@ impl Turned {
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Crowded => "crowded",
+            Self::Outranked => "outranked",
+            Self::Full => "full",
             Self::Handshake => "handshake",
             Self::SlowHead => "slow-head",
+            Self::Unread => "unread",
             Self::SlowRequest => "slow-request",
             Self::Broken => "broken",
             Self::Aborted => "aborted",
+        }
+    }
+}
+
+impl From<Lost> for Turned {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Crowded => Self::Crowded,
+            Lost::Outranked => Self::Outranked,
+            Lost::Full => Self::Full,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A server, and clients that behave well and badly.
 
 mod connection;
+mod crowd;
 mod handshake;
 mod leaving;
 

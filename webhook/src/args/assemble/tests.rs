@@ -35,7 +35,7 @@ const TASKS: [&str; 16] = [
 ];
 
 /// The process, on any free ports, beside an API server that does not answer.
-async fn process() -> (Process, Readiness) {
+fn process() -> (Process, Readiness) {
     let silent = service_fn(|_: Request<Body>| pending::<Result<Response<Answer>, Infallible>>());
     let (tasks, background) = Tasks::new();
     let parts = Parts {
@@ -46,6 +46,7 @@ async fn process() -> (Process, Readiness) {
         resolver: Resolver::new(),
         tasks,
         clock: Clock::new(Timestamp::now),
+        memory: None,
     };
     let readiness = parts.readiness.clone();
     let args = Args::parse_from([
@@ -57,7 +58,7 @@ async fn process() -> (Process, Readiness) {
         "--status-port=0",
         "--admin-port=0",
     ]);
-    (args.assemble(parts, background).await.unwrap(), readiness)
+    (args.assemble(parts, background).unwrap(), readiness)
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,7 +67,7 @@ async fn every_task_is_in_the_table() {
         mut servers,
         mut background,
         ..
-    } = process().await.0;
+    } = process().0;
     let begun = async { tokio::join!(servers.ended(), background.ended()) };
     assert!(timeout(Duration::from_secs(1), begun).await.is_err());
     let found: BTreeSet<String> = servers
@@ -80,7 +81,7 @@ async fn every_task_is_in_the_table() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_any_task_ends_the_process_and_names_the_task() {
     for task in TASKS {
-        let (mut process, readiness) = process().await;
+        let (mut process, readiness) = process();
         process.servers.planted.push(task.to_owned());
         process.background.planted.push(task.to_owned());
         let shutdown = process.shutdown.clone();

@@ -12,7 +12,7 @@ fn in_memory(server: &Server) -> (DuplexStream, JoinHandle<()>) {
     let peer = "10.0.0.1:4711".parse().unwrap();
     (
         client,
-        tokio::spawn(async move { server.http(stream, peer, router()).await }),
+        tokio::spawn(async move { server.http(stream, Caller::new(peer, None, router())).await }),
     )
 }
 
@@ -41,6 +41,45 @@ async fn a_head_that_trickles_in_is_cut() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_client_that_says_nothing_is_cut_and_so_is_one_that_never_ends_its_first_head() {
+    for head in ["", "GET / HTTP/1.1\r\nX: "] {
+        let (server, registry) = server(ServerLimits::status());
+        let (mut client, connection) = in_memory(&server);
+        let start = Instant::now();
+        sleep(Duration::from_secs(3)).await;
+        client.write_all(head.as_bytes()).await.unwrap();
+        connection.await.unwrap();
+        assert_eq!(start.elapsed().as_secs(), 5, "{head}");
+        let slow = r#"turned_away_total{port="admission",reason="slow-head"} 1"#;
+        assert_eq!(count(&registry, slow), !head.is_empty(), "{head}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_read_a_byte_at_a_time_is_cut() {
+    let (server, registry) = server(ServerLimits::status());
+    let (mut client, connection) = in_memory(&server);
+    let start = Instant::now();
+    let body = "x".repeat(8 * 1024);
+    let head = format!(
+        "POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    client.write_all((head + &body).as_bytes()).await.unwrap();
+    while !connection.is_finished() {
+        let _ = client.read_u8().await;
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(
+        start.elapsed().as_secs(),
+        11,
+        "the limit, and the pause that it fell into"
+    );
+    let unread = r#"turned_away_total{port="admission",reason="unread"} 1"#;
+    assert!(count(&registry, unread));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pause_between_requests_is_longer_than_a_head_may_take() {
     let (server, _) = server(ServerLimits {
         age: Duration::from_secs(3600),
@@ -48,7 +87,7 @@ async fn a_pause_between_requests_is_longer_than_a_head_may_take() {
     });
     let (mut client, connection) = in_memory(&server);
     for _ in 0..3 {
-        sleep(Duration::from_secs(100)).await;
+        sleep(Duration::from_secs(100)).await; // before the first one too
         let answer = ask(&mut client, GET).await;
         assert!(
             answer.starts_with("HTTP/1.1 200") && answer.ends_with("hello 10.0.0.1"),
@@ -110,26 +149,4 @@ fn ages_are_spread_over_the_second_half() {
     );
     let old = ages.iter().filter(|age| **age > most * 3 / 4).count();
     assert!((50..150).contains(&old), "{old} of 200 in the last quarter");
-}
-
-#[tokio::test]
-async fn a_crowd_from_one_address_is_turned_away() {
-    let (server, registry) = server(ServerLimits {
-        per_client: 2,
-        ..ServerLimits::admission()
-    });
-    let Running { address, .. } = start(server, router()).await;
-    let mut held = Vec::new();
-    for _ in 0..2 {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        assert!(ask(&mut stream, GET).await.starts_with("HTTP/1.1 200"));
-        held.push(stream);
-    }
-    let mut third = TcpStream::connect(address).await.unwrap();
-    assert_eq!(third.read(&mut [0; 16]).await.unwrap_or(0), 0);
-    assert!(count(
-        &registry,
-        r#"turned_away_total{port="admission",reason="crowded"} 1"#
-    ));
-    assert!(ask(&mut held[0], GET).await.starts_with("HTTP/1.1 200"));
 }

@@ -1,0 +1,298 @@
+//! Who may hold how many connections of a listener, and who has to go when somebody comes.
+//!
+//! Two bounds: on all connections, so that memory is bounded, and on those of one client address, so that a single pod
+//! does not take the places of all. Beyond a bound the newcomer gets the place of whoever has proven the least: so no
+//! crowd of idle clients, of however many addresses, keeps anybody out.
+
+use axum::http::Extensions;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// The connections of one listener.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    most: usize,
+    per_client: usize,
+    places: Mutex<Places>,
+}
+
+/// One connection's place; free again when dropped.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    place: Place,
+    lost: oneshot::Receiver<Lost>,
+}
+
+/// Why there is no place for a connection, or no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// Its address holds too many.
+    Crowded,
+    /// All places are taken, and it had proven the least: it made room for another.
+    Outranked,
+    /// All places are taken, and a request is being answered on every one of them.
+    Full,
+}
+
+/// Which place a request came through. Clones are the same one.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    connections: Arc<Connections>,
+    number: u64,
+}
+
+/// Later ones are kept longer; of the same standing, the one that has had it for longest goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    /// No valid request has come yet.
+    Unproven,
+    /// A valid request was answered.
+    Idle,
+    /// A valid request is being answered.
+    Answering,
+}
+
+/// The standing, and at which turn it was reached: no two are alike.
+type Rank = (Standing, u64);
+
+#[derive(Debug, Default)]
+struct Places {
+    /// Counts what happens here, and so tells earlier from later.
+    turn: u64,
+    held: HashMap<u64, Held>,
+    ranks: BTreeMap<Rank, u64>,
+    clients: HashMap<IpAddr, BTreeMap<Rank, u64>>,
+}
+
+#[derive(Debug)]
+struct Held {
+    client: IpAddr,
+    rank: Rank,
+    cut: oneshot::Sender<Lost>,
+}
+
+/// Notes that a request is valid: its body has come, or its token is accepted. Until it is answered its connection is not
+/// cut for another one.
+pub(crate) fn valid(extensions: &Extensions) {
+    if let Some(place) = extensions.get::<Place>() {
+        place.stands(Standing::Answering);
+    }
+}
+
+impl Connections {
+    pub(crate) fn new(most: usize, per_client: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            per_client,
+            places: Mutex::default(),
+        })
+    }
+
+    /// A place for a connection of `client`, if need be that of another one.
+    pub(crate) fn take(self: &Arc<Self>, client: IpAddr) -> Result<Connection, Lost> {
+        let client = client.to_canonical();
+        let mut places = self.lock();
+        if let Some((first, lost)) = self.in_the_way(&places, client) {
+            match first {
+                ((Standing::Answering, _), _) if lost == Lost::Crowded => return Err(lost),
+                ((Standing::Answering, _), _) => return Err(Lost::Full),
+                (_, number) => places.cut(number, lost),
+            }
+        }
+        let (cut, lost) = oneshot::channel();
+        let place = Place {
+            connections: Arc::clone(self),
+            number: places.add(client, cut),
+        };
+        drop(places);
+        Ok(Connection { place, lost })
+    }
+
+    /// Who holds the place that a newcomer needs, where there is no other, and why that one would lose it.
+    fn in_the_way(&self, places: &Places, client: IpAddr) -> Option<((Rank, u64), Lost)> {
+        let first = |ranks: &BTreeMap<Rank, u64>| ranks.first_key_value().map(|(r, n)| (*r, *n));
+        let own = places.clients.get(&client);
+        let crowd = own.filter(|own| own.len() >= self.per_client);
+        if let Some(crowd) = crowd {
+            return first(crowd).map(|it| (it, Lost::Crowded));
+        }
+        let full = places.held.len() >= self.most;
+        first(&places.ranks)
+            .filter(|_| full)
+            .map(|it| (it, Lost::Outranked))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// Which place this is.
+    pub(crate) fn place(&self) -> Place {
+        self.place.clone()
+    }
+
+    /// Returns when the place is needed for another one.
+    pub(crate) async fn lost(&mut self) -> Lost {
+        match (&mut self.lost).await {
+            Ok(lost) => lost,
+            // Nobody else takes the sender away than whoever uses it.
+            Err(_) => Lost::Outranked,
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.place.connections.lock().remove(self.place.number);
+    }
+}
+
+impl Place {
+    /// The request is answered, whatever it was.
+    pub(crate) fn answered(&self) {
+        self.stands(Standing::Idle);
+    }
+
+    fn stands(&self, standing: Standing) {
+        let mut places = self.connections.lock();
+        let Some(held) = places.held.get(&self.number) else {
+            return; // it has lost its place
+        };
+        let (client, (before, _)) = (held.client, held.rank);
+        // An answer to what was not valid proves nothing.
+        if standing == Standing::Idle && before != Standing::Answering {
+            return;
+        }
+        places.unrank(self.number);
+        places.rank(self.number, client, standing);
+    }
+}
+
+impl Places {
+    fn add(&mut self, client: IpAddr, cut: oneshot::Sender<Lost>) -> u64 {
+        self.turn += 1;
+        let (number, rank) = (self.turn, (Standing::Unproven, self.turn));
+        self.held.insert(number, Held { client, rank, cut });
+        self.rank(number, client, Standing::Unproven);
+        number
+    }
+
+    fn rank(&mut self, number: u64, client: IpAddr, standing: Standing) {
+        self.turn += 1;
+        let rank = (standing, self.turn);
+        self.ranks.insert(rank, number);
+        self.clients.entry(client).or_default().insert(rank, number);
+        if let Some(held) = self.held.get_mut(&number) {
+            held.rank = rank;
+        }
+    }
+
+    fn unrank(&mut self, number: u64) {
+        let Some(Held { client, rank, .. }) = self.held.get(&number) else {
+            return;
+        };
+        self.ranks.remove(rank);
+        if let Some(own) = self.clients.get_mut(client) {
+            own.remove(rank);
+            if own.is_empty() {
+                self.clients.remove(client);
+            }
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Held> {
+        self.unrank(number);
+        self.held.remove(&number)
+    }
+
+    fn cut(&mut self, number: u64, lost: Lost) {
+        if let Some(held) = self.remove(number) {
+            // Who ends by itself in this moment needs no telling.
+            let _ = held.cut.send(lost);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    fn take(connections: &Arc<Connections>, client: &str) -> Result<Connection, Lost> {
+        connections.take(client.parse().unwrap())
+    }
+
+    fn lost(connection: &mut Connection) -> Option<Lost> {
+        connection.lost().now_or_never()
+    }
+
+    fn answering(connection: &Connection) {
+        connection.place().stands(Standing::Answering);
+    }
+
+    fn answered(connection: &Connection) {
+        answering(connection);
+        connection.place().answered();
+    }
+
+    #[tokio::test]
+    async fn one_client_cannot_take_the_places_of_another() {
+        let connections = Connections::new(10, 2);
+        let mut first = take(&connections, "10.0.0.1").unwrap();
+        let mut second = take(&connections, "::ffff:10.0.0.1").unwrap();
+        let mut other = take(&connections, "10.0.0.2").unwrap();
+        let third = take(&connections, "10.0.0.1").unwrap();
+        assert_eq!(lost(&mut first), Some(Lost::Crowded));
+        assert_eq!((lost(&mut second), lost(&mut other)), (None, None));
+        answering(&second);
+        answering(&third);
+        assert_eq!(take(&connections, "10.0.0.1").unwrap_err(), Lost::Crowded);
+        drop(third);
+        assert!(take(&connections, "10.0.0.1").is_ok());
+    }
+
+    #[tokio::test]
+    async fn the_least_proven_goes_first_then_the_longest_idle_and_never_one_that_is_answered() {
+        let connections = Connections::new(4, 4);
+        let mut held: Vec<Connection> = (0..4)
+            .map(|number| take(&connections, &format!("10.0.0.{number}")).unwrap())
+            .collect();
+        answered(&held[0]);
+        answering(&held[1]);
+        answered(&held[2]);
+        answered(&held[0]);
+        // What is answered without being valid is as unproven as before.
+        held[3].place().answered();
+        for (expected, place) in [
+            (Lost::Outranked, 3),
+            (Lost::Outranked, 2),
+            (Lost::Outranked, 0),
+        ] {
+            let newcomer = take(&connections, "10.0.0.9").unwrap();
+            assert_eq!(lost(&mut held[place]), Some(expected), "{place}");
+            answering(&newcomer);
+            held.push(newcomer);
+        }
+        assert_eq!(take(&connections, "10.0.0.8").unwrap_err(), Lost::Full);
+        assert_eq!(lost(&mut held[1]), None);
+        held.pop();
+        assert!(take(&connections, "10.0.0.8").is_ok());
+    }
+
+    #[tokio::test]
+    async fn whoever_has_left_is_forgotten() {
+        let connections = Connections::new(1, 1);
+        let (first, second) = (
+            take(&connections, "10.0.0.1").unwrap(),
+            take(&connections, "10.0.0.2").unwrap(),
+        );
+        answering(&first);
+        drop((first, second));
+        let places = connections.lock();
+        assert!(places.held.is_empty() && places.ranks.is_empty() && places.clients.is_empty());
+    }
+}

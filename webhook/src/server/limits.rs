@@ -1,0 +1,95 @@
+//! What the listeners put up with, and how much of it there is memory for.
+
+use std::time::Duration;
+
+/// What one connection may cost beside what is read ahead of it, in bytes: its TLS session and half of a record, and the
+/// request that is held. A gate that waits was measured at 49 kB.
+const EACH: u64 = 48 * 1024;
+
+/// What one listener puts up with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Connections at a time. For one more, another has to go.
+    pub connections: usize,
+    /// Connections of one client address at a time; the same.
+    pub per_client: usize,
+    /// The most that is read ahead of a connection, in bytes, and so the longest request head.
+    pub read_ahead: usize,
+    /// What the kernel holds of a connection in each direction, in bytes; it takes twice as much. It counts as ours.
+    pub buffered: u32,
+    /// From the TCP connection to the end of the TLS handshake.
+    pub handshake: Duration,
+    /// From the TCP connection to the end of the first request's head.
+    pub first: Duration,
+    /// From the first byte of a request head to its last.
+    pub header: Duration,
+    /// From the end of the head to the beginning of the answer, so the reading of the body is in it.
+    pub request: Duration,
+    /// From the moment that the client does not take more of an answer, until it has taken all.
+    pub answer: Duration,
+    /// The longest pause between two requests.
+    pub idle: Duration,
+    /// The oldest that a connection gets; each draws its own age between half of it and all, so that clients spread over
+    /// replicas again and leave one that is gone (kubernetes/kubernetes#127335).
+    pub age: Duration,
+}
+
+impl ServerLimits {
+    /// For the API server, which sends an admission request and waits a few seconds.
+    pub const fn admission() -> Self {
+        Self {
+            connections: 1024,
+            per_client: 256,
+            // Bodies are long.
+            read_ahead: 64 * 1024,
+            buffered: 64 * 1024,
+            handshake: Duration::from_secs(5),
+            // Go's client keeps what it has connected and did not need: closed in the moment of its first use, that
+            // would cost an admission. Where there are too many, these go first.
+            first: Duration::from_secs(120),
+            header: Duration::from_secs(5),
+            request: Duration::from_secs(10),
+            answer: Duration::from_secs(10),
+            // Longer than the 90 s after which Go's client lets go of a connection by itself.
+            idle: Duration::from_secs(120),
+            age: Duration::from_secs(120),
+        }
+    }
+
+    /// For gates: one connection each, mostly in a long poll.
+    pub const fn status() -> Self {
+        Self {
+            connections: 8192,
+            // Pods on the host's network share its address.
+            per_client: 512,
+            // The head of a gate's request is its token, and that is below 4 KiB.
+            read_ahead: 16 * 1024,
+            buffered: 16 * 1024,
+            first: Duration::from_secs(5),
+            request: Duration::from_secs(90),
+            idle: Duration::from_secs(60),
+            ..Self::admission()
+        }
+    }
+
+    /// For probes and scrapes.
+    pub const fn admin() -> Self {
+        Self {
+            connections: 128,
+            per_client: 64,
+            request: Duration::from_secs(10),
+            ..Self::status()
+        }
+    }
+
+    /// No more connections than fit into so many bytes, whatever they do.
+    #[must_use]
+    pub fn within(self, bytes: u64) -> Self {
+        let fitting = bytes / (EACH + self.read_ahead as u64);
+        let fitting = usize::try_from(fitting).unwrap_or(usize::MAX).max(1);
+        Self {
+            connections: self.connections.min(fitting),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! How slow a client may be: deadlines for request heads and for answers, which leave idle connections alone.
+//!
+//! Hyper's own header timeout starts when it begins to wait, so on a kept-alive connection it is an idle timeout too.
+//! Five seconds are right for a head that has begun and wrong for a pause between two requests: the API server would
+//! find its pooled connections closed, now and then in the very moment of use. So the clock starts at a head's first
+//! byte. For writing hyper has no limit at all: a client that does not read would hold its answer for ever.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Instant, Sleep, sleep, sleep_until},
+};
+
+/// Where a connection is: even between two requests, odd while one is answered. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Phase(Arc<AtomicUsize>);
+
+/// A request is being answered until this is dropped, however its future ends.
+pub(super) struct Answering(Phase);
+
+impl Phase {
+    pub(super) fn answering(&self) -> Answering {
+        self.0.fetch_add(1, Ordering::AcqRel);
+        Answering(self.clone())
+    }
+
+    /// The number of the current pause, while there is one.
+    fn pause(&self) -> Option<usize> {
+        let phase = self.0.load(Ordering::Acquire);
+        phase.is_multiple_of(2).then_some(phase)
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// The deadlines of one connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// For the first head of all.
+    pub(super) first: Instant,
+    /// From the first byte of a head to its last.
+    pub(super) head: Duration,
+    /// From the moment that an answer cannot be written on to its end.
+    pub(super) answer: Duration,
+}
+
+/// A stream whose reads and writes fail when they come too late.
+pub(super) struct Paced<S> {
+    stream: S,
+    pace: Pace,
+    phase: Phase,
+    first: Pin<Box<Sleep>>,
+    /// In which pause the first byte came, and when the head must be complete.
+    begun: Option<(usize, Pin<Box<Sleep>>)>,
+    /// When an answer that cannot be written on must be through.
+    stuck: Option<Pin<Box<Sleep>>>,
+}
+
+/// What ends a connection that reads too slowly, in place of hyper's own words for a failure to write.
+#[derive(Debug, thiserror::Error)]
+#[error("the client did not read its answer in time")]
+pub(super) struct Unread;
+
+impl<S> Paced<S> {
+    pub(super) fn new(stream: S, pace: Pace, phase: Phase) -> Self {
+        Self {
+            stream,
+            pace,
+            phase,
+            first: Box::pin(sleep_until(pace.first)),
+            begun: None,
+            stuck: None,
+        }
+    }
+
+    /// Whether the head that is expected or read in this pause comes too late.
+    fn is_late(&mut self, pause: usize, begins: bool, cx: &mut Context<'_>) -> bool {
+        let began_earlier = self.begun.as_ref().is_some_and(|(when, _)| *when == pause);
+        if !began_earlier {
+            self.begun = begins.then(|| (pause, Box::pin(sleep(self.pace.head))));
+        }
+        let head = match &mut self.begun {
+            Some((_, deadline)) => deadline.as_mut().poll(cx).is_ready(),
+            None => false,
+        };
+        head || (pause == 0 && self.first.as_mut().poll(cx).is_ready())
+    }
+
+    /// What came of an attempt to write, unless the answer takes too long.
+    fn write<T>(
+        &mut self,
+        written: Poll<io::Result<T>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            return written;
+        }
+        let limit = self.pace.answer;
+        let deadline = self.stuck.get_or_insert_with(|| Box::pin(sleep(limit)));
+        deadline
+            .as_mut()
+            .poll(cx)
+            .map(|()| Err(io::Error::new(io::ErrorKind::TimedOut, Unread)))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        let Some(pause) = self.phase.pause() else {
+            return read;
+        };
+        let begins = buf.filled().len() > before;
+        if self.is_late(pause, begins, cx) {
+            Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+        } else {
+            read
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.write(written, cx)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        if flushed.is_ready() {
+            // Only here is everything out of our hands: a byte now and then does not make a reader.
+            self.stuck = None;
+        }
+        self.write(flushed, cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.write(shut, cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.write(written, cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
