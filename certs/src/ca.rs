@@ -1,26 +1,30 @@
 //! The certificate authority: made once, stored as text, and checked whenever it is read back.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, iter, slice};
 
 use jiff::{SignedDuration, Timestamp};
 use rcgen::{Issuer, KeyPair};
-use rustls::{
-    RootCertStore,
-    client::{WebPkiServerVerifier, danger::ServerCertVerifier},
-    crypto::ring,
-    pki_types::{CertificateDer, ServerName, UnixTime},
-};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, pem::PemObject};
 use x509_parser::time::ASN1Time;
 
 use crate::{
     bundle::{PemError, certificates, within_limits},
-    parameters::{begins, ca_params, leaf_params, set_validity, whole_seconds},
+    parameters::{begins, ca_params, leaf_params, made, set_validity, whole_seconds},
+    verify::verify,
 };
+
+/// How many CAs that came before may vouch for one. A verifier tries each of them with each certificate that it trusts, and
+/// a gate gives up after a hundred signatures.
+const FORMERS: usize = 16;
 
 /// A name that only the self-check of [`Ca::restore`] ever signs (RFC 6761 reserves it).
 const PROBE: &str = "probe.invalid";
 
 /// A certificate authority that can sign leaves.
+///
+/// It remembers the keys of those that came before it, so that they can vouch for it: a gate trusts what its pod was made
+/// with for as long as it waits, and one that trusts a CA that came before trusts this one as well. The gate needs nothing
+/// for that, and none of an older version needs anything either: it follows what it is sent with the leaf.
 pub struct Ca {
     certificate: CertificateDer<'static>,
     pem: String,
@@ -28,6 +32,8 @@ pub struct Ca {
     issuer: Issuer<'static, KeyPair>,
     not_before: Timestamp,
     not_after: Timestamp,
+    /// Those that came before, the newest first.
+    formers: Vec<Issuer<'static, KeyPair>>,
 }
 
 /// A [`Ca`] as texts: what is stored. Its times are in the certificate and nowhere else, so that nobody can write others
@@ -38,6 +44,8 @@ pub struct CaParts {
     pub certificate: String,
     /// Its private key, PKCS#8, PEM.
     pub key: String,
+    /// The private keys of those that came before it, the newest first; mostly empty.
+    pub formers: String,
 }
 
 /// Why a CA could not be made or restored.
@@ -85,7 +93,7 @@ impl Ca {
         lifetime_in_range(made, not_after)?;
         let not_before = begins(made);
         let key = KeyPair::generate().map_err(make)?;
-        let mut params = ca_params();
+        let mut params = ca_params(1);
         set_validity(&mut params, not_before, not_after);
         let certificate = params.self_signed(&key).map_err(make)?;
         Ok(Self {
@@ -95,7 +103,29 @@ impl Ca {
             issuer: Issuer::new(params, key),
             not_before,
             not_after,
+            formers: Vec::new(),
         })
+    }
+
+    /// The same authority as the one that follows `old`, which vouches for it from now on, with all that came before `old`.
+    pub fn after(&self, old: &Self) -> Result<Self, CaError> {
+        let before = iter::once(&old.issuer).chain(&old.formers);
+        let ours = |former: &&Issuer<'_, KeyPair>| !same_key(former, &self.issuer);
+        Self::restore(CaParts {
+            formers: texts(before.filter(ours).take(FORMERS)),
+            ..self.parts()
+        })
+    }
+
+    /// Whether `old` vouches for this one.
+    pub fn follows(&self, old: &Self) -> bool {
+        let mut formers = self.formers.iter();
+        formers.any(|former| same_key(former, &old.issuer))
+    }
+
+    /// How many others vouch for this one.
+    pub fn formers(&self) -> usize {
+        self.formers.len()
     }
 
     /// Rebuilds an authority from its texts. They may come from anywhere, so the result is tried: a leaf signed with
@@ -104,6 +134,7 @@ impl Ca {
         let CaParts {
             certificate: pem,
             key: key_pem,
+            formers,
         } = parts;
         let mut found = certificates(pem.as_bytes()).map_err(|error| CaError::Pem {
             what: "certificate",
@@ -120,9 +151,10 @@ impl Ca {
             certificate,
             pem,
             key_pem,
-            issuer: Issuer::new(ca_params(), key),
+            issuer: Issuer::new(ca_params(1), key),
             not_before,
             not_after,
+            formers: issuers(&formers),
         };
         ca.probe()?;
         Ok(ca)
@@ -133,6 +165,7 @@ impl Ca {
         CaParts {
             certificate: self.pem.clone(),
             key: self.key_pem.clone(),
+            formers: texts(&self.formers),
         }
     }
 
@@ -144,6 +177,11 @@ impl Ca {
     /// The certificate, PEM.
     pub fn pem(&self) -> &str {
         &self.pem
+    }
+
+    /// When the authority was made.
+    pub fn made(&self) -> Timestamp {
+        made(self.not_before)
     }
 
     /// When the authority begins.
@@ -165,33 +203,46 @@ impl Ca {
         &self.issuer
     }
 
+    /// What those that came before say of this one: its name and key in a certificate of each of them.
+    pub(crate) fn vouchers(&self) -> Result<Vec<CertificateDer<'static>>, rcgen::Error> {
+        let mut params = ca_params(0);
+        params.use_authority_key_identifier_extension = true;
+        set_validity(&mut params, self.not_before, self.not_after);
+        let vouch = |former| Ok(params.signed_by(self.issuer.key(), former)?.into());
+        self.formers.iter().map(vouch).collect()
+    }
+
     fn probe(&self) -> Result<(), CaError> {
         let key = KeyPair::generate().map_err(make)?;
         let mut params = leaf_params(&[PROBE.to_owned()]).map_err(make)?;
         set_validity(&mut params, self.not_before, self.not_after);
         let leaf = params.signed_by(&key, &self.issuer).map_err(make)?;
-        let mismatch = |error: &dyn fmt::Display| CaError::Mismatch(error.to_string());
-        let mut roots = RootCertStore::empty();
-        roots
-            .add(self.certificate.clone())
-            .map_err(|error| mismatch(&error))?;
-        let verifier = WebPkiServerVerifier::builder_with_provider(
-            Arc::new(roots),
-            Arc::new(ring::default_provider()),
-        )
-        .build()
-        .map_err(|error| mismatch(&error))?;
-        let name = ServerName::try_from(PROBE).map_err(|error| mismatch(&error))?;
-        let at = UnixTime::since_unix_epoch(
-            self.not_before
-                .duration_since(Timestamp::UNIX_EPOCH)
-                .unsigned_abs(),
-        );
-        verifier
-            .verify_server_cert(leaf.der(), &[], &name, &[], at)
-            .map_err(|error| mismatch(&error))?;
-        Ok(())
+        let roots = slice::from_ref(&self.certificate);
+        verify(roots, leaf.der(), &[], PROBE, self.not_before)
+            .map_err(|error| CaError::Mismatch(error.to_string()))
     }
+}
+
+fn same_key(a: &Issuer<'_, KeyPair>, b: &Issuer<'_, KeyPair>) -> bool {
+    a.key().public_key_raw() == b.key().public_key_raw()
+}
+
+/// The keys in `text` that can be used. One that cannot vouches for nobody, which must not cost the CA itself.
+fn issuers(text: &str) -> Vec<Issuer<'static, KeyPair>> {
+    if within_limits(text.as_bytes()).is_err() {
+        return Vec::new();
+    }
+    PrivatePkcs8KeyDer::pem_slice_iter(text.as_bytes())
+        .flatten()
+        .filter_map(|key| KeyPair::try_from(&key).ok())
+        .map(|key| Issuer::new(ca_params(1), key))
+        .take(FORMERS)
+        .collect()
+}
+
+fn texts<'a>(issuers: impl IntoIterator<Item = &'a Issuer<'static, KeyPair>>) -> String {
+    let text = |issuer: &Issuer<'_, KeyPair>| issuer.key().serialize_pem();
+    issuers.into_iter().map(text).collect()
 }
 
 // By hand, so that no log line ever holds the key.
@@ -266,6 +317,36 @@ mod tests {
     }
 
     #[test]
+    fn remembers_those_before_it() {
+        let [a, b, c] = [(); 3].map(|()| Ca::generate(now(), YEAR).unwrap());
+        let c = c.after(&b.after(&a).unwrap()).unwrap();
+        let read = Ca::restore(c.parts()).unwrap();
+        assert_eq!(read.parts(), c.parts());
+        assert_eq!(read.certificate(), c.certificate());
+        assert_eq!([&a, &b].map(|old| read.follows(old)), [true, true]);
+        let back = b.after(&read).unwrap();
+        assert_eq!((back.formers(), back.follows(&b)), (2, false));
+    }
+
+    #[test]
+    fn keys_that_cannot_be_read_cost_nobody_the_ca() {
+        let [a, b] = [(); 2].map(|()| Ca::generate(now(), YEAR).unwrap());
+        let good = b.after(&a).unwrap().parts();
+        for (formers, count) in [
+            ("x".repeat(crate::MAX_PEM + 1), 0),
+            ("rubbish".to_owned(), 0),
+            (b.pem().to_owned(), 0),
+            (format!("{}{}", b.pem(), good.formers), 1),
+        ] {
+            let parts = CaParts {
+                formers,
+                ..good.clone()
+            };
+            assert_eq!(Ca::restore(parts).unwrap().formers(), count);
+        }
+    }
+
+    #[test]
     fn refuses_the_key_of_another() {
         let [a, b] = [(); 2].map(|()| Ca::generate(now(), YEAR).unwrap());
         let error = Ca::restore(CaParts {
@@ -283,6 +364,7 @@ mod tests {
             let parts = CaParts {
                 certificate: certificate.to_owned(),
                 key: key.to_owned(),
+                formers: String::new(),
             };
             Ca::restore(parts).unwrap_err()
         };

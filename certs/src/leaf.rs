@@ -1,6 +1,6 @@
 //! A serving certificate: signed by the CA, held in memory, gone with the process.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, iter, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 use rcgen::KeyPair;
@@ -11,8 +11,10 @@ use rustls::{
 };
 
 use crate::{
+    bundle::certificates,
     ca::Ca,
     parameters::{begins, leaf_params, set_validity, whole_seconds},
+    verify::verify,
 };
 
 /// A leaf: a key, a certificate for it, and what the plan has to know of it.
@@ -20,6 +22,7 @@ use crate::{
 pub struct Leaf {
     key: Arc<CertifiedKey>,
     issuer: CertificateDer<'static>,
+    vouchers: usize,
     issued: Timestamp,
     not_after: Timestamp,
 }
@@ -71,9 +74,12 @@ impl Leaf {
         let certificate = params
             .signed_by(&key, ca.issuer())
             .map_err(|error| sign(&error))?;
-        // The chain is the leaf alone: the CA is a root, so every client that trusts it has it.
+        // Without the CA itself, which is a root: every client that trusts it has it. The others lead to it from what a client
+        // trusts that is older.
+        let vouchers = ca.vouchers().map_err(|error| sign(&error))?;
+        let count = vouchers.len();
         let key = CertifiedKey::from_der(
-            vec![certificate.into()],
+            iter::once(certificate.into()).chain(vouchers).collect(),
             PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())),
             &ring::default_provider(),
         )
@@ -81,6 +87,7 @@ impl Leaf {
         Ok(Self {
             key: Arc::new(key),
             issuer: ca.certificate().clone(),
+            vouchers: count,
             issued,
             not_after,
         })
@@ -89,6 +96,11 @@ impl Leaf {
     /// The certificate of the CA that signed it.
     pub fn issuer(&self) -> &CertificateDer<'static> {
         &self.issuer
+    }
+
+    /// Whether it is what `ca` signs, with all who vouch for that one.
+    pub fn is_of(&self, ca: &Ca) -> bool {
+        self.issuer == *ca.certificate() && self.vouchers == ca.formers()
     }
 
     /// When it was signed, by the clock of this process.
@@ -114,6 +126,23 @@ impl Leaf {
         begins(self.issued) <= now && now < self.not_after
     }
 
+    /// Whether a client that trusts the bundle `roots`, PEM, accepts it for `name`.
+    pub fn is_accepted(&self, roots: &[u8], name: &str, now: Timestamp) -> bool {
+        certificates(roots).is_ok_and(|roots| self.verify(&roots, name, now).is_ok())
+    }
+
+    fn verify(
+        &self,
+        roots: &[CertificateDer<'static>],
+        name: &str,
+        now: Timestamp,
+    ) -> Result<(), rustls::Error> {
+        match self.key.cert.split_first() {
+            Some((leaf, rest)) => verify(roots, leaf, rest, name, now),
+            None => Err(rustls::Error::NoCertificatesPresented),
+        }
+    }
+
     pub(crate) fn key(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.key)
     }
@@ -134,15 +163,12 @@ fn sign(error: &dyn fmt::Display) -> LeafError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::slice;
 
-    use rustls::{
-        CertificateError, Error, RootCertStore,
-        client::{WebPkiServerVerifier, danger::ServerCertVerifier},
-        pki_types::{ServerName, UnixTime},
-    };
+    use rustls::{CertificateError, Error};
 
     use super::*;
+    use crate::ca::CaParts;
 
     const WEEK: SignedDuration = SignedDuration::from_hours(24 * 7);
     const NAME: &str = "sluice.sluice-system.svc";
@@ -164,20 +190,7 @@ mod tests {
     }
 
     fn verify(leaf: &Leaf, root: &Ca, name: &'static str, now: Timestamp) -> Result<(), Error> {
-        let mut roots = RootCertStore::empty();
-        roots.add(root.certificate().clone()).unwrap();
-        let verifier = WebPkiServerVerifier::builder_with_provider(
-            Arc::new(roots),
-            Arc::new(ring::default_provider()),
-        )
-        .build()
-        .unwrap();
-        let now =
-            UnixTime::since_unix_epoch(now.duration_since(Timestamp::UNIX_EPOCH).unsigned_abs());
-        let name = ServerName::try_from(name).unwrap();
-        verifier
-            .verify_server_cert(&leaf.key.cert[0], &[], &name, &[], now)
-            .map(|_| ())
+        leaf.verify(slice::from_ref(root.certificate()), name, now)
     }
 
     #[test]
@@ -229,6 +242,45 @@ mod tests {
             ),
             "{error}"
         );
+    }
+
+    #[test]
+    fn who_trusts_a_ca_that_came_before_trusts_it() {
+        let now = at("2026-11-20T10:00:00Z");
+        let cas: Vec<Ca> = (0..19).fold(Vec::new(), |mut cas, _| {
+            let next = ca();
+            cas.push(match cas.last() {
+                Some(last) => next.after(last).unwrap(),
+                None => next,
+            });
+            cas
+        });
+        let leaf = Leaf::issue(&cas[18], &names(), now, WEEK).unwrap();
+        assert!(leaf.is_of(&cas[18]) && !leaf.is_of(&cas[17]));
+        let verified: Vec<bool> = cas
+            .iter()
+            .map(|root| verify(&leaf, root, NAME, now).is_ok())
+            .collect();
+        let forgotten = [false; 2].into_iter();
+        let expected: Vec<bool> = forgotten.chain([true; 17]).collect();
+        assert_eq!(verified, expected, "sixteen came before");
+    }
+
+    #[test]
+    fn a_ca_of_an_older_version_vouches_as_well() {
+        let now = at("2026-11-20T10:00:00Z");
+        let key = KeyPair::generate().unwrap();
+        let mut params = crate::parameters::ca_params(0);
+        set_validity(&mut params, begins(now), now + WEEK * 52);
+        let certificate = params.self_signed(&key).unwrap();
+        let old = Ca::restore(CaParts {
+            certificate: certificate.pem(),
+            key: key.serialize_pem(),
+            formers: String::new(),
+        })
+        .unwrap();
+        let leaf = Leaf::issue(&ca().after(&old).unwrap(), &names(), now, WEEK).unwrap();
+        assert_eq!(verify(&leaf, &old, NAME, now), Ok(()));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! One certificate authority, leaves in memory, and the plan that says when to renew.
 //!
 //! * The **CA** is shared: every replica of the controller signs with the same one, so one bundle is enough to
-//!   trust them all. It lives long, because a gate carries the bundle it was injected with for the life of its pod.
+//!   trust them all. Those that came before vouch for it, because a gate carries the bundle it was injected with for the
+//!   life of its pod.
 //! * A **leaf** belongs to one process, is never stored, and lives for a week.
-//! * The **bundle** is what others trust: the CA's certificate, and the one before it while that may still be in use.
+//! * The **bundle** is what others trust: the CA's certificate, the next one's, and that of the one before it.
 //! * The [`plan`] compares what is stored, what this process holds and the clock, and says what to do and why.
 //! * The [`Resolver`] puts a leaf behind a TLS listener and swaps it without a restart.
 //!
@@ -13,19 +14,21 @@
 //! * plan, resolver
 //! * leaf
 //! * ca
-//! * bundle, parameters
+//! * bundle, lifetimes, parameters, verify
 
 mod bundle;
 mod ca;
 mod leaf;
+mod lifetimes;
 mod parameters;
 pub mod plan;
 mod resolver;
+mod verify;
 
 pub use bundle::{MAX_CERTIFICATES, MAX_PEM, PemError, certificates};
 pub use ca::{Ca, CaError, CaParts};
 pub use leaf::{Leaf, LeafError};
-pub use plan::Lifetimes;
+pub use lifetimes::{Lifetimes, LifetimesError};
 pub use resolver::Resolver;
 /// A certificate as DER; two certificates are the same when these bytes are.
 pub use rustls::pki_types::CertificateDer;

@@ -13,12 +13,13 @@ const SUBJECT: &str = "sluice CA";
 /// How far before it was made a certificate begins: the replica that makes it may be the one whose clock is ahead.
 const BACKDATE: SignedDuration = SignedDuration::from_hours(24);
 
-/// Everything about a CA except its key and its times. Without a path below it: it signs leaves only.
-pub(crate) fn ca_params() -> CertificateParams {
+/// Everything about a CA except its key and its times, with at most `below` other CAs between it and a leaf: one that signs
+/// for itself vouches for those that come after it, and those sign leaves only.
+pub(crate) fn ca_params(below: u8) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, SUBJECT);
-    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(below));
     params.key_usages = vec![
         KeyUsagePurpose::KeyCertSign,
         KeyUsagePurpose::DigitalSignature,
@@ -46,6 +47,11 @@ pub(crate) fn set_validity(params: &mut CertificateParams, from: Timestamp, unti
     let since_epoch = |time: Timestamp| time.duration_since(Timestamp::UNIX_EPOCH).unsigned_abs();
     params.not_before = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(from);
     params.not_after = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(until);
+}
+
+/// When a certificate was made that begins at `begins`.
+pub(crate) fn made(begins: Timestamp) -> Timestamp {
+    begins.checked_add(BACKDATE).unwrap_or(Timestamp::MAX)
 }
 
 /// When a certificate begins that is made at `made`.

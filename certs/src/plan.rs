@@ -1,32 +1,17 @@
 //! What to do next, and why: pure functions of the clock, of what is stored and of what this process holds.
 //!
 //! Two questions, because they have different owners. [`authority`] is about the CA, which all replicas share and which
-//! is written under a guard. [`leaf`] is about this process alone. A rotation of the CA in two phases is one more arm of
-//! [`CaPlan`]: the bundle already carries a second certificate, and a leaf already waits until its issuer is trusted.
+//! is written under a guard. [`leaf`] is about this process alone.
+//!
+//! A CA is replaced in two steps, each of which any replica may take. The next one is made early and stands in every bundle;
+//! it signs once it has stood there for the overlap. Both steps follow from what is stored and from the certificates' own
+//! times, so whoever comes next goes on where another one stopped.
 
 use std::fmt;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::{ca::Ca, leaf::Leaf};
-
-/// How long things live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// The CA. Long, because a gate carries the bundle it was injected with for the life of its pod.
-    pub ca: SignedDuration,
-    /// A leaf. Short, because nothing depends on it.
-    pub leaf: SignedDuration,
-}
-
-impl Default for Lifetimes {
-    fn default() -> Self {
-        Self {
-            ca: SignedDuration::from_hours(24 * 365 * 10),
-            leaf: SignedDuration::from_hours(24 * 7),
-        }
-    }
-}
+use crate::{ca::Ca, leaf::Leaf, lifetimes::Lifetimes};
 
 /// The CA as it was found in its store.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +21,28 @@ pub enum Stored<'a> {
     /// There is one, and what it holds cannot be used.
     Unusable,
     /// There is one that works.
-    Usable(&'a Ca),
+    Usable(Line<'a>),
+}
+
+/// A CA, and the one that is to follow it.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// It signs.
+    pub ca: &'a Ca,
+    /// It stands in the bundle beside it.
+    pub next: Option<&'a Ca>,
+}
+
+/// What a process knows beside what is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// What it signs with itself.
+    pub held: Option<Line<'a>>,
+    /// Another replica may hold the CA that is trusted, so a process that holds none leaves it the time to write that one
+    /// back.
+    pub elsewhere: bool,
+    /// The next one has been trusted for long enough by everybody who verifies.
+    pub settled: bool,
 }
 
 /// What to do about the CA.
@@ -49,6 +55,13 @@ pub enum CaPlan {
     /// Write back the one this process holds. It has no side effect, while a new CA would break the trust of every gate
     /// that waits.
     Restore(CaReason),
+    /// Write the stored one as the one that follows what this process holds: somebody put it there by hand, and gates that
+    /// wait trust ours.
+    Join,
+    /// Make the one that is to follow, and write it beside the stored one.
+    Prepare,
+    /// Sign with the one that was to follow.
+    Promote(CaReason),
     /// Make a new one and write it.
     Create(CaReason),
     /// Do nothing yet: another replica may hold the one that gates and API servers trust, and write it back.
@@ -66,6 +79,14 @@ pub enum CaReason {
     Ending,
     /// It begins in the future: whoever made it had a clock that was far ahead.
     NotYetValid,
+    /// It lacks what this process holds: the next one, or some that came before.
+    Incomplete,
+    /// It is another one, which nobody vouches for.
+    Foreign,
+    /// It is time for the next one to stand beside it.
+    Due,
+    /// The next one has stood beside it for long enough.
+    Overlapped,
 }
 
 impl CaReason {
@@ -76,6 +97,10 @@ impl CaReason {
             Self::Unusable => "unusable",
             Self::Ending => "ending",
             Self::NotYetValid => "not_yet_valid",
+            Self::Incomplete => "incomplete",
+            Self::Foreign => "foreign",
+            Self::Due => "due",
+            Self::Overlapped => "overlapped",
         }
     }
 }
@@ -87,35 +112,81 @@ impl fmt::Display for CaReason {
             Self::Unusable => "the stored CA cannot be used",
             Self::Ending => "the CA ends before a new leaf would",
             Self::NotYetValid => "the CA begins in the future",
+            Self::Incomplete => "the stored CA lacks those before it or the one after it",
+            Self::Foreign => "the stored CA is another one, which no CA before it vouches for",
+            Self::Due => "the CA is due to be followed by another one",
+            Self::Overlapped => "the next CA has stood beside it for long enough",
         })
     }
 }
 
-/// What to do about the CA, given what is stored and what this process holds. `elsewhere`: another replica may hold the CA
-/// that is trusted, so a process that holds none leaves it the time to write that one back.
+/// What to do about the CA, given what is stored and what this process knows.
 pub fn authority(
     now: Timestamp,
     stored: Stored<'_>,
-    held: Option<&Ca>,
-    elsewhere: bool,
+    known: Known<'_>,
     lifetimes: &Lifetimes,
 ) -> CaPlan {
-    let lasts = |ca: &Ca| ca.not_after().duration_since(now) >= lifetimes.leaf;
-    let reason = match stored {
-        Stored::Usable(ca) if !lasts(ca) => CaReason::Ending,
-        Stored::Usable(ca) if !ca.has_begun(now) => CaReason::NotYetValid,
-        Stored::Usable(ca) if held.is_some_and(|held| held.certificate() == ca.certificate()) => {
-            return CaPlan::Keep;
-        }
-        Stored::Usable(_) => return CaPlan::Adopt,
-        Stored::Missing => CaReason::Missing,
-        Stored::Unusable => CaReason::Unusable,
+    let sound = |ca: &Ca| flaw(now, ca, lifetimes).is_none();
+    let (reason, next) = match stored {
+        Stored::Missing => (CaReason::Missing, None),
+        Stored::Unusable => (CaReason::Unusable, None),
+        Stored::Usable(line) => match flaw(now, line.ca, lifetimes) {
+            Some(reason) => (reason, line.next.filter(|next| sound(next))),
+            None => return succession(now, line, known, lifetimes),
+        },
     };
-    match held {
-        Some(held) if lasts(held) && held.has_begun(now) => CaPlan::Restore(reason),
-        None if elsewhere => CaPlan::Await(reason),
+    match known.held {
+        Some(held) if sound(held.ca) => CaPlan::Restore(reason),
+        None if known.elsewhere => CaPlan::Await(reason),
+        _ if next.is_some() => CaPlan::Promote(reason),
         _ => CaPlan::Create(reason),
     }
+}
+
+/// Why a CA cannot sign now.
+fn flaw(now: Timestamp, ca: &Ca, lifetimes: &Lifetimes) -> Option<CaReason> {
+    if ca.not_after().duration_since(now) < lifetimes.leaf {
+        Some(CaReason::Ending)
+    } else if ca.has_begun(now) {
+        None
+    } else {
+        Some(CaReason::NotYetValid)
+    }
+}
+
+/// What to do where the stored CA can sign: first come to hold it, then see to the one after it.
+fn succession(now: Timestamp, stored: Line<'_>, known: Known<'_>, lifetimes: &Lifetimes) -> CaPlan {
+    let Some(held) = known.held else {
+        return CaPlan::Adopt;
+    };
+    if stored.ca.certificate() != held.ca.certificate() {
+        return if stored.ca.follows(held.ca) {
+            CaPlan::Adopt
+        } else {
+            CaPlan::Join
+        };
+    }
+    let lacks_next = stored.next.is_none() && held.next.is_some();
+    if lacks_next || stored.ca.formers() < held.ca.formers() {
+        return CaPlan::Restore(CaReason::Incomplete);
+    }
+    let sound = |ca: &&Ca| flaw(now, ca, lifetimes).is_none();
+    match stored.next.filter(sound) {
+        Some(next) if known.settled && now.duration_since(next.made()) >= lifetimes.overlap => {
+            CaPlan::Promote(CaReason::Overlapped)
+        }
+        None if is_due(now, stored.ca, lifetimes) => CaPlan::Prepare,
+        _ => CaPlan::Keep,
+    }
+}
+
+/// Whether it is time for the next one. It stands beside this one for the overlap, and then this one is valid for as long
+/// again. A life that was made shorter counts for what was made before.
+fn is_due(now: Timestamp, ca: &Ca, lifetimes: &Lifetimes) -> bool {
+    let age = now.duration_since(ca.made());
+    let left = ca.not_after().duration_since(now);
+    left.min(lifetimes.ca.saturating_sub(age)) <= lifetimes.overlap.saturating_mul(2)
 }
 
 /// What to do about the leaf of this process.
@@ -140,7 +211,7 @@ pub enum LeafReason {
     Expired,
     /// It begins in the future; the clock was put back.
     NotYetValid,
-    /// The CA is another one, and it is trusted.
+    /// The CA is another one, or others vouch for it, and it is trusted.
     AnotherCa,
 }
 
@@ -180,7 +251,7 @@ pub fn leaf(now: Timestamp, leaf: Option<&Leaf>, ca: &Ca, trusted: bool) -> Leaf
     if !leaf.is_valid(now) {
         return LeafPlan::Issue(LeafReason::NotYetValid);
     }
-    if leaf.issuer() != ca.certificate() {
+    if !leaf.is_of(ca) {
         return if trusted {
             LeafPlan::Issue(LeafReason::AnotherCa)
         } else {
@@ -196,6 +267,8 @@ pub fn leaf(now: Timestamp, leaf: Option<&Leaf>, ca: &Ca, trusted: bool) -> Leaf
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
 
     const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -212,12 +285,33 @@ mod tests {
         Leaf::issue(ca, &["sluice.sluice-system.svc".to_owned()], at, DAY * 6).unwrap()
     }
 
+    fn lifetimes() -> Lifetimes {
+        Lifetimes::new(DAY * 365, DAY * 30, DAY * 7).unwrap()
+    }
+
+    fn line<'a>(ca: &'a Ca, next: Option<&'a Ca>) -> Line<'a> {
+        Line { ca, next }
+    }
+
+    fn usable(ca: &Ca) -> Stored<'_> {
+        Stored::Usable(line(ca, None))
+    }
+
+    fn plan(now: Timestamp, stored: Stored<'_>, held: Option<&Ca>, elsewhere: bool) -> CaPlan {
+        let known = Known {
+            held: held.map(|held| line(held, None)),
+            elsewhere,
+            settled: true,
+        };
+        authority(now, stored, known, &lifetimes())
+    }
+
     #[test]
     fn a_ca_is_made_only_when_nobody_has_one() {
         let (ours, theirs) = (ca(), ca());
         let same = Ca::restore(ours.parts()).unwrap();
-        let lifetimes = Lifetimes::default();
-        for (stored, held, plan) in [
+        let after = theirs.after(&ours).unwrap();
+        for (stored, held, expected) in [
             (Stored::Missing, None, CaPlan::Create(CaReason::Missing)),
             (Stored::Unusable, None, CaPlan::Create(CaReason::Unusable)),
             (
@@ -230,89 +324,131 @@ mod tests {
                 Some(&ours),
                 CaPlan::Restore(CaReason::Unusable),
             ),
-            (Stored::Usable(&same), Some(&ours), CaPlan::Keep),
-            (Stored::Usable(&theirs), Some(&ours), CaPlan::Adopt),
-            (Stored::Usable(&theirs), None, CaPlan::Adopt),
+            (usable(&same), Some(&ours), CaPlan::Keep),
+            (usable(&after), Some(&ours), CaPlan::Adopt),
+            (usable(&theirs), Some(&ours), CaPlan::Join),
+            (usable(&theirs), None, CaPlan::Adopt),
         ] {
-            assert_eq!(
-                authority(day(1), stored, held, false, &lifetimes),
-                plan,
-                "{stored:?}, {held:?}"
-            );
+            let next = plan(day(1), stored, held, false);
+            assert_eq!(next, expected, "{stored:?}, {held:?}");
         }
     }
 
     #[test]
     fn a_ca_that_ends_before_its_leaf_is_replaced_and_never_restored() {
         let ours = ca();
-        let lifetimes = Lifetimes::default();
-        assert_eq!(
-            authority(
-                day(358),
-                Stored::Usable(&ours),
-                Some(&ours),
-                false,
-                &lifetimes
-            ),
-            CaPlan::Keep
-        );
-        for (stored, plan) in [
-            (Stored::Usable(&ours), CaPlan::Create(CaReason::Ending)),
+        for (stored, expected) in [
+            (usable(&ours), CaPlan::Create(CaReason::Ending)),
             (Stored::Missing, CaPlan::Create(CaReason::Missing)),
         ] {
-            let next = authority(day(359), stored, Some(&ours), true, &lifetimes);
-            assert_eq!(next, plan);
+            assert_eq!(plan(day(359), stored, Some(&ours), true), expected);
+        }
+    }
+
+    #[test]
+    fn the_next_ca_stands_beside_this_one_before_it_signs() {
+        let ours = ca();
+        let next = Ca::generate(day(305), DAY * 365).unwrap();
+        let plan = |now, next, settled| {
+            let ours = line(&ours, next);
+            let known = Known {
+                held: Some(ours),
+                elsewhere: false,
+                settled,
+            };
+            authority(now, Stored::Usable(ours), known, &lifetimes())
+        };
+        let promoted = CaPlan::Promote(CaReason::Overlapped);
+        for (now, made, settled, expected) in [
+            (day(304), None, false, CaPlan::Keep),
+            (day(305), None, false, CaPlan::Prepare),
+            (day(305), Some(&next), true, CaPlan::Keep),
+            (day(334), Some(&next), true, CaPlan::Keep),
+            (day(335), Some(&next), false, CaPlan::Keep),
+            (day(335), Some(&next), true, promoted),
+            (
+                day(359),
+                Some(&next),
+                false,
+                CaPlan::Promote(CaReason::Ending),
+            ),
+        ] {
+            assert_eq!(plan(now, made, settled), expected, "{now}, {settled}");
+        }
+        let over = Ca::generate(day(-400), DAY * 365).unwrap();
+        assert_eq!(plan(day(335), Some(&over), true), CaPlan::Prepare);
+    }
+
+    #[test]
+    fn a_life_that_was_made_shorter_counts_for_what_was_made_before() {
+        let ours = Ca::generate(day(0), DAY * 3_650).unwrap();
+        assert_eq!(
+            [304, 305].map(|today| plan(day(today), usable(&ours), Some(&ours), false)),
+            [CaPlan::Keep, CaPlan::Prepare]
+        );
+    }
+
+    #[test]
+    fn what_a_process_holds_of_those_before_and_after_is_written_back() {
+        let (oldest, next) = (ca(), ca());
+        let ours = ca().after(&oldest).unwrap();
+        let alone = Ca::restore(crate::CaParts {
+            formers: String::new(),
+            ..ours.parts()
+        })
+        .unwrap();
+        let lacks = CaPlan::Restore(CaReason::Incomplete);
+        for (stored, held, expected) in [
+            (line(&alone, Some(&next)), line(&ours, Some(&next)), lacks),
+            (line(&ours, None), line(&ours, Some(&next)), lacks),
+            (line(&ours, Some(&next)), line(&alone, None), CaPlan::Keep),
+        ] {
+            let known = Known {
+                held: Some(held),
+                elsewhere: false,
+                settled: false,
+            };
+            let plan = authority(day(1), Stored::Usable(stored), known, &lifetimes());
+            assert_eq!(plan, expected);
         }
     }
 
     #[test]
     fn one_that_holds_a_good_ca_puts_it_in_the_place_of_one_that_ends() {
         let (ours, over) = (ca(), Ca::generate(day(-40), DAY * 10).unwrap());
-        let next = authority(
-            day(1),
-            Stored::Usable(&over),
-            Some(&ours),
-            false,
-            &Lifetimes::default(),
-        );
+        let next = plan(day(1), usable(&over), Some(&ours), false);
         assert_eq!(next, CaPlan::Restore(CaReason::Ending));
     }
 
     #[test]
     fn one_that_holds_none_waits_for_who_may_hold_the_trusted_one() {
         let (ours, over) = (ca(), Ca::generate(day(-40), DAY * 10).unwrap());
-        let plan = |stored, held, elsewhere| {
-            authority(day(1), stored, held, elsewhere, &Lifetimes::default())
-        };
         for (stored, reason) in [
             (Stored::Missing, CaReason::Missing),
             (Stored::Unusable, CaReason::Unusable),
-            (Stored::Usable(&over), CaReason::Ending),
+            (usable(&over), CaReason::Ending),
         ] {
-            assert_eq!(plan(stored, None, true), CaPlan::Await(reason));
-            assert_eq!(plan(stored, None, false), CaPlan::Create(reason));
-            assert_eq!(plan(stored, Some(&ours), true), CaPlan::Restore(reason));
+            let plan = |held, elsewhere| plan(day(1), stored, held, elsewhere);
+            assert_eq!(plan(None, true), CaPlan::Await(reason));
+            assert_eq!(plan(None, false), CaPlan::Create(reason));
+            assert_eq!(plan(Some(&ours), true), CaPlan::Restore(reason));
         }
     }
 
     #[test]
     fn a_ca_from_the_future_is_replaced_and_never_restored() {
         let (ours, theirs) = (ca(), Ca::generate(day(2), DAY * 365).unwrap());
-        let lifetimes = Lifetimes::default();
         let reason = CaReason::NotYetValid;
-        for (now, held, plan) in [
-            (day(1), Some(&ours), CaPlan::Adopt),
+        for (now, held, expected) in [
+            (day(1), Some(&ours), CaPlan::Join),
             (day(0), Some(&ours), CaPlan::Restore(reason)),
             (day(0), Some(&theirs), CaPlan::Create(reason)),
             (day(0), None, CaPlan::Create(reason)),
         ] {
-            assert_eq!(
-                authority(now, Stored::Usable(&theirs), held, false, &lifetimes),
-                plan
-            );
+            assert_eq!(plan(now, usable(&theirs), held, false), expected);
         }
         assert_eq!(
-            authority(day(0), Stored::Missing, Some(&theirs), false, &lifetimes),
+            plan(day(0), Stored::Missing, Some(&theirs), false),
             CaPlan::Create(CaReason::Missing)
         );
     }

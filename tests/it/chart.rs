@@ -122,6 +122,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
         "windows.mode=skip",
+        "certificates.lifetime=3m,certificates.overlap=1m,certificates.leafLifetime=30s",
         "shutdownDelaySeconds=0"
     );
     let deployment = manifest.only("Deployment");
@@ -134,6 +135,9 @@ fn hands_the_values_to_the_controller_as_flags() {
     --admin-port=8080
     --webhook-configuration=sluice
     --ca-secret=sluice-ca
+    --ca-lifetime=3m
+    --ca-overlap=1m
+    --leaf-lifetime=30s
     --memory-config-map=sluice-memory
     --slots-config-map=sluice-slots
     --health-rules-configmap=health

@@ -8,6 +8,7 @@ use crate::gate_spec::Fixed;
 use crate::inject::{Amounts, Resources};
 use crate::known::{HealthSources, Settings};
 use crate::telemetry::LogFormat;
+use certs::{Lifetimes, LifetimesError};
 use clap::{Parser, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use rules::kinds::Kind;
@@ -42,6 +43,15 @@ pub struct Args {
     /// The Secret that holds the CA.
     #[arg(long, env = "SLUICE_CA_SECRET", default_value = "sluice-ca")]
     ca_secret: String,
+    /// How long a CA lives.
+    #[arg(long, env = "SLUICE_CA_LIFETIME", default_value = "87600h", value_parser = lifetime)]
+    ca_lifetime: SignedDuration,
+    /// How long the next CA is trusted before it signs, and how long the one before it is valid from then on.
+    #[arg(long, env = "SLUICE_CA_OVERLAP", default_value = "8760h", value_parser = lifetime)]
+    ca_overlap: SignedDuration,
+    /// How long a replica's own certificate lives.
+    #[arg(long, env = "SLUICE_LEAF_LIFETIME", default_value = "168h", value_parser = lifetime)]
+    leaf_lifetime: SignedDuration,
     /// The ConfigMap that remembers completed Jobs and passed gates.
     #[arg(
         long,
@@ -138,6 +148,11 @@ impl Args {
         })
     }
 
+    /// How long certificates live.
+    fn lifetimes(&self) -> Result<Lifetimes, LifetimesError> {
+        Lifetimes::new(self.ca_lifetime, self.ca_overlap, self.leaf_lifetime)
+    }
+
     /// Where the status service is, and what the administrator chose for the gate.
     fn fixed(&self) -> Fixed {
         Fixed {
@@ -196,6 +211,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .parse()
         .map(Duration::from_secs)
         .map_err(|_| format!("{text:?} is no number of seconds; write 10 or 10s"))
+}
+
+/// `87600h`, `1h30m`, `60s`.
+fn lifetime(text: &str) -> Result<SignedDuration, String> {
+    text.parse()
+        .map_err(|error| format!("{text:?} is no time ({error}); write 87600h, 1h30m or 60s"))
 }
 
 fn pair(

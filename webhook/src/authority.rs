@@ -2,8 +2,12 @@
 //!
 //! The CA lives in a Secret. No replica leads: whoever comes first creates it, the others get a conflict and take what
 //! is there; a damaged one is replaced under its resourceVersion. A replica that still holds the CA writes that one back,
-//! because every waiting gate carries its certificate. To get a new CA on purpose, scale to zero, delete the Secret, and
-//! scale up again.
+//! because every waiting gate carries its certificate. To get a new CA that nobody before it vouches for, scale to zero,
+//! delete the Secret, and scale up again.
+//!
+//! The next CA stands in every bundle long before it signs, so API servers and gates that are made meanwhile trust it, and
+//! each CA keeps the keys of those before it, which vouch for it: a gate that waits trusts what its pod was made with, and
+//! follows from there to whatever signs now. So it needs no word of any rotation, nor does one of an older version.
 //!
 //! Everything hangs on the webhook configuration, which belongs to the chart. While there is none nothing is written, so a
 //! leaving replica of an uninstalled sluice brings nothing back. The Secret belongs to our Service and outlives the
@@ -22,7 +26,7 @@ mod store;
 use std::{sync::Arc, time::Duration};
 
 use certs::{
-    Leaf, Lifetimes, Resolver,
+    CertificateDer, Leaf, Lifetimes, Resolver,
     plan::{self, LeafPlan},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -66,6 +70,10 @@ const BREATH: Duration = Duration::from_millis(200);
 
 /// How long a replica that holds no CA leaves to others to write back the one that is trusted: they look each [`POLL`].
 const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
+
+/// How long the next CA has to stand in the live `caBundle` before it signs: every replica has looked by then, and every API
+/// server been told.
+const SETTLED: SignedDuration = SignedDuration::from_secs(30);
 
 /// The longest that one round of reads and writes may take.
 const ROUND: Duration = Duration::from_secs(8);
@@ -112,6 +120,8 @@ pub struct Authority {
     in_sync: bool,
     /// Since when this process holds no CA although one is trusted.
     bereft: Option<Timestamp>,
+    /// The next CA, and since when it has stood in every `caBundle`.
+    settling: Option<(CertificateDer<'static>, Timestamp)>,
 }
 
 impl Authority {
@@ -149,6 +159,7 @@ impl Authority {
             observed: None,
             in_sync: false,
             bereft: None,
+            settling: None,
         };
         (authority, receiver)
     }
@@ -210,10 +221,12 @@ impl Authority {
         self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
         let trusted = self.observed.as_ref().and_then(bundle::trusted);
         let elsewhere = trusted.is_some() && self.is_patient(now);
+        let settled = self.is_settled(now);
         let known = Trust {
             held: self.held.as_ref(),
             trusted: trusted.as_deref(),
             elsewhere,
+            settled,
         };
         let may_write = || match &self.observed {
             Some(_) => Ok(()),
@@ -238,9 +251,27 @@ impl Authority {
         now.duration_since(since) < PATIENCE
     }
 
+    /// Whether the next CA has been trusted for long enough. To ask begins the wait.
+    fn is_settled(&mut self, now: Timestamp) -> bool {
+        let next = self.held.as_ref().and_then(|held| held.next.as_ref());
+        let next = next.map(|next| next.certificate()).filter(|next| {
+            let observed = self.observed.as_ref();
+            observed.is_some_and(|observed| bundle::trusts(observed, next))
+        });
+        self.settling = match (next, self.settling.take()) {
+            (Some(next), Some(known)) if *next == known.0 => Some(known),
+            (next, _) => next.map(|next| (next.clone(), now)),
+        };
+        let since = self.settling.as_ref().map(|(_, since)| *since);
+        since.is_some_and(|since| now.duration_since(since) >= SETTLED)
+    }
+
     /// Takes the CA that is stored, and tells everybody; `true` where that changes the bundle.
     fn hold(&mut self, stored: Stored) -> bool {
         self.metrics.expiry("ca", stored.ca.not_after());
+        if let Some(next) = &stored.next {
+            self.metrics.expiry("next", next.not_after());
+        }
         let bundle: Arc<str> = stored.bundle().into();
         self.held = Some(stored);
         self.bereft = None;
@@ -317,7 +348,7 @@ impl Authority {
             &held.ca,
             &self.config.names,
             now,
-            self.config.lifetimes.leaf,
+            self.config.lifetimes.leaf(),
         )?;
         info!(%reason, not_after = %leaf.not_after(), names = ?self.config.names, "Signed a certificate");
         self.metrics.leaf_issued(reason);

@@ -1,5 +1,6 @@
+use certs::Lifetimes;
 use harness::cluster::{Chart, Look, Namespace, items, text, with_namespace};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use serde_json::{Value, json};
 use webhook::{
@@ -38,6 +39,7 @@ fn chart(helm: &'static str, ns: &Namespace, names: &[&str]) -> Chart {
 /// What writes the `caBundle`, as in the controller.
 async fn authority(ns: &Namespace) -> Authority {
     let client = Client::try_default().await.expect("a cluster");
+    let day = SignedDuration::from_hours(24);
     let config = Config {
         namespace: ns.name.clone(),
         secret: "ca".to_owned(),
@@ -45,7 +47,7 @@ async fn authority(ns: &Namespace) -> Authority {
         instance: "nobody-0".to_owned(),
         webhook_configuration: ns.name.clone(),
         names: vec!["nobody".to_owned()],
-        lifetimes: certs::Lifetimes::default(),
+        lifetimes: Lifetimes::new(day * 30, day * 7, day).expect("lives that fit"),
     };
     let resolver = certs::Resolver::new();
     let readiness = Readiness::default();

@@ -23,7 +23,7 @@ use crate::tasks::{Spawner, Tasks};
 use crate::telemetry;
 use anyhow::{Context, Result};
 use axum::Router;
-use certs::Resolver;
+use certs::{Lifetimes, Resolver};
 use kube::Client;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
@@ -94,7 +94,10 @@ impl Args {
             .condition("serving", "the ports are not open yet");
         let (known, requests) = Known::new(self.settings());
         let metrics = Arc::new(StatusMetrics::register(&mut parts.registry));
-        let admission = self.admission(&mut parts, &known);
+        let lifetimes = self
+            .lifetimes()
+            .context("--ca-lifetime, --ca-overlap and --leaf-lifetime do not fit together")?;
+        let admission = self.admission(&mut parts, &known, lifetimes);
         self.follow(&mut parts, &known, requests, Arc::clone(&metrics));
         let status = self.status(&mut parts, known, metrics);
         let metrics = server::ServerMetrics::register(&mut parts.registry);
@@ -162,7 +165,7 @@ impl Args {
     }
 
     /// Admission, the certificates that it needs, and what it puts into gates.
-    fn admission(&self, parts: &mut Parts, known: &Arc<Known>) -> Router {
+    fn admission(&self, parts: &mut Parts, known: &Arc<Known>, lifetimes: Lifetimes) -> Router {
         let fixed = self.fixed();
         let options = Options {
             config_depends_on: self.honor_config_depends_on,
@@ -184,7 +187,7 @@ impl Args {
                 fixed.server_name(),
                 format!("{}.cluster.local", fixed.server_name()),
             ],
-            lifetimes: certs::Lifetimes::default(),
+            lifetimes,
         };
         let metrics = authority::AuthorityMetrics::register(&mut parts.registry);
         let resolver = Arc::clone(&parts.resolver);

@@ -10,7 +10,7 @@ const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const KIND: &str = "MutatingWebhookConfiguration";
 
 /// How many certificates are carried on from a `caBundle` of which nobody holds the CA.
-const MOST: usize = 4;
+const MOST: usize = 8;
 
 /// The strategic merge patch that puts `bundle` into every webhook of `observed`; `None` when it is there already.
 ///

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use certs::{Ca, CaError, CaParts, CertificateDer, PemError, certificates};
+use certs::{Ca, CaError, CaParts, CertificateDer, PemError, certificates, plan::Line};
 use k8s_openapi::{
     ByteString,
     api::core::v1::Secret,
@@ -13,14 +13,19 @@ use k8s_openapi::{
 const CERTIFICATE: &str = "ca.crt";
 /// The CA's key, PEM.
 const KEY: &str = "ca.key";
+/// The certificate and the key of the CA that is to follow, PEM; absent mostly.
+const NEXT: [&str; 2] = ["next.crt", "next.key"];
+/// The keys of the CAs that came before, PEM, the newest first: they vouch for this one. Absent until there are some.
+const FORMERS: &str = "former.key";
 /// Certificates that are trusted beside the CA's, PEM; absent mostly. Every replica honours it, so that a CA can be
-/// replaced while leaves and gates of the one before are still about.
+/// replaced while leaves of the one before are still about.
 const PREVIOUS: &str = "previous.crt";
 
 /// What the Secret holds. The bundle is a function of this alone, so that replicas never disagree about it.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) ca: Arc<Ca>,
+    pub(super) next: Option<Arc<Ca>>,
     pub(super) previous: Option<String>,
 }
 
@@ -38,10 +43,27 @@ pub(super) enum Unusable {
 }
 
 impl Stored {
+    pub(super) fn line(&self) -> Line<'_> {
+        Line {
+            ca: &self.ca,
+            next: self.next.as_deref(),
+        }
+    }
+
+    /// `ca` in the place of this one, which vouches for it and stays in the bundle.
+    pub(super) fn followed_by(&self, ca: &Ca) -> Result<Self, CaError> {
+        Ok(Self {
+            ca: Arc::new(ca.after(&self.ca)?),
+            next: None,
+            previous: Some(self.ca.pem().to_owned()),
+        })
+    }
+
     /// The bundle for verifiers, PEM: the CA that signs now first.
     pub(super) fn bundle(&self) -> String {
         let mut bundle = String::new();
-        for pem in [Some(self.ca.pem()), self.previous.as_deref()]
+        let next = self.next.as_ref().map(|next| next.pem());
+        for pem in [Some(self.ca.pem()), next, self.previous.as_deref()]
             .into_iter()
             .flatten()
         {
@@ -63,7 +85,18 @@ pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
     let ca = Ca::restore(CaParts {
         certificate: text(CERTIFICATE)?,
         key: text(KEY)?,
+        formers: text(FORMERS).unwrap_or_default(),
     })?;
+    // One that cannot be used is made anew when it is due. It must not cost the CA itself.
+    let next = match NEXT.map(text) {
+        [Ok(certificate), Ok(key)] => Ca::restore(CaParts {
+            certificate,
+            key,
+            formers: String::new(),
+        })
+        .ok(),
+        _ => None,
+    };
     let previous = match text(PREVIOUS) {
         Err(Unusable::Lacks(_)) => None,
         read => Some(read?),
@@ -73,6 +106,7 @@ pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
     }
     Ok(Stored {
         ca: Arc::new(ca),
+        next: next.map(Arc::new),
         previous,
     })
 }
@@ -103,12 +137,24 @@ pub(super) fn refill(secret: Secret, stored: &Stored) -> Secret {
     }
 }
 
-fn data(Stored { ca, previous }: &Stored) -> BTreeMap<String, ByteString> {
-    let CaParts { certificate, key } = ca.parts();
-    let required = [(CERTIFICATE, certificate), (KEY, key)];
+fn data(Stored { ca, next, previous }: &Stored) -> BTreeMap<String, ByteString> {
+    let CaParts {
+        certificate,
+        key,
+        formers,
+    } = ca.parts();
+    let ours = [(CERTIFICATE, certificate), (KEY, key)];
+    let formers = (!formers.is_empty()).then_some((FORMERS, formers));
+    let next = next.iter().flat_map(|next| {
+        let CaParts {
+            certificate, key, ..
+        } = next.parts();
+        NEXT.into_iter().zip([certificate, key])
+    });
     let previous = previous.iter().map(|pem| (PREVIOUS, pem.clone()));
-    required
-        .into_iter()
+    ours.into_iter()
+        .chain(formers)
+        .chain(next)
         .chain(previous)
         .map(|(key, text)| (key.to_owned(), ByteString(text.into_bytes())))
         .collect()
@@ -134,33 +180,52 @@ mod tests {
         create("sluice-ca", OwnerReference::default(), stored)
     }
 
+    fn alone() -> Stored {
+        Stored {
+            ca: ca(),
+            next: None,
+            previous: None,
+        }
+    }
+
     #[test]
     fn survives_being_stored() {
-        let (ca, old) = (ca(), ca());
+        let (old, next) = (ca(), ca());
         let stored = Stored {
-            ca: Arc::clone(&ca),
+            ca: Arc::new(ca().after(&old).unwrap()),
+            next: Some(Arc::clone(&next)),
             previous: Some(old.pem().to_owned()),
         };
         let read = read(&secret(&stored)).unwrap();
-        assert_eq!(read.ca.parts(), ca.parts());
+        assert_eq!(read.ca.parts(), stored.ca.parts());
+        assert_eq!(read.next.as_ref().unwrap().parts(), next.parts());
         assert_eq!(read.bundle(), stored.bundle());
-        assert!(holds(read.bundle().as_bytes(), ca.certificate()));
-        assert!(holds(read.bundle().as_bytes(), old.certificate()));
+        for trusted in [&stored.ca, &next, &old] {
+            assert!(holds(read.bundle().as_bytes(), trusted.certificate()));
+        }
+    }
+
+    #[test]
+    fn a_damaged_next_one_costs_nobody_the_ca() {
+        let mut secret = secret(&Stored {
+            next: Some(ca()),
+            ..alone()
+        });
+        for damage in [Some(ByteString(b"x".to_vec())), None] {
+            let data = secret.data.as_mut().unwrap();
+            data.extend(damage.map(|damage| (NEXT[1].to_owned(), damage)));
+            assert!(read(&secret).unwrap().next.is_none());
+            secret.data.as_mut().unwrap().remove(NEXT[1]);
+        }
     }
 
     #[test]
     fn a_refilled_secret_stays_what_it_was() {
-        let mut edited = secret(&Stored {
-            ca: ca(),
-            previous: None,
-        });
+        let mut edited = secret(&alone());
         edited.metadata.resource_version = Some("7".to_owned());
         edited.metadata.annotations = Some(BTreeMap::from([("a".to_owned(), "b".to_owned())]));
         edited.data = None;
-        let stored = Stored {
-            ca: ca(),
-            previous: None,
-        };
+        let stored = alone();
         let refilled = refill(edited.clone(), &stored);
         assert_eq!(refilled.metadata, edited.metadata);
         assert_eq!(read(&refilled).unwrap().ca.parts(), stored.ca.parts());
@@ -168,10 +233,7 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong_with_a_secret() {
-        let good = secret(&Stored {
-            ca: ca(),
-            previous: None,
-        });
+        let good = secret(&alone());
         let broken = |key: &str, value: Option<&[u8]>| {
             let mut secret = good.clone();
             let data = secret.data.get_or_insert_default();

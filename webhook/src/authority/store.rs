@@ -43,6 +43,8 @@ pub(super) struct Trust<'a> {
     pub(super) trusted: Option<&'a str>,
     /// Whether another replica may hold the CA of these.
     pub(super) elsewhere: bool,
+    /// Whether they have held the CA that is to follow for long enough.
+    pub(super) settled: bool,
 }
 
 /// The CA to sign with, and why it was written if it was.
@@ -61,7 +63,6 @@ impl CaStore {
         may_write: impl Fn() -> Result<(), AuthorityError>,
     ) -> Result<Synced, AuthorityError> {
         let name = &self.name;
-        let held = known.held;
         for _ in 0..ATTEMPTS {
             let found = self.api.get_opt(name).await;
             let found =
@@ -70,20 +71,21 @@ impl CaStore {
             let seen = match &read {
                 None => plan::Stored::Missing,
                 Some(Err(_)) => plan::Stored::Unusable,
-                Some(Ok(stored)) => plan::Stored::Usable(&stored.ca),
+                Some(Ok(stored)) => plan::Stored::Usable(stored.line()),
             };
-            let ours = held.map(|held| &*held.ca);
-            let plan = plan::authority(now, seen, ours, known.elsewhere, &self.lifetimes);
-            let (next, reason) = match (plan, held) {
-                (CaPlan::Restore(reason), Some(held)) => (held.clone(), reason),
-                (CaPlan::Restore(reason) | CaPlan::Create(reason), _) => {
-                    (self.make(now, seen, known.trusted)?, reason)
-                }
-                (CaPlan::Await(reason), _) => {
-                    may_write()?;
-                    return Err(AuthorityError::Elsewhere { reason });
-                }
-                (CaPlan::Keep | CaPlan::Adopt, _) => match read {
+            let plan = plan::authority(
+                now,
+                seen,
+                plan::Known {
+                    held: known.held.map(Stored::line),
+                    elsewhere: known.elsewhere,
+                    settled: known.settled,
+                },
+                &self.lifetimes,
+            );
+            let stored = read.as_ref().and_then(|read| read.as_ref().ok());
+            let Some((next, reason)) = self.planned(plan, now, stored, known, &may_write)? else {
+                match read {
                     Some(Ok(stored)) => {
                         return Ok(Synced {
                             stored,
@@ -92,7 +94,7 @@ impl CaStore {
                     }
                     // The plan keeps and adopts only what is usable.
                     _ => continue,
-                },
+                }
             };
             if let Some(Err(error)) = &read {
                 warn!(secret = name, %error, "The stored CA cannot be used");
@@ -110,24 +112,78 @@ impl CaStore {
         Err(AuthorityError::Contended(name.clone()))
     }
 
-    /// A new CA. One that replaces a working one leaves that one's certificate in the bundle, and one that replaces what
-    /// nobody has any more leaves what is trusted so far.
-    fn make(
+    /// What the plan wants to be stored, and why; `None` where that is what is stored. A new CA follows the one that was, and
+    /// where nobody has that any more, what is trusted so far stays in the bundle.
+    fn planned(
         &self,
+        plan: CaPlan,
         now: Timestamp,
-        seen: plan::Stored<'_>,
-        trusted: Option<&str>,
-    ) -> Result<Stored, AuthorityError> {
-        let previous = match seen {
-            plan::Stored::Usable(old) => Some(old.pem()),
-            plan::Stored::Missing | plan::Stored::Unusable => trusted,
+        stored: Option<&Stored>,
+        known: Trust<'_>,
+        may_write: impl Fn() -> Result<(), AuthorityError>,
+    ) -> Result<Option<(Stored, CaReason)>, AuthorityError> {
+        let make = || Ca::generate(now, self.lifetimes.ca()).map(Arc::new);
+        let next = match (plan, stored, known.held) {
+            (CaPlan::Restore(reason), _, Some(held)) => {
+                let after = held
+                    .next
+                    .as_ref()
+                    .or(stored.and_then(|it| it.next.as_ref()));
+                let next = after.map(Arc::clone);
+                (
+                    Stored {
+                        next,
+                        ..held.clone()
+                    },
+                    reason,
+                )
+            }
+            (CaPlan::Join, Some(Stored { ca, next, .. }), Some(held)) => {
+                let next = next.clone();
+                let joined = held.followed_by(ca)?;
+                (Stored { next, ..joined }, CaReason::Foreign)
+            }
+            (CaPlan::Prepare, Some(stored), _) => {
+                let next = Some(make()?);
+                (
+                    Stored {
+                        next,
+                        ..stored.clone()
+                    },
+                    CaReason::Due,
+                )
+            }
+            (CaPlan::Promote(reason), Some(stored), _) => match &stored.next {
+                Some(next) => (stored.followed_by(next)?, reason),
+                None => return Ok(None),
+            },
+            (CaPlan::Create(reason), stored, held) => match stored.or(held) {
+                Some(old) => (old.followed_by(&*make()?)?, reason),
+                None => (
+                    Stored {
+                        ca: make()?,
+                        next: None,
+                        previous: known.trusted.map(ToOwned::to_owned),
+                    },
+                    reason,
+                ),
+            },
+            (CaPlan::Await(reason), ..) => {
+                may_write()?;
+                return Err(AuthorityError::Elsewhere { reason });
+            }
+            // What else a plan needs is there, because it was made of it.
+            (
+                CaPlan::Keep
+                | CaPlan::Adopt
+                | CaPlan::Restore(_)
+                | CaPlan::Join
+                | CaPlan::Prepare
+                | CaPlan::Promote(_),
+                ..,
+            ) => return Ok(None),
         };
-        let previous = previous.map(ToOwned::to_owned);
-        let ca = Ca::generate(now, self.lifetimes.ca)?;
-        Ok(Stored {
-            ca: Arc::new(ca),
-            previous,
-        })
+        Ok(Some(next))
     }
 
     /// What the Secret belongs to: our Service. Not the webhook configuration, which somebody deletes in an emergency: the

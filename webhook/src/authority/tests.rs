@@ -1,6 +1,7 @@
 //! The authority against an API server that is a service without a socket.
 
 mod fake;
+mod rotation;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -22,6 +23,11 @@ fn replica(fake: &Fake) -> Replica {
 }
 
 fn replica_with(client: Client) -> Replica {
+    let lifetimes = Lifetimes::new(DAY * 365, DAY * 30, DAY * 7).unwrap();
+    replica_living(client, lifetimes)
+}
+
+fn replica_living(client: Client, lifetimes: Lifetimes) -> Replica {
     let readiness = Readiness::default();
     let config = Config {
         namespace: "sluice-system".to_owned(),
@@ -30,10 +36,7 @@ fn replica_with(client: Client) -> Replica {
         instance: "sluice-0".to_owned(),
         webhook_configuration: "sluice".to_owned(),
         names: vec!["sluice.sluice-system.svc".to_owned()],
-        lifetimes: Lifetimes {
-            ca: DAY * 365,
-            leaf: DAY * 7,
-        },
+        lifetimes,
     };
     let (authority, bundle) = Authority::new(
         client,

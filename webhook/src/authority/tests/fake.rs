@@ -54,6 +54,8 @@ pub(super) struct Objects {
     pub(super) down: bool,
     /// Patches are refused.
     pub(super) forbidden: bool,
+    /// After so many writes more whoever wrote is gone: nothing is answered to it, not even that it has written.
+    pub(super) fatal: Option<u32>,
 }
 
 impl Objects {
@@ -61,8 +63,17 @@ impl Objects {
     pub(super) fn versioned(&mut self, mut object: Value, what: &'static str) -> Value {
         self.version += 1;
         self.writes.push(what);
+        self.fatal = self.fatal.map(|left| left.saturating_sub(1));
+        self.down |= self.fatal == Some(0);
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
         object
+    }
+
+    fn answer(&self, written: Value) -> Response {
+        if self.down {
+            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the answer is lost");
+        }
+        Json(written).into_response()
     }
 
     pub(super) fn bundles(&self) -> Vec<String> {
@@ -194,7 +205,7 @@ async fn create_secret(State(fake): State<Fake>, Json(mut secret): Json<Value>) 
     secret["metadata"]["namespace"] = json!("sluice-system");
     let created = objects.versioned(secret, "create");
     objects.secret = Some(created.clone());
-    Json(created).into_response()
+    objects.answer(created)
 }
 
 async fn update_secret(State(fake): State<Fake>, Json(secret): Json<Value>) -> Response {
@@ -207,7 +218,7 @@ async fn update_secret(State(fake): State<Fake>, Json(secret): Json<Value>) -> R
     }
     let updated = objects.versioned(secret, "update");
     objects.secret = Some(updated.clone());
-    Json(updated).into_response()
+    objects.answer(updated)
 }
 
 async fn read_configuration(State(fake): State<Fake>) -> Response {
@@ -288,5 +299,5 @@ async fn patch_configuration(
     }
     let patched = objects.versioned(merged, "patch");
     objects.configuration = Some(patched.clone());
-    Json(patched).into_response()
+    objects.answer(patched)
 }
