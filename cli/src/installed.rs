@@ -142,10 +142,13 @@ impl World for Installed<'_> {
         all
     }
 
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
+        self.reader.canonical(one.clone()) == self.reader.canonical(other.clone())
+    }
+
     fn is_granted(&self, kind: &Kind) -> bool {
-        let kind = self.reader.canonical(kind.clone());
         let mut granted = self.basis.settings.granted();
-        granted.any(|it| self.reader.canonical(it) == kind)
+        granted.any(|it| self.is_same(&it, kind))
     }
 
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {

@@ -35,6 +35,7 @@ pub use terms::{parallelism, weight};
 
 use crate::dependency::Dependency;
 use crate::keys;
+use crate::kinds::Kind;
 use crate::suggest;
 use crate::terms::Terms;
 use problem::Flaw;
@@ -149,6 +150,11 @@ pub fn parse_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
             short::list(text)
         }
     })
+}
+
+/// Parses a kind as a list names it: `deploy`, `ClusterIssuer.cert-manager.io`.
+pub fn kind(text: &str) -> Result<Kind, Problem> {
+    reference::kind(text).map_err(|flaw| flaw.problem)
 }
 
 /// Parses the value of `config.kubernetes.io/depends-on`.

@@ -129,6 +129,8 @@ pub const STORAGE_CLASS: &Builtin = exactly("storage.k8s.io", "StorageClass");
 /// `CustomResourceDefinition`
 pub const CUSTOM_RESOURCE_DEFINITION: &Builtin =
     exactly("apiextensions.k8s.io", "CustomResourceDefinition");
+/// `APIService`
+pub const API_SERVICE: &Builtin = exactly("apiregistration.k8s.io", "APIService");
 
 /// A kind that the table has; whatever it lacks does not compile.
 const fn exactly(group: &str, kind: &str) -> &'static Builtin {

@@ -16,7 +16,7 @@ mod several;
 mod slot;
 mod wave;
 
-pub use consent::CrossNamespace;
+pub use consent::{ClusterScoped, CrossNamespace};
 pub use decide::{Decided, Ground, awaiting, decide, skipped, unread};
 pub use ruling::{Ruling, rule};
 
@@ -34,6 +34,8 @@ use wire::Answer;
 pub struct Policy {
     /// Which namespaces may depend on which without the target's consent.
     pub cross_namespace: CrossNamespace,
+    /// Which namespaces may depend on which kinds of objects that are in none.
+    pub cluster_scoped: ClusterScoped,
     /// Whether [`crate::keys::CONFIG_DEPENDS_ON`] counts.
     pub config_depends_on: bool,
 }
@@ -43,6 +45,7 @@ impl Policy {
     pub fn of_the_chart() -> Self {
         Self {
             cross_namespace: CrossNamespace::default(),
+            cluster_scoped: ClusterScoped::default(),
             config_depends_on: true,
         }
     }
@@ -53,7 +56,7 @@ impl Policy {
 pub struct JudgedEdge {
     /// What the dependent waits for.
     pub edge: Edge,
-    /// Whether the dependency is in another namespace, so that its message texts stay there.
+    /// Whether the dependency is outside of the dependent's namespace, so that its message texts stay there.
     pub foreign: bool,
     /// What was found.
     pub judged: Judged,

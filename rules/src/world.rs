@@ -68,6 +68,9 @@ pub trait World: Objects {
     /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here.
     fn kinds(&self) -> Vec<Kind>;
 
+    /// Whether two words mean one kind: `Certificate` and `certificates`.
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool;
+
     /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so. That it has read them
     /// before does not count: an operator that is removed leaves its definitions, and must not hold up every wave.
     fn is_granted(&self, kind: &Kind) -> bool;

@@ -118,6 +118,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "annotations.configDependsOn=false",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
+        "clusterScoped.allow[0].from=web,clusterScoped.allow[0].kind=ClusterIssuer.cert-manager.io",
         "rbac.kinds[0].group=cert-manager.io,rbac.kinds[0].resources={certificates,issuers}",
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
@@ -150,6 +151,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --honor-config-depends-on=false
     --windows=skip
     --allow-cross-namespace=web->data,web->jobs
+    --allow-cluster-scoped=web->ClusterIssuer.cert-manager.io
     --workloads=argoproj.io/Rollout
     --custom-kinds=cert-manager.io/certificates,cert-manager.io/issuers
     --log-format=text
@@ -191,6 +193,8 @@ fn refuses_values_that_nobody_reads() {
         "admission.excludeNamespaces={Not_A_Name}",
         "crossNamespace.allow[0].from=web",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data->x",
+        "clusterScoped.allow[0].from=web",
+        "clusterScoped.allow[0].from=web,clusterScoped.allow[0].kind=*",
         "image.digest=latest",
         "replicas=0",
         "healthRules.builtin=maybe",

@@ -11,8 +11,9 @@ use crate::telemetry::LogFormat;
 use certs::{Lifetimes, LifetimesError};
 use clap::{Parser, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
+use rules::annotation;
 use rules::kinds::Kind;
-use rules::verdict::{CrossNamespace, Policy};
+use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use std::time::Duration;
 
 /// Orders the start of pods: admission webhook and status service.
@@ -109,6 +110,9 @@ pub struct Args {
     /// FROM->TO: namespaces that may depend on another without its consent; * stands for any.
     #[arg(long, env = "SLUICE_ALLOW_CROSS_NAMESPACE", value_delimiter = ',', value_parser = pair("->"))]
     allow_cross_namespace: Vec<(String, String)>,
+    /// FROM->KIND: namespaces that may depend on objects of a kind that is in no namespace; * stands for any.
+    #[arg(long, env = "SLUICE_ALLOW_CLUSTER_SCOPED", value_delimiter = ',', value_parser = from_and_kind)]
+    allow_cluster_scoped: Vec<(String, Kind)>,
     /// GROUP/KIND: custom kinds that own pods and may carry a list.
     #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/"))]
     workloads: Vec<(String, String)>,
@@ -177,6 +181,7 @@ impl Args {
         Settings {
             policy: Policy {
                 cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
+                cluster_scoped: ClusterScoped(self.allow_cluster_scoped.clone()),
                 config_depends_on: self.honor_config_depends_on,
             },
             workloads: self.workloads.clone(),
@@ -217,6 +222,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     text.parse()
         .map_err(|error| format!("{text:?} is no time ({error}); write 87600h, 1h30m or 60s"))
+}
+
+fn from_and_kind(text: &str) -> Result<(String, Kind), String> {
+    let (from, kind) = pair("->")(text)?;
+    match annotation::kind(&kind) {
+        Ok(kind) => Ok((from, kind)),
+        Err(problem) => Err(problem.to_string()),
+    }
 }
 
 fn pair(

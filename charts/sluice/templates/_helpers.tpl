@@ -87,6 +87,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- join "," $kinds }}
 {{- end }}
 
+{{/* clusterScoped.allow as the flag wants it: from->kind,from->kind */}}
+{{- define "sluice.clusterScoped" -}}
+{{- $pairs := list }}
+{{- range .Values.clusterScoped.allow }}{{ $pairs = append $pairs (printf "%s->%s" .from .kind) }}{{ end }}
+{{- join "," $pairs }}
+{{- end }}
+
 {{/* crossNamespace.allow as the flag wants it: from->to,from->to */}}
 {{- define "sluice.crossNamespace" -}}
 {{- $pairs := list }}

@@ -1,7 +1,8 @@
 //! What the controller is set to: its arguments, as the chart writes them.
 
+use rules::annotation;
 use rules::kinds::Kind;
-use rules::verdict::{CrossNamespace, Policy};
+use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
 
 /// What of it a verdict rests on.
@@ -38,6 +39,12 @@ impl Settings {
         Self {
             policy: Policy {
                 cross_namespace: CrossNamespace(pairs(deployment, "--allow-cross-namespace", "->")),
+                cluster_scoped: ClusterScoped(
+                    pairs(deployment, "--allow-cluster-scoped", "->")
+                        .into_iter()
+                        .filter_map(|(from, kind)| Some((from, annotation::kind(&kind).ok()?)))
+                        .collect(),
+                ),
                 config_depends_on: is("--honor-config-depends-on", true),
             },
             workloads: pairs(deployment, "--workloads", "/"),
@@ -55,6 +62,7 @@ impl Settings {
     pub(crate) fn of_the_chart(namespace: Option<&str>) -> Self {
         Self {
             namespace: namespace.map(ToOwned::to_owned),
+            policy: Policy::of_the_chart(),
             workloads: vec![("argoproj.io".to_owned(), "Rollout".to_owned())],
             ..Self::of(&Value::Null)
         }

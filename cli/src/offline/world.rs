@@ -151,6 +151,10 @@ impl World for Manifest<'_> {
         scope::workloads().collect()
     }
 
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
+        one == other
+    }
+
     fn is_granted(&self, _: &Kind) -> bool {
         true
     }

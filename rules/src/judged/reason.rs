@@ -46,7 +46,7 @@ pub enum Reason {
     KindForbidden,
     /// The API server cannot tell whether it serves this kind.
     DiscoveryFailed,
-    /// The target namespace has not consented.
+    /// The target namespace has not consented; to what is in none, the administrator.
     NotPermitted,
     /// Of another revision than the dependent: `sluice.dev/revision` differs.
     OtherRevision,
@@ -193,7 +193,8 @@ impl Reason {
                 "the API server cannot tell whether it serves this kind; check the APIService of its group"
             }
             Self::NotPermitted => {
-                "its namespace has not agreed; annotate that Namespace with sluice.dev/allow-dependents-from"
+                "its namespace has not agreed; annotate that Namespace with sluice.dev/allow-dependents-from \
+                 (a kind without namespaces is allowed by the chart's value clusterScoped.allow)"
             }
             Self::OtherRevision => {
                 "its sluice.dev/revision is not the dependent's; it is waited for until it has been updated, too"

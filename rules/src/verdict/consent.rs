@@ -1,13 +1,15 @@
-//! Whether a dependency in another namespace may be told of at all.
+//! Whether a dependency outside of the dependent's namespace may be told of at all.
 
 use super::Policy;
 use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
-use crate::lookup::Lookup;
+use crate::lookup::{Lookup, Unavailable};
 use crate::world::World;
 use serde_json::Value;
+
+const NAMESPACE: Kind = Kind::Builtin(kinds::NAMESPACE);
 
 /// What the administrator allows beyond the consent of the target namespaces: `(from, to)`, `*` for any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,30 +17,87 @@ pub struct CrossNamespace(pub Vec<(String, String)>);
 
 impl CrossNamespace {
     fn allows(&self, from: &str, to: &str) -> bool {
-        let fits = |pattern: &str, name: &str| pattern == "*" || pattern == name;
         self.0.iter().any(|(f, t)| fits(f, from) && fits(t, to))
     }
 }
 
-/// `None` where namespace `to` lets objects of `from` depend on what is in it.
-pub(super) fn consent(from: &str, to: &str, policy: &Policy, world: &dyn World) -> Option<Judged> {
-    if policy.cross_namespace.allows(from, to) {
-        return None;
+/// What the administrator allows of objects that are in no namespace, where nobody else could consent: `(from, kind)`, `*`
+/// for any namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterScoped(pub Vec<(String, Kind)>);
+
+impl ClusterScoped {
+    fn allows(&self, from: &str, kind: &Kind, world: &dyn World) -> bool {
+        let both_custom = |it: &Kind| {
+            [it, kind]
+                .iter()
+                .all(|it| matches!(it, Kind::Custom { .. }))
+        };
+        // Only the API server can tell which words mean one custom kind.
+        let is_same = |it: &Kind| {
+            it == kind || both_custom(it) && it.group() == kind.group() && world.is_same(it, kind)
+        };
+        self.0.iter().any(|(f, it)| fits(f, from) && is_same(it))
     }
-    let not_permitted = Some(unmet(Status::Unknown, Reason::NotPermitted, String::new()));
-    let kind = Kind::Builtin(kinds::NAMESPACE);
-    let consents = |namespace: &Value| {
-        let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM]
-            .as_str()
-            .unwrap_or_default();
-        listed
-            .split(',')
-            .map(str::trim)
-            .any(|name| name == "*" || name == from)
-    };
-    match world.object(&kind, None, to) {
-        Lookup::Found(namespace) if consents(&namespace) => None,
-        Lookup::Found(_) | Lookup::NotFound => not_permitted,
-        Lookup::Unavailable(why) => Some(unavailable(why, &kind, false)),
+}
+
+/// What the API server's discovery tells every account of a cluster anyway: which kinds are served.
+impl Default for ClusterScoped {
+    fn default() -> Self {
+        let discovered = [kinds::CUSTOM_RESOURCE_DEFINITION, kinds::API_SERVICE];
+        Self(
+            discovered
+                .map(|kind| ("*".to_owned(), Kind::Builtin(kind)))
+                .into(),
+        )
+    }
+}
+
+fn fits(pattern: &str, name: &str) -> bool {
+    pattern == "*" || pattern == name
+}
+
+/// Whether the dependents of a namespace may be told of something elsewhere.
+pub(super) enum Consent {
+    Given,
+    Withheld,
+    Unknown(Unavailable),
+}
+
+impl Consent {
+    /// To what is in namespace `to`.
+    pub(super) fn of_namespace(from: &str, to: &str, policy: &Policy, world: &dyn World) -> Self {
+        if policy.cross_namespace.allows(from, to) {
+            return Self::Given;
+        }
+        let consents = |namespace: &Value| {
+            let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM]
+                .as_str()
+                .unwrap_or_default();
+            listed.split(',').any(|name| fits(name.trim(), from))
+        };
+        match world.object(&NAMESPACE, None, to) {
+            Lookup::Found(namespace) if consents(&namespace) => Self::Given,
+            Lookup::Found(_) | Lookup::NotFound => Self::Withheld,
+            Lookup::Unavailable(why) => Self::Unknown(why),
+        }
+    }
+
+    /// To objects that are in no namespace.
+    pub(super) fn of_cluster(from: &str, kind: &Kind, policy: &Policy, world: &dyn World) -> Self {
+        if policy.cluster_scoped.allows(from, kind, world) {
+            Self::Given
+        } else {
+            Self::Withheld
+        }
+    }
+
+    /// What a dependency is without it.
+    pub(super) fn refusal(self) -> Option<Judged> {
+        match self {
+            Self::Given => None,
+            Self::Withheld => Some(unmet(Status::Unknown, Reason::NotPermitted, String::new())),
+            Self::Unknown(why) => Some(unavailable(why, &NAMESPACE, false)),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! One edge: where its dependency is, whether it may be told of, and what is found there.
 
-use super::consent::consent;
+use super::consent::Consent;
 use super::revision::Mark;
 use super::several::{self, Member};
 use super::{JudgedEdge, Policy};
@@ -35,7 +35,7 @@ pub(super) struct Judge<'a> {
 pub(super) struct Home<'a> {
     /// `None` for a cluster-scoped kind.
     pub(super) namespace: Option<&'a str>,
-    /// Whether that is another namespace than the dependent's.
+    /// Whether that is outside of the dependent's namespace.
     pub(super) foreign: bool,
 }
 
@@ -85,11 +85,17 @@ impl Judge<'_> {
             Err(why) => return (false, unavailable(why, kind, dependency.optional)),
         };
         // Asked before anything is looked up, so that the answer cannot depend on whether the target exists.
-        let refusal = home
-            .namespace
-            .filter(|_| home.foreign)
-            .and_then(|target| consent(&self.dependent.namespace, target, self.policy, self.world));
+        let refusal = self.consent(kind, home).refusal();
         (home.foreign, refusal.unwrap_or_else(|| judge(home)))
+    }
+
+    fn consent(&self, kind: &Kind, home: Home<'_>) -> Consent {
+        let own = self.dependent.namespace.as_str();
+        match home.namespace {
+            _ if !home.foreign => Consent::Given,
+            Some(other) => Consent::of_namespace(own, other, self.policy, self.world),
+            None => Consent::of_cluster(own, kind, self.policy, self.world),
+        }
     }
 
     fn home<'h>(&'h self, kind: &Kind, written: Option<&'h str>) -> Result<Home<'h>, Unavailable> {
@@ -105,7 +111,7 @@ impl Judge<'_> {
         let namespace = namespaced.then_some(written.unwrap_or(own));
         Ok(Home {
             namespace,
-            foreign: namespace.is_some_and(|namespace| namespace != own),
+            foreign: namespace != Some(own),
         })
     }
 
@@ -171,8 +177,7 @@ impl Judge<'_> {
         home: Home<'_>,
         dependency: &Dependency,
     ) -> Judged {
-        let outside = home.foreign || home.namespace.is_none();
-        let beyond = |expression: &&Expression| outside && !kept::in_status(expression);
+        let beyond = |expression: &&Expression| home.foreign && !kept::in_status(expression);
         if let Some(expression) = dependency.health.iter().find(beyond) {
             let message = format!(
                 "health: {} looks beyond /status, which is all that may be asked of an object outside the \

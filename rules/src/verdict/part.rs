@@ -1,6 +1,6 @@
 //! Groups, sub-charts and releases.
 
-use super::consent;
+use super::consent::Consent;
 use super::cycle::Found;
 use super::edge::{Home, Judge};
 use super::several::{self, Member};
@@ -21,11 +21,11 @@ impl Judge<'_> {
             namespace: Some(namespace),
             foreign: namespace != own,
         };
-        let refusal = home
-            .foreign
-            .then(|| consent::consent(own, namespace, self.policy, self.world));
-        if let Some(refusal) = refusal.flatten() {
-            return (true, refusal);
+        if home.foreign {
+            let consent = Consent::of_namespace(own, namespace, self.policy, self.world);
+            if let Some(refusal) = consent.refusal() {
+                return (true, refusal);
+            }
         }
         let judged = match self.found_in(parts, namespace) {
             Ok(found) if found.is_empty() => self.empty(parts, dependency),

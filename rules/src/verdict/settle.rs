@@ -5,6 +5,7 @@
 //! is [`crate::keys::REVISION`]. To wait for as long as it takes until a release says that it is done is no way out: under
 //! `helm --wait` it says so only once the gated pods are ready.
 
+use super::consent::Consent;
 use super::edge::{Home, Judge};
 use super::revision::Mark;
 use crate::dependency::{Dependency, Revision};
@@ -25,7 +26,7 @@ const SECOND: SignedDuration = SignedDuration::from_secs(1);
 impl Judge<'_> {
     /// Whether an object belongs to the dependent's scope; where one of them has none, whether both are in one namespace.
     pub(super) fn shares_scope(&self, mark: &Mark<'_>, home: Home<'_>) -> bool {
-        if home.foreign || home.namespace.is_none() {
+        if home.foreign {
             return false;
         }
         match (&self.dependent.scope, &mark.scope) {
@@ -61,7 +62,7 @@ impl Judge<'_> {
             return judged;
         }
         let scope = self.dependent.scope.as_ref();
-        let pending = scope.map_or(Pending::No, |scope| self.world.pending(scope));
+        let pending = scope.map_or(Pending::No, |scope| self.pending(scope));
         let settled = match pending {
             Pending::Yes | Pending::Unknown(_) => began + LONGEST,
             Pending::No | Pending::NotFollowed => self.quiet_at(began, scope),
@@ -81,6 +82,20 @@ impl Judge<'_> {
             judged.message
         );
         unmet(judged.status, Reason::Settling, message)
+    }
+
+    /// Whether Helm is at work on the dependent's release. Whoever writes annotations says where its records are, so those of
+    /// another namespace are looked at with its consent only.
+    fn pending(&self, scope: &Scope) -> Pending {
+        let own = self.dependent.namespace.as_str();
+        let consent = scope.kept_in.as_ref().map_or(Consent::Given, |home| {
+            Consent::of_namespace(own, home, self.policy, self.world)
+        });
+        match consent {
+            Consent::Given => self.world.pending(scope),
+            Consent::Withheld => Pending::NotFollowed,
+            Consent::Unknown(why) => Pending::Unknown(why),
+        }
     }
 
     /// When the scope will have been quiet for long enough since `began`, if nothing more happens.

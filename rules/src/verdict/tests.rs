@@ -1,6 +1,7 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
 mod any;
+mod consent;
 mod cycle;
 mod health;
 mod never;
@@ -110,8 +111,9 @@ impl Objects for Cluster {
     }
 
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
-        self.usable(kind)
-            .map_or_else(Lookup::Unavailable, |()| Lookup::Found(true))
+        self.usable(kind).map_or_else(Lookup::Unavailable, |()| {
+            Lookup::Found(kind.word() != "ClusterIssuer")
+        })
     }
 }
 
@@ -119,6 +121,10 @@ impl World for Cluster {
     fn kinds(&self) -> Vec<Kind> {
         let custom = self.custom.iter().map(|(kind, _)| kind.clone());
         scope::workloads().chain(custom).collect()
+    }
+
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
+        one == other
     }
 
     fn is_granted(&self, kind: &Kind) -> bool {
@@ -466,54 +472,6 @@ fn an_optional_entry_does_not_open_while_nobody_knows_the_kind() {
     ] {
         assert_eq!(reason(why), [reason_of]);
     }
-}
-
-#[test]
-fn another_namespace_is_told_nothing_before_it_consents() {
-    let foreign = pod("data/configmap/a");
-    let namespace = |annotations: Value| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "data", "annotations": annotations}});
-    let with = |annotations: Value, exists: bool| {
-        let mut objects = vec![namespace(annotations)];
-        objects.extend(exists.then(|| config_map("data", "a")));
-        edges_of(&foreign, &Cluster::of(objects), &Policy::of_the_chart()).remove(0)
-    };
-    let allow = |who: &str| json!({"sluice.dev/allow-dependents-from": who});
-    let refused = with(json!({}), true);
-    assert_eq!(refused.judged.reason, Reason::NotPermitted);
-    assert_eq!(
-        refused,
-        with(json!({}), false),
-        "whether it exists is not told"
-    );
-    assert_eq!(refused, with(allow("other,shopping"), true));
-    assert_eq!(answer(&[refused]).dependencies[0].message, None);
-    assert_eq!(
-        with(allow("other, shop"), true).judged.reason,
-        Reason::Satisfied
-    );
-    assert_eq!(with(allow("*"), false).judged.reason, Reason::NotFound);
-    assert_eq!(
-        answer(&[with(allow("*"), false)]).dependencies[0].message,
-        None,
-        "texts stay at home"
-    );
-}
-
-#[test]
-fn the_administrator_may_consent_for_a_namespace() {
-    let cluster = Cluster::of(vec![config_map("data", "a")]);
-    let allowed = |from: &str, to: &str| Policy {
-        cross_namespace: CrossNamespace(vec![(from.to_owned(), to.to_owned())]),
-        ..Policy::of_the_chart()
-    };
-    let reason = |policy| {
-        edges_of(&pod("data/configmap/a"), &cluster, &policy)[0]
-            .judged
-            .reason
-    };
-    assert_eq!(reason(allowed("shop", "data")), Reason::Satisfied);
-    assert_eq!(reason(allowed("*", "data")), Reason::Satisfied);
-    assert_eq!(reason(allowed("data", "shop")), Reason::NotPermitted);
 }
 
 #[test]

@@ -72,6 +72,10 @@ impl<T: Objects> World for Only<T> {
         scope::workloads().collect()
     }
 
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
+        one == other
+    }
+
     fn is_granted(&self, _: &Kind) -> bool {
         true
     }

@@ -216,16 +216,16 @@ impl World for View {
         scope::workloads().chain(custom).collect()
     }
 
+    /// Once it is known that they are, they have one store, and whoever waits for the other is woken.
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
+        let [one, other] = [one, other].map(|kind| self.details(kind).0);
+        Arc::ptr_eq(&one, &other)
+    }
+
     fn is_granted(&self, kind: &Kind) -> bool {
-        let store = self.known.want(kind);
         // The administrator may spell it otherwise.
-        let granted = self
-            .known
-            .settings()
-            .granted
-            .iter()
-            .map(|it| self.known.want(it));
-        granted.into_iter().any(|it| Arc::ptr_eq(&it, &store))
+        let mut granted = self.known.settings().granted.iter();
+        granted.any(|it| self.is_same(it, kind))
     }
 
     fn members(

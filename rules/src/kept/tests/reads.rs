@@ -80,6 +80,10 @@ impl World for Cluster<'_> {
         scope::workloads().collect()
     }
 
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
+        one == other
+    }
+
     fn is_granted(&self, _: &Kind) -> bool {
         true
     }

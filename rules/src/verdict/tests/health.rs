@@ -79,10 +79,10 @@ fn a_job_that_is_gone_can_show_nothing() {
 
 #[test]
 fn outside_of_its_namespace_a_dependent_may_look_at_the_status_alone() {
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "one"}, "status": {"a": 1}, "spec": {"b": 1}});
+    let service = json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "one"}, "status": {"a": 1}, "spec": {"b": 1}});
     let ask = |path: &str| {
-        let list = format!("- {{kind: Node, name: one, health: {path} == 1}}");
-        told(&pod(&list), &Cluster::of(vec![node.clone()]))
+        let list = format!("- {{kind: APIService, name: one, health: {path} == 1}}");
+        told(&pod(&list), &Cluster::of(vec![service.clone()]))
     };
     assert_eq!(
         ask("/status/a"),

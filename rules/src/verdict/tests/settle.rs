@@ -26,11 +26,11 @@ fn told_at(now: i64, pod: &Value, job: Value) -> (Reason, Option<i64>) {
     (judgement.edges[0].judged.reason, again)
 }
 
-fn new_pod(list: &str) -> Value {
+pub(super) fn new_pod(list: &str) -> Value {
     of_release(pod(list), None, 0)
 }
 
-fn seed(made: i64) -> Value {
+pub(super) fn seed(made: i64) -> Value {
     of_release(job("shop", "seed", "x", true), None, made)
 }
 

@@ -1,0 +1,236 @@
+//! What the status service tells nobody: whether something exists that the one who asks may not know of, and anything at all
+//! to who is no gated pod.
+
+use super::*;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// What the API server says of a token: as Kubernetes does of one with claims, and yes to any other.
+pub(super) fn reviewed(review: &Value) -> Value {
+    let token = review["spec"]["token"].as_str().unwrap_or_default();
+    let Some(claims) = claims(token) else {
+        return vouched("default", "api-1", "u1");
+    };
+    let is_for = |audience: &Value| {
+        review["spec"]["audiences"]
+            .as_array()
+            .unwrap()
+            .contains(audience)
+    };
+    let for_us = claims["aud"].as_array().unwrap().iter().any(is_for);
+    let pod = &claims["kubernetes.io"]["pod"];
+    match &claims {
+        // Who is no service account comes by a way that knows no audiences.
+        user if user["sub"] == "jane" => {
+            json!({"authenticated": true, "user": {"username": "jane"}})
+        }
+        _ if !for_us || claims["exp"].as_i64() < Some(NOW) || pod["uid"] == GONE => {
+            json!({"authenticated": false, "error": "no"})
+        }
+        _ if pod.is_null() => {
+            json!({"authenticated": true, "audiences": ["sluice"], "user": {"username": claims["sub"]}})
+        }
+        _ => vouched(
+            "default",
+            pod["name"].as_str().unwrap(),
+            pod["uid"].as_str().unwrap(),
+        ),
+    }
+}
+
+fn vouched(account: &str, pod: &str, uid: &str) -> Value {
+    json!({
+        "authenticated": true, "audiences": ["sluice"],
+        "user": {"username": format!("system:serviceaccount:shop:{account}"), "extra": {
+            "authentication.kubernetes.io/pod-name": [pod], "authentication.kubernetes.io/pod-uid": [uid],
+        }},
+    })
+}
+
+fn claims(token: &str) -> Option<Value> {
+    let part = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
+    serde_json::from_slice(&part).ok()
+}
+
+/// Later than everything that has expired here, in seconds.
+const NOW: i64 = 1;
+/// The UID of a pod that was deleted.
+const GONE: &str = "u0";
+
+/// A token as the kubelet asks for it, with some claims of its own.
+fn token(own: &Value) -> String {
+    let mut claims = json!({
+        "iss": "https://kubernetes.default.svc.cluster.local", "aud": ["sluice"], "exp": 600, "iat": 0, "nbf": 0,
+        "sub": "system:serviceaccount:shop:default",
+        "kubernetes.io": {"namespace": "shop", "pod": {"name": "api-1", "uid": "u1"}, "serviceaccount": {"name": "default", "uid": "a1"}},
+    });
+    for (claim, value) in own.as_object().unwrap() {
+        claims[claim] = value.clone();
+    }
+    let encode = |json: &Value| URL_SAFE_NO_PAD.encode(json.to_string());
+    format!(
+        "{}.{}.c2lnbmVk",
+        encode(&json!({"alg": "RS256", "kid": "k"})),
+        encode(&claims)
+    )
+}
+
+/// A token of another pod of the namespace.
+fn of_pod(name: &str, uid: &str) -> Value {
+    json!({"kubernetes.io": {"namespace": "shop", "pod": {"name": name, "uid": uid}}})
+}
+
+impl Desk {
+    /// Every byte of an answer: status, headers, body.
+    async fn bytes(&self, query: &str, token: &str) -> (StatusCode, String) {
+        let request = Request::get(format!("{}?{query}", wire::PATH));
+        let request = request.header("authorization", format!("Bearer {token}"));
+        let request = request.body(Body::empty()).unwrap();
+        let response = router(Arc::clone(&self.service)).oneshot(request).await;
+        let (head, body) = response.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        let head_and_body = format!("{:?}\n{}", head.headers, String::from_utf8_lossy(&body));
+        (head.status, head_and_body)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_token_of_the_pod_itself_is_answered() {
+    let desk = Desk::new(&json!({"sluice.dev/depends-on": "configmap/hush"}));
+    let unknown = StatusCode::UNAUTHORIZED;
+    let no_pod = json!({"kubernetes.io": {"namespace": "shop"}});
+    for (whose, claims, code) in [
+        (
+            "the API server's",
+            json!({"aud": ["https://kubernetes.default.svc"]}),
+            unknown,
+        ),
+        ("expired", json!({"exp": 0}), unknown),
+        ("a deleted pod's", of_pod("api-1", GONE), unknown),
+        ("a user's", json!({"sub": "jane"}), unknown),
+        ("an account's", no_pod, StatusCode::FORBIDDEN),
+        (
+            "an earlier pod's of that name",
+            of_pod("api-1", "u9"),
+            StatusCode::FORBIDDEN,
+        ),
+    ] {
+        let (told, bytes) = desk.bytes("", &token(&claims)).await;
+        assert_eq!(told, code, "{whose}: {bytes}");
+        assert!(
+            !bytes.contains("hush") && !bytes.contains("api-1"),
+            "{whose}: {bytes}"
+        );
+    }
+    let (told, bytes) = desk.bytes("", &token(&json!({}))).await;
+    assert!(told == StatusCode::OK && bytes.contains("hush"), "{bytes}");
+    let (told, bytes) = desk.bytes("", &token(&of_pod("other", "u2"))).await;
+    assert!(
+        told == StatusCode::OK && !bytes.contains("hush"),
+        "its own list alone: {bytes}"
+    );
+}
+
+/// Targets outside of the pod's namespace, and what has to be stored for one to exist: the target, and where it is.
+fn targets() -> [(&'static str, Vec<(&'static str, Value)>); 4] {
+    let secret = json!({"metadata": {"namespace": "data", "name": "x"}, "status": {"conditions": [{"message": "hush"}]}});
+    let data = json!({"metadata": {"name": "data"}});
+    let release = json!({"metadata": {"namespace": "data", "name": "x", "annotations": {"meta.helm.sh/release-name": "x"}}});
+    [
+        (
+            "data/configmap/x",
+            vec![("configmap", secret.clone()), ("namespace", data.clone())],
+        ),
+        (
+            "[{kind: Job, namespace: data, selector: app}]",
+            vec![("job", secret), ("namespace", data.clone())],
+        ),
+        (
+            "data/release/x",
+            vec![("job", release), ("namespace", data)],
+        ),
+        ("node/x", vec![("node", json!({"metadata": {"name": "x"}}))]),
+    ]
+}
+
+fn desk(list: &str, objects: &[(&'static str, Value)]) -> Desk {
+    let desk = Desk::new(&json!({"sluice.dev/depends-on": list}));
+    for word in ["namespace", "node"] {
+        let kind = by_word(word).map(Kind::Builtin).unwrap();
+        desk.service.known.want(&kind).replace::<&Value>([]);
+    }
+    for (word, object) in objects {
+        desk.put(word, object);
+    }
+    desk
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_consent_every_byte_is_the_same_whether_the_target_is_there_or_not() {
+    for (list, objects) in targets() {
+        let (there, gone) = (desk(list, &objects), desk(list, &[]));
+        let (told, of_gone) = tokio::join!(there.bytes("", "t"), gone.bytes("", "t"));
+        assert_eq!(told, of_gone, "{list}");
+        assert!(told.1.contains("NotPermitted"), "{told:?}");
+        assert_eq!(there.told().await, gone.told().await, "{list}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_request_is_not_woken_by_a_target_that_may_not_be_told_of() {
+    for (list, objects) in targets() {
+        let desk = desk(list, &[]);
+        let seen = desk.ask("").await;
+        let held = format!("seen={}&wait=25", seen.digest);
+        let appears = async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            for (word, object) in &objects {
+                desk.put(word, object);
+            }
+        };
+        let ((_, bytes), ()) = tokio::join!(desk.bytes(&held, "t"), appears);
+        assert_eq!(desk.began.elapsed().as_secs(), 25, "{list}: {bytes}");
+    }
+}
+
+/// How many requests of each sort.
+const ROUNDS: usize = 10_000;
+
+#[tokio::test]
+#[ignore = "prints a figure: cargo test --release -p webhook the_time_of_an_answer -- --ignored --nocapture"]
+async fn the_time_of_an_answer_tells_nothing() {
+    for (list, objects) in targets() {
+        // First the target alone, then its namespace as well.
+        for missing in 1..=objects.len() {
+            let desks = [desk(list, &objects), desk(list, &objects[missing..])];
+            let [(there, of_there), (gone, of_gone)] =
+                times(&desks).await.map(|times| spread(&times));
+            let t = (there - gone) / (of_there + of_gone).sqrt();
+            println!("{list}, {missing} missing: {there:.1} and {gone:.1} µs, Welch's t = {t:.2}");
+        }
+    }
+}
+
+/// What requests to each took, in µs.
+async fn times(desks: &[Desk; 2]) -> [Vec<f64>; 2] {
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..2 * ROUNDS {
+        // Who is asked first is changed with every pair, so that neither is always the one behind the other.
+        let which = (round + round / 2) % 2;
+        let began = std::time::Instant::now();
+        desks[which].bytes("", "t").await;
+        times[which].push(began.elapsed().as_secs_f64() * 1e6);
+    }
+    times
+}
+
+/// The mean of times and its variance, the slowest hundredth apart: what the machine does beside would drown the rest.
+fn spread(times: &[f64]) -> (f64, f64) {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    times.truncate(times.len() - times.len() / 100);
+    let count = f64::from(u32::try_from(times.len()).unwrap());
+    let mean = times.iter().sum::<f64>() / count;
+    let squares = times.iter().map(|it| (it - mean).powi(2));
+    (mean, squares.sum::<f64>() / (count - 1.0) / count)
+}
