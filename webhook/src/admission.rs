@@ -4,31 +4,35 @@
 //! review, or for more of it than the process is willing to hold. There is no API client here, and nothing but the body
 //! is waited for.
 
+mod bodies;
 mod known;
+mod limits;
 mod metrics;
 mod refusal;
 mod review;
+mod weight;
 
 pub use known::Cached;
+pub use limits::AdmissionLimits;
 pub use metrics::AdmissionMetrics;
 
 use crate::connections::valid;
 use crate::inject::{self, Action, Decision, GateSpec, Operation, Options, Subject, Warning};
 use axum::Router;
-use axum::body::{BodyDataStream, Bytes, HttpBody};
+use axum::body::HttpBody;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Json};
 use axum::routing::post;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use bodies::Bodies;
 use futures::StreamExt;
 use refusal::Refusal;
 use review::{AdmissionRequest, Patch, Reply, Response, Status, Unreadable};
 use rules::advice::Seen;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
-use tokio::time::{Instant, timeout};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 use tracing::info;
 
 /// The API server passes on 4 KiB of warnings, and nobody reads that many.
@@ -37,34 +41,12 @@ const MOST_WARNINGS: usize = 5;
 /// The label of a request whose operation nobody could read.
 const NO_OPERATION: &str = "none";
 
-/// How much the process is willing to hold.
-#[derive(Debug, Clone, Copy)]
-pub struct AdmissionLimits {
-    /// Bytes of one body. A review may hold two objects of 3 MiB each.
-    pub body: usize,
-    /// Bytes of all bodies that are being read or answered.
-    pub in_flight: usize,
-    /// Time for a body to arrive.
-    pub deadline: Duration,
-}
-
-impl Default for AdmissionLimits {
-    fn default() -> Self {
-        Self {
-            body: 7 << 20,
-            in_flight: 64 << 20,
-            deadline: Duration::from_secs(2),
-        }
-    }
-}
-
 /// What the admission handlers share.
 #[derive(Debug)]
 pub struct Admission {
     options: Options,
     spec: watch::Receiver<Option<Arc<GateSpec>>>,
-    limits: AdmissionLimits,
-    budget: Semaphore,
+    bodies: Bodies,
     metrics: AdmissionMetrics,
     known: Arc<dyn Seen + Send + Sync>,
 }
@@ -81,8 +63,7 @@ impl Admission {
         let admission = Self {
             options,
             spec,
-            limits,
-            budget: Semaphore::new(limits.in_flight),
+            bodies: Bodies::new(limits),
             metrics,
             known: Arc::new(()),
         };
@@ -116,16 +97,17 @@ impl Admission {
         let (head, body) = request.into_parts();
         let announced = body.size_hint().lower();
         let mut chunks = body.into_data_stream();
-        let read = timeout(self.limits.deadline, self.read(announced, &mut chunks)).await;
+        let until = start + self.bodies.limits.deadline;
+        let read = timeout_at(until, self.bodies.read(announced, &mut chunks, until)).await;
         let reviewed = match read.unwrap_or(Err(Refusal::Slow)) {
-            Ok((body, _in_flight)) => {
+            Ok((body, _held)) => {
                 valid(&head.extensions);
                 self.review(half, &body)
             }
             Err(refusal) => {
                 // Who is still sending sees a broken connection in place of an answer, and the API server is such a one.
                 let rest = chunks.for_each(async |_| {});
-                let _ = timeout(self.limits.deadline.saturating_sub(start.elapsed()), rest).await;
+                let _ = timeout_at(until, rest).await;
                 refusal.into()
             }
         };
@@ -139,38 +121,8 @@ impl Admission {
         response
     }
 
-    /// Reads a body, charging it by what has arrived: a sender that announces much and sends little holds nobody up.
-    async fn read(
-        &self,
-        announced: u64,
-        chunks: &mut BodyDataStream,
-    ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Refusal> {
-        let limit = self.limits.body;
-        if announced > limit as u64 {
-            return Err(Refusal::TooLarge(limit));
-        }
-        let (mut bytes, mut held) = (Vec::new(), None::<SemaphorePermit<'_>>);
-        while let Some(chunk) = chunks.next().await {
-            let chunk: Bytes = chunk.map_err(|_| Refusal::Broken)?;
-            if bytes.len() + chunk.len() > limit {
-                return Err(Refusal::TooLarge(limit));
-            }
-            let size = u32::try_from(chunk.len()).map_err(|_| Refusal::TooLarge(limit))?;
-            let permit = self
-                .budget
-                .try_acquire_many(size)
-                .map_err(|_| Refusal::Busy)?;
-            match &mut held {
-                Some(held) => held.merge(permit),
-                None => held = Some(permit),
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok((bytes, held))
-    }
-
-    /// Answers one body. Nothing is awaited in here, so no more reviews are in decoded form, which takes many times their
-    /// bytes, than there are threads.
+    /// Answers one body. Nothing is awaited in here, so of those that are not alone no more are in decoded form than there
+    /// are threads.
     fn review(&self, half: Half, body: &[u8]) -> Reviewed {
         let request = match AdmissionRequest::read(body) {
             Ok(request) => request,

@@ -141,6 +141,7 @@ async fn two_objects_of_3_mib_are_answered() {
 async fn more_than_the_budget_is_turned_away_and_given_back() {
     let limits = Limits {
         in_flight: 4096,
+        uncharged: 0,
         ..Limits::default()
     };
     let admission = starting(limits);
@@ -150,6 +151,59 @@ async fn more_than_the_budget_is_turned_away_and_given_back() {
         let (status, _) = post(&admission, PATH, vec![b' '; 4096]).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "read to its end");
     }
+}
+
+/// Of few bytes each, and of many more once they are decoded.
+#[tokio::test]
+async fn a_wide_body_is_too_large_and_nothing_is_built_of_it() {
+    let admission = running();
+    for (item, says) in [("0", "300000 values"), (r#"{"":0}"#, "300000 values")] {
+        let items = vec![item; (6 << 20) / (item.len() + 1)].join(",");
+        let mut body = review("CREATE", &gated_pod(), &Value::Null).to_string();
+        body.insert_str(1, &format!("\"a\":[{items}],"));
+        let (status, text) = post(&admission, PATH, body).await;
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{text}");
+        assert!(text.contains(says), "{text}");
+    }
+    let few = vec![r#"{"":{"":{}}}"#; 90_000].join(",");
+    let limited = starting(Limits::default().within(256 << 20));
+    let (status, text) = post(&limited, PATH, format!("[{few}]")).await;
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{text}");
+    assert!(text.contains("33554432 bytes of memory"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_large_bodies_one_is_held_at_a_time_and_usual_ones_go_by() {
+    let admission = running();
+    let large = || stream::iter([Ok::<_, Infallible>(Bytes::from(vec![b' '; 2 << 20]))]);
+    let first = Body::from_stream(large().chain(stream::pending()));
+    let first = post(&admission, PATH, first);
+    let heavy = format!("[{}]", vec!["[0]"; 20_000].join(","));
+    let others = async {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let start = tokio::time::Instant::now();
+        let usual = review("CREATE", &gated_pod(), &Value::Null);
+        assert_eq!(answer(&admission, &usual).await["allowed"], true);
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        let waits = Duration::from_millis(1990);
+        let early = post(&admission, PATH, Body::from_stream(large()));
+        let early = tokio::time::timeout(waits, early);
+        assert!(early.await.is_err(), "waits for its turn");
+        tokio::join!(
+            post(&admission, PATH, Body::from_stream(large())),
+            post(&admission, PATH, heavy)
+        )
+    };
+    let ((first, _), ((second, _), (heavy, _))) = tokio::join!(first, others);
+    assert_eq!(
+        first,
+        StatusCode::REQUEST_TIMEOUT,
+        "it never came to its end"
+    );
+    assert_eq!(second, StatusCode::BAD_REQUEST, "read, in its turn");
+    assert_eq!(heavy, StatusCode::BAD_REQUEST, "the same");
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,10 @@ use axum::response::{IntoResponse, Response};
 pub(super) enum Refusal {
     #[error("the body exceeds {0} bytes")]
     TooLarge(usize),
+    #[error("the body holds more than {0} values")]
+    TooManyValues(usize),
+    #[error("the body would take more than {0} bytes of memory")]
+    TooHeavy(usize),
     #[error("too many reviews are being answered; try again")]
     Busy,
     #[error("the body did not arrive in time")]
@@ -22,7 +26,7 @@ pub(super) enum Refusal {
 impl Refusal {
     pub(super) fn label(&self) -> &'static str {
         match self {
-            Self::TooLarge(_) => "too-large",
+            Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooHeavy(_) => "too-large",
             Self::Busy => "busy",
             Self::Slow => "slow",
             Self::Broken => "broken",
@@ -34,7 +38,9 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooHeavy(_) => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::Broken | Self::Unreadable(_) => StatusCode::BAD_REQUEST,

@@ -19,7 +19,9 @@ pub(super) struct AdmissionRequest {
     pub(super) namespace: String,
     pub(super) name: String,
     pub(super) operation: String,
+    #[serde(skip)]
     pub(super) object: Value,
+    #[serde(skip)]
     pub(super) old_object: Value,
 }
 
@@ -48,19 +50,27 @@ pub(super) enum Unreadable {
 }
 
 impl AdmissionRequest {
-    /// Reads a review. `serde_json` stops at 128 levels, so depth costs no stack.
+    /// Reads a review, each object of it once. `serde_json` stops at 128 levels, so depth costs no stack.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         let mut review: Value = serde_json::from_slice(body).map_err(Unreadable::NotJson)?;
         if review["apiVersion"] != API_VERSION || review["kind"] != KIND {
             return Err(Unreadable::NotAReview);
         }
-        let request = review
+        let mut request = review
             .get_mut("request")
             .map(Value::take)
             .unwrap_or_default();
         let uid = request["uid"].as_str().filter(|uid| !uid.is_empty());
         let uid = uid.ok_or(Unreadable::NoRequest)?.to_owned();
-        serde_json::from_value(request).map_err(|error| Unreadable::Malformed { uid, error })
+        let mut object = |key| request.get_mut(key).map(Value::take).unwrap_or_default();
+        let (object, old_object) = (object("object"), object("oldObject"));
+        let rest = serde_json::from_value(request);
+        let rest: Self = rest.map_err(|error| Unreadable::Malformed { uid, error })?;
+        Ok(Self {
+            object,
+            old_object,
+            ..rest
+        })
     }
 }
 

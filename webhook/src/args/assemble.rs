@@ -175,6 +175,7 @@ impl Args {
         let metrics = admission::AdmissionMetrics::register(&mut parts.registry);
         let cached = Arc::new(Cached(Arc::clone(known)));
         let limits = admission::AdmissionLimits::default();
+        let limits = parts.memory.map_or(limits, |memory| limits.within(memory));
         let (admission, spec) = Admission::new(options, limits, metrics);
         let admission = Arc::new(admission.knowing(cached));
         let config = authority::Config {

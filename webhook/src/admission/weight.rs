@@ -1,0 +1,173 @@
+//! What a JSON text would take once it is decoded, told from the text alone: nothing is built for it.
+//!
+//! A text of 7 MiB may become a tree of hundreds: `0,` are two bytes and a value of 32, and an object of one key takes
+//! room for eleven. So what is too much is refused before anything is decoded.
+
+/// A value and its place in a list that has just grown to twice its length, or in a part of an object that is half full.
+const VALUE: usize = 112;
+/// The room for the first eleven entries of an object.
+const OBJECT: usize = 656;
+/// The room for the first four values of a list.
+const LIST: usize = 144;
+/// A text beside its bytes.
+const TEXT: usize = 32;
+
+/// What decoding a text comes to, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Weight {
+    /// Values of all sorts.
+    pub(super) values: usize,
+    /// Bytes of memory.
+    pub(super) bytes: usize,
+}
+
+/// The weight of a text. Where it is no JSON nobody will build a tree of it, and the weight says nothing.
+pub(super) fn weigh(text: &[u8]) -> Weight {
+    let mut weight = Weight {
+        values: 1,
+        bytes: VALUE,
+    };
+    let mut opened = 0;
+    let mut rest = text.iter();
+    while let Some(byte) = rest.next() {
+        // What is opened and closed at once has no room and no value in it.
+        let (first, room) = match opened {
+            0 => (false, 0),
+            room => (!b"]} \n\r\t".contains(byte), room),
+        };
+        if first {
+            weight.values += 1;
+            weight.bytes += VALUE + room;
+        }
+        match byte {
+            b' ' | b'\n' | b'\r' | b'\t' => continue,
+            b'{' => opened = OBJECT,
+            b'[' => opened = LIST,
+            _ => opened = 0,
+        }
+        match byte {
+            b',' => {
+                weight.values += 1;
+                weight.bytes += VALUE;
+            }
+            b'"' => weight.bytes += TEXT + string(&mut rest),
+            _ => {}
+        }
+    }
+    weight
+}
+
+/// Passes over the rest of a string: its length as it is written, which is no less than what it says.
+fn string<'a>(rest: &mut impl Iterator<Item = &'a u8>) -> usize {
+    let mut length = 0;
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'"' => break,
+            b'\\' => {
+                rest.next();
+                length += 2;
+            }
+            _ => length += 1,
+        }
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// What a tree holds on to, as far as it tells; of an object, nodes that are half full.
+    fn taken(value: &Value) -> usize {
+        const ENTRY: usize = size_of::<String>() + size_of::<Value>();
+        match value {
+            Value::String(text) => text.capacity() + 16,
+            Value::Array(items) => {
+                let room = items.capacity() * size_of::<Value>();
+                room + items.iter().map(taken).sum::<usize>()
+            }
+            Value::Object(entries) => {
+                let nodes = match entries.len() {
+                    0 => 0,
+                    1..=11 => 1,
+                    more => more.div_ceil(6) + more.div_ceil(36),
+                };
+                let keys = entries.iter();
+                let inner = keys.map(|(key, it)| key.capacity() + 16 + taken(it));
+                nodes * (11 * ENTRY + 16) + inner.sum::<usize>()
+            }
+            _ => 0,
+        }
+    }
+
+    fn count(value: &Value) -> usize {
+        1 + match value {
+            Value::Array(items) => items.iter().map(count).sum(),
+            Value::Object(entries) => entries.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn no_tree_is_heavier_than_its_text_says() {
+        let wide = |item: &str| format!("[{}]", vec![item; 20_000].join(","));
+        let keys: Vec<String> = (0..20_000).map(|it| format!("\"k{it}\":0")).collect();
+        let texts = [
+            "0".to_owned(),
+            "[]".to_owned(),
+            " { } ".to_owned(),
+            wide("0"),
+            wide("[]"),
+            wide("[0]"),
+            wide("{}"),
+            wide("{\"a\":0}"),
+            wide("{\"\":[\"\"]}"),
+            wide("\"\""),
+            wide(r#""a\"],[{\\""#),
+            wide("{ \"a\" : [ 1 , [ ] ] }"),
+            format!("{{{}}}", keys.join(",")),
+            "[".repeat(100) + &"]".repeat(100),
+        ];
+        for text in texts {
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let weight = weigh(text.as_bytes());
+            let shown = &text[..text.len().min(40)];
+            assert_eq!(weight.values, count(&value), "{shown}");
+            let taken = taken(&value) + size_of::<Value>();
+            assert!(weight.bytes >= taken, "{shown}: {weight:?} and {taken}");
+        }
+    }
+
+    #[test]
+    fn what_people_apply_is_far_below_what_is_refused() {
+        let limits = super::super::AdmissionLimits::default().within(256 << 20);
+        let text = |length| "x".repeat(length);
+        let field = |number: usize| {
+            let says = json!({"description": text(110), "type": "string"});
+            (format!("field-{number}"), says)
+        };
+        let definition: serde_json::Map<_, _> = (0..18_000).map(field).collect();
+        let env = |number: usize| json!({"name": format!("VARIABLE_{number}"), "value": text(100)});
+        let pod =
+            json!({"spec": {"containers": [{"env": (0..7_000).map(env).collect::<Vec<_>>()}]}});
+        for (object, times, megabytes) in [
+            (json!({"data": {"a": text(3 << 20)}}), 2, 3),
+            (json!({"schema": definition}), 1, 3),
+            (pod, 2, 1),
+        ] {
+            let body = object.to_string();
+            assert!(body.len() > megabytes * 900_000, "{}", body.len());
+            let weight = weigh(body.as_bytes());
+            assert!(weight.values * 4 < limits.values, "{weight:?}");
+            assert!(weight.bytes * times < limits.decoded, "{weight:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_passed_over() {
+        for text in ["", "\"", "\"\\", "]]]", "{\"a", ",,,"] {
+            weigh(text.as_bytes());
+        }
+    }
+}
