@@ -3,6 +3,7 @@
 # Without KUBECONFIG a one-node cluster is built and started on this machine (root on Debian, with Go and Rust; see
 # tests/cluster). With KUBECONFIG that cluster is used: then LOAD names the command that puts an image archive on its nodes
 # (`LOAD='kind load image-archive'`), or HELM_FLAGS says where its nodes pull the images from (`--set image.registry=…`).
+# KUBERNETES=1.33.13 takes another version for the cluster of this machine than tests/cluster/versions.env pins.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -12,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # Absolute, because tests run in a folder of their own.
 cluster := $(CURDIR)/tests/cluster/cluster
-bin := $(or $(CLUSTER_BIN),/var/cache/sluice-cluster/bin)
+bin := $(or $(CLUSTER_BIN),/var/cache/sluice-cluster/bin$(addprefix -,$(KUBERNETES)))
 own_kubeconfig := $(or $(CLUSTER_STATE),/var/lib/sluice-cluster)/kubeconfig
 own := $(if $(filter-out $(own_kubeconfig),$(KUBECONFIG)),,yes)
 export KUBECONFIG := $(or $(KUBECONFIG),$(own_kubeconfig))
