@@ -1,11 +1,16 @@
 //! The status service: who asks, what it depends on, and what it is told. The HTTP boundary.
 
 mod answer;
+mod budget;
 mod events;
 mod identity;
+mod questions;
+mod token;
 
 pub(crate) use events::Recorder;
 pub(crate) use identity::{Authenticator, Identity, Unidentified};
+pub(crate) use questions::Questions;
+pub(crate) use token::issuer;
 
 use crate::clock::Clock;
 use crate::connections;
@@ -13,7 +18,7 @@ use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
 use answer::{Cut, Opened, Outcome, Waiting, answer};
-use axum::extract::{Query, State};
+use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -22,6 +27,7 @@ use events::{GatedPod, SETTLE};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +43,8 @@ pub(crate) struct Service {
     pub known: Arc<Known>,
     /// Who asks.
     pub authenticator: Authenticator,
+    /// What they ask at this moment.
+    pub questions: Arc<Questions>,
     /// Where Events go.
     pub recorder: Recorder,
     /// What is counted.
@@ -73,9 +81,16 @@ async fn verdict(
     let bearer = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok());
-    let identity = match service.authenticator.identify(bearer).await {
+    let identity = match service
+        .authenticator
+        .identify(bearer, from(&extensions))
+        .await
+    {
         Ok(identity) => identity,
         Err(refusal) => return refused(&service, &refusal),
+    };
+    let Some(_question) = service.questions.begin(&identity.uid) else {
+        return refused(&service, &Unidentified::Asking);
     };
     connections::valid(&extensions);
     let _waiting = service.metrics.waiting();
@@ -119,6 +134,14 @@ async fn verdict(
             () = tokio::time::sleep_until(next) => {}
         }
     }
+}
+
+/// The address of whoever asks.
+fn from(extensions: &Extensions) -> IpAddr {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+    peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
+        peer.ip().to_canonical()
+    })
 }
 
 /// The moment of a timeout; `None` beyond the end of time.
@@ -175,14 +198,17 @@ fn told(service: &Service, answer: wire::Answer) -> Response {
 }
 
 fn refused(service: &Service, refusal: &Unidentified) -> Response {
+    use Unidentified as U;
     debug!(%refusal, "Refused");
     service.metrics.refused(refusal.label());
     let code = match refusal {
-        Unidentified::NoToken | Unidentified::NotAccepted => StatusCode::UNAUTHORIZED,
-        Unidentified::NotAPod | Unidentified::AnotherPod => StatusCode::FORBIDDEN,
-        Unidentified::Unreachable => StatusCode::SERVICE_UNAVAILABLE,
+        U::NoToken | U::NotAToken | U::OutOfDate | U::NotAccepted => StatusCode::UNAUTHORIZED,
+        U::NotAPod | U::NoPod | U::AnotherPod => StatusCode::FORBIDDEN,
+        U::TooMany | U::Asking => StatusCode::TOO_MANY_REQUESTS,
+        U::Unreachable => StatusCode::SERVICE_UNAVAILABLE,
     };
-    (code, Json(json!({"error": refusal.to_string()}))).into_response()
+    let retry = (code == StatusCode::TOO_MANY_REQUESTS).then_some([(header::RETRY_AFTER, "5")]);
+    (code, retry, Json(json!({"error": refusal.to_string()}))).into_response()
 }
 
 #[cfg(test)]

@@ -266,8 +266,14 @@ impl Args {
         let (recorder, writer) = Recorder::new(self.events(parts));
         parts.tasks.keep("events", writer);
         status::router(Arc::new(Service {
+            authenticator: Authenticator::new(
+                client.clone(),
+                parts.clock.clone(),
+                Arc::clone(&known),
+                container::own_token().as_deref().and_then(status::issuer),
+            ),
+            questions: Arc::default(),
             known,
-            authenticator: Authenticator::new(client.clone(), parts.clock.clone()),
             recorder,
             metrics,
             shutdown: parts.shutdown.clone(),

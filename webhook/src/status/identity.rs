@@ -1,20 +1,27 @@
 //! Which pod a token belongs to: TokenReview with exactly our audience, and a memory of what it said.
+//!
+//! The API server is asked only about what may be a gate's token by what it says of itself and by the pods that there are, and
+//! not more often than a budget allows. It alone is believed.
 
+use super::budget::Budget;
+use super::token::Claims;
 use crate::clock::Clock;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crate::known::Known;
 use dashmap::DashMap;
 use jiff::Timestamp;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, TokenReviewStatus};
 use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
-use rules::keys::AUDIENCE;
-use serde_json::Value;
+use rules::keys::{AUDIENCE, GATED, GATED_VALUE};
+use rules::lookup::Lookup;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 use tracing::warn;
 
 /// The longest that an accepted token is remembered; the tokens that we project live this long.
@@ -27,8 +34,10 @@ const CAPACITY: usize = 50_000;
 const REVIEWS: usize = 16;
 /// A review that takes longer hangs on a dead connection.
 const REVIEW_FOR: Duration = Duration::from_secs(10);
-/// Larger than any token that Kubernetes issues.
-const MAX_TOKEN: usize = 16 * 1024;
+/// How long a pod may take to appear in our watch; a new one may ask before.
+const SEEN_WITHIN: Duration = Duration::from_secs(1);
+/// How many issuers are known at most: an API server has one, and a second while it changes.
+const ISSUERS: usize = 8;
 
 /// The pod that asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,15 +56,34 @@ pub(crate) enum Unidentified {
     /// No `Authorization: Bearer` header.
     #[error("no bearer token")]
     NoToken,
+    /// It has not the form of a token.
+    #[error("the token is no token of an account")]
+    NotAToken,
+    /// It has ended, or has not begun.
+    #[error("the token has expired or is not valid yet")]
+    OutOfDate,
     /// The API server does not accept the token for our audience.
     #[error("the token is not accepted for audience {AUDIENCE:?}")]
     NotAccepted,
     /// The token is not bound to a pod.
     #[error("the token is not bound to a pod")]
     NotAPod,
+    /// There is no such pod among those that carry our label.
+    #[error(
+        "sluice sees no such pod with the label {GATED}: \"{GATED_VALUE}\"; it was deleted, or the label was removed"
+    )]
+    NoPod,
     /// A pod of that name exists, and it is another one.
     #[error("the token's pod no longer exists")]
     AnotherPod,
+    /// The budget for reviews is used up.
+    #[error(
+        "too many tokens that nobody knows come from this address, or for this namespace; try again"
+    )]
+    TooMany,
+    /// So many questions of the pod are held already.
+    #[error("this pod asks too often at a time")]
+    Asking,
     /// The API server could not be asked.
     #[error("the API server cannot review the token now")]
     Unreachable,
@@ -66,9 +94,14 @@ impl Unidentified {
     pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::NoToken => "no_token",
+            Self::NotAToken => "not_a_token",
+            Self::OutOfDate => "out_of_date",
             Self::NotAccepted => "not_accepted",
             Self::NotAPod => "not_a_pod",
+            Self::NoPod => "no_pod",
             Self::AnotherPod => "another_pod",
+            Self::TooMany => "too_many",
+            Self::Asking => "asking",
             Self::Unreachable => "unreachable",
         }
     }
@@ -80,50 +113,96 @@ type Hash = [u8; 32];
 pub(crate) struct Authenticator {
     client: Client,
     clock: Clock,
-    known: DashMap<Hash, (Instant, Result<Identity, Unidentified>)>,
+    pods: Arc<Known>,
+    tokens: DashMap<Hash, (Instant, Result<Identity, Unidentified>)>,
+    /// Whose tokens the API server has accepted.
+    issuers: Mutex<BTreeSet<String>>,
+    budget: Budget,
     slots: Semaphore,
 }
 
 impl Authenticator {
-    /// Reviews tokens through `client`.
-    pub(crate) fn new(client: Client, clock: Clock) -> Self {
+    /// Reviews tokens through `client`, of the pods that are known. `issuer` is that of our own token.
+    pub(crate) fn new(
+        client: Client,
+        clock: Clock,
+        pods: Arc<Known>,
+        issuer: Option<String>,
+    ) -> Self {
         Self {
             client,
             clock,
-            known: DashMap::new(),
+            pods,
+            tokens: DashMap::new(),
+            issuers: Mutex::new(issuer.into_iter().collect()),
+            budget: Budget::default(),
             slots: Semaphore::new(REVIEWS),
         }
     }
 
-    /// The pod that an `Authorization` header names.
+    /// The pod that an `Authorization` header names, sent from `address`.
     pub(crate) async fn identify(
         &self,
         authorization: Option<&str>,
+        address: IpAddr,
     ) -> Result<Identity, Unidentified> {
         let token = authorization
             .and_then(|value| value.strip_prefix("Bearer "))
             .ok_or(Unidentified::NoToken)?;
-        if token.is_empty() || token.len() > MAX_TOKEN {
-            return Err(Unidentified::NotAccepted);
-        }
+        let claims = Claims::read(token, self.clock.now())?;
         let hash: Hash = Sha256::digest(token).into();
-        if let Some(entry) = self.known.get(&hash)
+        if let Err(gone) = self.exists(&claims).await {
+            self.tokens.remove(&hash);
+            return Err(gone);
+        }
+        if let Some(entry) = self.tokens.get(&hash)
             && entry.0 > Instant::now()
         {
             return entry.1.clone();
         }
-        let (verdict, lifetime) = self.review(token).await;
-        if verdict != Err(Unidentified::Unreachable) {
-            self.remember(hash, Instant::now() + lifetime, verdict.clone());
+        let strange = !self.issuers().contains(&claims.issuer);
+        if !self.budget.allows(address, &claims, strange) {
+            return Err(Unidentified::TooMany);
         }
+        let verdict = self.review(token).await;
+        let lifetime = match &verdict {
+            Err(Unidentified::Unreachable) => return verdict,
+            Err(_) => REFUSED_FOR,
+            Ok(_) => lifetime(claims.expires, self.clock.now()),
+        };
+        if verdict.is_ok() && strange && self.issuers().len() < ISSUERS {
+            self.issuers().insert(claims.issuer);
+        }
+        self.remember(hash, Instant::now() + lifetime, verdict.clone());
         verdict
     }
 
-    async fn review(&self, token: &str) -> (Result<Identity, Unidentified>, Duration) {
+    fn issuers(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.issuers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the pod that is claimed is there, as far as our watch can tell: what it does not know the API server is asked.
+    async fn exists(&self, claims: &Claims) -> Result<(), Unidentified> {
+        let until = Instant::now() + SEEN_WITHIN;
+        loop {
+            let view = self.pods.view();
+            let gone = match view.gated_pod(&claims.namespace, &claims.pod) {
+                Lookup::Found(pod) if pod["metadata"]["uid"] != claims.uid.as_str() => {
+                    Unidentified::AnotherPod
+                }
+                Lookup::Found(_) | Lookup::Unavailable(_) => return Ok(()),
+                Lookup::NotFound => Unidentified::NoPod,
+            };
+            if timeout_at(until, view.changed()).await.is_err() {
+                return Err(gone);
+            }
+        }
+    }
+
+    async fn review(&self, token: &str) -> Result<Identity, Unidentified> {
         // The semaphore is never closed; if it were, saying "unreachable" would still be the truth.
-        let Ok(_slot) = self.slots.acquire().await else {
-            return (Err(Unidentified::Unreachable), REFUSED_FOR);
-        };
+        let slot = self.slots.acquire().await;
+        let _slot = slot.map_err(|_| Unidentified::Unreachable)?;
         let spec = TokenReviewSpec {
             audiences: Some(vec![AUDIENCE.to_owned()]),
             token: Some(token.to_owned()),
@@ -138,31 +217,23 @@ impl Authenticator {
         match timeout(REVIEW_FOR, reviews.create(&params, &review)).await {
             Err(_) => {
                 warn!("Token review took too long");
-                (Err(Unidentified::Unreachable), REFUSED_FOR)
+                Err(Unidentified::Unreachable)
             }
-            Ok(Ok(review)) => {
-                let verdict = judge(&review.status.unwrap_or_default());
-                let lifetime = if verdict.is_ok() {
-                    lifetime(token, self.clock.now())
-                } else {
-                    REFUSED_FOR
-                };
-                (verdict, lifetime)
-            }
+            Ok(Ok(review)) => judge(&review.status.unwrap_or_default()),
             Ok(Err(error)) => {
                 warn!(%error, "Token review failed");
-                (Err(Unidentified::Unreachable), REFUSED_FOR)
+                Err(Unidentified::Unreachable)
             }
         }
     }
 
     fn remember(&self, hash: Hash, until: Instant, verdict: Result<Identity, Unidentified>) {
-        if self.known.len() >= CAPACITY {
+        if self.tokens.len() >= CAPACITY {
             let now = Instant::now();
-            self.known.retain(|_, entry| entry.0 > now);
+            self.tokens.retain(|_, entry| entry.0 > now);
         }
-        if self.known.len() < CAPACITY {
-            self.known.insert(hash, (until, verdict));
+        if self.tokens.len() < CAPACITY {
+            self.tokens.insert(hash, (until, verdict));
         }
     }
 }
@@ -201,88 +272,11 @@ fn judge(status: &TokenReviewStatus) -> Result<Identity, Unidentified> {
     }
 }
 
-/// How long an accepted token is good: until its `exp` claim, which the API server has just vouched for.
-fn lifetime(token: &str, now: Timestamp) -> Duration {
-    let claims = token
-        .split('.')
-        .nth(1)
-        .and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
-    let claims: Option<Value> = claims.and_then(|json| serde_json::from_slice(&json).ok());
-    let expiry = claims
-        .and_then(|claims| claims["exp"].as_i64())
-        .and_then(|seconds| Timestamp::from_second(seconds).ok());
-    expiry
-        .and_then(|expiry| Duration::try_from(expiry.duration_since(now)).ok())
-        .unwrap_or(REFUSED_FOR)
-        .min(LONGEST)
+/// How long an accepted token is good: until it expires, which the API server has just vouched for.
+fn lifetime(expires: Timestamp, now: Timestamp) -> Duration {
+    let left = Duration::try_from(expires.duration_since(now));
+    left.unwrap_or(REFUSED_FOR).min(LONGEST)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn accepted() -> Value {
-        json!({
-            "authenticated": true, "audiences": ["sluice"],
-            "user": {"username": "system:serviceaccount:shop:default", "extra": {
-                "authentication.kubernetes.io/pod-name": ["api-1"], "authentication.kubernetes.io/pod-uid": ["u1"],
-            }},
-        })
-    }
-
-    fn verdict(status: Value) -> Result<Identity, Unidentified> {
-        judge(&serde_json::from_value(status).unwrap())
-    }
-
-    #[test]
-    fn a_pod_is_named_by_its_token() {
-        let identity = Identity {
-            namespace: "shop".into(),
-            pod: "api-1".into(),
-            uid: "u1".into(),
-        };
-        assert_eq!(verdict(accepted()), Ok(identity));
-    }
-
-    #[test]
-    fn only_our_audience_and_only_pods() {
-        let with = |pointer: &str, value: Value| {
-            let mut status = accepted();
-            *status.pointer_mut(pointer).unwrap() = value;
-            verdict(status)
-        };
-        assert_eq!(
-            with("/authenticated", json!(false)),
-            Err(Unidentified::NotAccepted)
-        );
-        assert_eq!(
-            with("/audiences", json!(["https://kubernetes.default.svc"])),
-            Err(Unidentified::NotAccepted)
-        );
-        assert_eq!(
-            with("/audiences", Value::Null),
-            Err(Unidentified::NotAccepted)
-        );
-        assert_eq!(
-            with("/user/username", json!("admin")),
-            Err(Unidentified::NotAPod)
-        );
-        assert_eq!(with("/user/extra", json!({})), Err(Unidentified::NotAPod));
-    }
-
-    #[test]
-    fn a_token_is_good_until_it_expires_and_never_longer_than_ours_live() {
-        let token = |exp: u64| {
-            format!(
-                "e30.{}.sig",
-                URL_SAFE_NO_PAD.encode(format!("{{\"exp\":{exp}}}"))
-            )
-        };
-        let now = Timestamp::from_second(1_000).unwrap();
-        assert_eq!(lifetime(&token(1_090), now), Duration::from_secs(90));
-        assert_eq!(lifetime(&token(100_000), now), LONGEST);
-        assert_eq!(lifetime(&token(10), now), REFUSED_FOR);
-        assert_eq!(lifetime("garbage", now), REFUSED_FOR);
-    }
-}
+mod tests;

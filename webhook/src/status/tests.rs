@@ -71,8 +71,9 @@ impl Desk {
         tokio::spawn(writer);
         let mut registry = Registry::default();
         let service = Service {
-            known,
-            authenticator: Authenticator::new(client, clock.clone()),
+            known: Arc::clone(&known),
+            authenticator: Authenticator::new(client, clock.clone(), known, None),
+            questions: Arc::default(),
             recorder,
             metrics: Arc::new(StatusMetrics::register(&mut registry)),
             shutdown: Shutdown::default(),
@@ -106,7 +107,8 @@ impl Desk {
     /// What the gate is told that has seen this answer, and waits.
     async fn ask(&self, seen: &str) -> wire::Answer {
         let uri = format!("{}?seen={seen}&wait=25", wire::PATH);
-        let request = Request::get(uri).header("authorization", "Bearer t");
+        let bearer = format!("Bearer {}", disclosure::its_own());
+        let request = Request::get(uri).header("authorization", bearer);
         let request = request.body(Body::empty()).unwrap();
         let response = router(Arc::clone(&self.service)).oneshot(request).await;
         let body = response.unwrap().into_body().collect().await.unwrap();

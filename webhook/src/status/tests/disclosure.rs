@@ -2,14 +2,15 @@
 //! to who is no gated pod.
 
 use super::*;
+use crate::status::token::forged;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// What the API server says of a token: as Kubernetes does of one with claims, and yes to any other.
+/// What the API server says of a token, as Kubernetes does.
 pub(super) fn reviewed(review: &Value) -> Value {
     let token = review["spec"]["token"].as_str().unwrap_or_default();
     let Some(claims) = claims(token) else {
-        return vouched("default", "api-1", "u1");
+        return json!({"authenticated": false, "error": "no"});
     };
     let is_for = |audience: &Value| {
         review["spec"]["audiences"]
@@ -57,6 +58,11 @@ const NOW: i64 = 1;
 /// The UID of a pod that was deleted.
 const GONE: &str = "u0";
 
+/// The token of the gate, whatever the time.
+pub(super) fn its_own() -> String {
+    token(&json!({"nbf": -1_000_000, "exp": 1_000_000}))
+}
+
 /// A token as the kubelet asks for it, with some claims of its own.
 fn token(own: &Value) -> String {
     let mut claims = json!({
@@ -67,12 +73,7 @@ fn token(own: &Value) -> String {
     for (claim, value) in own.as_object().unwrap() {
         claims[claim] = value.clone();
     }
-    let encode = |json: &Value| URL_SAFE_NO_PAD.encode(json.to_string());
-    format!(
-        "{}.{}.c2lnbmVk",
-        encode(&json!({"alg": "RS256", "kid": "k"})),
-        encode(&claims)
-    )
+    forged(&claims, "c2lnbmVk")
 }
 
 /// A token of another pod of the namespace.
@@ -106,7 +107,16 @@ async fn only_a_token_of_the_pod_itself_is_answered() {
             unknown,
         ),
         ("expired", json!({"exp": 0}), unknown),
-        ("a deleted pod's", of_pod("api-1", GONE), unknown),
+        (
+            "a deleted pod's",
+            of_pod("api-1", GONE),
+            StatusCode::FORBIDDEN,
+        ),
+        (
+            "a deleted pod's, whose name nobody has",
+            of_pod("api-0", GONE),
+            StatusCode::FORBIDDEN,
+        ),
         ("a user's", json!({"sub": "jane"}), unknown),
         ("an account's", no_pod, StatusCode::FORBIDDEN),
         (
@@ -124,6 +134,8 @@ async fn only_a_token_of_the_pod_itself_is_answered() {
     }
     let (told, bytes) = desk.bytes("", &token(&json!({}))).await;
     assert!(told == StatusCode::OK && bytes.contains("hush"), "{bytes}");
+    let other = json!({"metadata": {"namespace": "shop", "name": "other", "uid": "u2"}});
+    desk.service.known.gated().apply(&other);
     let (told, bytes) = desk.bytes("", &token(&of_pod("other", "u2"))).await;
     assert!(
         told == StatusCode::OK && !bytes.contains("hush"),
@@ -169,7 +181,8 @@ fn desk(list: &str, objects: &[(&'static str, Value)]) -> Desk {
 async fn without_consent_every_byte_is_the_same_whether_the_target_is_there_or_not() {
     for (list, objects) in targets() {
         let (there, gone) = (desk(list, &objects), desk(list, &[]));
-        let (told, of_gone) = tokio::join!(there.bytes("", "t"), gone.bytes("", "t"));
+        let token = its_own();
+        let (told, of_gone) = tokio::join!(there.bytes("", &token), gone.bytes("", &token));
         assert_eq!(told, of_gone, "{list}");
         assert!(told.1.contains("NotPermitted"), "{told:?}");
         assert_eq!(there.told().await, gone.told().await, "{list}");
@@ -181,14 +194,14 @@ async fn a_held_request_is_not_woken_by_a_target_that_may_not_be_told_of() {
     for (list, objects) in targets() {
         let desk = desk(list, &[]);
         let seen = desk.ask("").await;
-        let held = format!("seen={}&wait=25", seen.digest);
+        let (held, token) = (format!("seen={}&wait=25", seen.digest), its_own());
         let appears = async {
             tokio::time::sleep(Duration::from_secs(5)).await;
             for (word, object) in &objects {
                 desk.put(word, object);
             }
         };
-        let ((_, bytes), ()) = tokio::join!(desk.bytes(&held, "t"), appears);
+        let ((_, bytes), ()) = tokio::join!(desk.bytes(&held, &token), appears);
         assert_eq!(desk.began.elapsed().as_secs(), 25, "{list}: {bytes}");
     }
 }
@@ -214,11 +227,12 @@ async fn the_time_of_an_answer_tells_nothing() {
 /// What requests to each took, in µs.
 async fn times(desks: &[Desk; 2]) -> [Vec<f64>; 2] {
     let mut times = [Vec::new(), Vec::new()];
+    let token = its_own();
     for round in 0..2 * ROUNDS {
         // Who is asked first is changed with every pair, so that neither is always the one behind the other.
         let which = (round + round / 2) % 2;
         let began = std::time::Instant::now();
-        desks[which].bytes("", "t").await;
+        desks[which].bytes("", &token).await;
         times[which].push(began.elapsed().as_secs_f64() * 1e6);
     }
     times

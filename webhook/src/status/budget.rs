@@ -1,0 +1,133 @@
+//! How many reviews of tokens whoever asks may cause: so a flood of bad tokens is not a flood of API requests, and no gate
+//! waits behind the flood of somebody else.
+
+use super::token::Claims;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How many shares are known at a time; one that nobody has used for a while is as good as new, and forgotten first.
+const MOST: usize = 20_000;
+
+/// What has a share of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Share {
+    /// All tokens of issuers whose tokens the API server has never accepted.
+    Strangers,
+    /// A client's address. That of a node stands for many gates.
+    Address(IpAddr),
+    /// A pod that is claimed to ask, by an address: a gate has a new token every eight minutes.
+    Pod(IpAddr, String),
+    /// A namespace that a pod is claimed to be in.
+    Namespace(String),
+}
+
+impl Share {
+    /// So many at once, and then one each time that so much has passed.
+    const fn rate(&self) -> (u32, Duration) {
+        match self {
+            Self::Strangers => (5, Duration::from_secs(2)),
+            Self::Address(_) => (500, Duration::from_millis(20)),
+            Self::Pod(..) => (4, Duration::from_secs(5)),
+            Self::Namespace(_) => (1000, Duration::from_millis(10)),
+        }
+    }
+}
+
+/// The shares, each with the moment at which nothing of it is used any more.
+#[derive(Debug, Default)]
+pub(super) struct Budget(Mutex<HashMap<Share, Instant>>);
+
+impl Budget {
+    /// Whether there is a review left for a client with these claims; it is used then. `strange` where nobody knows the
+    /// issuer.
+    pub(super) fn allows(&self, client: IpAddr, claims: &Claims, strange: bool) -> bool {
+        let mut shares = vec![
+            Share::Address(client),
+            Share::Pod(client, claims.uid.clone()),
+            Share::Namespace(claims.namespace.clone()),
+        ];
+        if strange {
+            shares.push(Share::Strangers);
+        }
+        let now = Instant::now();
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.len() + shares.len() > MOST {
+            used.retain(|_, until| *until > now);
+        }
+        if used.len() + shares.len() > MOST {
+            return false;
+        }
+        let next = |share: &Share| {
+            let (burst, each) = share.rate();
+            let until = used.get(share).map_or(now, |until| now.max(*until)) + each;
+            (until <= now + each * burst).then_some(until)
+        };
+        let next: Option<Vec<Instant>> = shares.iter().map(next).collect();
+        let allowed = next.is_some();
+        used.extend(shares.into_iter().zip(next.unwrap_or_default()));
+        allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+
+    fn claims(namespace: &str, pod: usize) -> Claims {
+        Claims {
+            issuer: "i".to_owned(),
+            namespace: namespace.to_owned(),
+            pod: "p".to_owned(),
+            uid: format!("{namespace}-{pod}"),
+            expires: Timestamp::MAX,
+        }
+    }
+
+    fn address(last: u8) -> IpAddr {
+        [10, 0, 0, last].into()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_share_is_used_up_by_itself_and_comes_back() {
+        let budget = Budget::default();
+        let flood = |from, namespace: &str, pods: usize, strange| {
+            let asks = (0..10_000).map(|it| claims(namespace, it % pods));
+            asks.filter(|it| budget.allows(from, it, strange)).count()
+        };
+        assert_eq!(flood(address(1), "shop", 1, false), 4, "of one pod");
+        assert_eq!(
+            flood(address(1), "shop", 10_000, false),
+            496,
+            "of one address"
+        );
+        let others = [2, 3, 4].map(|last| flood(address(last), "shop", 10_000, false));
+        assert_eq!(others, [500, 0, 0], "of one namespace");
+        assert_eq!(flood(address(5), "bank", 10_000, true), 5, "of strangers");
+        assert!(
+            budget.allows(address(6), &claims("bank", 0), false),
+            "anybody else"
+        );
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(flood(address(1), "bank", 1, false), 4);
+        assert_eq!(flood(address(4), "shop", 1, false), 4);
+        assert_eq!(flood(address(7), "bank", 10_000, true), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_known_of_shares_is_bounded() {
+        let budget = Budget::default();
+        let full = |last: u8| {
+            (0..200)
+                .all(|pod| budget.allows(address(last), &claims(&format!("n{last}"), pod), false))
+        };
+        let asked = (0..=255).filter(|last| full(*last)).count();
+        assert!((90..255).contains(&asked), "{asked}");
+        assert!(budget.0.lock().unwrap().len() <= MOST);
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert!(full(255));
+    }
+}

@@ -1,0 +1,181 @@
+//! What a token says of itself. Nobody has vouched for it, so it is enough to turn the token away and never to believe it.
+
+use super::identity::Unidentified;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::{SignedDuration, Timestamp};
+use rules::keys::AUDIENCE;
+use serde_json::Value;
+
+/// Larger than any token that Kubernetes issues.
+const LONGEST: usize = 16 * 1024;
+/// So far the clocks of who issues and who checks a token may differ; the API server allows as much.
+const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
+
+/// The claims that matter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Claims {
+    /// Who issued it.
+    pub(super) issuer: String,
+    /// The pod that it is bound to: its namespace,
+    pub(super) namespace: String,
+    /// its name
+    pub(super) pod: String,
+    /// and its UID.
+    pub(super) uid: String,
+    /// Its end.
+    pub(super) expires: Timestamp,
+}
+
+impl Claims {
+    /// Reads a token that may be one of a gate, at this moment.
+    pub(super) fn read(token: &str, now: Timestamp) -> Result<Self, Unidentified> {
+        let payload = payload(token).ok_or(Unidentified::NotAToken)?;
+        let moment = |claim: &str| {
+            let seconds = payload[claim].as_i64()?;
+            Timestamp::from_second(seconds).ok()
+        };
+        let audiences = match &payload["aud"] {
+            Value::Array(several) => several.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        if !audiences.iter().any(|audience| audience == AUDIENCE) {
+            return Err(Unidentified::NotAccepted);
+        }
+        let expires = moment("exp").ok_or(Unidentified::NotAToken)?;
+        let begins = moment("nbf").unwrap_or(Timestamp::MIN);
+        if now.duration_since(expires) > LEEWAY || begins.duration_since(now) > LEEWAY {
+            return Err(Unidentified::OutOfDate);
+        }
+        let bound = &payload["kubernetes.io"];
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .filter(|it| !it.is_empty())
+                .map(str::to_owned)
+        };
+        let pod = || {
+            Some(Self {
+                issuer: text(&payload["iss"])?,
+                namespace: text(&bound["namespace"])?,
+                pod: text(&bound["pod"]["name"])?,
+                uid: text(&bound["pod"]["uid"])?,
+                expires,
+            })
+        };
+        pod().ok_or(Unidentified::NotAPod)
+    }
+}
+
+/// Who issued a token, whoever it is for.
+pub(crate) fn issuer(token: &str) -> Option<String> {
+    Some(payload(token.trim())?["iss"].as_str()?.to_owned())
+}
+
+/// The claims of a JWT: three parts, of which the first two are JSON objects.
+fn payload(token: &str) -> Option<Value> {
+    if token.len() > LONGEST {
+        return None;
+    }
+    let mut parts = token.split('.');
+    let (header, payload) = (parts.next()?, parts.next()?);
+    parts.next().filter(|signature| !signature.is_empty())?;
+    let object = |part: &str| {
+        let json = URL_SAFE_NO_PAD.decode(part).ok()?;
+        let value: Value = serde_json::from_slice(&json).ok()?;
+        value.is_object().then_some(value)
+    };
+    object(header).filter(|_| parts.next().is_none())?;
+    object(payload)
+}
+
+/// A token that says this of itself, with a signature that nobody made.
+#[cfg(test)]
+pub(super) fn forged(payload: &Value, signature: &str) -> String {
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let header = serde_json::json!({"alg": "RS256", "kid": "k"});
+    format!("{}.{}.{signature}", part(&header), part(payload))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn payload_of_a_gate() -> Value {
+        json!({
+            "aud": ["sluice"], "exp": 1_600, "nbf": 1_000, "iss": "https://kubernetes.default.svc",
+            "kubernetes.io": {"namespace": "shop", "pod": {"name": "api-1", "uid": "u1"}},
+        })
+    }
+
+    fn read(payload: &Value, second: i64) -> Result<Claims, Unidentified> {
+        Claims::read(
+            &forged(payload, "s"),
+            Timestamp::from_second(second).unwrap(),
+        )
+    }
+
+    #[test]
+    fn a_token_of_a_gate_is_read() {
+        let mut payload = payload_of_a_gate();
+        let claims = Claims {
+            issuer: "https://kubernetes.default.svc".to_owned(),
+            namespace: "shop".to_owned(),
+            pod: "api-1".to_owned(),
+            uid: "u1".to_owned(),
+            expires: Timestamp::from_second(1_600).unwrap(),
+        };
+        assert_eq!(read(&payload, 1_100), Ok(claims.clone()));
+        payload["aud"] = json!("sluice");
+        assert_eq!(read(&payload, 1_100), Ok(claims));
+        assert!(read(&payload, 950).is_ok() && read(&payload, 1_650).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_a_gates_token_is_turned_away_by_what_it_says() {
+        use Unidentified::{NotAPod, NotAToken, NotAccepted, OutOfDate};
+        for (pointer, value, expected) in [
+            (
+                "/aud",
+                json!(["https://kubernetes.default.svc"]),
+                NotAccepted,
+            ),
+            ("/aud", json!([]), NotAccepted),
+            ("/aud", Value::Null, NotAccepted),
+            ("/exp", json!(1_039), OutOfDate),
+            ("/exp", Value::Null, NotAToken),
+            ("/nbf", json!(1_161), OutOfDate),
+            ("/iss", Value::Null, NotAPod),
+            ("/kubernetes.io", Value::Null, NotAPod),
+            ("/kubernetes.io/namespace", json!(""), NotAPod),
+            ("/kubernetes.io/pod", Value::Null, NotAPod),
+            ("/kubernetes.io/pod/name", json!(7), NotAPod),
+            ("/kubernetes.io/pod/uid", Value::Null, NotAPod),
+        ] {
+            let mut payload = payload_of_a_gate();
+            *payload.pointer_mut(pointer).unwrap() = value.clone();
+            assert_eq!(read(&payload, 1_100), Err(expected), "{pointer} {value}");
+        }
+        let good = forged(&payload_of_a_gate(), "s");
+        let unsigned = forged(&payload_of_a_gate(), "");
+        let (long, more) = ("x".repeat(LONGEST + 1), format!("{good}.more"));
+        let no_json = good.replacen('.', ".x", 1);
+        for token in [
+            "", "t", "a.b.c", "e30.e30", &unsigned, &long, &more, &no_json,
+        ] {
+            let read = Claims::read(token, Timestamp::from_second(1_100).unwrap());
+            assert_eq!(read, Err(NotAToken), "{token:.60}");
+        }
+    }
+
+    #[test]
+    fn the_issuer_of_our_own_token_is_read() {
+        let own = forged(&json!({"iss": "https://issuer", "aud": ["api"]}), "s");
+        assert_eq!(
+            issuer(&format!("{own}\n")).as_deref(),
+            Some("https://issuer")
+        );
+        assert_eq!(issuer("t"), None);
+    }
+}
