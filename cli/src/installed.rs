@@ -6,7 +6,7 @@ use crate::reader::Reader;
 use jiff::Timestamp;
 use rules::gate::Gate;
 use rules::health;
-use rules::holder::{Holder, Wave};
+use rules::holder::{Holder, Running, Wave};
 use rules::judged::Judged;
 use rules::keys;
 use rules::kinds::{self, Kind};
@@ -182,9 +182,12 @@ impl World for Installed<'_> {
         self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
     }
 
-    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
-        self.noted(&self.basis.settings.slots)
-            .map(|stored| holders(&stored, wave))
+    fn slots(&self, wave: &Wave) -> Lookup<Running> {
+        let sheet = self.basis.settings.slots_of(&wave.scope.namespace);
+        self.noted(&sheet).map(|stored| Running {
+            holders: holders(&stored, wave),
+            trouble: None,
+        })
     }
 
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {

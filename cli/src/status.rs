@@ -98,7 +98,7 @@ fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
         mut answer, edges, ..
     } = verdict::decide(&dependent, policy, world, now, false);
     for (edge, report) in edges.iter().zip(&mut answer.dependencies) {
-        if let Some(hint) = missing_right(edge, world) {
+        if let Some(hint) = missing_right(edge, &dependent.namespace, world) {
             report.message.get_or_insert_default().push_str(&hint);
         }
     }
@@ -106,11 +106,11 @@ fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
 }
 
 /// What to ask for where what sluice notes down could not be read.
-fn missing_right(edge: &JudgedEdge, world: &Installed<'_>) -> Option<String> {
+fn missing_right(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> Option<String> {
     let settings = &world.basis.settings;
     let map = match (edge.judged.reason, edge.judged.status) {
-        (Reason::NoSlot, Status::Unknown) => &settings.slots,
-        (Reason::NotFound, Status::Unknown) => &settings.memory,
+        (Reason::NoSlot, Status::Unknown) => settings.slots_of(namespace),
+        (Reason::NotFound, Status::Unknown) => settings.memory.clone(),
         _ => return None,
     };
     let home = settings.namespace.as_deref()?;

@@ -65,6 +65,15 @@ pub fn is_pending(pod: &Value) -> bool {
     pending && pod["metadata"]["deletionTimestamp"].is_null()
 }
 
+/// Whether the gate of a pod has opened, and its containers may run.
+pub fn has_started(pod: &Value) -> bool {
+    let ended = matches!(
+        pod["status"]["phase"].as_str(),
+        Some("Succeeded" | "Failed")
+    );
+    matches!(Gate::of(pod), Gate::Passed { .. }) && !ended
+}
+
 fn found(value: &Value) -> Option<&Value> {
     value.is_object().then_some(value)
 }

@@ -34,6 +34,24 @@ pub struct Holder {
     pub most: usize,
 }
 
+/// Who runs in a wave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Running {
+    /// Those whose slots are written down.
+    pub holders: Vec<Holder>,
+    /// Why no more can be, although there may be slots.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why no holder can be written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The namespace has filled its share of the ConfigMap, or all of them together have filled it.
+    Full,
+    /// The API server refuses it.
+    Refused,
+}
+
 impl Holder {
     /// Whether the same revision of the same object is one of them.
     pub fn is_among(&self, holders: &[Self]) -> bool {

@@ -23,7 +23,7 @@
 //! * annotation, edges
 //! * dependency, judged, kept
 //! * expression, gate, installer, job, jsonpath, kinds, object
-//! * comparison, keys, kstatus, lookup, quantity, selector, suggest, terms, text
+//! * comparison, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
 //! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
@@ -61,6 +61,7 @@ pub mod quantity;
 pub mod readiness;
 pub mod scope;
 pub mod selector;
+pub mod sheets;
 pub mod slots;
 mod suggest;
 pub mod terms;

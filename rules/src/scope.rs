@@ -88,6 +88,9 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
+/// As long as this, in bytes, a name may be: as long as that of an object.
+const LONGEST_NAME: usize = 253;
+
 /// Where installers write a name, and beside it a namespace: annotations or labels of `metadata`.
 const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
     (
@@ -132,10 +135,10 @@ impl Scope {
         let metadata = &object["metadata"];
         let namespace = metadata["namespace"].as_str()?;
         let scope = |name: &str, kept_in: Option<&str>| {
-            let kept_in = kept_in.filter(|it| *it != namespace).map(str::to_owned);
+            let kept_in = kept_in.filter(|it| *it != namespace).map(cut);
             (!name.is_empty()).then(|| Self {
                 namespace: namespace.to_owned(),
-                name: name.to_owned(),
+                name: cut(name),
                 kept_in,
             })
         };
@@ -173,6 +176,11 @@ impl Scope {
     fn home(&self) -> &str {
         self.kept_in.as_ref().unwrap_or(&self.namespace)
     }
+}
+
+/// No installer knows a longer name, but an annotation may be one, and scopes are kept by the thousand.
+fn cut(name: &str) -> String {
+    name[..name.floor_char_boundary(LONGEST_NAME)].to_owned()
 }
 
 /// Whether two objects are of one release; `None` where one of them says nothing of it.

@@ -75,16 +75,23 @@ impl Claim {
 
 /// The holders after the finished ones are struck out and free slots are given away in turn.
 ///
-/// `claims` are those whose turn it may be: everything else that they wait for is satisfied. `most` is the smallest cap
+/// What is `running` holds a slot whatever is written down: somebody may have struck it out by hand, or it was let through
+/// by force. `claims` are those whose turn it may be: everything else that they wait for is satisfied. `most` is the smallest cap
 /// that anybody says who waits in the wave, whether or not it is his turn; where the objects of one wave say different
 /// caps, the smallest counts, that of a holder too.
 pub fn allot(
     mut holders: Vec<Holder>,
+    running: Vec<Holder>,
     is_finished: impl Fn(&Holder) -> bool,
     mut claims: Vec<Claim>,
     most: usize,
 ) -> Vec<Holder> {
     holders.retain(|holder| !is_finished(holder));
+    for holder in running {
+        if !holder.is_among(&holders) {
+            holders.push(holder);
+        }
+    }
     claims.sort_by(|one, other| one.position.cmp(&other.position));
     let claimants = claims.into_iter().map(|claim| claim.holder);
     let claimants: Vec<Holder> = claimants.filter(|it| !it.is_among(&holders)).collect();
@@ -92,6 +99,23 @@ pub fn allot(
     let most = caps.fold(most, usize::min);
     let free = most.saturating_sub(holders.len());
     holders.extend(claimants.into_iter().take(free));
+    holders
+}
+
+/// As many of the holders of a wave as go into this many bytes. Who held a slot `before` is never left out.
+pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usize) -> Vec<Holder> {
+    let length = |it: &Holder| serde_json::to_string(it).map_or(0, |text| text.len() + 1);
+    let empty = Entry {
+        wave: wave.clone(),
+        holders: Vec::new(),
+    };
+    let mut all = serde_json::to_string(&empty).map_or(0, |text| text.len());
+    all += before.iter().map(length).sum::<usize>();
+    holders.retain(|it| {
+        let new = !it.is_among(before);
+        all += if new { length(it) } else { 0 };
+        !new || all <= bytes
+    });
     holders
 }
 

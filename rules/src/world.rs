@@ -5,7 +5,7 @@ mod only;
 pub use only::Only;
 
 use crate::dependency::Part;
-use crate::holder::{Holder, Wave};
+use crate::holder::{Running, Wave};
 use crate::judged::Judged;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
@@ -142,7 +142,7 @@ pub trait World: Objects {
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>>;
 
     /// Who holds the slots of a wave. To ask is to wish for one.
-    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>>;
+    fn slots(&self, wave: &Wave) -> Lookup<Running>;
 
     /// The pods of a namespace that have no node yet and that the selector selects. They only say why something takes so
     /// long, so their changes need to wake nobody.

@@ -7,6 +7,7 @@ mod config_map;
 pub(crate) mod health_rules;
 pub(crate) mod memory;
 pub(crate) mod plans;
+pub(crate) mod sheets;
 pub(crate) mod slots;
 mod watch;
 

@@ -9,6 +9,12 @@ another name fails on the first object it does not own instead of admitting ever
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
 {{- define "sluice.slots" -}}sluice-slots{{- end }}
 
+{{/* One ConfigMap holds 1 MiB, so there are several, and each namespace has one of them. The controller knows how many (rules::sheets). */}}
+{{- define "sluice.sheets" -}}
+{{ include "sluice.memory" . }}
+{{- range untilStep 0 4 1 }} {{ include "sluice.slots" $ }}{{ if . }}-{{ . }}{{ end }}{{ end }}
+{{- end }}
+
 {{/* The ConfigMap with what only the controller knows of a gate: addresses and CA. A policy takes it as its parameters. */}}
 {{- define "sluice.injection" -}}sluice-injection{{- end }}
 

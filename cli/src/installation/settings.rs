@@ -2,6 +2,7 @@
 
 use rules::annotation;
 use rules::kinds::Kind;
+use rules::sheets;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
 
@@ -21,8 +22,8 @@ pub(crate) struct Settings {
     pub(crate) builtin_rules: bool,
     /// The ConfigMap of what it remembers.
     pub(crate) memory: String,
-    /// The ConfigMap that says who may run where there is a cap.
-    pub(crate) slots: String,
+    /// The ConfigMaps that say who may run where there is a cap, but for their numbers.
+    slots: String,
     /// The ConfigMap of the administrator's health rules.
     health_rules: Option<String>,
 }
@@ -71,6 +72,11 @@ impl Settings {
     /// Namespace and name of the ConfigMap of the administrator's health rules, where one is named.
     pub(crate) fn health_rules(&self) -> Option<(&str, &str)> {
         Some((self.namespace.as_deref()?, self.health_rules.as_deref()?))
+    }
+
+    /// The ConfigMap that says who may run in a namespace.
+    pub(crate) fn slots_of(&self, namespace: &str) -> String {
+        sheets::names(&self.slots)[sheets::of(namespace)].clone()
     }
 
     /// The custom kinds that may belong to a wave, a group or a release.

@@ -3,7 +3,7 @@
 use super::judge::kind_of;
 use jiff::Timestamp;
 use rules::health::{self, Rules};
-use rules::holder::{Holder, Wave};
+use rules::holder::{Running, Wave};
 use rules::judged::Judged;
 use rules::keys;
 use rules::kinds::{self, Kind};
@@ -173,7 +173,7 @@ impl World for Manifest<'_> {
     }
 
     /// No manifest says who runs.
-    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
+    fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Unavailable(Unavailable::Hidden)
     }
 

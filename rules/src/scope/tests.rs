@@ -105,6 +105,16 @@ fn groups_are_ours_and_those_of_the_helm_proposal() {
 }
 
 #[test]
+fn a_name_that_no_installer_writes_is_cut() {
+    let long = format!("{}\u{fc}", "x".repeat(252));
+    let annotations =
+        json!({"meta.helm.sh/release-name": long, "meta.helm.sh/release-namespace": long});
+    let object = json!({"metadata": {"namespace": "shop", "annotations": annotations}});
+    let scope = Scope::of(&object).unwrap();
+    assert_eq!((scope.name.len(), scope.kept_in.unwrap().len()), (252, 252));
+}
+
+#[test]
 fn hooks_and_what_a_controller_made_are_in_no_wave() {
     let hook = |hook: &str, weight: Option<&str>| {
         let mut it = json!({"metadata": {"annotations": {"helm.sh/hook": hook}}});

@@ -2,6 +2,7 @@
 
 use super::edge::Judge;
 use super::revision::unknown;
+use crate::holder::{Running, Trouble};
 use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
@@ -34,20 +35,33 @@ impl Judge<'_> {
                 let message = format!("who holds the {most} slots cannot be seen from here");
                 unmet(Status::Unknown, Reason::NoSlot, message)
             }
-            Lookup::Found(holders) if claim.holder.is_among(&holders) => {
+            Lookup::Found(Running { holders, .. }) if claim.holder.is_among(&holders) => {
                 held(format!("holds one of {most} slots"))
             }
-            Lookup::Found(holders) => {
-                let names: Vec<String> = holders.iter().map(ToString::to_string).collect();
-                let (running, names) = (holders.len(), listed(&names));
-                let message = if running == 0 {
-                    format!("0 of {most} run; its turn comes in a moment")
-                } else {
-                    format!("{running} of {most} run: {names}")
-                };
-                unmet(Status::InProgress, Reason::NoSlot, message)
+            Lookup::Found(running) => {
+                unmet(Status::InProgress, Reason::NoSlot, taken(&running, most))
             }
         }
+    }
+}
+
+/// Why there is no slot.
+fn taken(Running { holders, trouble }: &Running, most: usize) -> String {
+    let running = holders.len();
+    let names: Vec<String> = holders.iter().map(ToString::to_string).collect();
+    let now = match (running, trouble) {
+        (0, None) => return format!("0 of {most} run; its turn comes in a moment"),
+        (0, Some(_)) => format!("0 of {most} run"),
+        _ => format!("{running} of {most} run: {}", listed(&names)),
+    };
+    match trouble {
+        None => now,
+        Some(Trouble::Full) => format!(
+            "{now}; sluice has no room to write down more of this namespace: let fewer run at once"
+        ),
+        Some(Trouble::Refused) => format!(
+            "{now}; the API server refuses to have more written down: the log of sluice says why"
+        ),
     }
 }
 

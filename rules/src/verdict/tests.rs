@@ -19,7 +19,7 @@ mod unread;
 mod wave;
 
 use super::*;
-use crate::holder::{Holder, Wave};
+use crate::holder::{Running, Wave};
 use crate::judged::Reason;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
@@ -147,7 +147,7 @@ impl World for Cluster {
         self.list(&kind.unwrap(), Some(namespace), &Selector::default())
     }
 
-    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
+    fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Unavailable(Unavailable::Hidden)
     }
 

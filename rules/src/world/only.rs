@@ -1,7 +1,7 @@
 //! A world of objects alone, for tests.
 
 use super::{Objects, Pending, World};
-use crate::holder::{Holder, Wave};
+use crate::holder::{Running, Wave};
 use crate::judged::Judged;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
@@ -92,8 +92,8 @@ impl<T: Objects> World for Only<T> {
         Lookup::Found(Vec::new())
     }
 
-    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
-        Lookup::Found(Vec::new())
+    fn slots(&self, _: &Wave) -> Lookup<Running> {
+        Lookup::Found(Running::default())
     }
 
     fn unscheduled(&self, _: &str, _: &Selector) -> Lookup<Vec<Value>> {

@@ -12,8 +12,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use harness::process::{Process, binary};
 use rules::judged::Reason;
-use rules::kinds;
+use rules::{kinds, sheets};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::net::TcpListener;
 use std::process::Command;
 use tempfile::{NamedTempFile, TempDir};
@@ -341,8 +342,15 @@ fn installation() -> Vec<Value> {
     rules.push(follow("events.k8s.io", "events"));
     let remembered = json!({"uid": "u", "created": 0, "completed": 60, "labels": {"app": "seed"}});
     let holder = json!({"group": "batch", "kind": "Job", "name": "first", "uid": "first", "revision": "first", "pods_of": "first", "most": 1});
-    let scope = json!({"namespace": namespace(Reason::NoSlot), "name": "r"});
-    let held = json!({"scope": scope, "weight": 0, "holders": [holder]}).to_string();
+    let capped = namespace(Reason::NoSlot);
+    let wave = format!(r#"{{"scope":{{"namespace":"{capped}","name":"r"}},"weight":0}}"#);
+    let mut held: Value = serde_json::from_str(&wave).unwrap();
+    held["holders"] = json!([holder]);
+    let hash = Sha256::digest(wave)[..16]
+        .iter()
+        .fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
+    let held = json!({"whole-since": "2026-01-01T00:00:00Z", format!("{capped}.{hash}"): held.to_string()});
+    let slots = &sheets::names("sluice-slots")[sheets::of(&capped)];
     let defined = |kind: &str, plural: &str| {
         let names = json!({"kind": kind, "plural": plural, "singular": kind.to_lowercase()});
         let version =
@@ -371,7 +379,7 @@ fn installation() -> Vec<Value> {
             "sluice-memory",
             json!({"data": {format!("job.{}.remembered", namespace(Reason::Remembered)): remembered.to_string()}}),
         ),
-        home("ConfigMap", "sluice-slots", json!({"data": {"one": held}})),
+        home("ConfigMap", slots, json!({"data": held})),
         home(
             "ConfigMap",
             "health",

@@ -42,10 +42,10 @@ fn who_holds_the_slots_is_named() {
         json!({"scope": scope, "weight": 0, "holders": [holder]}).to_string()
     };
     let slots = json!({
-        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "elsewhere", "name": "sluice-slots"},
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "elsewhere", "name": "sluice-slots-3"},
         "data": {"shop.1": entry("another", "no"), "shop.2": entry("r", "seed-1"), "shop.3": "broken"},
     });
-    let path = "/api/v1/namespaces/elsewhere/configmaps/sluice-slots";
+    let path = "/api/v1/namespaces/elsewhere/configmaps/sluice-slots-3";
     let told = told(&[waiting().as_slice(), &[(path, slots)]].concat());
     assert!(told.contains("NoSlot: 1 of 1 run: Job/seed-1\n"), "{told}");
 }
@@ -54,6 +54,6 @@ fn who_holds_the_slots_is_named() {
 fn where_the_slots_cannot_be_read_the_right_to_is_named() {
     let told = told(&waiting());
     let hint = "NoSlot: who holds the 1 slots cannot be seen from here; that takes the right to get ConfigMap \
-                sluice-slots in namespace elsewhere\n";
+                sluice-slots-3 in namespace elsewhere\n";
     assert!(told.contains(hint), "{told}");
 }

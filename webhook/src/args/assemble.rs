@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::container;
 use crate::event::Writer;
 use crate::follow::catalog::Catalog;
+use crate::follow::sheets::{Losses, Sheets};
 use crate::follow::{health_rules, memory, plans, slots};
 use crate::gate_spec;
 use crate::inject::Options;
@@ -228,11 +229,11 @@ impl Args {
         tasks.keep("catalog", catalog.run(requests));
         let stored = self.config_map(&self.memory_config_map);
         tasks.keep("memory", memory::keep(client(), stored, known()));
+        let losses = Losses::register(&mut parts.registry);
         let stored = self.config_map(&self.slots_config_map);
-        tasks.keep(
-            "slots",
-            slots::keep(client(), stored, known(), parts.clock.clone()),
-        );
+        let sheets = Sheets::new(client(), &stored, &self.service_name);
+        let keep = slots::keep(client(), sheets, known(), parts.clock.clone(), losses);
+        tasks.keep("slots", keep);
         let errors = health_rules::register(&mut parts.registry);
         if let Some(name) = self.health_rules_configmap() {
             let stored = self.config_map(name);

@@ -1,73 +1,96 @@
-//! The effect: follows the ConfigMap, looks at holders in the API server, and gives slots away.
+//! The effect: follows the ConfigMaps, looks at holders in the API server, and gives slots away.
 
 mod claims;
+mod restored;
 
 use super::catalog::resource;
-use super::config_map::{self, ConfigMapRef, Notice};
+use super::config_map::Notice;
+use super::sheets::{Losses, Sheets};
 use crate::clock::Clock;
-use crate::known::slots::{key, value};
+use crate::known::slots::{Loss, Written, key, value};
 use crate::known::{Known, View};
 use claims::claims;
 use futures::{Stream, StreamExt};
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams};
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Api, DynamicObject, ListParams};
 use kube::{Client, Error};
-use rules::holder::{Holder, Wave};
+use rules::holder::{Holder, Trouble, Wave};
 use rules::keys;
 use rules::kinds::Kind;
 use rules::lookup::Lookup;
-use rules::slots::{allot, is_done};
+use rules::sheets;
+use rules::slots::{allot, fit, is_done};
 use rules::world::Objects;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 /// Changes of this long are looked at together.
 const GATHER: Duration = Duration::from_millis(20);
-/// After a failed read or write.
+/// What has failed is tried again after this long.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// Slots are looked through this often although nothing is known to have changed: a holder may be gone with its pods.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// As long as this one wave may hold up the others.
+const LONGEST: Duration = Duration::from_secs(15);
+/// For so long after a loss nobody is given a slot: by then no replica believes any more what was written before (30 s), and a
+/// gate that was told to open has been seen to have (a few seconds).
+const QUIET: Duration = Duration::from_secs(35);
 
-/// Gives slots away for as long as the process runs; until the first is asked for, nothing is read.
-pub(crate) async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>, clock: Clock) {
-    let keeper = Keeper {
-        api: Api::namespaced(client.clone(), &stored.namespace),
+/// Gives slots away for as long as the process runs.
+pub(crate) async fn keep(
+    client: Client,
+    sheets: Sheets,
+    known: Arc<Known>,
+    clock: Clock,
+    losses: Losses,
+) {
+    let mut keeper = Keeper {
         client,
-        name: stored.name,
+        sheets,
         known,
         clock,
+        losses,
+        failed: BTreeMap::new(),
     };
-    keeper.known.slots().wanted.notified().await;
     keeper.run().await;
 }
 
 struct Keeper {
     client: Client,
-    api: Api<ConfigMap>,
-    name: String,
+    sheets: Sheets,
     known: Arc<Known>,
     clock: Clock,
+    losses: Losses,
+    /// What has failed, and when: an error of one is no affair of the others.
+    failed: BTreeMap<Work, Instant>,
+}
+
+/// What may fail on its own.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Work {
+    /// The slots of a wave.
+    Wave(Wave),
+    /// A sheet that was lost.
+    Sheet(usize),
 }
 
 impl Keeper {
-    async fn run(&self) {
-        let changes = config_map::follow(self.api.clone(), self.name.clone());
-        let mut changes = pin!(changes);
+    async fn run(&mut self) {
+        let mut changes = self.sheets.follow();
         // Waves that nobody comes back to are looked through after each reading, or the ConfigMap would grow for ever.
         let mut all = false;
         loop {
             let view = self.known.view();
-            match self.round(&view, all).await {
-                Ok(()) => all = false,
-                Err(error) => {
-                    warn!(%error, name = self.name, "Cannot read or write who may run");
-                    tokio::time::sleep(TRY_AGAIN).await;
-                }
+            for (sheet, loss) in self.known.slots().losses() {
+                self.mend(sheet, loss, &view).await;
+            }
+            for wave in self.known.slots().waves(std::mem::take(&mut all)) {
+                self.settle(wave, &view).await;
             }
             tokio::select! {
                 biased;
@@ -81,53 +104,110 @@ impl Keeper {
         }
     }
 
-    /// Takes over what the API server says, until the ConfigMap has been read anew.
-    async fn learn(&self, changes: &mut (impl Stream<Item = Notice> + Unpin)) {
+    /// Takes over what the API server says, until a sheet has been read anew or is gone.
+    async fn learn(&self, changes: &mut (impl Stream<Item = (usize, Notice)> + Unpin)) {
         let slots = self.known.slots();
-        while let Some(news) = changes.next().await {
+        while let Some((sheet, news)) = changes.next().await {
             match news {
-                Notice::Read(stored) => return slots.begin(&stored),
-                Notice::Written(stored) => slots.learn(&stored),
-                Notice::Sign => slots.heard(),
-                Notice::Absent => warn!("There is no ConfigMap for slots; the chart makes one"),
+                Notice::Read(stored) => return slots.begin(sheet, &stored),
+                Notice::Written(stored) => slots.learn(sheet, &stored),
+                Notice::Sign => slots.heard(sheet),
+                Notice::Absent => return slots.lose(sheet),
                 Notice::Refused => {}
             }
         }
     }
 
-    /// Looks at every wave in which somebody waits, or at all of them, and writes what changes; on a conflict looks again at
-    /// what the other replica has written.
-    async fn round(&self, view: &View, all: bool) -> Result<(), Error> {
+    /// Whether it may be tried, unless it has just failed.
+    fn may_try(&mut self, work: &Work) -> bool {
+        self.failed.retain(|_, when| when.elapsed() < TRY_AGAIN);
+        !self.failed.contains_key(work)
+    }
+
+    /// Makes a sheet that is gone, and writes onto one that says nothing what runs.
+    async fn mend(&mut self, sheet: usize, loss: Loss, view: &View) {
+        let work = Work::Sheet(sheet);
+        if !self.may_try(&work) {
+            return;
+        }
+        let name = self.sheets.name(sheet);
+        let mended = match loss {
+            Loss::Absent => self.sheets.create(sheet).await,
+            Loss::Broken { since, .. } if since.elapsed() < QUIET => return,
+            Loss::Broken {
+                version,
+                keys,
+                since,
+            } => {
+                let now = self.clock.now();
+                let settings = self.known.settings();
+                let Some(data) = restored::content(sheet, &keys, since, settings, view, now) else {
+                    return;
+                };
+                info!(name, "Wrote down who runs: it was not to be seen there");
+                self.sheets.patch(sheet, Some(&version), &data).await
+            }
+        };
+        match mended {
+            Ok(stored) => self.known.slots().learn(sheet, &stored),
+            Err(error) => {
+                warn!(%error, name, "Cannot make anew what says who may run");
+                self.losses.count("slots", "refused", 1);
+                self.failed.insert(work, Instant::now());
+            }
+        }
+    }
+
+    /// Writes what changes in a wave.
+    async fn settle(&mut self, wave: Wave, view: &View) {
+        let work = Work::Wave(wave.clone());
+        if !self.may_try(&work) {
+            return;
+        }
         let slots = self.known.slots();
-        loop {
-            let Some((version, waves)) = slots.waves(all) else {
-                return Ok(());
-            };
-            let mut changes = BTreeMap::new();
-            for (wave, holders) in waves {
-                if let Some(changed) = self.changed(&wave, &holders, view).await? {
-                    let value = value(&wave, &changed).map_err(Error::SerdeError)?;
-                    changes.insert(key(&wave), value);
+        let namespace = &wave.scope.namespace;
+        match tokio::time::timeout(LONGEST, self.write(&wave, view)).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => {
+                warn!(%error, namespace, weight = wave.weight, "Cannot read or write who may run");
+                if matches!(error, Error::Api(_)) {
+                    slots.note(&wave, Some(Trouble::Refused));
                 }
             }
-            if changes.is_empty() {
+            Err(_) => warn!(
+                namespace,
+                weight = wave.weight,
+                "Cannot write in time who may run"
+            ),
+        }
+        self.losses.count("slots", "refused", 1);
+        self.failed.insert(work, Instant::now());
+    }
+
+    /// On a conflict looks again at what the other replica has written.
+    async fn write(&self, wave: &Wave, view: &View) -> Result<(), Error> {
+        let (slots, sheet) = (self.known.slots(), sheets::of(&wave.scope.namespace));
+        loop {
+            let Some(written) = slots.written(wave) else {
                 return Ok(());
-            }
-            let metadata = json!({"resourceVersion": version});
-            // With a version in it, a patch is refused where another write came first.
-            let patch = Patch::Merge(json!({"metadata": metadata, "data": changes}));
+            };
+            let Some(changed) = self.changed(wave, &written, view).await? else {
+                return Ok(());
+            };
+            let value = value(wave, &changed).map_err(Error::SerdeError)?;
+            let data = BTreeMap::from([(key(wave), value)]);
             match self
-                .api
-                .patch(&self.name, &PatchParams::default(), &patch)
+                .sheets
+                .patch(sheet, Some(&written.version), &data)
                 .await
             {
                 Ok(stored) => {
-                    slots.learn(&stored);
+                    slots.learn(sheet, &stored);
                     return Ok(());
                 }
                 Err(Error::Api(status)) if status.code == 409 => {
                     debug!("Another replica has written who may run");
-                    slots.learn(&self.api.get(&self.name).await?);
+                    slots.learn(sheet, &self.sheets.get(sheet).await?);
                 }
                 Err(error) => return Err(error),
             }
@@ -138,7 +218,7 @@ impl Keeper {
     async fn changed(
         &self,
         wave: &Wave,
-        holders: &[Holder],
+        Written { holders, room, .. }: &Written,
         view: &View,
     ) -> Result<Option<Vec<Holder>>, Error> {
         let now = self.clock.now();
@@ -151,15 +231,49 @@ impl Keeper {
             }
         }
         let claims = claims(wave, holders, self.known.settings(), view, now);
+        let mut running = Vec::new();
+        for holder in claims.running {
+            if !self.is_finished(wave, &holder, view).await? {
+                running.push(holder);
+            }
+        }
         let is_finished = |holder: &Holder| holder.is_among(&finished);
-        let changed = allot(holders.to_vec(), is_finished, claims.ready, claims.most);
-        if changed == holders {
+        let allotted = allot(
+            holders.clone(),
+            running,
+            is_finished,
+            claims.ready,
+            claims.most,
+        );
+        let wanted = allotted.len();
+        let changed = fit(
+            wave,
+            holders,
+            allotted,
+            room.saturating_sub(key(wave).len()),
+        );
+        self.note(wave, wanted - changed.len());
+        if changed == *holders {
             return Ok(None);
         }
         for holder in changed.iter().filter(|it| !it.is_among(holders)) {
             info!(namespace = wave.scope.namespace, %holder, weight = wave.weight, "Slot given");
         }
         Ok(Some(changed))
+    }
+
+    /// For so many more there is no room.
+    fn note(&self, wave: &Wave, left_out: usize) {
+        let trouble = (left_out > 0).then_some(Trouble::Full);
+        if self.known.slots().note(wave, trouble) && trouble.is_some() {
+            let namespace = &wave.scope.namespace;
+            warn!(
+                namespace,
+                weight = wave.weight,
+                "No room to write down who may run"
+            );
+            self.losses.count("slots", "full", left_out);
+        }
     }
 
     /// What the API server itself says: done, or gone with all of its pods.
@@ -220,3 +334,6 @@ fn looks_finished(wave: &Wave, holder: &Holder, view: &View, now: Timestamp) -> 
         Lookup::Unavailable(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,20 +1,32 @@
 //! Who may run in each capped wave, as this replica knows it.
 //!
-//! Kept in one ConfigMap, which the chart makes and the controller patches on condition that nobody else has since:
-//! [`rules::slots`] says why that is enough. A wave that nobody waits in costs next to nothing: its holders are struck out
+//! Kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes and the controller patches on condition that nobody else has
+//! since: [`rules::slots`] says why that is enough. A wave that nobody waits in costs next to nothing: its holders are struck out
 //! when the next object asks for a slot, or when the watch begins again.
+//!
+//! Each sheet says in an entry of its own that it is whole. Without it, or where an entry cannot be read, somebody has deleted,
+//! emptied or garbled the ConfigMap: then nobody holds a slot and none is given, until it is known what runs.
 
 use super::Heard;
 use super::waiters::{Subscription, Waiters};
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
-use rules::holder::{Holder, Wave};
+use rules::holder::{Holder, Running, Trouble, Wave};
 use rules::lookup::Unavailable;
+use rules::sheets;
 use rules::slots::Entry;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+
+/// The key that says that a sheet is whole, and since when.
+pub(crate) const WHOLE: &str = "whole-since";
+/// So many bytes of a sheet are filled; a ConfigMap holds 1 MiB.
+const MOST: usize = 900_000;
+/// So many of them by one namespace: some 500 holders.
+const SHARE: usize = 128 * 1024;
 
 /// The holders of every wave, and who waits to become one.
 #[derive(Debug, Default)]
@@ -26,61 +38,155 @@ pub struct Slots {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// The ConfigMap's `resourceVersion`; `None` until it has been read.
-    version: Option<String>,
+    sheets: [Sheet; sheets::COUNT],
+    troubles: BTreeMap<Wave, Trouble>,
+}
+
+#[derive(Debug, Default)]
+struct Sheet {
     heard: Heard,
-    holders: BTreeMap<Wave, Vec<Holder>>,
+    content: Content,
+    /// Since when it has not been whole.
+    lost: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+enum Content {
+    /// Nobody has looked.
+    #[default]
+    Unread,
+    /// There is no such ConfigMap.
+    Absent,
+    /// It is not whole: its `resourceVersion` and its keys.
+    Broken(String, Vec<String>),
+    /// Its `resourceVersion`, and the holders of each wave with the length of the entry.
+    Whole(String, BTreeMap<Wave, (Vec<Holder>, usize)>),
+}
+
+/// What is written down of a wave.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The version that this is.
+    pub(crate) version: String,
+    /// Who runs in it.
+    pub(crate) holders: Vec<Holder>,
+    /// So many bytes its entry may have.
+    pub(crate) room: usize,
+}
+
+/// What is wrong with a sheet.
+#[derive(Debug)]
+pub(crate) enum Loss {
+    /// There is no such ConfigMap.
+    Absent,
+    /// It says nothing that can be believed.
+    Broken {
+        /// Its `resourceVersion`.
+        version: String,
+        /// What it holds.
+        keys: Vec<String>,
+        /// Since when this is known here.
+        since: Instant,
+    },
 }
 
 impl Slots {
-    /// The holders of a wave, and until when they are believed if nothing more is heard; `waiter` is woken when they change,
-    /// and a slot is looked for.
+    /// Who runs in a wave, and until when that is believed if nothing more is heard; `waiter` is woken when it changes, and a
+    /// slot is looked for.
     pub(crate) fn ask(
         &self,
         wave: &Wave,
         waiter: &Arc<Notify>,
-    ) -> (Result<(Vec<Holder>, Instant), Unavailable>, Subscription) {
+    ) -> (Result<(Running, Instant), Unavailable>, Subscription) {
         let subscription = self.waiters.subscribe(wave.clone(), (), waiter);
         self.wanted.notify_one();
-        (self.lock().holders(wave), subscription)
+        (self.lock().running(wave), subscription)
     }
 
-    /// The API server gave a sign of the ConfigMap.
-    pub(crate) fn heard(&self) {
-        if self.lock().heard.note() {
+    /// The API server gave a sign of a sheet.
+    pub(crate) fn heard(&self, sheet: usize) {
+        if self.lock().sheets[sheet].heard.note() {
             self.waiters.wake_all();
         }
     }
 
-    /// Begins to follow the ConfigMap, whatever was known before.
-    pub(crate) fn begin(&self, stored: &ConfigMap) {
-        self.lock().take_over(stored, &self.waiters);
+    /// Begins to follow a sheet, whatever was known before.
+    pub(crate) fn begin(&self, sheet: usize, stored: &ConfigMap) {
+        self.lock()
+            .take_over(sheet, Content::of(stored), &self.waiters);
     }
 
-    /// Takes over what the ConfigMap holds, unless something newer is known: the watch tells of a write later than the
-    /// answer to it does, and of those before it too.
-    pub(crate) fn learn(&self, stored: &ConfigMap) {
+    /// Takes over what a sheet holds, unless something newer is known: the watch tells of a write later than the answer to it
+    /// does, and of those before it too.
+    pub(crate) fn learn(&self, sheet: usize, stored: &ConfigMap) {
         let mut known = self.lock();
-        if !is_older(
-            stored.metadata.resource_version.as_deref(),
-            known.version.as_deref(),
-        ) {
-            known.take_over(stored, &self.waiters);
+        let version = stored.metadata.resource_version.as_deref();
+        if !is_older(version, known.sheets[sheet].content.version()) {
+            known.take_over(sheet, Content::of(stored), &self.waiters);
         }
     }
 
-    /// The waves with their holders, and the version that this is: those that somebody waits in, or all of them.
-    pub(crate) fn waves(&self, all: bool) -> Option<(String, BTreeMap<Wave, Vec<Holder>>)> {
+    /// There is no such sheet.
+    pub(crate) fn lose(&self, sheet: usize) {
+        self.lock().take_over(sheet, Content::Absent, &self.waiters);
+    }
+
+    /// The sheets that are lost.
+    pub(crate) fn losses(&self) -> Vec<(usize, Loss)> {
         let known = self.lock();
-        let mut waves = BTreeMap::new();
+        let sheets = known.sheets.iter().enumerate();
+        let losses = sheets.filter_map(|(number, sheet)| Some((number, sheet.loss()?)));
+        losses.collect()
+    }
+
+    /// The waves that somebody waits in, or all of them.
+    pub(crate) fn waves(&self, all: bool) -> Vec<Wave> {
+        let mut known = self.lock();
+        let mut waves = self.waiters.interests();
+        known.troubles.retain(|wave, _| waves.contains(wave));
         if all {
-            waves.clone_from(&known.holders);
+            let sheets = known.sheets.iter().filter_map(|it| it.content.waves());
+            waves.extend(sheets.flat_map(BTreeMap::keys).cloned());
         }
-        for wave in self.waiters.interests() {
-            let holders = known.holders.get(&wave).cloned().unwrap_or_default();
-            waves.insert(wave, holders);
+        waves.sort();
+        waves.dedup();
+        waves
+    }
+
+    /// What is written down of a wave; `None` where nobody can say.
+    pub(crate) fn written(&self, wave: &Wave) -> Option<Written> {
+        let known = self.lock();
+        let content = &known.sheet(wave).content;
+        let (version, waves) = (content.version()?.to_owned(), content.waves()?);
+        let holders = waves.get(wave).map(|(holders, _)| holders.clone());
+        let others = waves.iter().filter(|(it, _)| *it != wave);
+        let length = |(it, (_, length)): (&Wave, &(Vec<Holder>, usize))| {
+            let ours = it.scope.namespace == wave.scope.namespace;
+            (*length, if ours { *length } else { 0 })
+        };
+        let (all, ours) = others
+            .map(length)
+            .fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        Some(Written {
+            version,
+            holders: holders.unwrap_or_default(),
+            room: MOST.saturating_sub(all).min(SHARE.saturating_sub(ours)),
+        })
+    }
+
+    /// Notes why no more can be written down of a wave, or that it can. Returns whether that is news, of which those hear who
+    /// wait in it.
+    pub(crate) fn note(&self, wave: &Wave, trouble: Option<Trouble>) -> bool {
+        let mut known = self.lock();
+        let before = match trouble {
+            Some(trouble) => known.troubles.insert(wave.clone(), trouble),
+            None => known.troubles.remove(wave),
+        };
+        let news = before != trouble;
+        if news {
+            self.waiters.wake(wave, |()| true);
         }
-        Some((known.version.clone()?, waves))
+        news
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -90,33 +196,96 @@ impl Slots {
 }
 
 impl Table {
-    /// The holders of a wave, and until when that is believed.
-    fn holders(&self, wave: &Wave) -> Result<(Vec<Holder>, Instant), Unavailable> {
-        if self.version.is_none() {
-            return Err(Unavailable::Syncing);
-        }
-        let until = self.heard.believed_until().ok_or(Unavailable::Stale)?;
-        Ok((self.holders.get(wave).cloned().unwrap_or_default(), until))
+    fn sheet(&self, wave: &Wave) -> &Sheet {
+        &self.sheets[sheets::of(&wave.scope.namespace)]
+    }
+
+    /// Who runs in a wave, and until when that is believed.
+    fn running(&self, wave: &Wave) -> Result<(Running, Instant), Unavailable> {
+        let sheet = self.sheet(wave);
+        let waves = sheet.content.waves().ok_or(Unavailable::Syncing)?;
+        let until = sheet.heard.believed_until().ok_or(Unavailable::Stale)?;
+        let holders = waves.get(wave).map(|(holders, _)| holders.clone());
+        let running = Running {
+            holders: holders.unwrap_or_default(),
+            trouble: self.troubles.get(wave).copied(),
+        };
+        Ok((running, until))
     }
 
     /// Wakes those whom it concerns.
-    fn take_over(&mut self, stored: &ConfigMap, waiters: &Waiters<Wave>) {
-        let entries = stored.data.iter().flatten();
-        let read = |(_, text): (&String, &String)| serde_json::from_str::<Entry>(text).ok();
-        let waves: BTreeMap<_, _> = entries
-            .filter_map(read)
-            .map(|entry| (entry.wave, entry.holders))
-            .collect();
+    fn take_over(&mut self, sheet: usize, content: Content, waiters: &Waiters<Wave>) {
+        let Sheet {
+            heard,
+            content: before,
+            lost,
+        } = &mut self.sheets[sheet];
         // Those who were told that nobody can say have to ask again, whatever it says now.
-        let unknown = self.heard.note() || self.version.is_none();
-        self.version.clone_from(&stored.metadata.resource_version);
-        let before = std::mem::replace(&mut self.holders, waves);
+        let stale = heard.note();
+        *lost = content
+            .waves()
+            .is_none()
+            .then(|| lost.unwrap_or_else(Instant::now));
+        let before = std::mem::replace(before, content);
+        let (before, after) = (before.waves(), self.sheets[sheet].content.waves());
+        let unknown = stale || before.is_none() || after.is_none();
         for wave in waiters.interests() {
-            if unknown || before.get(&wave) != self.holders.get(&wave) {
+            let ours = sheets::of(&wave.scope.namespace) == sheet;
+            let changed = || before.map(|it| it.get(&wave)) != after.map(|it| it.get(&wave));
+            if ours && (unknown || changed()) {
                 waiters.wake(&wave, |()| true);
             }
         }
     }
+}
+
+impl Sheet {
+    fn loss(&self) -> Option<Loss> {
+        match &self.content {
+            Content::Unread | Content::Whole(..) => None,
+            Content::Absent => Some(Loss::Absent),
+            Content::Broken(version, keys) => Some(Loss::Broken {
+                version: version.clone(),
+                keys: keys.clone(),
+                since: self.lost?,
+            }),
+        }
+    }
+}
+
+impl Content {
+    fn of(stored: &ConfigMap) -> Self {
+        let version = stored.metadata.resource_version.clone().unwrap_or_default();
+        let data = || stored.data.iter().flatten();
+        let since = data().find(|(key, _)| *key == WHOLE);
+        let is_marked = since.is_some_and(|(_, since)| since.parse::<Timestamp>().is_ok());
+        let entries = data().filter(|(key, _)| *key != WHOLE);
+        let waves: Option<BTreeMap<_, _>> = entries.map(|(key, text)| read(key, text)).collect();
+        match waves.filter(|_| is_marked) {
+            Some(waves) => Self::Whole(version, waves),
+            None => Self::Broken(version, data().map(|(key, _)| key.clone()).collect()),
+        }
+    }
+
+    fn version(&self) -> Option<&str> {
+        match self {
+            Self::Unread | Self::Absent => None,
+            Self::Broken(version, _) | Self::Whole(version, _) => Some(version),
+        }
+    }
+
+    fn waves(&self) -> Option<&BTreeMap<Wave, (Vec<Holder>, usize)>> {
+        match self {
+            Self::Whole(_, waves) => Some(waves),
+            Self::Unread | Self::Absent | Self::Broken(..) => None,
+        }
+    }
+}
+
+/// An entry with its length, if it is what stands under that key.
+fn read(of: &str, text: &str) -> Option<(Wave, (Vec<Holder>, usize))> {
+    let Entry { wave, holders } = serde_json::from_str(text).ok()?;
+    (key(&wave) == of).then_some((wave, (holders, of.len() + text.len())))
 }
 
 /// Whether one `resourceVersion` is from before another: decimal numbers that grow (KEP-5504). Of anything else nobody
@@ -151,70 +320,4 @@ pub(crate) fn value(wave: &Wave, holders: &[Holder]) -> serde_json::Result<Optio
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use futures::FutureExt;
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-    use rules::scope::Scope;
-
-    fn wave() -> Wave {
-        let scope = Scope {
-            namespace: "shop".to_owned(),
-            name: "r".to_owned(),
-            kept_in: None,
-        };
-        Wave { scope, weight: 0 }
-    }
-
-    fn holder(name: &str) -> Holder {
-        Holder {
-            group: "batch".to_owned(),
-            kind: "Job".to_owned(),
-            name: name.to_owned(),
-            uid: name.to_owned(),
-            revision: name.to_owned(),
-            pods_of: name.to_owned(),
-            most: 2,
-        }
-    }
-
-    fn stored(version: &str, holders: &[Holder]) -> ConfigMap {
-        let value = value(&wave(), holders)
-            .unwrap()
-            .map(|text| (key(&wave()), text));
-        ConfigMap {
-            metadata: ObjectMeta {
-                resource_version: Some(version.to_owned()),
-                ..ObjectMeta::default()
-            },
-            data: Some(value.into_iter().collect()),
-            ..ConfigMap::default()
-        }
-    }
-
-    #[test]
-    fn what_the_watch_tells_late_changes_nothing() {
-        let (slots, notify) = (Slots::default(), Arc::new(Notify::new()));
-        let (_, _subscription) = slots.ask(&wave(), &notify);
-        let ask = || slots.ask(&wave(), &notify).0.ok().map(|it| it.0);
-        let woken = || notify.notified().now_or_never().is_some();
-        assert_eq!(ask(), None);
-        let (one, both) = ([holder("a")], [holder("a"), holder("b")]);
-        slots.begin(&stored("99", &one));
-        assert!(woken());
-        slots.learn(&stored("101", &both));
-        assert_eq!(ask(), Some(both.to_vec()));
-        assert!(woken());
-        slots.learn(&stored("100", &one));
-        assert_eq!(ask(), Some(both.to_vec()));
-        assert!(!woken());
-        let other = Slots::default();
-        other.begin(&stored("1", &one));
-        let waves = |all| other.waves(all).map(|(_, waves)| waves.len());
-        assert_eq!((waves(false), waves(true)), (Some(0), Some(1)));
-        // What is followed anew may be an etcd that was restored.
-        slots.begin(&stored("7", &one));
-        assert_eq!(ask(), Some(one.to_vec()));
-        assert!(woken());
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use super::waiters::Subscription;
 use super::{Known, Named};
 use jiff::Timestamp;
 use rules::dependency::Part;
-use rules::holder::{Holder, Wave};
+use rules::holder::{Running, Wave};
 use rules::judged::Judged;
 use rules::kept;
 use rules::kinds::{self, Kind};
@@ -90,10 +90,10 @@ impl View {
         self.object_of(&store, namespace, name)
     }
 
-    /// The gated pods of a namespace.
-    pub fn gated_pods(&self, namespace: &str) -> Lookup<Vec<Value>> {
+    /// The gated pods of a namespace, or of all.
+    pub fn gated_pods(&self, namespace: Option<&str>) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.known.gated());
-        self.list_of(&store, Some(namespace), &Selector::default())
+        self.list_of(&store, namespace, &Selector::default())
     }
 
     /// The plans of every namespace.
@@ -275,13 +275,13 @@ impl World for View {
         Pending::of(&self.list(&secrets, Some(namespace), &records))
     }
 
-    fn slots(&self, wave: &Wave) -> Lookup<Vec<Holder>> {
-        let (holders, subscription) = self.known.slots().ask(wave, &self.notify);
+    fn slots(&self, wave: &Wave) -> Lookup<Running> {
+        let (running, subscription) = self.known.slots().ask(wave, &self.notify);
         self.hold(subscription);
-        match holders {
-            Ok((holders, until)) => {
+        match running {
+            Ok((running, until)) => {
                 self.believe(until);
-                Lookup::Found(holders)
+                Lookup::Found(running)
             }
             Err(why) => Lookup::Unavailable(why),
         }

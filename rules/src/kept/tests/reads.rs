@@ -6,7 +6,7 @@ use crate::advice::{self, Advice, Seen, Served, Target, Windows, Workload};
 use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::gate::{self, Gate};
-use crate::holder::{Holder, Wave};
+use crate::holder::{Running, Wave};
 use crate::judged::Judged;
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::{self, CompletedJob};
@@ -96,8 +96,8 @@ impl World for Cluster<'_> {
         Pending::NotFollowed
     }
 
-    fn slots(&self, _: &Wave) -> Lookup<Vec<Holder>> {
-        Lookup::Found(Vec::new())
+    fn slots(&self, _: &Wave) -> Lookup<Running> {
+        Lookup::Found(Running::default())
     }
 
     fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {

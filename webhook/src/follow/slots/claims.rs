@@ -7,8 +7,10 @@ use rules::dependent::Dependent;
 use rules::gate::{self, Gate};
 use rules::holder::{Holder, Wave};
 use rules::lookup::Lookup;
-use rules::slots::Claim;
+use rules::object::controller_of;
+use rules::slots::{Claim, is_done};
 use rules::verdict;
+use rules::world::Objects;
 use serde_json::Value;
 
 /// Who waits in a wave.
@@ -17,6 +19,31 @@ pub(super) struct Claims {
     pub(super) ready: Vec<Claim>,
     /// The smallest cap that anybody says whose gate has not opened yet.
     pub(super) most: usize,
+    /// Jobs that run although no slot of theirs is written down.
+    pub(super) running: Vec<Holder>,
+}
+
+/// A pod runs, and what it belongs to cannot be told.
+pub(super) struct Unclear;
+
+/// What a pod would claim that runs, where it needs a slot for that: its object is not done.
+pub(super) fn running(
+    pod: &Value,
+    settings: &Settings,
+    view: &View,
+    now: Timestamp,
+) -> Result<Option<Claim>, Unclear> {
+    if !gate::has_started(pod) {
+        return Ok(None);
+    }
+    let Lookup::Found(dependent) = Dependent::resolve(pod, &settings.workloads, view) else {
+        return Err(Unclear);
+    };
+    Ok(Claim::of(&dependent).filter(|Claim { wave, holder, .. }| {
+        let namespace = Some(&*wave.scope.namespace);
+        let object = view.object(&holder.object_kind(), namespace, &holder.name);
+        !matches!(object, Lookup::Found(object) if is_done(holder, &object, view, now))
+    }))
 }
 
 /// Who waits in a wave beside its holders.
@@ -30,8 +57,9 @@ pub(super) fn claims(
     let mut claims = Claims {
         ready: Vec::new(),
         most: usize::MAX,
+        running: Vec::new(),
     };
-    let Lookup::Found(pods) = view.gated_pods(&wave.scope.namespace) else {
+    let Lookup::Found(pods) = view.gated_pods(Some(&wave.scope.namespace)) else {
         return claims;
     };
     for pod in pods.iter().filter(|pod| gate::is_pending(pod)) {
@@ -50,7 +78,24 @@ pub(super) fn claims(
             claims.ready.push(claim);
         }
     }
+    // Only a Job never goes back to work once it is done; anything else may have given its slot back in order.
+    for pod in pods.iter().filter(|pod| is_of_a_job(pod)) {
+        if let Ok(Some(Claim {
+            wave: of, holder, ..
+        })) = running(pod, settings, view, now)
+            && of == *wave
+            && holder.kind == "Job"
+            && !holder.is_among(holders)
+            && !holder.is_among(&claims.running)
+        {
+            claims.running.push(holder);
+        }
+    }
     claims
+}
+
+fn is_of_a_job(pod: &Value) -> bool {
+    controller_of(pod).is_some_and(|owner| owner["kind"] == "Job")
 }
 
 /// Whether the gate of a pod runs: a pod that has no node yet could hold a slot for ever.

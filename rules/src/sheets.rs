@@ -1,0 +1,42 @@
+//! What sluice writes down stands on several ConfigMaps, its sheets, since one holds no more than 1 MiB: each namespace has one of
+//! them, which every replica, and whoever judges as it does, works out alike.
+
+/// How many there are.
+pub const COUNT: usize = 4;
+
+/// Their names: what the administrator calls them, and a number behind all but the first.
+pub fn names(base: &str) -> [String; COUNT] {
+    std::array::from_fn(|number| match number {
+        0 => base.to_owned(),
+        more => format!("{base}-{more}"),
+    })
+}
+
+/// On which of them a namespace stands.
+pub fn of(namespace: &str) -> usize {
+    // FNV-1a: which hash it is matters little, that it never changes does.
+    let hash = namespace.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    (hash >> 16) as usize % COUNT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_stays_on_its_sheet_and_the_sheets_fill_alike() {
+        assert_eq!(
+            names("sluice-slots")[..2],
+            ["sluice-slots", "sluice-slots-1"]
+        );
+        assert_eq!(["shop", "default", "a"].map(of), [3, 3, 0]);
+        let mut filled = [0; COUNT];
+        (0..1_000).for_each(|number| filled[of(&format!("team-{number}"))] += 1);
+        assert!(
+            filled.iter().all(|it| (150..350).contains(it)),
+            "{filled:?}"
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! A keeper beside an API server that somebody spoils the ConfigMaps of.
+
+use super::super::config_map::ConfigMapRef;
+use super::super::sheets::fake::ApiServer;
+use super::*;
+use crate::known::Settings;
+use crate::known::slots::WHOLE;
+use rules::scope::{Scope, outspoken, workloads};
+use rules::world::World;
+use serde_json::json;
+
+const MAPS: &str = "/api/v1/namespaces/sluice-system/configmaps";
+
+struct Cluster {
+    server: Arc<ApiServer>,
+    known: Arc<Known>,
+    pods: Vec<Value>,
+    jobs: Vec<Value>,
+    /// Keeps waiting in their waves.
+    view: View,
+}
+
+/// The path of the sheet of a namespace.
+fn sheet(namespace: &str) -> String {
+    let names = sheets::names("sluice-slots");
+    format!("{MAPS}/{}", names[sheets::of(namespace)])
+}
+
+fn wave(namespace: &str) -> Wave {
+    let scope = Scope {
+        namespace: namespace.to_owned(),
+        name: "r".to_owned(),
+        kept_in: None,
+    };
+    Wave { scope, weight: 0 }
+}
+
+impl Cluster {
+    /// With empty sheets as the chart makes them, and a keeper.
+    fn new() -> Self {
+        let server = Arc::new(ApiServer::default());
+        for name in sheets::names("sluice-slots") {
+            let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+            server.lock().put(&format!("{MAPS}/{name}"), map);
+        }
+        let labels = json!({"app.kubernetes.io/managed-by": "Helm"});
+        let annotations = json!({"meta.helm.sh/release-name": "sluice", "other": "no"});
+        let service =
+            json!({"metadata": {"name": "sluice", "labels": labels, "annotations": annotations}});
+        let path = "/api/v1/namespaces/sluice-system/services/sluice";
+        server.lock().put(path, service);
+        let (known, _) = Known::new(Settings::of_the_chart());
+        let stored = ConfigMapRef {
+            namespace: "sluice-system".to_owned(),
+            name: "sluice-slots".to_owned(),
+        };
+        let sheets = Sheets::new(server.client(), &stored, "sluice");
+        let clock = Clock::new(|| Timestamp::UNIX_EPOCH);
+        let keep = keep(
+            server.client(),
+            sheets,
+            Arc::clone(&known),
+            clock,
+            Losses::default(),
+        );
+        tokio::spawn(keep);
+        Self {
+            server,
+            view: known.view(),
+            known,
+            pods: Vec::new(),
+            jobs: Vec::new(),
+        }
+    }
+
+    /// A Job with a cap of one whose gate waits.
+    fn job(&mut self, namespace: &str, name: &str) {
+        let annotations = json!({"sluice.dev/scope": "r", "sluice.dev/parallelism": "1"});
+        let metadata =
+            json!({"namespace": namespace, "name": name, "uid": name, "annotations": annotations});
+        let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata});
+        let path = format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");
+        self.server.lock().put(&path, job.clone());
+        self.jobs.push(job);
+        let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": name, "controller": true});
+        self.pods.push(json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"namespace": namespace, "name": name, "uid": format!("pod-{name}"), "ownerReferences": [owner]},
+            "status": {"phase": "Pending", "initContainerStatuses": [
+                {"name": "sluice-gate", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}},
+            ]},
+        }));
+        let _ = self.view.slots(&wave(namespace));
+    }
+
+    /// The gate of a Job's pod opens.
+    fn start(&mut self, name: &str) {
+        let pod = self
+            .pods
+            .iter_mut()
+            .find(|it| it["metadata"]["name"] == name);
+        let status = &mut pod.unwrap()["status"];
+        status["phase"] = json!("Running");
+        status["initContainerStatuses"][0]["state"] = json!({"terminated": {"exitCode": 0}});
+    }
+
+    /// So many seconds pass, in which everything that is known is heard of; `each` looks on.
+    async fn pass(&self, seconds: u32, each: impl Fn(&[String])) {
+        for _ in 0..seconds {
+            for kind in workloads().chain(outspoken()) {
+                let of_kind = |job: &&Value| job["kind"] == kind.word();
+                self.known
+                    .want(&kind)
+                    .replace(self.jobs.iter().filter(of_kind));
+            }
+            self.known.plans().replace::<&Value>(&[]);
+            self.known.gated().replace(&self.pods);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            each(&self.holders("shop"));
+        }
+    }
+
+    /// Who is told to be running.
+    fn holders(&self, namespace: &str) -> Vec<String> {
+        match self.view.slots(&wave(namespace)) {
+            Lookup::Found(running) => running.holders.into_iter().map(|it| it.name).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_loss_of_a_config_map_breaks_a_cap() {
+    let mut cluster = Cluster::new();
+    cluster.job("shop", "one");
+    cluster.pass(60, |_| {}).await;
+    assert_eq!(cluster.holders("shop"), ["one"]);
+    cluster.start("one");
+    cluster.job("shop", "two");
+    let never_two =
+        |holders: &[String]| assert!(holders.iter().all(|it| it == "one"), "{holders:?}");
+    for spoil in ["emptied", "garbled", "deleted", "unmarked", "struck out"] {
+        cluster.pass(80, never_two).await;
+        assert_eq!(cluster.holders("shop"), ["one"], "before it is {spoil}");
+        let mut server = cluster.server.lock();
+        let mut map = server.objects.remove(&sheet("shop")).unwrap();
+        let data = map["data"].as_object_mut().unwrap();
+        match spoil {
+            "emptied" => data.clear(),
+            "garbled" => data.values_mut().for_each(|it| *it = json!("{")),
+            "unmarked" => drop(data.remove(WHOLE)),
+            "struck out" => data.retain(|key, _| key == WHOLE),
+            _ => {}
+        }
+        if spoil != "deleted" {
+            server.put(&sheet("shop"), map);
+        }
+    }
+    cluster.pass(100, never_two).await;
+    assert_eq!(cluster.holders("shop"), ["one"]);
+    let made = cluster.server.lock().objects[&sheet("shop")].clone();
+    let metadata = &made["metadata"];
+    assert_eq!(metadata["labels"]["app.kubernetes.io/managed-by"], "Helm");
+    assert_eq!(
+        metadata["annotations"],
+        json!({"meta.helm.sh/release-name": "sluice"})
+    );
+    let done = json!([{"type": "Complete", "status": "True"}]);
+    cluster.jobs[0]["status"] = json!({"conditions": done});
+    let path = "/apis/batch/v1/namespaces/shop/jobs/one";
+    let done = cluster.jobs[0].clone();
+    cluster.server.lock().put(path, done);
+    cluster.pass(10, |_| {}).await;
+    assert_eq!(cluster.holders("shop"), ["two"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_of_one_wave_holds_up_no_other() {
+    let mut cluster = Cluster::new();
+    let beside = (0..).map(|it| format!("team-{it}"));
+    let other = beside
+        .into_iter()
+        .find(|it| sheets::of(it) == sheets::of("shop"));
+    let other = other.unwrap();
+    cluster.pass(60, |_| {}).await;
+    cluster.server.lock().refused = Some("spoilt");
+    cluster.job("shop", "spoilt");
+    cluster.job(&other, "good");
+    cluster.pass(20, |_| {}).await;
+    assert_eq!(cluster.holders(&other), ["good"]);
+    let Lookup::Found(running) = cluster.view.slots(&wave("shop")) else {
+        panic!("not read")
+    };
+    assert_eq!(running.trouble, Some(Trouble::Refused));
+    let refusals = cluster.server.lock().refusals;
+    assert!((2..=11).contains(&refusals), "{refusals} in 20 s");
+    cluster.server.lock().refused = None;
+    cluster.pass(10, |_| {}).await;
+    assert_eq!(cluster.holders("shop"), ["spoilt"]);
+}
