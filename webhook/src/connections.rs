@@ -43,9 +43,9 @@ pub(crate) struct Place {
     number: u64,
 }
 
-/// Later ones are kept longer; of the same standing, the one that has had it for longest goes first.
+/// Later ones are kept longer; of the same merit, the one that has had it for longest goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
+enum Merit {
     /// No valid request has come yet.
     Unproven,
     /// A valid request was answered.
@@ -54,8 +54,8 @@ enum Standing {
     Answering,
 }
 
-/// The standing, and at which turn it was reached: no two are alike.
-type Rank = (Standing, u64);
+/// The merit, and at which turn it was reached: no two are alike.
+type Rank = (Merit, u64);
 
 #[derive(Debug, Default)]
 struct Places {
@@ -77,7 +77,7 @@ struct Held {
 /// cut for another one.
 pub(crate) fn valid(extensions: &Extensions) {
     if let Some(place) = extensions.get::<Place>() {
-        place.stands(Standing::Answering);
+        place.stands(Merit::Answering);
     }
 }
 
@@ -96,8 +96,8 @@ impl Connections {
         let mut places = self.lock();
         if let Some((first, lost)) = self.in_the_way(&places, client) {
             match first {
-                ((Standing::Answering, _), _) if lost == Lost::Crowded => return Err(lost),
-                ((Standing::Answering, _), _) => return Err(Lost::Full),
+                ((Merit::Answering, _), _) if lost == Lost::Crowded => return Err(lost),
+                ((Merit::Answering, _), _) => return Err(Lost::Full),
                 (_, number) => places.cut(number, lost),
             }
         }
@@ -154,36 +154,36 @@ impl Drop for Connection {
 impl Place {
     /// The request is answered, whatever it was.
     pub(crate) fn answered(&self) {
-        self.stands(Standing::Idle);
+        self.stands(Merit::Idle);
     }
 
-    fn stands(&self, standing: Standing) {
+    fn stands(&self, merit: Merit) {
         let mut places = self.connections.lock();
         let Some(held) = places.held.get(&self.number) else {
             return; // it has lost its place
         };
         let (client, (before, _)) = (held.client, held.rank);
         // An answer to what was not valid proves nothing.
-        if standing == Standing::Idle && before != Standing::Answering {
+        if merit == Merit::Idle && before != Merit::Answering {
             return;
         }
         places.unrank(self.number);
-        places.rank(self.number, client, standing);
+        places.rank(self.number, client, merit);
     }
 }
 
 impl Places {
     fn add(&mut self, client: IpAddr, cut: oneshot::Sender<Lost>) -> u64 {
         self.turn += 1;
-        let (number, rank) = (self.turn, (Standing::Unproven, self.turn));
+        let (number, rank) = (self.turn, (Merit::Unproven, self.turn));
         self.held.insert(number, Held { client, rank, cut });
-        self.rank(number, client, Standing::Unproven);
+        self.rank(number, client, Merit::Unproven);
         number
     }
 
-    fn rank(&mut self, number: u64, client: IpAddr, standing: Standing) {
+    fn rank(&mut self, number: u64, client: IpAddr, merit: Merit) {
         self.turn += 1;
-        let rank = (standing, self.turn);
+        let rank = (merit, self.turn);
         self.ranks.insert(rank, number);
         self.clients.entry(client).or_default().insert(rank, number);
         if let Some(held) = self.held.get_mut(&number) {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn answering(connection: &Connection) {
-        connection.place().stands(Standing::Answering);
+        connection.place().stands(Merit::Answering);
     }
 
     fn answered(connection: &Connection) {

@@ -1,12 +1,23 @@
-//! Assembly: the TLS provider, the arguments, an exit code.
+//! Assembly: the TLS provider, the arguments, the threads, an exit code.
 
 use clap::Parser;
+use std::io;
+use tokio::runtime::{Builder, Runtime};
 use webhook::Args;
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .map_err(|_| anyhow::anyhow!("a TLS provider is installed already"))?;
-    Args::parse().run().await
+    let args = Args::parse();
+    // Nothing that is judged for gates can hold up admission, which has threads of its own.
+    let (admission, rest) = (runtime("admission", Some(2))?, runtime("rest", None)?);
+    rest.block_on(args.run(admission.handle().clone()))
+}
+
+/// So many threads, or one for each processor.
+fn runtime(name: &str, threads: Option<usize>) -> io::Result<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    threads.map(|threads| builder.worker_threads(threads));
+    builder.thread_name(name).enable_all().build()
 }

@@ -5,6 +5,7 @@ use futures::future::{BoxFuture, pending};
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tracing::{Instrument, error, info_span};
@@ -27,6 +28,8 @@ pub(crate) struct Tasks {
 struct Task {
     name: String,
     lasts: Lasts,
+    /// Whose threads it runs on, where they are not those of whoever waits for its end.
+    on: Option<Handle>,
     work: BoxFuture<'static, ()>,
 }
 
@@ -65,7 +68,18 @@ impl Spawner {
         name: impl Into<String>,
         work: impl Future<Output = ()> + Send + 'static,
     ) {
-        self.start(name.into(), Lasts::Always, work.boxed());
+        self.start(name.into(), Lasts::Always, None, work.boxed());
+    }
+
+    /// The same on threads of its own.
+    pub(crate) fn keep_on(
+        &self,
+        runtime: &Handle,
+        name: impl Into<String>,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let on = Some(runtime.clone());
+        self.start(name.into(), Lasts::Always, on, work.boxed());
     }
 
     /// Starts work that may come to an end.
@@ -74,12 +88,18 @@ impl Spawner {
         name: impl Into<String>,
         work: impl Future<Output = ()> + Send + 'static,
     ) {
-        self.start(name.into(), Lasts::WhileNeeded, work.boxed());
+        self.start(name.into(), Lasts::WhileNeeded, None, work.boxed());
     }
 
-    fn start(&self, name: String, lasts: Lasts, work: BoxFuture<'static, ()>) {
+    fn start(&self, name: String, lasts: Lasts, on: Option<Handle>, work: BoxFuture<'static, ()>) {
+        let task = Task {
+            name,
+            lasts,
+            on,
+            work,
+        };
         // Without a receiver the process is ending, and begins nothing new.
-        let _ = self.0.send(Task { name, lasts, work });
+        let _ = self.0.send(task);
     }
 }
 
@@ -140,7 +160,12 @@ impl Tasks {
         #[cfg(test)]
         let task = self.plant(task);
         let span = info_span!("task", name = task.name);
-        let id = self.running.spawn(task.work.instrument(span)).id();
+        let work = task.work.instrument(span);
+        let id = match task.on {
+            Some(runtime) => self.running.spawn_on(work, &runtime),
+            None => self.running.spawn(work),
+        }
+        .id();
         self.names.insert(id, (task.name, task.lasts));
     }
 

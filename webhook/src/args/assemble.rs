@@ -28,6 +28,7 @@ use certs::{Lifetimes, Resolver};
 use kube::Client;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tracing::info;
 
@@ -48,17 +49,19 @@ struct Parts {
     resolver: Arc<Resolver>,
     tasks: Spawner,
     clock: Clock,
+    /// The threads of admission.
+    admission: Handle,
     /// The bytes that the container is granted.
     memory: Option<u64>,
 }
 
 impl Args {
-    /// Runs until a signal has been answered and the last request is done.
+    /// Runs until a signal has been answered and the last request is done; admission on threads of its own.
     ///
     /// # Errors
     ///
     /// The process cannot start, or a task of it has ended that had to last.
-    pub async fn run(self) -> Result<()> {
+    pub async fn run(self, admission: Handle) -> Result<()> {
         telemetry::init(&self.log_level, self.log_format)?;
         info!(config = ?self, "Starting");
         let mut registry = Registry::with_prefix("sluice");
@@ -81,6 +84,7 @@ impl Args {
             resolver: Resolver::new(),
             tasks,
             clock,
+            admission,
             memory: container::memory_limit(),
         };
         let process = self.assemble(parts, background)?;
@@ -110,9 +114,11 @@ impl Args {
             readiness,
             shutdown,
             registry,
+            admission: own,
             memory,
             ..
         } = parts;
+        let shared = Handle::current();
         info!(?memory, "Granted");
         let fitting = |limits: ServerLimits, part| match memory {
             Some(memory) => limits.within(memory / part),
@@ -126,7 +132,7 @@ impl Args {
             shutdown: shutdown.clone(),
         };
         let (spawner, servers) = Tasks::new();
-        let listeners: [(Server, u16, Router); 3] = [
+        let listeners: [(Server, u16, Router, &Handle); 3] = [
             (
                 server(
                     Port::Admission,
@@ -135,6 +141,7 @@ impl Args {
                 ),
                 self.admission_port,
                 admission,
+                &own,
             ),
             (
                 server(
@@ -144,18 +151,21 @@ impl Args {
                 ),
                 self.status_port,
                 status,
+                &shared,
             ),
             (
                 server(Port::Admin, None, fitting(ServerLimits::admin(), ADMIN)),
                 self.admin_port,
                 admin::router(readiness, Arc::new(registry)),
+                &shared,
             ),
         ];
-        for (server, port, router) in listeners {
+        for (server, port, router, threads) in listeners {
+            let _entered = threads.enter();
             let name = format!("{} server", server.port.label());
             let listener = server.listen(port);
             let listener = listener.with_context(|| format!("failed to listen on port {port}"))?;
-            spawner.keep(name, server.serve(listener, router));
+            spawner.keep_on(threads, name, server.serve(listener, router));
         }
         Ok(Process {
             servers,

@@ -4,6 +4,7 @@ mod connection;
 mod crowd;
 mod handshake;
 mod leaving;
+mod threads;
 
 use super::*;
 use axum::{Router, extract::ConnectInfo, routing::get};

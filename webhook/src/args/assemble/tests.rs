@@ -46,6 +46,7 @@ fn process() -> (Process, Readiness) {
         resolver: Resolver::new(),
         tasks,
         clock: Clock::new(Timestamp::now),
+        admission: Handle::current(),
         memory: None,
     };
     let readiness = parts.readiness.clone();
