@@ -25,6 +25,7 @@ mod port; // what is sent to the port of admission that is no review
 mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
 mod reinvoked; // another webhook beside ours
+mod rights; // what sluice's own account may do
 mod rolled_back; // what a rollback brings back
 mod room; // what fits on no node
 mod selected; // entries that mean several objects

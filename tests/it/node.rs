@@ -3,5 +3,6 @@
 
 mod api_server; // the API server ends and starts again
 mod clock; // the clock of the replicas is wrong
+mod hostile; // a client on the pod network that is no gate
 mod packets; // nothing arrives any more, on one connection or on all
 mod power; // everything ends at once

@@ -40,7 +40,10 @@ const CLUSTER_WIDE: [(&str, &[&str]); 3] = [
     ),
     (
         "/apis/admissionregistration.k8s.io/v1",
-        &["mutatingwebhookconfiguration"],
+        &[
+            "mutatingwebhookconfiguration",
+            "validatingadmissionpolicybinding",
+        ],
     ),
 ];
 

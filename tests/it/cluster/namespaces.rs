@@ -31,6 +31,25 @@ async fn another_namespace_has_to_consent() {
     .await;
 }
 
+/// Nobody but the administrator can consent for what is in no namespace.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn what_is_in_no_namespace_is_told_of_to_nobody() {
+    with_namespace("cluster-wide", async |ns| {
+        ns.apply([
+            deployment("one").depends_on("namespace/kube-system"),
+            deployment("two").depends_on("namespace/kube-sistem"),
+        ])
+        .await
+        .ok();
+        let (one, two) = (ns.pod_of("one").await, ns.pod_of("two").await);
+        let there = one.waits_for("Namespace/kube-system", "NotPermitted").await;
+        let gone = two.waits_for("Namespace/kube-sistem", "NotPermitted").await;
+        assert_eq!(said(&there), said(&gone));
+    })
+    .await;
+}
+
 /// What a line of the gate says of the dependency, without its name and the time so far.
 fn said(line: &str) -> &str {
     let (_, said) = line.split_once(": Unknown").unwrap_or(("", line));

@@ -40,6 +40,7 @@ async fn nothing_is_left(look: &Look) {
         "mutatingwebhookconfiguration/sluice",
         "clusterrole/sluice",
         "clusterrolebinding/sluice",
+        "validatingadmissionpolicybinding/sluice-own-configuration",
         "deployment/sluice",
     ] {
         assert!(look.find(gone).await.is_none(), "{gone} is left");

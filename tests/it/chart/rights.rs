@@ -1,0 +1,86 @@
+//! What the controller's account may do, beyond reading what may be depended on: no verb that nobody calls.
+
+use super::helm::{Render, helm};
+use super::{rules, strings};
+use serde_json::Value;
+
+/// Role, resource, names that it is limited to, verbs; and who calls them.
+const WRITES_AND_OWN: [(&str, &str, &str, &str); 10] = [
+    ("ClusterRole", "tokenreviews", "", "create"), // status::identity
+    ("ClusterRole", "events", "", "create patch"), // event: the second tells that one goes on
+    // authority::changes watches it
+    (
+        "ClusterRole",
+        "mutatingwebhookconfigurations",
+        "sluice",
+        "get watch patch",
+    ),
+    ("Role", "secrets", "", "create"), // authority::store
+    ("Role", "secrets", "sluice-ca", "get update"),
+    // follow::config_map reads and watches, follow::memory and follow::sheets write
+    (
+        "Role",
+        "configmaps",
+        "sluice-memory sluice-slots sluice-slots-1 sluice-slots-2 sluice-slots-3",
+        "get watch patch",
+    ),
+    ("Role", "configmaps", "", "create"), // follow::sheets makes one anew
+    ("Role", "configmaps", "sluice-injection", "get patch"), // gate_spec
+    ("Role", "configmaps", "health", "get watch"), // follow::health_rules
+    ("Role", "services", "sluice", "get"), // gate_spec
+];
+
+#[test]
+fn no_verb_is_granted_that_nobody_calls() {
+    let Some(helm) = helm() else { return };
+    let flags = ["injection.backend=policy", "healthRules.configMap=health"];
+    let manifest = Render::new(&helm).flags(&flags).manifest();
+    let words = |rule: &Value, key: &str| strings(&rule[key]).join(" ");
+    let reads = |(role, rule): &(String, Value)| {
+        role == "ClusterRole" && words(rule, "verbs") == "get list watch"
+    };
+    let mut granted = rules(&manifest);
+    granted.retain(|rule| !reads(rule));
+    let granted: Vec<_> = granted
+        .iter()
+        .map(|(role, rule)| {
+            let [resources, names, verbs] =
+                ["resources", "resourceNames", "verbs"].map(|key| words(rule, key));
+            (role.clone(), resources, names, verbs)
+        })
+        .collect();
+    let called = WRITES_AND_OWN.map(|(role, resource, names, verbs)| {
+        let [role, resource, names, verbs] = [role, resource, names, verbs].map(str::to_owned);
+        (role, resource, names, verbs)
+    });
+    assert_eq!(granted, called);
+}
+
+/// RBAC has no word for a field.
+#[test]
+fn the_account_is_held_to_the_ca_bundle_of_its_own_webhooks() {
+    let Some(helm) = helm() else { return };
+    let manifest = Render::new(&helm).manifest();
+    let own = |kind: &str| {
+        let named = |it: &Value| it["metadata"]["name"] == "sluice-own-configuration";
+        manifest.all(kind).into_iter().find(named).expect(kind)
+    };
+    let policy = own("ValidatingAdmissionPolicy");
+    assert_eq!(policy["spec"]["failurePolicy"], "Fail");
+    let account = policy["spec"]["matchConditions"][0]["expression"].to_string();
+    assert!(account.contains("system:serviceaccount:sluice-system:sluice'"));
+    let binding = own("ValidatingAdmissionPolicyBinding");
+    assert_eq!(strings(&binding["spec"]["validationActions"]), ["Deny"]);
+
+    // Every field of an entry that the chart renders is held, the caBundle alone is not.
+    let expression = policy["spec"]["validations"][0]["expression"].to_string();
+    let configuration = manifest.only("MutatingWebhookConfiguration");
+    for entry in configuration["webhooks"].as_array().expect("webhooks") {
+        for field in entry.as_object().expect("a mapping").keys() {
+            let means = ["name", "clientConfig"].contains(&field.as_str())
+                || expression.contains(&format!("old.?{field} == new.?{field}"));
+            assert!(means, "{field}");
+        }
+    }
+    assert!(!expression.contains("caBundle"));
+}

@@ -1,0 +1,62 @@
+//! What sluice's own account may do.
+
+use harness::cluster::{Look, alone, sluice, text};
+use serde_json::json;
+
+const CONFIGURATION: &str = "mutatingwebhookconfiguration/sluice";
+
+/// As the account itself, without writing anything.
+const AS_SLUICE: [&str; 2] = [
+    "--as=system:serviceaccount:sluice-system:sluice",
+    "--dry-run=server",
+];
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn sluices_account_may_write_the_ca_bundle_of_its_webhooks_and_nothing_else() {
+    alone("own-account", async |ns| {
+        let patch = async |patch: serde_json::Value| {
+            let patch = patch.to_string();
+            let arguments = ["patch", CONFIGURATION, "--type=strategic", "--patch"];
+            let kubectl = ns.program("kubectl").args(arguments);
+            kubectl.args([patch.as_str()]).args(AS_SLUICE).run().await
+        };
+        let entry = |own: serde_json::Value| {
+            let mut entry = json!({"name": "pods.sluice.dev"});
+            for (field, value) in own.as_object().expect("a mapping") {
+                entry[field] = value.clone();
+            }
+            json!({"webhooks": [entry]})
+        };
+        let configuration = Look::at(sluice::NAMESPACE).await.get(CONFIGURATION).await;
+        let bundle = text(&configuration, "/webhooks/0/clientConfig/caBundle");
+        patch(entry(json!({"clientConfig": {"caBundle": bundle}})))
+            .await
+            .ok();
+        let anything = json!({"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]});
+        for change in [
+            entry(json!({"rules": [anything]})),
+            entry(json!({"failurePolicy": "Ignore", "timeoutSeconds": 1})),
+            entry(json!({"clientConfig": {"service": {"name": "somebody", "namespace": "else", "path": "/x"}}})),
+            entry(json!({"namespaceSelector": {"$patch": "replace"}})),
+            entry(json!({"$patch": "delete"})),
+            json!({"metadata": {"labels": {"somebody": "else"}}}),
+        ] {
+            let refusal = patch(change.clone()).await.refused();
+            let said = "may write the CA bundle of these webhooks and nothing else";
+            assert!(refusal.contains(said), "{change}: {refusal}");
+        }
+    })
+    .await;
+}
+
+/// `make install` labels the namespace, so every replica has been admitted under it; this is the pod as it would be made now.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn sluice_runs_in_a_namespace_that_enforces_restricted() {
+    let look = Look::at(sluice::NAMESPACE).await;
+    let namespace = look.get(&format!("namespace/{}", sluice::NAMESPACE)).await;
+    let level = &namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"];
+    assert_eq!(level, "restricted");
+    assert!(!sluice::replicas().await.is_empty());
+}
