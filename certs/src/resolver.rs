@@ -5,9 +5,10 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use jiff::Timestamp;
 use rustls::{
-    ServerConfig,
+    RootCertStore, ServerConfig,
     crypto::ring,
-    server::{ClientHello, ResolvesServerCert},
+    pki_types::CertificateDer,
+    server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier, danger::ClientCertVerifier},
     sign::CertifiedKey,
 };
 
@@ -46,10 +47,39 @@ impl Resolver {
     ///
     /// None in practice: only if the crypto provider supported neither TLS version.
     pub fn server_config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, rustls::Error> {
+        self.config(WebPkiClientVerifier::no_client_auth())
+    }
+
+    /// The same for clients that may show a certificate which one of these signed. Who shows none is served as well, and one
+    /// of anybody else is refused.
+    ///
+    /// # Errors
+    ///
+    /// One of them is no certificate.
+    pub fn server_config_for(
+        self: &Arc<Self>,
+        clients: &[CertificateDer<'static>],
+    ) -> Result<Arc<ServerConfig>, rustls::Error> {
+        let mut roots = RootCertStore::empty();
+        for certificate in clients {
+            roots.add(certificate.clone())?;
+        }
+        let provider = Arc::new(ring::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
+            .allow_unauthenticated()
+            .build()
+            .map_err(|error| rustls::Error::General(error.to_string()))?;
+        self.config(verifier)
+    }
+
+    fn config(
+        self: &Arc<Self>,
+        clients: Arc<dyn ClientCertVerifier>,
+    ) -> Result<Arc<ServerConfig>, rustls::Error> {
         // The provider is named here, so that a process that installed none still starts.
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
+            .with_client_cert_verifier(clients)
             .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(config))

@@ -32,7 +32,7 @@ use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
-use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
+use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics, Certified};
 use webhook::{GATE_USER, GateSpec, Options, Resources};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
@@ -87,7 +87,10 @@ async fn post(
     path: &str,
     body: impl Into<Body>,
 ) -> (StatusCode, Vec<u8>) {
-    let request = Request::post(path).body(body.into()).unwrap();
+    send(admission, Request::post(path).body(body.into()).unwrap()).await
+}
+
+async fn send(admission: &Arc<Admission>, request: Request<Body>) -> (StatusCode, Vec<u8>) {
     let response = admission.clone().router().oneshot(request).await.unwrap();
     let status = response.status();
     (
@@ -100,20 +103,34 @@ async fn post(
 }
 
 async fn answer(admission: &Arc<Admission>, review: &Value) -> Value {
-    let pods = review["request"]["kind"]["kind"] == "Pod";
-    let path = if pods {
+    answer_at(admission, path(review), review).await
+}
+
+/// The answer to who has proven to be the API server.
+async fn answer_to_api_server(admission: &Arc<Admission>, review: &Value) -> Value {
+    let request = Request::post(path(review)).extension(Certified);
+    let request = request.body(review.to_string().into()).unwrap();
+    let (status, body) = send(admission, request).await;
+    response(review, status, &body)
+}
+
+fn path(review: &Value) -> &'static str {
+    if review["request"]["kind"]["kind"] == "Pod" {
         "/admit/pods"
     } else {
         "/admit/workloads"
-    };
-    answer_at(admission, path, review).await
+    }
 }
 
 /// The answer to a review, checked for what every answer has to be.
 async fn answer_at(admission: &Arc<Admission>, path: &str, review: &Value) -> Value {
     let (status, body) = post(admission, path, review.to_string()).await;
-    assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&body));
-    let reply: Value = serde_json::from_slice(&body).unwrap();
+    response(review, status, &body)
+}
+
+fn response(review: &Value, status: StatusCode, body: &[u8]) -> Value {
+    assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(body));
+    let reply: Value = serde_json::from_slice(body).unwrap();
     assert_eq!(reply["apiVersion"], "admission.k8s.io/v1");
     assert_eq!(reply["kind"], "AdmissionReview");
     let response = reply["response"].clone();

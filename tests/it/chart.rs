@@ -124,6 +124,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
         "windows.mode=skip",
+        "admission.clientCA=-----BEGIN CERTIFICATE-----",
         "certificates.lifetime=3m,certificates.overlap=1m,certificates.leafLifetime=30s",
         "shutdownDelaySeconds=0"
     );
@@ -133,6 +134,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --service-name=sluice
     --service-namespace=$(POD_NAMESPACE)
     --admission-port=10250
+    --admission-client-ca=-----BEGIN CERTIFICATE-----
     --status-port=9764
     --admin-port=8080
     --webhook-configuration=sluice

@@ -16,7 +16,7 @@ pub use known::Cached;
 pub use limits::AdmissionLimits;
 pub use metrics::AdmissionMetrics;
 
-use crate::connections::valid;
+use crate::connections::{Certified, valid};
 use crate::inject::{self, Action, Decision, GateSpec, Operation, Options, Subject, Warning};
 use axum::Router;
 use axum::body::HttpBody;
@@ -70,7 +70,7 @@ impl Admission {
         (admission, sender)
     }
 
-    /// Warns of what shows in what is known already, too.
+    /// Warns of what shows in what is known already, too, whoever has shown a certificate.
     #[must_use]
     pub fn knowing(self, known: Arc<dyn Seen + Send + Sync>) -> Self {
         Self { known, ..self }
@@ -102,7 +102,8 @@ impl Admission {
         let reviewed = match read.unwrap_or(Err(Refusal::Slow)) {
             Ok((body, _held)) => {
                 valid(&head.extensions);
-                self.review(half, &body)
+                let certified = head.extensions.get::<Certified>().is_some();
+                self.review(half, &body, certified)
             }
             Err(refusal) => {
                 // Who is still sending sees a broken connection in place of an answer, and the API server is such a one.
@@ -123,7 +124,7 @@ impl Admission {
 
     /// Answers one body. Nothing is awaited in here, so of those that are not alone no more are in decoded form than there
     /// are threads.
-    fn review(&self, half: Half, body: &[u8]) -> Reviewed {
+    fn review(&self, half: Half, body: &[u8], certified: bool) -> Reviewed {
         let request = match AdmissionRequest::read(body) {
             Ok(request) => request,
             Err(Unreadable::Malformed { uid, error }) => {
@@ -145,7 +146,7 @@ impl Admission {
             }
             Err(unreadable) => return Refusal::Unreadable(unreadable).into(),
         };
-        let (operation, decision, subject) = self.decide(half, &request);
+        let (operation, decision, subject) = self.decide(half, &request, certified);
         let outcome = decision.action.label();
         info!(
             uid = quotable(&request.uid),
@@ -163,7 +164,12 @@ impl Admission {
         }
     }
 
-    fn decide(&self, half: Half, request: &AdmissionRequest) -> (Operation, Decision, Subject) {
+    fn decide(
+        &self,
+        half: Half,
+        request: &AdmissionRequest,
+        certified: bool,
+    ) -> (Operation, Decision, Subject) {
         let operation = Operation::read(&request.operation);
         let subject = subject(request);
         let request = inject::Request {
@@ -184,7 +190,10 @@ impl Admission {
             }
         };
         if !matches!(decision.action, Action::Deny(_)) {
-            let hints = inject::hints(&request, self.options, &*self.known);
+            // The namespace is what the request says, and anybody may send one: who is not the API server is told what
+            // follows from the request alone.
+            let known: &dyn Seen = if certified { &*self.known } else { &() };
+            let hints = inject::hints(&request, self.options, known);
             decision
                 .warnings
                 .extend(hints.into_iter().map(Warning::Advice));

@@ -32,6 +32,9 @@ pub struct Args {
     /// The port of admission.
     #[arg(long, env = "SLUICE_ADMISSION_PORT", default_value_t = 10250)]
     admission_port: u16,
+    /// The certificates, in PEM, that sign those of API servers; who shows one at admission is told what sluice knows.
+    #[arg(long, env = "SLUICE_ADMISSION_CLIENT_CA")]
+    admission_client_ca: Option<String>,
     /// The port of the status service.
     #[arg(long, env = "SLUICE_STATUS_PORT", default_value_t = 9764)]
     status_port: u16,

@@ -25,6 +25,10 @@ pub(crate) struct Connection {
     lost: oneshot::Receiver<Lost>,
 }
 
+/// The mark of a request whose client has shown a certificate that one of those signed who may. An extension of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Certified;
+
 /// Why there is no place for a connection, or no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {

@@ -48,7 +48,7 @@ pub use self::limits::ServerLimits;
 pub(crate) use self::metrics::Turned;
 pub use self::metrics::{Port, ServerMetrics};
 use self::pace::{Pace, Paced, Phase, Unread};
-use crate::connections::{Connection, Connections, Lost, Place};
+use crate::connections::{Certified, Connection, Connections, Lost, Place};
 use crate::shutdown::Shutdown;
 
 /// How many connections the kernel keeps until we accept them.
@@ -66,6 +66,7 @@ struct Caller {
     accepted: Instant,
     /// None where nothing but a refusal is told.
     place: Option<Place>,
+    certified: bool,
     router: Router,
 }
 
@@ -91,6 +92,7 @@ impl Caller {
             peer,
             accepted,
             place,
+            certified: false,
             router,
         }
     }
@@ -189,7 +191,15 @@ impl Server {
         )
         .await
         {
-            Ok(Ok(stream)) => self.http(stream, caller).await,
+            Ok(Ok(stream)) => {
+                // Shown is as good as verified: any other ends the handshake.
+                let certified = stream.get_ref().1.peer_certificates().is_some();
+                let caller = Caller {
+                    certified,
+                    ..caller
+                };
+                self.http(stream, caller).await;
+            }
             // A client that does not trust our certificate shows here, as an alert of its.
             Ok(Err(error)) => self.turn(Turned::Handshake, &error),
             Err(elapsed) => self.turn(Turned::Handshake, &elapsed),
@@ -256,6 +266,7 @@ impl Server {
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo(caller.peer));
         place.map(|place| extensions.insert(place.clone()));
+        caller.certified.then(|| extensions.insert(Certified));
         let handled = async move { router.oneshot(request.map(Body::new)).await };
         let mut response = match timeout(
             self.limits.request,

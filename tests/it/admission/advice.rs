@@ -5,7 +5,7 @@
     reason = "a table of objects is read more easily without a reference before each of them"
 )]
 
-use super::{answer, review};
+use super::{answer_to_api_server, review};
 use harness::process::{binary, json_lines, pipe};
 use prometheus_client::registry::Registry;
 use rules::kinds::{Kind, builtin};
@@ -344,7 +344,8 @@ async fn warnings(case: &Case) -> Vec<String> {
     let metrics = Metrics::register(&mut Registry::default());
     let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
     let admission = Arc::new(admission.knowing(Arc::new(Cached(known))));
-    let told = answer(&admission, &review("CREATE", &case.dependent, &Value::Null)).await;
+    let create = review("CREATE", &case.dependent, &Value::Null);
+    let told = answer_to_api_server(&admission, &create).await;
     assert_eq!(told["allowed"], true, "{}: {told}", case.name);
     let prefix = format!("shop/{}/api: ", case.dependent["kind"].as_str().unwrap());
     let warnings = told["warnings"].as_array().cloned().unwrap_or_default();

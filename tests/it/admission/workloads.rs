@@ -1,4 +1,4 @@
-use super::{annotated, answer, applied, review, running, workload};
+use super::{annotated, answer, answer_to_api_server, applied, review, running, workload};
 use prometheus_client::registry::Registry;
 use rules::advice::{Seen, Served, Target, Workload};
 use rules::dependency::{ObjectRef, Part, Selection};
@@ -285,25 +285,28 @@ impl Seen for KnownJob {
 }
 
 #[tokio::test]
-async fn what_is_known_is_told_and_changes_no_patch() {
+async fn what_is_known_is_told_to_the_api_server_alone_and_changes_no_patch() {
     let metrics = Metrics::register(&mut Registry::default());
     let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
     let knowing = Arc::new(admission.knowing(Arc::new(KnownJob)));
     let mut object = listed(workload("apps/v1", "Deployment"));
     object["spec"]["progressDeadlineSeconds"] = json!(60);
     let create = review("CREATE", &object, &Value::Null);
-    let told = answer(&knowing, &create).await;
+    let told = answer_to_api_server(&knowing, &create).await;
     let warnings = told["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
+    let to_anybody = answer(&knowing, &create).await;
+    assert_eq!(to_anybody, answer(&running(), &create).await);
+    assert_eq!(to_anybody["warnings"].as_array().unwrap().len(), 1);
     assert_eq!(told["patch"], answer(&running(), &create).await["patch"]);
 
     let jobs: Vec<String> = (0..60).map(|number| format!("job/j{number}")).collect();
     object["metadata"]["annotations"][OURS] = json!(jobs.join(","));
-    let told = answer(&knowing, &review("CREATE", &object, &Value::Null)).await;
+    let told = answer_to_api_server(&knowing, &review("CREATE", &object, &Value::Null)).await;
     assert_eq!(told["warnings"].as_array().unwrap().len(), 5, "a handful");
 
     object["metadata"]["annotations"][OURS] = json!("nonsense");
-    let denied = answer(&knowing, &review("CREATE", &object, &Value::Null)).await;
+    let denied = answer_to_api_server(&knowing, &review("CREATE", &object, &Value::Null)).await;
     assert_eq!(denied["allowed"], false);
     assert!(denied.get("warnings").is_none());
 }

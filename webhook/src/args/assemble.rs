@@ -107,10 +107,15 @@ impl Args {
         self.follow(&mut parts, &known, requests, Arc::clone(&metrics));
         let status = self.status(&mut parts, known, metrics);
         let metrics = server::ServerMetrics::register(&mut parts.registry);
-        let tls = parts
-            .resolver
-            .server_config()
-            .context("failed to set up TLS")?;
+        let tls = parts.resolver.server_config();
+        let tls = tls.context("failed to set up TLS")?;
+        let admission_tls = match &self.admission_client_ca {
+            None => Arc::clone(&tls),
+            Some(pem) => certs::certificates(pem.as_bytes())
+                .map_err(anyhow::Error::from)
+                .and_then(|clients| Ok(parts.resolver.server_config_for(&clients)?))
+                .context("failed to use the certificates of --admission-client-ca")?,
+        };
         let Parts {
             readiness,
             shutdown,
@@ -137,7 +142,7 @@ impl Args {
             (
                 server(
                     Port::Admission,
-                    Some(Arc::clone(&tls)),
+                    Some(admission_tls),
                     fitting(ServerLimits::admission(), ADMISSION),
                 ),
                 self.admission_port,

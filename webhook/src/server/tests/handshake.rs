@@ -1,6 +1,11 @@
 //! The TLS handshake: which leaf is served, and who is dropped.
 
 use super::*;
+use axum::Extension;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+};
+use rustls::pki_types::PrivateKeyDer;
 use std::time::Duration;
 
 #[tokio::test]
@@ -63,4 +68,69 @@ async fn a_client_that_does_not_speak_is_dropped_at_the_handshake() {
         &registry,
         r#"turned_away_total{port="admission",reason="handshake"} 1"#
     ));
+}
+
+/// Who signs the certificates of clients.
+fn issuer() -> CertifiedIssuer<'static, KeyPair> {
+    let mut parameters = CertificateParams::default();
+    parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap()).unwrap()
+}
+
+/// What a client is told that shows a certificate, or none.
+async fn shown(
+    address: SocketAddr,
+    server: &Ca,
+    by: Option<&CertifiedIssuer<'_, KeyPair>>,
+) -> io::Result<String> {
+    let mut roots = RootCertStore::empty();
+    roots.add(server.certificate().clone()).unwrap();
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots);
+    let config = match by {
+        None => builder.with_no_client_auth(),
+        Some(issuer) => {
+            let mut parameters = CertificateParams::default();
+            parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+            let key = KeyPair::generate().unwrap();
+            let certificate = parameters.signed_by(&key, issuer).unwrap();
+            let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+            let chain = vec![certificate.der().clone()];
+            builder.with_client_auth_cert(chain, key).unwrap()
+        }
+    };
+    let stream = TcpStream::connect(address).await?;
+    let name = ServerName::try_from(NAME).unwrap();
+    let connector = TlsConnector::from(Arc::new(config));
+    let mut stream = connector.connect(name, stream).await?;
+    stream
+        .write_all(b"GET /shown HTTP/1.1\r\nHost: a\r\n\r\n")
+        .await?;
+    Ok(read_answer(&mut stream).await)
+}
+
+#[tokio::test]
+async fn a_client_proves_itself_by_its_certificate_or_is_served_as_anybody() {
+    let (ca, clients, others) = (ca(), issuer(), issuer());
+    let resolver = Resolver::new();
+    resolver.set(&leaf(&ca));
+    let (plain, _) = server(ServerLimits::admission());
+    let tls = resolver.server_config_for(&[clients.der().clone()]);
+    let server = Server {
+        tls: Some(tls.unwrap()),
+        ..plain
+    };
+    let routes = router().route(
+        "/shown",
+        get(async |shown: Option<Extension<Certified>>| shown.is_some().to_string()),
+    );
+    let Running { address, .. } = start(server, routes).await;
+    let told = shown(address, &ca, Some(&clients)).await.unwrap();
+    assert!(told.ends_with("true"), "{told}");
+    let told = shown(address, &ca, None).await.unwrap();
+    assert!(told.ends_with("false"), "{told}");
+    let told = shown(address, &ca, Some(&others)).await;
+    assert_eq!(told.unwrap_or_default(), "", "of somebody else");
 }
