@@ -30,7 +30,9 @@ programs := $(CURDIR)/target/$(target)/release
 # The cluster's programs, and kubectl-sluice, which kubectl finds on the path.
 export PATH := $(bin):$(programs):$(PATH)
 # Static, because the images hold nothing but the program; with a target of its own, so that tests need not link that way.
-static := RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --target $(target)
+# Nor does the machine show in them: from whatever folder, and whatever home of cargo, the same bytes come out.
+cargo_home := $(or $(CARGO_HOME),$(HOME)/.cargo)
+static := RUSTFLAGS='-C target-feature=+crt-static --remap-path-prefix=$(cargo_home)=/cargo' cargo build --locked --target $(target)
 labels = {"org.opencontainers.image.title":"$(1)","org.opencontainers.image.licenses":"Apache-2.0"}
 
 .PHONY: help
@@ -61,7 +63,7 @@ bench: install ## how fast gates open and admission answers, in a cluster
 	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images)
 
 .PHONY: images
-images: setup ## target/images/*.tar, OCI archives made without a container engine
+images: setup ## target/images/*.tar, OCI archives made without a container engine, and what each is made of
 	@echo '==> building the images (5 min the first time)'
 	@$(static) --release -p webhook -p cli
 	@$(static) --profile gate -p gate
@@ -70,6 +72,8 @@ images: setup ## target/images/*.tar, OCI archives made without a container engi
 	  '["/sluice-webhook"]' target/$(target)/release/sluice-webhook=/sluice-webhook
 	@OCI_LABELS='$(call labels,sluice-gate)' tests/cluster/mkoci.py $(images)/sluice-gate.tar localhost/sluice-gate:dev \
 	  '["/sluice-gate"]' target/$(target)/gate/sluice-gate=/sluice-gate
+	@tests/cluster/sbom.py webhook $(target) > $(images)/sluice-webhook.cdx.json
+	@tests/cluster/sbom.py gate $(target) > $(images)/sluice-gate.cdx.json
 	@ls -l $(images)/*.tar | awk '{ printf "  %s (%.1f MB)\n", $$NF, $$5 / 1e6 }'
 
 .PHONY: cluster

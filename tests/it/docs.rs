@@ -250,6 +250,28 @@ fn headings(page: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// A table that names tests which are not there shows nothing.
+#[test]
+fn every_threat_is_shown_by_tests_that_are_there() {
+    let page = read(&root().join("docs/security.md"));
+    let threat = |line: &&str| line.starts_with("| ") && line[2..].starts_with(char::is_numeric);
+    let threats: Vec<&str> = page.lines().filter(threat).collect();
+    assert_eq!(threats.len(), 20);
+    for threat in threats {
+        let named = |it: &&str| it.contains(".rs::");
+        let tests: Vec<&str> = threat.split('`').filter(named).collect();
+        assert!(!tests.is_empty(), "{threat}");
+        for test in tests {
+            let (file, name) = test.split_once("::").unwrap_or_default();
+            let source = read(&root().join(file));
+            let at = source.find(&format!("fn {name}(")).expect(test);
+            // Only a comment, attributes and `async` stand between the two.
+            let before: Vec<&str> = source[..at].rsplit("\n\n").take(1).collect();
+            assert!(before.concat().contains("test"), "{test} is no test");
+        }
+    }
+}
+
 #[test]
 fn every_reason_is_explained() {
     let page = read(&root().join("docs/troubleshooting.md"));

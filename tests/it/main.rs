@@ -32,6 +32,8 @@ mod kstatus;
 mod measured;
 /// What a power cycle of the cluster's node leaves; ignored where none is asked for.
 mod node;
+/// What is beside the images: the list of the crates in each.
+mod sbom;
 
 /// Fails with the complaints, so that one run shows what is wrong; where there are very many, with the first of them.
 fn settle(cases: usize, complaints: &[String]) {

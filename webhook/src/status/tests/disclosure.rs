@@ -206,6 +206,17 @@ async fn a_held_request_is_not_woken_by_a_target_that_may_not_be_told_of() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn metrics_name_no_pod_and_no_object() {
+    let desk = Desk::new(&json!({"sluice.dev/depends-on": "configmap/hush"}));
+    desk.gate(30).await;
+    let metrics = desk.metrics();
+    assert!(metrics.contains("result=\"wait\""), "{metrics}");
+    for name in ["hush", "api-1"] {
+        assert!(!metrics.contains(name), "{metrics}");
+    }
+}
+
 /// How many requests of each sort.
 const ROUNDS: usize = 10_000;
 
