@@ -62,6 +62,10 @@ lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
 bench: install ## how fast gates open and admission answers, in a cluster
 	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images)
 
+.PHONY: chaos
+chaos: install ## what becomes of gates and admission while everything around them breaks; ROWS='killed etcd' tries only those (25 min)
+	@cargo run --locked -p tests --bin chaos -- target/$(target)/gate/sluice-gate $(ROWS)
+
 .PHONY: images
 images: setup ## target/images/*.tar, OCI archives made without a container engine, and what each is made of
 	@echo '==> building the images (5 min the first time)'

@@ -1,10 +1,11 @@
 //! What admission costs: by itself, and as a part of a request to the API server.
 
-use crate::cluster::{Cluster, pod};
+use crate::cluster::Cluster;
 use crate::controller::Controller;
 use crate::table::Table;
 use anyhow::{Context, Result, bail};
 use harness::samples::{Samples, millis};
+use harness::unscheduled::pod;
 use k8s_openapi::api::core::v1::Pod;
 use rules::keys::DEPENDS_ON;
 use rustls::pki_types::pem::PemObject;

@@ -2,14 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
+use harness::unscheduled::{AT_ONCE, Unscheduled, create, pod};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::authentication::v1::TokenRequest;
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, Service, ServiceAccount};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, Service};
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::{Client, Resource};
-use rules::keys::{AUDIENCE, DEPENDS_ON};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,23 +16,11 @@ use std::fmt::Debug;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How many requests are under way at once while objects are made.
-const AT_ONCE: usize = 16;
-
 /// The API server, and the namespace of this run in it.
 pub(crate) struct Cluster {
     client: Client,
     /// Its name is also that of the webhook configuration.
     pub(crate) namespace: String,
-}
-
-/// A pod that waits, as far as the API server knows.
-#[derive(Debug, Clone)]
-pub(crate) struct Waiting {
-    /// The pod's name.
-    pub(crate) name: String,
-    /// A token that is bound to it.
-    pub(crate) token: String,
 }
 
 impl Cluster {
@@ -88,28 +75,8 @@ impl Cluster {
     }
 
     /// Makes pods that depend on `list`, and a token for each.
-    pub(crate) async fn pods(&self, count: usize, list: &str) -> Result<Vec<Waiting>> {
-        let made = stream::iter(0..count).map(|_| self.waiting(list));
-        made.buffer_unordered(AT_ONCE).try_collect().await
-    }
-
-    async fn waiting(&self, list: &str) -> Result<Waiting> {
-        let pod = self.make::<Pod>(pod(&json!({DEPENDS_ON: list}), 0)).await?;
-        let (name, uid) = (pod.metadata.name.unwrap_or_default(), pod.metadata.uid);
-        let gates = pod.spec.and_then(|spec| spec.init_containers);
-        if gates.is_none_or(|gates| gates.is_empty()) {
-            bail!("the pod {name} got no gate; is sluice installed?");
-        }
-        let bound = json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid});
-        let spec =
-            json!({"audiences": [AUDIENCE], "expirationSeconds": 3600, "boundObjectRef": bound});
-        let request: TokenRequest = serde_json::from_value(json!({"metadata": {}, "spec": spec}))?;
-        let accounts = self.api::<ServiceAccount>();
-        let answer = accounts
-            .create_token_request("default", &PostParams::default(), &request)
-            .await?;
-        let token = answer.status.context("no token in the answer")?.token;
-        Ok(Waiting { name, token })
+    pub(crate) async fn pods(&self, count: usize, list: &str) -> Result<Vec<Unscheduled>> {
+        Unscheduled::make(&self.client, &self.namespace, count, list).await
     }
 
     /// Sends a pod to the API server that it admits and does not keep.
@@ -175,37 +142,4 @@ impl Cluster {
     fn api<K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>>(&self) -> Api<K> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
-}
-
-/// Tries again for a while: the account of a new namespace is late, and sluice may be rolling.
-async fn create<K>(api: &Api<K>, object: Value) -> Result<K>
-where
-    K: Serialize + DeserializeOwned + Clone + Debug,
-{
-    let object: K = serde_json::from_value(object)?;
-    let mut tries = 0;
-    loop {
-        match api.create(&PostParams::default(), &object).await {
-            Err(error) if tries == 30 => return Err(error).context("failed to create an object"),
-            Err(_) => tries += 1,
-            Ok(made) => return Ok(made),
-        }
-        sleep(Duration::from_secs(1)).await;
-    }
-}
-
-/// A pod that no scheduler takes, with about so many bytes of environment.
-pub(crate) fn pod(annotations: &Value, bytes: usize) -> Value {
-    let variable = |number: usize| {
-        let value = format!("postgres://shop:5432/orders?pool={number}&application_name=api");
-        json!({"name": format!("SHOP_SETTING_{number}"), "value": value})
-    };
-    let env: Vec<Value> = (0..bytes / 107).map(variable).collect();
-    let container = json!({"name": "app", "image": "localhost/pause:none", "env": env});
-    json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"generateName": "gated-", "annotations": annotations},
-        "spec": {"schedulerName": "nobody", "containers": [container]},
-    })
 }

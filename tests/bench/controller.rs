@@ -1,8 +1,9 @@
 //! The controller as a process of this machine, with an identity of its own in the cluster.
 
+use crate::Paths;
 use crate::cluster::Cluster;
-use crate::{Paths, machine};
 use anyhow::{Context, Result, bail};
+use harness::machine;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Write};

@@ -1,9 +1,10 @@
 //! Gates as processes of this machine: the binary of the image, in the environment that the webhook writes.
 
-use crate::cluster::Waiting;
+use crate::Paths;
 use crate::controller::Controller;
-use crate::{Paths, machine};
 use anyhow::{Context, Result, bail};
+use harness::machine;
+use harness::unscheduled::Unscheduled;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -22,7 +23,7 @@ pub(crate) struct Gates<'a> {
     binary: PathBuf,
     scratch: PathBuf,
     controller: &'a Controller,
-    pods: &'a [Waiting],
+    pods: &'a [Unscheduled],
     round: AtomicUsize,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct Running(Vec<Child>);
 
 impl<'a> Gates<'a> {
     /// Gates of these pods.
-    pub(crate) fn new(paths: &Paths, controller: &'a Controller, pods: &'a [Waiting]) -> Self {
+    pub(crate) fn new(paths: &Paths, controller: &'a Controller, pods: &'a [Unscheduled]) -> Self {
         Self {
             binary: paths.gate.clone(),
             scratch: paths.scratch.path().to_owned(),
@@ -53,7 +54,7 @@ impl<'a> Gates<'a> {
     }
 
     /// One gate, not started.
-    fn gate(&self, pod: &Waiting, round: usize) -> Result<Command> {
+    fn gate(&self, pod: &Unscheduled, round: usize) -> Result<Command> {
         let folder = self.scratch.join(&pod.name);
         let (token, state) = (folder.join("token"), folder.join(round.to_string()));
         fs::create_dir_all(&state)?;

@@ -13,8 +13,6 @@ mod cluster;
 mod controller;
 /// Gates as processes.
 mod gates;
-/// What a process takes of the machine.
-mod machine;
 /// How long a gate takes to notice.
 mod release;
 /// What one change costs in a scope of many objects.
@@ -89,7 +87,7 @@ fn paths() -> Result<Paths> {
 }
 
 async fn measure(paths: &Paths, cluster: &Cluster, table: &mut Table) -> Result<()> {
-    table.machine(&machine::describe(), &cluster.version().await?);
+    table.machine(&harness::machine::describe(), &cluster.version().await?);
     sizes(paths, table)?;
     step("changes in a scope");
     scope::changes(table)?;

@@ -2,6 +2,8 @@
 //! cluster.
 
 pub mod cluster;
+pub mod machine;
 pub mod process;
 pub mod samples;
 pub mod status;
+pub mod unscheduled;

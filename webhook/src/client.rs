@@ -21,8 +21,9 @@ use std::time::Duration;
 use tower::util::{MapFutureLayer, MapRequestLayer, option_layer};
 use tower::{BoxError, ServiceExt};
 
-/// For an address of the API server to accept a connection.
-const CONNECT: Duration = Duration::from_secs(5);
+/// For an address of the API server to accept a connection. The kernel tries again after one second, and twice as late each
+/// time: another try of ours comes sooner than its third.
+const CONNECT: Duration = Duration::from_secs(3);
 /// A connection on which nothing comes for this long is probed,
 const PROBE_AFTER: Duration = Duration::from_secs(10);
 /// this often,

@@ -2,7 +2,7 @@
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
-//! * gate_spec, process, stranded
+//! * gate_spec, process
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, metrics
 //! * readiness, shutdown, tasks, client, connections, container, digest, telemetry
@@ -36,7 +36,6 @@ mod readiness;
 mod server;
 mod shutdown;
 mod status;
-mod stranded;
 mod tasks;
 mod telemetry;
 

@@ -12,13 +12,15 @@ pub(crate) async fn get(client: &Client, path: &str, name: &str) -> Result<Looku
     seen(client.request(request).await)
 }
 
-/// The objects of a path that these select.
+/// The objects of a path, or those of them with this label.
 pub(crate) async fn list(
     client: &Client,
     path: &str,
-    params: &ListParams,
+    label: Option<&str>,
 ) -> Result<Lookup<Vec<Value>>> {
-    let request = Request::new(path).list(params)?;
+    let all = ListParams::default();
+    let params = label.map_or(all.clone(), |label| all.labels(label));
+    let request = Request::new(path).list(&params)?;
     let page = seen(client.request::<Value>(request).await)?;
     Ok(match page {
         Lookup::Found(mut page) => match page["items"].take() {

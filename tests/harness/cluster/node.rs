@@ -10,6 +10,8 @@ const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
 const STATIC_PODS: &str = "/run/kubernetes/manifests";
 /// Its init.sh and its config/ say so.
 const ADDRESS: &str = "172.31.255.2:6443";
+/// The machine's end of the link to it.
+const LINK: &str = "sluice0";
 
 /// The one node of our own cluster.
 pub struct Node(());
@@ -34,6 +36,25 @@ impl Node {
     /// Ends one program of the node, such as `kube-apiserver`, and starts it again with the same arguments.
     pub async fn restart(&self, program: &str) {
         cluster(["again", program]).await.ok();
+    }
+
+    /// Sends a signal to one program of the node, e.g. `STOP` and then `CONT` to `etcd`.
+    pub async fn signal(&self, program: &str, signal: &str) {
+        let kill = format!("kill -{signal} $(cat /run/{program}.pid)");
+        cluster(["run", "sh", "-c", &kill]).await.ok();
+    }
+
+    /// So many more addresses of this machine, for clients that are not to look like one. They go with the cluster.
+    pub async fn more_addresses(&self, count: u8) -> Vec<IpAddr> {
+        let mut made = vec![];
+        for number in 1..=count {
+            let address = IpAddr::from([172, 31, 254, number]);
+            let range = format!("{address}/32");
+            let replace = ["addr", "replace", &range, "dev", LINK];
+            Program::new("ip").args(replace).run().await.ok();
+            made.push(address);
+        }
+        made
     }
 
     /// How many bytes the API server has sent on each connection of these pods, by the pod's end of it.

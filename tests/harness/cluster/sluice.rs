@@ -65,7 +65,7 @@ async fn rolled_by(change: impl AsyncFnOnce()) {
     let look = Look::at(NAMESPACE).await;
     let replicas = look.list("pod", PODS).await.len();
     change().await;
-    kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
+    all_ready().await;
     await_until("the old replicas are gone", LIMIT, async || {
         match look.list("pod", PODS).await.len() {
             count if count <= replicas => Ok(()),
@@ -82,9 +82,27 @@ pub async fn delete_one(choice: usize) {
     kubectl(["delete", "pod", name, "--wait=false"]).await;
 }
 
+/// Deletes every replica, and does not wait for it to end well.
+pub async fn delete_all_by_force() {
+    kubectl([
+        "delete",
+        "pod",
+        "--selector",
+        PODS,
+        "--force",
+        "--grace-period=0",
+    ])
+    .await;
+}
+
+/// Waits until every replica is ready that the Deployment asks for.
+pub async fn all_ready() {
+    kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
+}
+
 async fn scale(replicas: &str) {
     kubectl(["scale", "deployment/sluice", "--replicas", replicas]).await;
-    kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
+    all_ready().await;
 }
 
 async fn kubectl<const N: usize>(args: [&str; N]) {
@@ -129,7 +147,8 @@ impl Release {
         self.install_with(&[]).await;
     }
 
-    async fn install_with(&self, arguments: &[&str]) {
+    /// The same with more arguments for this once.
+    pub async fn install_with(&self, arguments: &[&str]) {
         let more = std::env::var("SLUICE_HELM_ARGS").unwrap_or_default();
         helm(["upgrade", "--install", RELEASE, CHART, "--create-namespace"])
             .args(["--wait", "--timeout", "3m", "--values", "-"])

@@ -4,19 +4,41 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::time::Duration;
 
-/// Cores and processor.
-pub(crate) fn describe() -> String {
+/// Cores and processor, in words.
+pub fn describe() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors
         .lines()
         .find_map(|line| line.strip_prefix("model name"));
     let model = model.map_or("unknown", |line| line.trim_start_matches([' ', '\t', ':']));
-    format!("{cores} cores ({model}), shared by the cluster, the controller and the gates")
+    format!("{cores} cores ({model}), shared by the cluster and everything beside it")
+}
+
+/// The processes of containers on this machine that run a program of this name; those of tests are in no container.
+///
+/// # Errors
+///
+/// Where `/proc` cannot be read.
+pub fn contained(program: &str) -> Result<Vec<u32>> {
+    let entries = fs::read_dir("/proc").context("failed to read /proc")?;
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_it = |pid: &u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        // Ours, the node's, the container's.
+        let spaces = field("NSpid:").map_or(0, |pids| pids.split_whitespace().count());
+        field("Name:").is_some_and(|name| name.trim() == program) && spaces > 2
+    };
+    Ok(pids.filter(is_it).collect())
 }
 
 /// A line such as `VmRSS:     1234 kB` of a file of a process, in bytes.
-pub(crate) fn bytes(pid: u32, file: &str, name: &str) -> Result<u64> {
+///
+/// # Errors
+///
+/// Where the process has ended, or has no such line.
+pub fn bytes(pid: u32, file: &str, name: &str) -> Result<u64> {
     let path = format!("/proc/{pid}/{file}");
     let text = fs::read_to_string(&path).with_context(|| format!("failed to read {path}"))?;
     let line = text
@@ -27,7 +49,11 @@ pub(crate) fn bytes(pid: u32, file: &str, name: &str) -> Result<u64> {
 }
 
 /// Processor time so far, to a hundredth of a second.
-pub(crate) fn processor(pid: u32) -> Result<Duration> {
+///
+/// # Errors
+///
+/// Where the process has ended.
+pub fn processor(pid: u32) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let text = fs::read_to_string(&path).with_context(|| format!("failed to read {path}"))?;
     // The name in the second field may hold blanks; utime and stime are the 12th and 13th after it.

@@ -1,0 +1,226 @@
+//! Rude clients: threads with real sockets and real TLS. They count what they see, and never fail.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use socket2::{Domain, Socket, Type};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+const SERVER: &str = "sluice.sluice-system.svc";
+/// For a connection, a handshake, an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A port of a replica.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Port {
+    Admission,
+    Status,
+    Plain,
+}
+
+/// Where an attack goes.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub(crate) port: Port,
+    address: SocketAddr,
+    tls: Option<Arc<ClientConfig>>,
+}
+
+/// A connection, over TLS or plain.
+trait Connection: Read + Write + Send {}
+impl<T: Read + Write + Send> Connection for T {}
+
+/// Attacks that are under way until their time is over.
+pub(crate) struct Attack {
+    end: Instant,
+    threads: Vec<JoinHandle<()>>,
+    seen: Seen,
+}
+
+/// How often what was seen.
+type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
+
+fn count(seen: &Seen, what: &str) {
+    let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    *seen.entry(what.to_owned()).or_default() += 1;
+}
+
+impl Target {
+    /// Every port of these replicas. `bundle` is base64, as the API server has it.
+    pub(crate) fn all(replicas: &[IpAddr], bundle: &str) -> Vec<Self> {
+        let mut roots = RootCertStore::empty();
+        let pem = BASE64_STANDARD.decode(bundle).unwrap_or_default();
+        for certificate in CertificateDer::pem_slice_iter(&pem).flatten() {
+            // One that is refused shows as a failed handshake.
+            let _ = roots.add(certificate);
+        }
+        let config = ClientConfig::builder().with_root_certificates(roots);
+        let tls = Some(Arc::new(config.with_no_client_auth()));
+        let ports = [
+            (Port::Admission, 10250, tls.clone()),
+            (Port::Status, 9764, tls),
+            (Port::Plain, 8080, None),
+        ];
+        let of = |replica: &IpAddr| {
+            let replica = *replica;
+            ports.clone().map(|(port, number, tls)| Self {
+                port,
+                address: SocketAddr::new(replica, number),
+                tls,
+            })
+        };
+        replicas.iter().flat_map(of).collect()
+    }
+
+    fn connect(&self, from: IpAddr) -> io::Result<Box<dyn Connection>> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        socket.bind(&SocketAddr::new(from, 0).into())?;
+        socket.connect_timeout(&self.address.into(), PATIENCE)?;
+        let mut stream = TcpStream::from(socket);
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let Some(tls) = &self.tls else {
+            return Ok(Box::new(stream));
+        };
+        let name = ServerName::try_from(SERVER).map_err(io::Error::other)?;
+        let mut session = ClientConnection::new(Arc::clone(tls), name).map_err(io::Error::other)?;
+        session.complete_io(&mut stream)?;
+        Ok(Box::new(StreamOwned::new(session, stream)))
+    }
+}
+
+impl Attack {
+    /// Begins one that lasts so long.
+    pub(crate) fn lasts(time: Duration) -> Self {
+        Self {
+            end: Instant::now() + time,
+            threads: vec![],
+            seen: Seen::default(),
+        }
+    }
+
+    /// Opens so many connections, sends the same on each, and holds them until the end.
+    pub(crate) fn hold(&mut self, from: IpAddr, target: &Target, count: usize, sent: &[u8]) {
+        let sent = sent.to_vec();
+        self.crowd(from, target, count, move |connections, seen, end| {
+            for connection in &mut *connections {
+                if connection.write_all(&sent).is_err() {
+                    self::count(seen, "closed");
+                }
+            }
+            sleep(end.saturating_duration_since(Instant::now()));
+        });
+    }
+
+    /// Opens so many connections, and sends one byte a second on each after these.
+    pub(crate) fn drip(&mut self, from: IpAddr, target: &Target, count: usize, first: &[u8]) {
+        let first = first.to_vec();
+        self.crowd(from, target, count, move |connections, seen, end| {
+            for connection in &mut *connections {
+                let _ = connection.write_all(&first);
+            }
+            while Instant::now() < end && !connections.is_empty() {
+                let before = connections.len();
+                connections.retain_mut(|it| it.write_all(b"x").and_then(|()| it.flush()).is_ok());
+                (connections.len()..before).for_each(|_| self::count(seen, "closed"));
+                sleep(Duration::from_secs(1));
+            }
+        });
+    }
+
+    fn crowd(
+        &mut self,
+        from: IpAddr,
+        target: &Target,
+        count: usize,
+        work: impl FnOnce(&mut Vec<Box<dyn Connection>>, &Seen, Instant) + Send + 'static,
+    ) {
+        let (target, seen, end) = (target.clone(), Arc::clone(&self.seen), self.end);
+        self.threads.push(spawn(move || {
+            let mut connections = vec![];
+            while connections.len() < count && Instant::now() < end {
+                if let Ok(connection) = target.connect(from) {
+                    self::count(&seen, "connected");
+                    connections.push(connection);
+                } else {
+                    self::count(&seen, "turned away");
+                    sleep(Duration::from_millis(100));
+                }
+            }
+            work(&mut connections, &seen, end);
+        }));
+    }
+
+    /// Sends one request after another, each of which `request` makes from its number.
+    pub(crate) fn ask(
+        &mut self,
+        from: IpAddr,
+        target: &Target,
+        pause: Duration,
+        request: impl Fn(u64) -> Vec<u8> + Send + 'static,
+    ) {
+        let (target, seen, end) = (target.clone(), Arc::clone(&self.seen), self.end);
+        self.threads.push(spawn(move || {
+            let (mut connection, mut turn) = (None, 0);
+            while Instant::now() < end {
+                let began = Instant::now();
+                turn += 1;
+                let answered = once(&mut connection, &target, from, &request(turn));
+                if let Ok(status) = answered {
+                    count(&seen, &status);
+                } else {
+                    connection = None;
+                    count(&seen, "turned away");
+                }
+                sleep(pause.saturating_sub(began.elapsed()));
+            }
+        }));
+    }
+
+    /// Waits for the end: what was seen, and how often.
+    pub(crate) async fn ended(self) -> String {
+        let threads = self.threads;
+        let joined = tokio::task::spawn_blocking(move || {
+            for thread in threads {
+                // One that panicked has said so.
+                let _ = thread.join();
+            }
+        });
+        let _ = joined.await;
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = seen.iter().map(|(what, count)| format!("{count} {what}"));
+        seen.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The status of one answer, on a connection that is kept.
+fn once(
+    connection: &mut Option<Box<dyn Connection>>,
+    target: &Target,
+    from: IpAddr,
+    request: &[u8],
+) -> io::Result<String> {
+    let stream = match connection {
+        Some(stream) => stream,
+        None => connection.insert(target.connect(from)?),
+    };
+    stream.write_all(request)?;
+    stream.flush()?;
+    let mut answer = vec![0; 4096];
+    let read = stream.read(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer[..read]).into_owned();
+    if answer.to_ascii_lowercase().contains("connection: close") {
+        *connection = None;
+    }
+    let status = answer.split(' ').nth(1);
+    status
+        .map(str::to_owned)
+        .ok_or_else(|| io::Error::other("no answer"))
+}

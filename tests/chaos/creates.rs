@@ -1,0 +1,105 @@
+//! Creations of annotated pods while a fault lasts, as dry runs: the API server calls admission and keeps nothing.
+
+use crate::site::Site;
+use harness::unscheduled::pod;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Client;
+use kube::api::{Api, PostParams};
+use rules::keys::DEPENDS_ON;
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{interval, sleep};
+
+/// Twenty a second.
+const PACE: Duration = Duration::from_millis(50);
+/// What whoever creates by hand or by a controller waits before another try, at least.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Creations under way.
+pub(crate) struct Creates {
+    stop: oneshot::Sender<()>,
+    work: JoinHandle<Created>,
+}
+
+/// What came of them.
+#[derive(Debug, Default)]
+pub(crate) struct Created {
+    pub(crate) tried: usize,
+    /// Refused at the first try.
+    pub(crate) failed: usize,
+    /// Refused a second time, a quarter of a second later.
+    pub(crate) failed_again: usize,
+    /// How long the answers to the first tries took.
+    pub(crate) took: Vec<Duration>,
+    /// One of the refusals.
+    pub(crate) refusal: Option<String>,
+}
+
+impl Creates {
+    /// Begins.
+    pub(crate) fn start(site: &Site<'_>) -> Self {
+        let (stop, stopped) = oneshot::channel();
+        let work = tokio::spawn(create(site.client.clone(), site.namespace.clone(), stopped));
+        Self { stop, work }
+    }
+
+    /// Ends, when the last one is answered.
+    pub(crate) async fn stop(self) -> Created {
+        // Where the work has ended by itself, its panic is what counts.
+        let _ = self.stop.send(());
+        self.work.await.expect("creating does not panic")
+    }
+}
+
+async fn create(client: Client, namespace: String, mut stopped: oneshot::Receiver<()>) -> Created {
+    let annotations = json!({DEPENDS_ON: "configmap/dependency"});
+    let pod: Pod = serde_json::from_value(pod(&annotations, 6000)).expect("it is a pod");
+    let (mut pace, mut under_way) = (interval(PACE), JoinSet::new());
+    loop {
+        tokio::select! {
+            _ = &mut stopped => break,
+            _ = pace.tick() => {
+                let pods = Api::<Pod>::namespaced(client.clone(), &namespace);
+                under_way.spawn(one(pods, pod.clone()));
+            }
+        }
+    }
+    let mut created = Created::default();
+    for (took, first, again) in under_way.join_all().await {
+        created.tried += 1;
+        created.took.push(took);
+        created.failed += usize::from(first.is_some());
+        created.failed_again += usize::from(again.is_some());
+        created.refusal = again.or(first).or(created.refusal);
+    }
+    created
+}
+
+/// How long the first try took, and why it and the second one failed.
+async fn one(pods: Api<Pod>, pod: Pod) -> (Duration, Option<String>, Option<String>) {
+    let parameters = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let attempt = async || {
+        let answer = pods.create(&parameters, &pod).await;
+        let gated = answer.map(|pod| pod.spec.and_then(|spec| spec.init_containers));
+        match gated {
+            Ok(Some(_)) => None,
+            Ok(None) => Some("admitted without a gate".to_owned()),
+            Err(error) => Some(error.to_string()),
+        }
+    };
+    let began = Instant::now();
+    let first = attempt().await;
+    let took = began.elapsed();
+    let again = if first.is_some() {
+        sleep(PAUSE).await;
+        attempt().await
+    } else {
+        None
+    };
+    (took, first, again)
+}

@@ -1,0 +1,141 @@
+//! Gates that wait through a fault: the binary of the image, as processes of this machine, in the environment and with the
+//! token of pods that the API server knows.
+
+use crate::site::Site;
+use anyhow::{Context, Result};
+use harness::cluster::{LIMIT, await_until};
+use harness::unscheduled::Unscheduled;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use serde_json::json;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tokio::process::Command;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use wire::env;
+
+/// The gates of one trial, which wait for one ConfigMap.
+pub(crate) struct Crowd {
+    dependency: String,
+    gates: Vec<Gate>,
+}
+
+struct Gate {
+    pod: String,
+    log: PathBuf,
+    /// Its end. The process is killed when this is dropped.
+    end: JoinHandle<(Instant, ExitStatus)>,
+}
+
+/// What became of them.
+#[derive(Debug, Default)]
+pub(crate) struct Fates {
+    /// Opened before their dependency was there.
+    pub(crate) early: usize,
+    /// Ended with another code than 0.
+    pub(crate) failed: usize,
+    /// How long after their dependency the others opened.
+    pub(crate) late: Vec<Duration>,
+    /// The pods and the last words of those that did not open.
+    pub(crate) never: Vec<(String, String)>,
+}
+
+impl Crowd {
+    /// Starts so many, and returns when each of them waits.
+    pub(crate) async fn gather(site: &Site<'_>, dependency: &str, count: usize) -> Result<Self> {
+        let list = format!("configmap/{dependency}");
+        let pods = Unscheduled::make(&site.client, &site.namespace, count, &list).await?;
+        let started = pods.iter().map(|pod| Gate::start(site, pod));
+        let crowd = Self {
+            dependency: dependency.to_owned(),
+            gates: started.collect::<Result<_>>()?,
+        };
+        await_until("every gate waits", LIMIT, async || {
+            let mut silent = crowd.gates.iter().filter(|gate| !gate.waits());
+            silent.next().map_or(Ok(()), |gate| Err(gate.last_words()))
+        })
+        .await;
+        Ok(crowd)
+    }
+
+    /// Makes what they wait for, and sees how each of them ends.
+    pub(crate) async fn release(self, site: &Site<'_>) -> Result<Fates> {
+        let done = |gate: &&Gate| gate.end.is_finished();
+        let mut fates = Fates {
+            early: self.gates.iter().filter(done).count(),
+            ..Fates::default()
+        };
+        let config_maps = Api::<ConfigMap>::namespaced(site.client.clone(), &site.namespace);
+        let object = serde_json::from_value(json!({"metadata": {"name": self.dependency}}))?;
+        if let Err(error) = config_maps.create(&PostParams::default(), &object).await {
+            // A fault that goes on while gates open makes it itself.
+            anyhow::ensure!(exists(&error), "failed to make the dependency: {error}");
+        }
+        let made = Instant::now();
+        for mut gate in self.gates {
+            let left = LIMIT.saturating_sub(made.elapsed());
+            match timeout(left, &mut gate.end).await {
+                Ok(ended) => {
+                    let (at, status) = ended.context("a gate could not be waited for")?;
+                    fates.late.push(at.saturating_duration_since(made));
+                    fates.failed += usize::from(!status.success());
+                }
+                Err(_) => fates.never.push((gate.pod.clone(), gate.last_words())),
+            }
+        }
+        let pods = Api::<Pod>::namespaced(site.client.clone(), &site.namespace);
+        pods.delete_collection(
+            &DeleteParams::default().grace_period(0),
+            &ListParams::default(),
+        )
+        .await?;
+        Ok(fates)
+    }
+}
+
+fn exists(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 409)
+}
+
+impl Gate {
+    fn start(site: &Site<'_>, pod: &Unscheduled) -> Result<Self> {
+        let folder = site.scratch.path().join(&pod.name);
+        let (token, log) = (folder.join("token"), folder.join("log"));
+        fs::create_dir_all(&folder)?;
+        fs::write(&token, &pod.token)?;
+        let mut gate = Command::new(&site.gate)
+            .env_clear()
+            .envs(pod.environment.iter().cloned())
+            .env(env::TOKEN_FILE, token)
+            .env(env::STATE_DIR, folder)
+            .stdin(Stdio::null())
+            .stdout(File::create(&log)?)
+            .kill_on_drop(true)
+            .spawn()
+            .context("failed to start a gate")?;
+        let end = tokio::spawn(async move {
+            let status = gate.wait().await.unwrap_or_default();
+            (Instant::now(), status)
+        });
+        let pod = pod.name.clone();
+        Ok(Self { pod, log, end })
+    }
+
+    fn waits(&self) -> bool {
+        self.last_words().contains("waiting")
+    }
+
+    fn last_words(&self) -> String {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        log.lines().next_back().unwrap_or_default().to_owned()
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.end.abort();
+    }
+}

@@ -1,0 +1,25 @@
+//! What is broken, in the order in which it is: the worst for those who wait comes last.
+
+mod certificates;
+mod clock;
+mod control_plane;
+mod floods;
+mod records;
+mod replicas;
+mod sizes;
+
+use crate::trial::Trial;
+
+pub(crate) fn all() -> Vec<Trial> {
+    let by_subject = [
+        replicas::trials(),
+        control_plane::trials(),
+        floods::trials(),
+        records::trials(),
+        sizes::trials(),
+        certificates::trials(),
+        clock::trials(),
+        replicas::last(),
+    ];
+    by_subject.into_iter().flatten().collect()
+}

@@ -1,0 +1,112 @@
+//! Replicas that end, roll, or begin all at once.
+
+use crate::trial::{Admission, Broken, Trial};
+use crate::watched::PROGRAM;
+use harness::cluster::sluice;
+use harness::machine;
+use std::time::{Duration, Instant};
+use tokio::process::Command;
+use tokio::time::sleep;
+
+/// Long enough for the kubelet to start a container again and for it to be ready.
+const APART: Duration = Duration::from_secs(12);
+/// What a gate may need to find another replica, and to ask again.
+const TEN_SECONDS: Duration = Duration::from_secs(10);
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial {
+            name: "nothing",
+            gates: 20,
+            admission: Admission::Open,
+            latest: TEN_SECONDS,
+            fault: |_| Box::pin(nothing()),
+        },
+        Trial {
+            name: "a replica is killed (SIGKILL)",
+            gates: 20,
+            admission: Admission::Open,
+            latest: TEN_SECONDS,
+            fault: |_| Box::pin(killed()),
+        },
+        Trial {
+            name: "sluice is rolled",
+            gates: 20,
+            admission: Admission::Open,
+            latest: TEN_SECONDS,
+            fault: |_| Box::pin(rolled()),
+        },
+        Trial {
+            name: "every replica is deleted at once, by force",
+            gates: 500,
+            admission: Admission::Interrupted,
+            latest: TEN_SECONDS,
+            fault: |_| Box::pin(gone()),
+        },
+    ]
+}
+
+/// Those after which nobody who waited before can go on.
+pub(crate) fn last() -> Vec<Trial> {
+    vec![Trial {
+        name: "five replicas begin at once where nothing was",
+        gates: 0,
+        admission: Admission::Interrupted,
+        latest: TEN_SECONDS,
+        fault: |_| Box::pin(five()),
+    }]
+}
+
+async fn nothing() -> Broken {
+    sleep(APART).await;
+    Broken::times(1)
+}
+
+async fn killed() -> Broken {
+    const TIMES: usize = 4;
+    for turn in 0..TIMES {
+        let mut replicas = machine::contained(PROGRAM).expect("/proc can be read");
+        replicas.sort_unstable();
+        // The one that runs longest, so that no container is held back for having ended twice in a row.
+        let pid = replicas.first().expect("a replica runs").to_string();
+        let kill = Command::new("kill").args(["-9", &pid]).status().await;
+        assert!(kill.is_ok_and(|it| it.success()), "kill {pid}");
+        sleep(APART * if turn < 1 { 1 } else { 2 }).await;
+    }
+    Broken {
+        ended: TIMES as u64,
+        ..Broken::times(TIMES)
+    }
+}
+
+async fn rolled() -> Broken {
+    const TIMES: usize = 3;
+    for _ in 0..TIMES {
+        sluice::roll().await;
+    }
+    Broken::times(TIMES)
+}
+
+async fn gone() -> Broken {
+    const TIMES: usize = 2;
+    let mut longest = Duration::ZERO;
+    for _ in 0..TIMES {
+        let began = Instant::now();
+        sluice::delete_all_by_force().await;
+        sluice::start().await;
+        longest = longest.max(began.elapsed());
+    }
+    Broken::times(TIMES).seen(format!("ready again after {longest:.1?}"))
+}
+
+async fn five() -> Broken {
+    sluice::installed_after(async |release| {
+        release.uninstall().await.ok();
+        release.install_with(&["--set", "replicas=5"]).await;
+        let made = sluice::log().await.matches("Wrote the CA").count();
+        assert_eq!(made, 1, "CAs were made");
+        release.install().await;
+    })
+    .await;
+    Broken::times(1).seen("one CA")
+}

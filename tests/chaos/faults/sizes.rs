@@ -1,0 +1,147 @@
+//! What one tenant may create, at its largest.
+
+use crate::site::Site;
+use crate::trial::{Admission, Broken, Trial};
+use anyhow::Result;
+use futures::{StreamExt, TryStreamExt, stream};
+use harness::cluster::{LIMIT, await_until, config_map, deployment, job, sluice};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
+/// How many at a time; each is of a size that the API server hardly takes.
+const AT_ONCE: usize = 4;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial {
+            name: "100 Jobs of 1.4 MiB, as many plans, then a restart",
+            gates: 5,
+            admission: Admission::Interrupted,
+            latest: Duration::from_secs(10),
+            fault: |site| Box::pin(large(site)),
+        },
+        Trial {
+            name: "a name of 250 letters, a revision of 220 KiB, releases of 250 KiB",
+            gates: 5,
+            admission: Admission::Open,
+            latest: Duration::from_secs(10),
+            fault: |site| Box::pin(long(site)),
+        },
+    ]
+}
+
+async fn large(site: &Site<'_>) -> Broken {
+    const COUNT: usize = 100;
+    let ns = site.ns.another("large").await;
+    let jobs = Api::<Job>::namespaced(site.client.clone(), &ns.name);
+    let plans = Api::<ConfigMap>::namespaced(site.client.clone(), &ns.name);
+    let made = async {
+        let all = stream::iter(0..COUNT).map(|number| make(&jobs, big_job(number)));
+        all.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+        let all = stream::iter(0..COUNT).map(|number| make(&plans, big_plan(number)));
+        all.buffer_unordered(AT_ONCE).try_collect::<()>().await
+    };
+    let made: Result<()> = made.await;
+    made.expect("the API server takes them");
+    sluice::delete_all_by_force().await;
+    sluice::start().await;
+    let (all, now) = (ListParams::default(), DeleteParams::default());
+    jobs.delete_collection(&now, &all).await.expect("they go");
+    plans.delete_collection(&now, &all).await.expect("they go");
+    Broken::times(1)
+}
+
+async fn make<K>(api: &Api<K>, object: Value) -> Result<()>
+where
+    K: serde::Serialize + serde::de::DeserializeOwned + Clone + std::fmt::Debug,
+{
+    let object = serde_json::from_value(object)?;
+    api.create(&PostParams::default(), &object).await?;
+    Ok(())
+}
+
+fn big_job(number: usize) -> Value {
+    let env: Vec<Value> = (0..14)
+        .map(|it| json!({"name": format!("V{it}"), "value": "x".repeat(100_000)}))
+        .collect();
+    let container = json!({"name": "app", "image": "localhost/pause:none", "env": env});
+    json!({
+        "metadata": {"name": format!("large-{number}")},
+        "spec": {"suspend": true, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
+    })
+}
+
+fn big_plan(number: usize) -> Value {
+    let labels =
+        json!({"sluice.dev/plan": "true", "app.kubernetes.io/instance": format!("large-{number}")});
+    json!({
+        "metadata": {"name": format!("plan-{number}"), "labels": labels},
+        "data": {"order": "x".repeat(1_000_000)},
+    })
+}
+
+async fn long(site: &Site<'_>) -> Broken {
+    let ns = site.ns.another("long").await;
+    // Its pod's name is cut; that of a Job is limited to 63 letters but for those who choose the selector themselves.
+    let name = "j".repeat(250);
+    let chosen = json!({"matchLabels": {"app": "chosen"}});
+    let named = job(&name)
+        .with("/spec/manualSelector", true)
+        .with("/spec/selector", chosen)
+        .in_pod("/metadata/labels", json!({"app": "chosen"}))
+        .with("/spec/completions", 0);
+    let revised = job("revised").annotated("sluice.dev/revision", &"r".repeat(220 << 10));
+    ns.pipe("create", &[named, revised], &[]).await.ok();
+    let capped: Vec<_> = (0..4)
+        .map(|number| {
+            let release = format!("{number}{}", "n".repeat(250 << 10));
+            job(&format!("capped-{number}"))
+                .annotated("meta.helm.sh/release-name", &release)
+                .annotated("sluice.dev/parallelism", "1")
+        })
+        .collect();
+    for one in capped {
+        // One of them may be refused, by name; what counts is what becomes of the others.
+        ns.pipe("create", &[one], &[]).await;
+    }
+
+    // Somebody else's cap and memory, meanwhile.
+    let other = ns.another("other").await;
+    let seeds = ["seed-a", "seed-b"].map(|name| {
+        let seed = job(name).with(INSTANCE, "shop");
+        seed.annotated("sluice.dev/parallelism", "1")
+    });
+    other.apply(seeds).await.ok();
+    for seed in ["seed-a", "seed-b"] {
+        other
+            .until(&format!("job/{seed}"), "is complete", |job| {
+                job["status"]["succeeded"] == 1
+            })
+            .await;
+    }
+    let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
+    other
+        .apply([deployment("api").depends_on("job/seed"), seed])
+        .await
+        .ok();
+    other.pod_of("api").await.starts().await;
+    await_until("job/seed is removed", LIMIT, async || {
+        let found = other.look.find("job/seed").await;
+        found.map_or(Ok(()), |_| Err("it is there".to_owned()))
+    })
+    .await;
+    sluice::roll().await;
+    other
+        .apply([
+            deployment("late").depends_on("job/seed"),
+            config_map("unused"),
+        ])
+        .await
+        .ok();
+    other.pod_of("late").await.starts().await;
+    Broken::times(1).seen("caps and memory of another namespace went on")
+}

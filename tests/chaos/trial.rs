@@ -1,0 +1,167 @@
+//! One trial: gates wait and pods are created, something breaks, and then everything has to be as it was promised.
+
+use crate::creates::{Created, Creates};
+use crate::crowd::{Crowd, Fates};
+use crate::site::Site;
+use crate::watched::Watched;
+use anyhow::Result;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use harness::samples::{Samples, millis};
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+/// A fault, and what is promised through it.
+pub(crate) struct Trial {
+    /// What is broken. The rows of the table are chosen by parts of it.
+    pub(crate) name: &'static str,
+    /// How many gates wait through it.
+    pub(crate) gates: usize,
+    /// Whether pods are created meanwhile.
+    pub(crate) admission: Admission,
+    /// When the last gate is open, after its dependency.
+    pub(crate) latest: Duration,
+    /// Breaks it, and returns when it is whole again.
+    pub(crate) fault: for<'a> fn(&'a Site<'a>) -> LocalBoxFuture<'a, Broken>,
+}
+
+/// What becomes of creations while the fault lasts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// Every one succeeds, at the second try at the latest: those in the hands of a process that is killed are lost.
+    Open,
+    /// Some may be refused.
+    Interrupted,
+    /// None is tried, because the API server itself is away.
+    Untried,
+}
+
+/// What a fault did.
+#[derive(Debug, Default)]
+pub(crate) struct Broken {
+    /// How often.
+    pub(crate) times: usize,
+    /// Replicas that it ended by itself, so that they were started again.
+    pub(crate) ended: u64,
+    /// Gates that cannot open any more, each of which was named in an Event.
+    pub(crate) stranded: usize,
+    /// What else was seen.
+    pub(crate) seen: String,
+}
+
+impl Broken {
+    pub(crate) fn times(times: usize) -> Self {
+        Self {
+            times,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn seen(self, seen: impl Into<String>) -> Self {
+        let seen = seen.into();
+        Self { seen, ..self }
+    }
+}
+
+/// What came of a trial: a row of the table.
+pub(crate) struct Row {
+    pub(crate) cells: Vec<String>,
+    /// What was not as promised.
+    pub(crate) faults: Vec<String>,
+}
+
+impl Trial {
+    /// Runs it. `limit` is the container's, in bytes.
+    pub(crate) async fn run(&self, site: &Site<'_>, number: usize, limit: u64) -> Row {
+        let attempt = AssertUnwindSafe(self.attempt(site, number, limit)).catch_unwind();
+        let row = match attempt.await {
+            Ok(Ok(row)) => row,
+            Ok(Err(error)) => self.broken_off(format!("{error:#}")),
+            Err(panic) => self.broken_off(said(&*panic)),
+        };
+        // A trial may leave packets lost until its gates are open, and one that broke off leaves anything.
+        site.node.lose_nothing().await;
+        for program in ["etcd", "coredns"] {
+            site.node.signal(program, "CONT").await;
+        }
+        row
+    }
+
+    fn broken_off(&self, why: String) -> Row {
+        Row {
+            cells: vec![self.name.to_owned()],
+            faults: vec![why],
+        }
+    }
+
+    async fn attempt(&self, site: &Site<'_>, number: usize, limit: u64) -> Result<Row> {
+        let crowd = Crowd::gather(site, &format!("dependency-{number}"), self.gates).await?;
+        let watched = Watched::start().await;
+        let under_way = (self.admission != Admission::Untried).then(|| Creates::start(site));
+        let broken = (self.fault)(site).await;
+        let created = match under_way {
+            Some(under_way) => under_way.stop().await,
+            None => Created::default(),
+        };
+        let fates = crowd.release(site).await?;
+        let (restarts, highest, now) = watched.stop().await;
+        let mut row = self.judge(&broken, &created, &fates);
+        if restarts > broken.ended {
+            row.faults.push(format!("{restarts} restarts"));
+        }
+        if highest > limit {
+            row.faults.push("more memory than the limit".to_owned());
+        }
+        let [highest, now] = [highest, now].map(|bytes| format!("{} MiB", bytes >> 20));
+        let memory = [restarts.to_string(), highest, now, broken.seen];
+        row.cells.extend(memory);
+        Ok(row)
+    }
+
+    fn judge(&self, broken: &Broken, created: &Created, fates: &Fates) -> Row {
+        let mut faults = vec![];
+        let refused = created.refusal.as_deref().unwrap_or_default();
+        if self.admission == Admission::Open && created.failed_again > 0 {
+            faults.push(format!("refused twice: {refused}"));
+        }
+        if fates.early > 0 {
+            faults.push(format!("{} opened early", fates.early));
+        }
+        if fates.failed > 0 {
+            faults.push(format!("{} gates failed", fates.failed));
+        }
+        if fates.never.len() > broken.stranded {
+            faults.push(format!("never open: {:?}", fates.never[0]));
+        }
+        let late = fates.late.iter().max().copied().unwrap_or_default();
+        if late > self.latest {
+            faults.push(format!("late by {late:?}"));
+        }
+        let took = (!created.took.is_empty()).then(|| Samples::new(created.took.clone()));
+        let took = took.map_or("-".to_owned(), |took| {
+            format!("{took}, max {}", millis(took.longest()))
+        });
+        let cells = vec![
+            self.name.to_owned(),
+            broken.times.to_string(),
+            format!(
+                "{} / {} / {}",
+                created.tried, created.failed, created.failed_again
+            ),
+            took,
+            self.gates.to_string(),
+            fates.early.to_string(),
+            fates.failed.to_string(),
+            fates.never.len().to_string(),
+            millis(late),
+        ];
+        Row { cells, faults }
+    }
+}
+
+/// The words of a panic.
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|it| (*it).to_owned()));
+    text.unwrap_or_else(|| "a panic".to_owned())
+}

@@ -1,0 +1,68 @@
+//! What the replicas take while a trial lasts, and how often they are started again.
+
+use harness::cluster::sluice;
+use harness::machine;
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+/// The controller's program.
+pub(crate) const PROGRAM: &str = "sluice-webhook";
+
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A look at the replicas, again and again.
+pub(crate) struct Watched {
+    restarts: BTreeMap<String, u64>,
+    highest: Arc<AtomicU64>,
+    looks: JoinHandle<()>,
+}
+
+impl Watched {
+    /// Begins; what they took before does not count.
+    pub(crate) async fn start() -> Self {
+        for pid in machine::contained(PROGRAM).unwrap_or_default() {
+            // Resets VmHWM, the most that it has ever taken (proc(5), clear_refs).
+            let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
+        }
+        let highest = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&highest);
+        let looks = tokio::spawn(async move {
+            loop {
+                seen.fetch_max(most("VmHWM"), Ordering::Relaxed);
+                sleep(LOOK).await;
+            }
+        });
+        Self {
+            restarts: restarts().await,
+            highest,
+            looks,
+        }
+    }
+
+    /// How often a replica was started again, the most that one took at any time, and what one takes now; in bytes.
+    pub(crate) async fn stop(self) -> (u64, u64, u64) {
+        self.looks.abort();
+        let restarts = restarts().await.into_iter();
+        let more = |(name, count)| count - self.restarts.get(&name).unwrap_or(&0).min(&count);
+        let highest = self.highest.load(Ordering::Relaxed).max(most("VmHWM"));
+        (restarts.map(more).sum(), highest, most("VmRSS"))
+    }
+}
+
+/// Of all replicas, the one that has most. One that has just ended has nothing.
+fn most(field: &str) -> u64 {
+    let replicas = machine::contained(PROGRAM).unwrap_or_default();
+    let bytes = |pid| machine::bytes(pid, "status", field).unwrap_or(0);
+    replicas.into_iter().map(bytes).max().unwrap_or(0)
+}
+
+async fn restarts() -> BTreeMap<String, u64> {
+    let replicas = sluice::replicas().await.into_iter();
+    let counted = replicas.map(|(name, count)| (name, count.as_u64().unwrap_or(0)));
+    counted.collect()
+}

@@ -1,0 +1,108 @@
+//! Pods that nobody schedules, each with a token: their gates run as processes of this machine, because a node has no
+//! room for as many pods.
+
+use anyhow::{Context, Result, bail};
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::authentication::v1::TokenRequest;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
+use kube::Client;
+use kube::api::{Api, PostParams};
+use rules::keys::{AUDIENCE, DEPENDS_ON};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::fmt::Debug;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How many requests are under way at once while objects are made.
+pub const AT_ONCE: usize = 16;
+
+/// A pod that waits, as far as the API server knows.
+#[derive(Debug, Clone)]
+pub struct Unscheduled {
+    /// The pod's name.
+    pub name: String,
+    /// A token that is bound to it.
+    pub token: String,
+    /// The environment that the webhook has written for its gate.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Unscheduled {
+    /// So many pods that depend on `list`.
+    ///
+    /// # Errors
+    ///
+    /// Where the API server refuses one, or one has got no gate.
+    pub async fn make(
+        client: &Client,
+        namespace: &str,
+        count: usize,
+        list: &str,
+    ) -> Result<Vec<Self>> {
+        let made = stream::iter(0..count).map(|_| Self::one(client, namespace, list));
+        made.buffer_unordered(AT_ONCE).try_collect().await
+    }
+
+    async fn one(client: &Client, namespace: &str, list: &str) -> Result<Self> {
+        let pods = Api::<Pod>::namespaced(client.clone(), namespace);
+        let pod = create(&pods, pod(&json!({DEPENDS_ON: list}), 0)).await?;
+        let (name, uid) = (pod.metadata.name.unwrap_or_default(), pod.metadata.uid);
+        let gates = pod.spec.and_then(|spec| spec.init_containers);
+        let Some(gate) = gates.into_iter().flatten().next() else {
+            bail!("the pod {name} got no gate; is sluice installed?");
+        };
+        let variables = gate.env.into_iter().flatten();
+        let variables = variables.map(|it| (it.name, it.value.unwrap_or_default()));
+        let bound = json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid});
+        let spec =
+            json!({"audiences": [AUDIENCE], "expirationSeconds": 3600, "boundObjectRef": bound});
+        let request: TokenRequest = serde_json::from_value(json!({"metadata": {}, "spec": spec}))?;
+        let answer = Api::<ServiceAccount>::namespaced(client.clone(), namespace)
+            .create_token_request("default", &PostParams::default(), &request)
+            .await?;
+        Ok(Self {
+            name,
+            token: answer.status.context("no token in the answer")?.token,
+            environment: variables.collect(),
+        })
+    }
+}
+
+/// Makes an object, and tries again for a while: the account of a new namespace is late, and sluice may be rolling.
+///
+/// # Errors
+///
+/// What the API server has said at last.
+pub async fn create<K>(api: &Api<K>, object: Value) -> Result<K>
+where
+    K: Serialize + DeserializeOwned + Clone + Debug,
+{
+    let object: K = serde_json::from_value(object)?;
+    let mut tries = 0;
+    loop {
+        match api.create(&PostParams::default(), &object).await {
+            Err(error) if tries == 30 => return Err(error).context("failed to create an object"),
+            Err(_) => tries += 1,
+            Ok(made) => return Ok(made),
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// A pod that no scheduler takes, with about so many bytes of environment.
+pub fn pod(annotations: &Value, bytes: usize) -> Value {
+    let variable = |number: usize| {
+        let value = format!("postgres://shop:5432/orders?pool={number}&application_name=api");
+        json!({"name": format!("SHOP_SETTING_{number}"), "value": value})
+    };
+    let env: Vec<Value> = (0..bytes / 107).map(variable).collect();
+    let container = json!({"name": "app", "image": "localhost/pause:none", "env": env});
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"generateName": "gated-", "annotations": annotations},
+        "spec": {"schedulerName": "nobody", "containers": [container]},
+    })
+}
