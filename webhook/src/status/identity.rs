@@ -32,8 +32,9 @@ const REFUSED_FOR: Duration = Duration::from_secs(5);
 const CAPACITY: usize = 50_000;
 /// How many reviews are under way at once: a flood of bad tokens must not become a flood of API requests.
 const REVIEWS: usize = 16;
-/// A review that takes longer hangs on a dead connection.
-const REVIEW_FOR: Duration = Duration::from_secs(10);
+/// A review that takes longer, the wait for its turn included, hangs on dead connections. Short, because a gate asks again only
+/// when it has been answered.
+const REVIEW_FOR: Duration = Duration::from_secs(5);
 /// How long a pod may take to appear in our watch; a new one may ask before.
 const SEEN_WITHIN: Duration = Duration::from_secs(1);
 /// How many issuers are known at most: an API server has one, and a second while it changes.
@@ -200,9 +201,6 @@ impl Authenticator {
     }
 
     async fn review(&self, token: &str) -> Result<Identity, Unidentified> {
-        // The semaphore is never closed; if it were, saying "unreachable" would still be the truth.
-        let slot = self.slots.acquire().await;
-        let _slot = slot.map_err(|_| Unidentified::Unreachable)?;
         let spec = TokenReviewSpec {
             audiences: Some(vec![AUDIENCE.to_owned()]),
             token: Some(token.to_owned()),
@@ -214,17 +212,20 @@ impl Authenticator {
         };
         let reviews = Api::<TokenReview>::all(self.client.clone());
         let params = PostParams::default();
-        match timeout(REVIEW_FOR, reviews.create(&params, &review)).await {
-            Err(_) => {
-                warn!("Token review took too long");
-                Err(Unidentified::Unreachable)
-            }
-            Ok(Ok(review)) => judge(&review.status.unwrap_or_default()),
-            Ok(Err(error)) => {
+        let reviewed = async {
+            // Never closed; if it were, saying "unreachable" would still be the truth.
+            let slot = self.slots.acquire().await;
+            let _slot = slot.map_err(|_| Unidentified::Unreachable)?;
+            let review = reviews.create(&params, &review).await.map_err(|error| {
                 warn!(%error, "Token review failed");
-                Err(Unidentified::Unreachable)
-            }
-        }
+                Unidentified::Unreachable
+            })?;
+            judge(&review.status.unwrap_or_default())
+        };
+        timeout(REVIEW_FOR, reviewed).await.unwrap_or_else(|_| {
+            warn!("Token review took too long");
+            Err(Unidentified::Unreachable)
+        })
     }
 
     fn remember(&self, hash: Hash, until: Instant, verdict: Result<Identity, Unidentified>) {
