@@ -72,7 +72,16 @@ podLabels.a=b                                   | Deployment | /spec/template/me
 commonLabels.a=b                                | Service | /metadata/labels/a | "b"
 serviceAccount.annotations.a=b                  | ServiceAccount | /metadata/annotations | {"a": "b"}
 podDisruptionBudget.maxUnavailable=50%          | PodDisruptionBudget | /spec/maxUnavailable | "50%"
-networkPolicy.enabled=true                      | NetworkPolicy | /spec/ingress/0/ports/0/port | 10250
+ports.admission=8443                            | NetworkPolicy | /spec/ingress/0 | {"ports": [{"port": 8443, "protocol": "TCP"}]}
+ports.status=9000                               | NetworkPolicy | /spec/ingress/1/ports/0/port | 9000
+networkPolicy.hostGates=null                    | NetworkPolicy | /spec/ingress/1/from | [{"namespaceSelector": {}}]
+networkPolicy.hostGates={10.1.0.0/16}           | NetworkPolicy | /spec/ingress/1/from/1/ipBlock/cidr | "10.1.0.0/16"
+replicas=2                                      | NetworkPolicy | /spec/ingress/2 | null
+networkPolicy.scrapers[0].podSelector.a=b       | NetworkPolicy | /spec/ingress/2/from | [{"podSelector": {"a": "b"}}]
+networkPolicy.probes={10.1.0.0/16}              | NetworkPolicy | /spec/ingress/2/from/0/ipBlock/cidr | "10.1.0.0/16"
+networkPolicy.probes={10.1.0.0/16}              | NetworkPolicy | /spec/ingress/2/ports/0/port | 8080
+networkPolicy.apiServerPorts={8443}             | NetworkPolicy | /spec/egress/0/ports | [{"port": 8443, "protocol": "TCP"}]
+replicas=2                                      | NetworkPolicy | /spec/egress/1/ports/0/port | 53
 serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoints/0/interval | "30s"
 helmTest.enabled=true                           | Pod | /metadata/annotations/sluice.dev~1depends-on | "configmap/kube-root-ca.crt"
 admission.failurePolicy=Ignore                  | MutatingWebhookConfiguration | /webhooks/2/failurePolicy | "Ignore"
@@ -105,6 +114,12 @@ fn renders_every_branch() {
             "{line}"
         );
     }
+}
+
+#[test]
+fn renders_no_network_policy_where_none_is_wanted() {
+    let manifest = render!("networkPolicy.enabled=false");
+    assert!(!manifest.text().contains("NetworkPolicy"));
 }
 
 #[test]
