@@ -20,6 +20,7 @@ mod bundle;
 mod changes;
 mod error;
 mod metrics;
+mod published;
 mod secret;
 mod store;
 
@@ -30,11 +31,7 @@ use certs::{
     plan::{self, LeafPlan},
 };
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
-use kube::{
-    Api, Client,
-    api::{Patch, PatchParams},
-};
+use kube::{Api, Client};
 use tokio::{
     sync::watch,
     time::{sleep, timeout},
@@ -44,14 +41,13 @@ use tracing::{info, warn};
 pub(crate) use self::error::AuthorityError;
 pub use self::metrics::AuthorityMetrics;
 use self::{
-    changes::ConfigurationWatch,
-    error::failed,
+    published::{Novelty, Published},
     secret::Stored,
     store::{CaStore, Synced, Trust},
 };
 use crate::{
     clock::Clock,
-    event::{Note, Regarding, Telling, Writer},
+    event::Regarding,
     readiness::{Condition, Readiness},
     shutdown::Shutdown,
 };
@@ -104,8 +100,7 @@ pub struct Config {
 pub struct Authority {
     config: Config,
     store: CaStore,
-    configurations: Api<MutatingWebhookConfiguration>,
-    client: Client,
+    published: Published,
     resolver: Arc<Resolver>,
     bundle: watch::Sender<Bundle>,
     certificate: Condition,
@@ -114,8 +109,6 @@ pub struct Authority {
     /// The CA that this process signs with.
     held: Option<Stored>,
     leaf: Option<Leaf>,
-    /// The webhook configuration as last read or written; `None` while there is none.
-    observed: Option<MutatingWebhookConfiguration>,
     /// Whether the leaf's issuer stood in every `caBundle` when the configuration was last there.
     in_sync: bool,
     /// Since when this process holds no CA although one is trusted.
@@ -135,6 +128,13 @@ impl Authority {
         metrics: AuthorityMetrics,
     ) -> (Self, watch::Receiver<Bundle>) {
         let (bundle, receiver) = watch::channel(None);
+        let beside = Regarding {
+            api_version: Some("v1".to_owned()),
+            kind: "Service".to_owned(),
+            namespace: config.namespace.clone(),
+            name: config.service.clone(),
+            uid: None,
+        };
         let authority = Self {
             store: CaStore {
                 api: Api::namespaced(client.clone(), &config.namespace),
@@ -143,8 +143,12 @@ impl Authority {
                 service: config.service.clone(),
                 lifetimes: config.lifetimes,
             },
-            configurations: Api::all(client.clone()),
-            client,
+            published: Published::new(
+                client,
+                config.webhook_configuration.clone(),
+                config.instance.clone(),
+                beside,
+            ),
             certificate: readiness.condition("certificate", "this replica has no certificate yet"),
             trust: readiness.condition(
                 "caBundle",
@@ -156,7 +160,6 @@ impl Authority {
             metrics,
             held: None,
             leaf: None,
-            observed: None,
             in_sync: false,
             bereft: None,
             settling: None,
@@ -168,8 +171,7 @@ impl Authority {
     /// still while a machine sleeps, and certificates do not.
     pub async fn run(mut self, clock: Clock, shutdown: Shutdown) {
         let mut failing: Option<String> = None;
-        let api = self.configurations.clone();
-        let mut changes = ConfigurationWatch::of(api, self.config.webhook_configuration.clone());
+        let mut changes = self.published.changes();
         loop {
             let round = async {
                 let result = self.round(&clock).await;
@@ -180,7 +182,7 @@ impl Authority {
                     RETRY
                 };
                 log_change(&mut failing, result);
-                let seen = self.observed.as_ref().and_then(changes::version);
+                let seen = self.published.version();
                 sleep(BREATH).await;
                 // Nobody has changed it: it is time to look again all the same.
                 let _ = timeout(pause, changes.after(seen)).await;
@@ -207,19 +209,10 @@ impl Authority {
     }
 
     async fn sync(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
-        let name = self.config.webhook_configuration.clone();
-        let found = self.configurations.get_opt(&name).await;
-        let found = found.map_err(|error| {
-            failed(
-                format!("read the MutatingWebhookConfiguration {name:?}"),
-                &error,
-            )
-        })?;
+        self.published.read().await?;
         // Only now: the answer has told what time it is.
         let now = clock.now();
-        // One that waits for its dependents to go is as good as gone.
-        self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
-        let trusted = self.observed.as_ref().and_then(bundle::trusted);
+        let trusted = self.published.trusted();
         let elsewhere = trusted.is_some() && self.is_patient(now);
         let settled = self.is_settled(now);
         let known = Trust {
@@ -228,21 +221,14 @@ impl Authority {
             elsewhere,
             settled,
         };
-        let may_write = || match &self.observed {
-            Some(_) => Ok(()),
-            None => Err(AuthorityError::NoConfiguration(name.clone())),
-        };
+        let may_write = || self.published.is_there();
         let Synced { stored, written } = self.store.sync(now, known, may_write).await?;
         if let Some(reason) = written {
             self.metrics.ca_written(reason);
         }
-        let is_new = self.hold(stored);
-        let mended = self.sync_bundle().await?;
-        // A bundle that has just changed is no other one's work.
-        if mended && self.in_sync && !is_new {
-            self.tell_of_mending(clock).await;
-        }
-        Ok(())
+        let bundle = stored.bundle();
+        let novelty = self.hold(stored);
+        self.published.publish(&bundle, novelty, clock).await
     }
 
     /// Whether others get more time to write back the CA that they may hold. To ask begins the wait.
@@ -254,10 +240,8 @@ impl Authority {
     /// Whether the next CA has been trusted for long enough. To ask begins the wait.
     fn is_settled(&mut self, now: Timestamp) -> bool {
         let next = self.held.as_ref().and_then(|held| held.next.as_ref());
-        let next = next.map(|next| next.certificate()).filter(|next| {
-            let observed = self.observed.as_ref();
-            observed.is_some_and(|observed| bundle::trusts(observed, next))
-        });
+        let next = next.map(|next| next.certificate());
+        let next = next.filter(|next| self.published.trusts(next));
         self.settling = match (next, self.settling.take()) {
             (Some(next), Some(known)) if *next == known.0 => Some(known),
             (next, _) => next.map(|next| (next.clone(), now)),
@@ -266,8 +250,8 @@ impl Authority {
         since.is_some_and(|since| now.duration_since(since) >= SETTLED)
     }
 
-    /// Takes the CA that is stored, and tells everybody; `true` where that changes the bundle.
-    fn hold(&mut self, stored: Stored) -> bool {
+    /// Takes the CA that is stored, and tells everybody where that changes the bundle.
+    fn hold(&mut self, stored: Stored) -> Novelty {
         self.metrics.expiry("ca", stored.ca.not_after());
         if let Some(next) = &stored.next {
             self.metrics.expiry("next", next.not_after());
@@ -275,72 +259,21 @@ impl Authority {
         let bundle: Arc<str> = stored.bundle().into();
         self.held = Some(stored);
         self.bereft = None;
-        self.bundle.send_if_modified(|current| {
+        let is_new = self.bundle.send_if_modified(|current| {
             let changed = current.as_ref() != Some(&bundle);
             if changed {
                 *current = Some(bundle);
             }
             changed
-        })
-    }
-
-    /// Compares the observed `caBundle` with the one that it should be, and corrects it; `true` where it had to.
-    async fn sync_bundle(&mut self) -> Result<bool, AuthorityError> {
-        let (Some(observed), Some(held)) = (&self.observed, &self.held) else {
-            return Ok(false);
-        };
-        let Some(correction) = bundle::correction(observed, &held.bundle()) else {
-            return Ok(false);
-        };
-        let name = &self.config.webhook_configuration;
-        let params = PatchParams {
-            field_manager: Some(FIELD_MANAGER.to_owned()),
-            ..PatchParams::default()
-        };
-        let written = self
-            .configurations
-            .patch(name, &params, &Patch::Strategic(&correction))
-            .await;
-        let doing = || format!("write the caBundle of the MutatingWebhookConfiguration {name:?}");
-        self.observed = Some(written.map_err(|error| failed(doing(), &error))?);
-        info!(webhook_configuration = name, "Wrote the caBundle");
-        Ok(true)
-    }
-
-    /// Somebody has overwritten what we wrote; beside our Service, because the configuration is in no namespace.
-    async fn tell_of_mending(&self, clock: &Clock) {
-        let writer = Writer {
-            client: self.client.clone(),
-            instance: self.config.instance.clone(),
-            clock: clock.clone(),
-        };
-        let about = Regarding {
-            api_version: Some("v1".to_owned()),
-            kind: "Service".to_owned(),
-            namespace: self.config.namespace.clone(),
-            name: self.config.service.clone(),
-            uid: None,
-        };
-        let name = &self.config.webhook_configuration;
-        let note = Note {
-            severity: "Warning",
-            action: "Trust",
-            reason: "CaBundleMended",
-            text: format!(
-                "the caBundle of MutatingWebhookConfiguration {name} was overwritten, and annotated objects were refused until it was mended; whoever manages the configuration has to leave caBundle alone"
-            ),
-            telling: Telling::Anew,
-        };
-        writer.write(about, note).await;
+        });
+        if is_new { Novelty::New } else { Novelty::Known }
     }
 
     fn renew_leaf(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
         let Some(held) = &self.held else {
             return Ok(());
         };
-        let observed = self.observed.as_ref();
-        let trusted =
-            observed.is_some_and(|observed| bundle::trusts(observed, held.ca.certificate()));
+        let trusted = self.published.trusts(held.ca.certificate());
         let LeafPlan::Issue(reason) = plan::leaf(now, self.leaf.as_ref(), &held.ca, trusted) else {
             return Ok(());
         };
@@ -371,23 +304,20 @@ impl Authority {
                 leaf.not_after()
             )),
         }
-        let name = &self.config.webhook_configuration;
-        let Some(observed) = &self.observed else {
+        if let Err(error) = self.published.is_there() {
             // Without a configuration nobody calls. A replica that was ready stays so: gates that wait still ask it.
-            let error = AuthorityError::NoConfiguration(name.clone());
             if !self.in_sync {
                 self.trust.unmet(error.to_string());
             }
             return Err(error);
-        };
-        self.in_sync = self
-            .leaf
-            .as_ref()
-            .is_some_and(|leaf| bundle::trusts(observed, leaf.issuer()));
+        }
+        let leaf = self.leaf.as_ref();
+        self.in_sync = leaf.is_some_and(|leaf| self.published.trusts(leaf.issuer()));
         self.metrics.in_sync(self.in_sync);
         if self.in_sync {
             self.trust.met();
         } else {
+            let name = &self.config.webhook_configuration;
             self.trust.unmet(format!(
                 "the caBundle of the MutatingWebhookConfiguration {name:?} does not hold this replica's CA yet"
             ));

@@ -12,7 +12,17 @@ const KIND: &str = "MutatingWebhookConfiguration";
 /// How many certificates are carried on from a `caBundle` of which nobody holds the CA.
 const MOST: usize = 8;
 
-/// The strategic merge patch that puts `bundle` into every webhook of `observed`; `None` when it is there already.
+/// The webhooks of `observed` that have another bundle than this, or none.
+pub(super) fn lacking(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {
+    let webhooks = observed.webhooks.iter().flatten();
+    let has = |ByteString(pem): &ByteString| pem == bundle.as_bytes();
+    webhooks
+        .filter(|webhook| !webhook.client_config.ca_bundle.as_ref().is_some_and(has))
+        .map(|webhook| webhook.name.clone())
+        .collect()
+}
+
+/// The strategic merge patch that puts `bundle` into every webhook of `observed`.
 ///
 /// Only names and `caBundle` are in it. The API server merges webhooks by name, so the chart keeps the rest. The uid and the
 /// resourceVersion keep it from making anything: a webhook that the chart has just removed would come back as a stump.
@@ -20,23 +30,17 @@ const MOST: usize = 8;
 /// Not server-side apply. That would make us an owner of each webhook as a whole, so a chart that no longer has one could not
 /// take it away: it would stay, with nothing in it but what is ours, and be refused. By a patch we own the field alone, and
 /// it goes with its webhook.
-pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) -> Option<Value> {
+pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) -> Value {
     let wanted = ByteString(bundle.as_bytes().to_vec());
     let webhooks = observed.webhooks.as_deref().unwrap_or_default();
-    if webhooks
-        .iter()
-        .all(|webhook| webhook.client_config.ca_bundle.as_ref() == Some(&wanted))
-    {
-        return None;
-    }
     let corrected = |name: &str| json!({"name": name, "clientConfig": {"caBundle": wanted}});
     let metadata = &observed.metadata;
-    Some(json!({
+    json!({
         "apiVersion": API_VERSION,
         "kind": KIND,
         "metadata": {"name": metadata.name, "uid": metadata.uid, "resourceVersion": metadata.resource_version},
         "webhooks": webhooks.iter().map(|webhook| corrected(&webhook.name)).collect::<Vec<_>>(),
-    }))
+    })
 }
 
 /// Whether the API server, with this configuration, accepts a leaf that `issuer` signed: for every webhook in it.
@@ -95,7 +99,7 @@ mod tests {
         let observed = configuration(&[Some("bundle\n"), None]);
         assert_eq!(
             correction(&observed, "bundle\n"),
-            Some(json!({
+            json!({
                 "apiVersion": "admissionregistration.k8s.io/v1",
                 "kind": "MutatingWebhookConfiguration",
                 "metadata": {"name": "sluice", "uid": "u", "resourceVersion": "7"},
@@ -103,19 +107,15 @@ mod tests {
                     {"name": "0.sluice.dev", "clientConfig": {"caBundle": "YnVuZGxlCg=="}},
                     {"name": "1.sluice.dev", "clientConfig": {"caBundle": "YnVuZGxlCg=="}},
                 ],
-            }))
+            })
         );
     }
 
     #[test]
-    fn leaves_a_right_bundle_alone() {
-        assert_eq!(
-            correction(
-                &configuration(&[Some("bundle\n"), Some("bundle\n")]),
-                "bundle\n"
-            ),
-            None
-        );
+    fn finds_what_has_another_bundle() {
+        let observed = configuration(&[Some("bundle\n"), Some("other\n"), None]);
+        let expected = ["1.sluice.dev", "2.sluice.dev"];
+        assert_eq!(lacking(&observed, "bundle\n"), expected);
     }
 
     #[test]

@@ -304,6 +304,31 @@ async fn an_overwritten_bundle_is_restored_within_a_second_and_told() {
 }
 
 #[tokio::test]
+async fn a_webhook_that_was_never_ours_is_not_overwritten() {
+    let fake = Fake::with_configuration();
+    let mut replica = replica(&fake);
+    replica.round(day(0)).await.unwrap();
+    // Added by the chart, and then overwritten.
+    for told in [0, 1] {
+        {
+            let mut objects = fake.objects();
+            let mut edited = objects.configuration.clone().unwrap();
+            let webhooks = edited["webhooks"].as_array_mut().unwrap();
+            let mut webhook = webhooks[0].clone();
+            webhook["name"] = json!("new.sluice.dev");
+            webhook["clientConfig"]["caBundle"] = Value::Null;
+            webhooks.truncate(2);
+            webhooks.push(webhook);
+            let edited = objects.versioned(edited, "edit");
+            objects.configuration = Some(edited);
+        }
+        replica.round(day(0)).await.unwrap();
+        assert_eq!(fake.objects().bundles(), [(); 3].map(|()| replica.bundle()));
+        assert_eq!(fake.objects().events.len(), told);
+    }
+}
+
+#[tokio::test]
 async fn an_overwritten_bundle_is_restored_and_nothing_else() {
     let fake = Fake::with_configuration();
     let mut replica = replica(&fake);

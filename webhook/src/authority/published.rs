@@ -1,0 +1,157 @@
+//! The bundle as it stands in our webhook configuration: read, compared, mended, and told of where somebody overwrote it.
+
+use std::collections::BTreeSet;
+
+use certs::CertificateDer;
+use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams},
+};
+use tracing::info;
+
+use super::{
+    FIELD_MANAGER, bundle,
+    changes::{self, ConfigurationWatch},
+    error::{AuthorityError, failed},
+};
+use crate::{
+    clock::Clock,
+    event::{Note, Regarding, Telling, Writer},
+};
+
+/// Whether it is news to everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Novelty {
+    /// This process has just begun to hold it.
+    New,
+    /// It was published before.
+    Known,
+}
+
+/// Our webhook configuration.
+pub(super) struct Published {
+    pub(super) client: Client,
+    /// Its name.
+    pub(super) name: String,
+    /// The name of our own pod, for Events.
+    pub(super) instance: String,
+    /// What Events stand beside: the configuration is in no namespace.
+    pub(super) beside: Regarding,
+    /// As last read or written; `None` while there is none.
+    observed: Option<MutatingWebhookConfiguration>,
+    /// The webhooks that had our bundle when all of them had it.
+    ours: BTreeSet<String>,
+}
+
+impl Published {
+    /// One that nobody has read yet.
+    pub(super) fn new(client: Client, name: String, instance: String, beside: Regarding) -> Self {
+        Self {
+            client,
+            name,
+            instance,
+            beside,
+            observed: None,
+            ours: BTreeSet::new(),
+        }
+    }
+
+    /// What becomes of it from now on.
+    pub(super) fn changes(&self) -> ConfigurationWatch {
+        ConfigurationWatch::of(self.api(), self.name.clone())
+    }
+
+    /// The version that was seen last.
+    pub(super) fn version(&self) -> Option<String> {
+        self.observed.as_ref().and_then(changes::version)
+    }
+
+    pub(super) async fn read(&mut self) -> Result<(), AuthorityError> {
+        let found = self.api().get_opt(&self.name).await;
+        let doing = || format!("read the MutatingWebhookConfiguration {:?}", self.name);
+        let found = found.map_err(|error| failed(doing(), &error))?;
+        // One that waits for its dependents to go is as good as gone.
+        self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
+        Ok(())
+    }
+
+    /// An error where there is none.
+    pub(super) fn is_there(&self) -> Result<(), AuthorityError> {
+        match &self.observed {
+            Some(_) => Ok(()),
+            None => Err(AuthorityError::NoConfiguration(self.name.clone())),
+        }
+    }
+
+    /// The certificates that API servers trust so far, PEM.
+    pub(super) fn trusted(&self) -> Option<String> {
+        self.observed.as_ref().and_then(bundle::trusted)
+    }
+
+    /// Whether API servers accept a leaf that `issuer` signed.
+    pub(super) fn trusts(&self, issuer: &CertificateDer<'_>) -> bool {
+        let observed = self.observed.as_ref();
+        observed.is_some_and(|observed| bundle::trusts(observed, issuer))
+    }
+
+    /// Writes the bundle where it is another one. Of what has just become another one nobody needs to hear.
+    pub(super) async fn publish(
+        &mut self,
+        bundle: &str,
+        novelty: Novelty,
+        clock: &Clock,
+    ) -> Result<(), AuthorityError> {
+        let Some(observed) = &self.observed else {
+            return Ok(());
+        };
+        let lacking = bundle::lacking(observed, bundle);
+        if !lacking.is_empty() {
+            let overwritten = lacking.iter().any(|name| self.ours.contains(name));
+            self.write(&bundle::correction(observed, bundle)).await?;
+            if overwritten && novelty == Novelty::Known {
+                self.tell_of_mending(clock).await;
+            }
+        }
+        let webhooks = self.observed.iter().flat_map(|it| &it.webhooks).flatten();
+        self.ours = webhooks.map(|webhook| webhook.name.clone()).collect();
+        Ok(())
+    }
+
+    async fn write(&mut self, correction: &serde_json::Value) -> Result<(), AuthorityError> {
+        let params = PatchParams {
+            field_manager: Some(FIELD_MANAGER.to_owned()),
+            ..PatchParams::default()
+        };
+        let name = &self.name;
+        let patch = Patch::Strategic(correction);
+        let written = self.api().patch(name, &params, &patch).await;
+        let doing = || format!("write the caBundle of the MutatingWebhookConfiguration {name:?}");
+        self.observed = Some(written.map_err(|error| failed(doing(), &error))?);
+        info!(webhook_configuration = name, "Wrote the caBundle");
+        Ok(())
+    }
+
+    async fn tell_of_mending(&self, clock: &Clock) {
+        let writer = Writer {
+            client: self.client.clone(),
+            instance: self.instance.clone(),
+            clock: clock.clone(),
+        };
+        let name = &self.name;
+        let note = Note {
+            severity: "Warning",
+            action: "Trust",
+            reason: "CaBundleMended",
+            text: format!(
+                "the caBundle of MutatingWebhookConfiguration {name} was overwritten, and annotated objects were refused until it was mended; whoever manages the configuration has to leave caBundle alone"
+            ),
+            telling: Telling::Anew,
+        };
+        writer.write(self.beside.clone(), note).await;
+    }
+
+    fn api(&self) -> Api<MutatingWebhookConfiguration> {
+        Api::all(self.client.clone())
+    }
+}
