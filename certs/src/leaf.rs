@@ -11,10 +11,8 @@ use rustls::{
 };
 
 use crate::{
-    bundle::certificates,
     ca::Ca,
     parameters::{begins, leaf_params, set_validity, whole_seconds},
-    verify::verify,
 };
 
 /// A leaf: a key, a certificate for it, and what the plan has to know of it.
@@ -126,23 +124,6 @@ impl Leaf {
         begins(self.issued) <= now && now < self.not_after
     }
 
-    /// Whether a client that trusts the bundle `roots`, PEM, accepts it for `name`.
-    pub fn is_accepted(&self, roots: &[u8], name: &str, now: Timestamp) -> bool {
-        certificates(roots).is_ok_and(|roots| self.verify(&roots, name, now).is_ok())
-    }
-
-    fn verify(
-        &self,
-        roots: &[CertificateDer<'static>],
-        name: &str,
-        now: Timestamp,
-    ) -> Result<(), rustls::Error> {
-        match self.key.cert.split_first() {
-            Some((leaf, rest)) => verify(roots, leaf, rest, name, now),
-            None => Err(rustls::Error::NoCertificatesPresented),
-        }
-    }
-
     pub(crate) fn key(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.key)
     }
@@ -190,7 +171,8 @@ mod tests {
     }
 
     fn verify(leaf: &Leaf, root: &Ca, name: &'static str, now: Timestamp) -> Result<(), Error> {
-        leaf.verify(slice::from_ref(root.certificate()), name, now)
+        let (first, rest) = leaf.key.cert.split_first().unwrap();
+        crate::verify::verify(slice::from_ref(root.certificate()), first, rest, name, now)
     }
 
     #[test]

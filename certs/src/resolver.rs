@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
+use jiff::Timestamp;
 use rustls::{
     RootCertStore, ServerConfig,
     crypto::ring,
@@ -11,7 +12,7 @@ use rustls::{
     sign::CertifiedKey,
 };
 
-use crate::leaf::Leaf;
+use crate::{bundle::certificates, leaf::Leaf, verify::verify};
 
 /// Answers every handshake with the current leaf, whatever name the client asked for: there is only one, and the client
 /// checks the name. Without a leaf the handshake fails, which a client sees as a TLS alert.
@@ -29,6 +30,15 @@ impl Resolver {
     /// New connections get this leaf from now on. Old ones keep the one they began with.
     pub fn set(&self, leaf: &Leaf) {
         self.current.store(Some(leaf.key()));
+    }
+
+    /// Whether a client that trusts the bundle `roots`, PEM, accepts what is served now for `name`; `None` where that is
+    /// nothing.
+    pub fn is_accepted(&self, roots: &[u8], name: &str, now: Timestamp) -> Option<bool> {
+        let current = self.current.load_full()?;
+        let (leaf, rest) = current.cert.split_first()?;
+        let accepted = |roots: Vec<_>| verify(&roots, leaf, rest, name, now).is_ok();
+        Some(certificates(roots).is_ok_and(accepted))
     }
 
     /// A TLS configuration that serves from here: TLS 1.2 and 1.3, HTTP/1.1, no client certificates.

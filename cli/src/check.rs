@@ -2,6 +2,7 @@
 
 mod controller;
 mod finding;
+mod gates;
 mod health;
 mod namespaces;
 mod rights;
@@ -60,6 +61,7 @@ fn judge(seen: &Seen) -> Vec<Checked> {
     findings.extend(of_rules);
     findings.extend(rights::kinds(&seen.installation.roles, &rules));
     findings.extend(namespaces::labelled(&seen.namespaces));
+    findings.push(gates::stranded(&seen.stranded, &seen.pending));
     findings
 }
 

@@ -13,6 +13,7 @@ pub(crate) use settings::{Settings, argument};
 use crate::health_rules;
 use anyhow::Result;
 use kube::Client;
+use kube::api::ListParams;
 use rules::health::Rules;
 use rules::lookup::Lookup;
 use serde_json::Value;
@@ -50,7 +51,7 @@ impl Installation {
     pub(crate) async fn read(client: &Client, namespace: Option<&str>) -> Result<Self> {
         let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
         let path = format!("/apis/apps/v1{place}/deployments");
-        let deployments = list(client, &path, Some(LABELS)).await?;
+        let deployments = list(client, &path, &ListParams::default().labels(LABELS)).await?;
         let settings = first(&deployments).map(Settings::of);
         let health_rules = match settings.as_ref().and_then(Settings::health_rules) {
             Some((namespace, name)) => {

@@ -2,7 +2,7 @@
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
-//! * gate_spec, process
+//! * gate_spec, process, stranded
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, metrics
 //! * readiness, shutdown, tasks, client, connections, container, digest, telemetry
@@ -36,6 +36,7 @@ mod readiness;
 mod server;
 mod shutdown;
 mod status;
+mod stranded;
 mod tasks;
 mod telemetry;
 

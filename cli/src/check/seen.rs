@@ -3,6 +3,8 @@
 use crate::installation::{Installation, NAME, get, list};
 use anyhow::Result;
 use kube::Client;
+use kube::api::ListParams;
+use rules::keys;
 use rules::lookup::Lookup;
 use serde_json::Value;
 
@@ -17,14 +19,26 @@ pub(super) struct Seen {
     pub(super) configuration: Lookup<Value>,
     /// Those that carry `sluice.dev/inject`.
     pub(super) namespaces: Lookup<Vec<Value>>,
+    /// The gated pods that are pending.
+    pub(super) pending: Lookup<Vec<Value>>,
+    /// The Events of those that cannot be told anything.
+    pub(super) stranded: Lookup<Vec<Value>>,
 }
 
 impl Seen {
     pub(super) async fn read(client: &Client) -> Result<Self> {
+        let all = ListParams::default;
+        let injected = all().labels("sluice.dev/inject");
+        let pending = all()
+            .labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE))
+            .fields("status.phase=Pending");
+        let stranded = all().fields("reason=Stranded,involvedObject.kind=Pod");
         Ok(Self {
             installation: Installation::read(client, None).await?,
             configuration: get(client, CONFIGURATIONS, NAME).await?,
-            namespaces: list(client, "/api/v1/namespaces", Some("sluice.dev/inject")).await?,
+            namespaces: list(client, "/api/v1/namespaces", &injected).await?,
+            pending: list(client, "/api/v1/pods", &pending).await?,
+            stranded: list(client, "/api/v1/events", &stranded).await?,
         })
     }
 }

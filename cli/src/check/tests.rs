@@ -14,6 +14,14 @@ fn deployment() -> Value {
     })
 }
 
+fn pending(name: &str) -> Value {
+    let gate = json!({"name": "sluice-gate", "state": {"running": {}}});
+    json!({
+        "metadata": {"namespace": "shop", "name": name, "uid": name},
+        "status": {"phase": "Pending", "initContainerStatuses": [gate]},
+    })
+}
+
 fn healthy() -> Seen {
     let entry = |name: &str| json!({"name": name, "clientConfig": {"caBundle": "LS0t"}, "failurePolicy": "Fail"});
     let entries =
@@ -39,6 +47,8 @@ fn healthy() -> Seen {
         namespaces: Lookup::Found(vec![
             json!({"metadata": {"name": "shop", "labels": {"sluice.dev/inject": "enabled"}}}),
         ]),
+        pending: Lookup::Found(vec![pending("api")]),
+        stranded: Lookup::Found(Vec::new()),
     }
 }
 
@@ -81,6 +91,7 @@ fn what_is_in_order_has_a_line_for_each_check() {
         "ok       health rules: ConfigMap sluice-system/health: 1 rules are in order".to_owned(),
         "ok       rights: the controller may follow the built-in kinds, and kinds of example.com".to_owned(),
         "ok       namespaces: every pod is gated in shop".to_owned(),
+        "ok       gates: every gate that waits trusts the controller".to_owned(),
     ];
     assert_eq!(lines, expected);
     let json = serde_json::to_value(&findings[0]).unwrap();
@@ -309,4 +320,28 @@ fn what_may_not_be_read_is_a_warning() {
         seen.configuration = forbidden();
     });
     assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn pods_that_cannot_be_told_anything_are_named() {
+    let told = |uid: &str| json!({"involvedObject": {"kind": "Pod", "uid": uid}});
+    let named = wrong(|seen| {
+        let mut opened = pending("opened");
+        opened["status"]["initContainerStatuses"][0]["state"] =
+            json!({"terminated": {"exitCode": 0}});
+        seen.pending = Lookup::Found(vec![pending("web"), pending("api"), pending("new"), opened]);
+        let events = ["web", "api", "opened", "gone"].map(told);
+        seen.stranded = Lookup::Found(events.to_vec());
+    });
+    assert_line(
+        &named,
+        "problem  gates: trusting no certificate of sluice any more, these pods wait for ever: shop/api, shop/web; delete them",
+        "made again by hand)",
+    );
+    let unseen = wrong(|seen| seen.stranded = Lookup::Unavailable(Unavailable::Forbidden));
+    assert_line(
+        &unseen,
+        "warning  gates: events could not be looked at",
+        "administrator",
+    );
 }

@@ -12,15 +12,13 @@ pub(crate) async fn get(client: &Client, path: &str, name: &str) -> Result<Looku
     seen(client.request(request).await)
 }
 
-/// The objects of a path, or those of them with this label.
+/// The objects of a path that these select.
 pub(crate) async fn list(
     client: &Client,
     path: &str,
-    label: Option<&str>,
+    params: &ListParams,
 ) -> Result<Lookup<Vec<Value>>> {
-    let all = ListParams::default();
-    let params = label.map_or(all.clone(), |label| all.labels(label));
-    let request = Request::new(path).list(&params)?;
+    let request = Request::new(path).list(params)?;
     let page = seen(client.request::<Value>(request).await)?;
     Ok(match page {
         Lookup::Found(mut page) => match page["items"].take() {

@@ -3,6 +3,7 @@
 use super::{NAME, Settings, get, list};
 use anyhow::Result;
 use kube::Client;
+use kube::api::ListParams;
 use rules::kinds;
 use rules::lookup::Lookup;
 use serde_json::{Value, json};
@@ -21,8 +22,8 @@ pub(super) async fn roles(client: &Client, account: Option<&str>) -> Result<Look
         Lookup::NotFound => return Ok(Lookup::NotFound),
         Lookup::Unavailable(why) => return Ok(Lookup::Unavailable(why)),
     };
-    if let (Some(account), Lookup::Found(bindings)) = (account, list(client, BINDINGS, None).await?)
-    {
+    let bindings = list(client, BINDINGS, &ListParams::default()).await?;
+    if let (Some(account), Lookup::Found(bindings)) = (account, bindings) {
         for name in bindings.iter().filter_map(|it| bound(it, account)) {
             if let Lookup::Found(role) = get(client, ROLES, name).await? {
                 roles.push(role);

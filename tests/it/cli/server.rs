@@ -110,6 +110,7 @@ fn an_installation_is_checked() {
     ]
     .map(entry);
     let rule = "- {apiVersion: example.com/v1, kind: Widget, current: 'status.('}";
+    let stranded = json!({"metadata": {"namespace": "shop", "name": "web", "uid": "u1"}});
     let server = Server::start(&[
         ("/apis/apps/v1/deployments", list(&[deployment])),
         (
@@ -121,6 +122,11 @@ fn an_installation_is_checked() {
             json!({"rules": everything}),
         ),
         ("/api/v1/namespaces", list(&[])),
+        ("/api/v1/pods", list(&[stranded])),
+        (
+            "/api/v1/events",
+            list(&[json!({"involvedObject": {"uid": "u1"}})]),
+        ),
         (
             "/api/v1/namespaces/sluice-system/configmaps/health",
             json!({"data": {"rules.yaml": rule}}),
@@ -129,7 +135,7 @@ fn an_installation_is_checked() {
     let ran = server.run(&["check"]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.error);
     let lines: Vec<_> = ran.out.lines().collect();
-    assert_eq!(lines.len(), 6, "{}", ran.out);
+    assert_eq!(lines.len(), 7, "{}", ran.out);
     for (line, start) in lines.iter().zip([
         "ok       controller: Deployment sluice-system/sluice: 2 of 2 replicas are ready",
         "ok       versions: chart ",
@@ -137,11 +143,12 @@ fn an_installation_is_checked() {
         "problem  health rules: ConfigMap sluice-system/health, rules.yaml: rule 1: current: failed to parse",
         "ok       rights: ",
         "ok       namespaces: ",
+        "problem  gates: trusting no certificate of sluice any more, these pods wait for ever: shop/web; ",
     ]) {
         assert!(line.starts_with(start), "{line}");
     }
     let json = server.run(&["check", "-o", "json"]).lines();
-    assert_eq!((json.len(), &json[3]["result"]), (6, &json!("problem")));
+    assert_eq!((json.len(), &json[3]["result"]), (7, &json!("problem")));
 }
 
 #[test]

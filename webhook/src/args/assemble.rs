@@ -20,6 +20,7 @@ use crate::readiness::Readiness;
 use crate::server::{self, Port, Server, ServerLimits};
 use crate::shutdown::{self, Grace, Shutdown};
 use crate::status::{self, Authenticator, Recorder, Service};
+use crate::stranded::{self, Lookout};
 use crate::tasks::{Spawner, Tasks};
 use crate::telemetry;
 use anyhow::{Context, Result};
@@ -217,6 +218,14 @@ impl Args {
         );
         let keep = authority.run(parts.clock.clone(), parts.shutdown.clone());
         parts.tasks.keep("authority", keep);
+        let lookout = Lookout {
+            client: parts.client.clone(),
+            resolver: Arc::clone(&parts.resolver),
+            events: self.events(parts),
+            count: stranded::register(&mut parts.registry),
+        };
+        let keep = lookout.keep(bundle.clone());
+        parts.tasks.keep("stranded pods", keep);
         let found = parts
             .readiness
             .condition("gate", "the address of our own Service is not known yet");

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
 /// Every task that the process starts with.
-const TASKS: [&str; 16] = [
+const TASKS: [&str; 17] = [
     "admin server",
     "admission server",
     "authority",
@@ -28,6 +28,7 @@ const TASKS: [&str; 16] = [
     "plans",
     "slots",
     "status server",
+    "stranded pods",
     "watch of Job",
     "watch of gated pods",
     "watch of plans",

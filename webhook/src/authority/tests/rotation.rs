@@ -22,8 +22,9 @@ fn looks(minutes: u32) -> impl Iterator<Item = Timestamp> {
 
 impl Replica {
     fn is_accepted(&self, bundle: &str, now: Timestamp) -> bool {
-        let leaf = self.authority.leaf.as_ref();
-        leaf.is_some_and(|leaf| leaf.is_accepted(bundle.as_bytes(), NAME, now))
+        let resolver = &self.authority.resolver;
+        let accepted = resolver.is_accepted(bundle.as_bytes(), NAME, now);
+        accepted == Some(true)
     }
 
     fn formers(&self) -> usize {

@@ -1,0 +1,54 @@
+//! Pods that wait with a gate that cannot be told anything any more.
+
+use super::Checked;
+use super::controller::text;
+use rules::gate::{Gate, is_pending};
+use rules::lookup::Lookup;
+use serde_json::Value;
+
+const CHECK: &str = "gates";
+
+/// How many are named.
+const MOST: usize = 20;
+
+/// The pods that wait, of which the controller says so in an Event: it alone knows what it serves.
+pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -> Checked {
+    let (events, pods) = match (events, pods) {
+        (Lookup::Found(events), Lookup::Found(pods)) => (events, pods),
+        (Lookup::Unavailable(why), _) => return Checked::unseen(CHECK, "events", *why),
+        (_, Lookup::Unavailable(why)) => return Checked::unseen(CHECK, "pods that wait", *why),
+        (Lookup::NotFound, _) | (_, Lookup::NotFound) => return fine(),
+    };
+    let told = |pod: &&Value| {
+        let uid = text(pod, "/metadata/uid");
+        events
+            .iter()
+            .any(|event| text(event, "/involvedObject/uid") == uid)
+    };
+    let waits = |pod: &&Value| is_pending(pod) && !matches!(Gate::of(pod), Gate::Passed { .. });
+    let mut names: Vec<_> = pods.iter().filter(waits).filter(told).map(name).collect();
+    if names.is_empty() {
+        return fine();
+    }
+    let count = names.len();
+    names.sort_unstable();
+    names.truncate(MOST);
+    let others = match count - names.len() {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    let told = format!(
+        "trusting no certificate of sluice any more, these pods wait for ever: {}{others}; delete them, and their owners make others (a pod that nobody owns has to be made again by hand)",
+        names.join(", ")
+    );
+    Checked::problem(CHECK, told)
+}
+
+fn name(pod: &Value) -> String {
+    let [namespace, name] = ["/metadata/namespace", "/metadata/name"].map(|at| text(pod, at));
+    format!("{namespace}/{name}")
+}
+
+fn fine() -> Checked {
+    Checked::ok(CHECK, "every gate that waits trusts the controller")
+}
