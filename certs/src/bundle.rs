@@ -1,6 +1,8 @@
 //! Reads PEM from untrusted writers, within limits.
 
+use jiff::Timestamp;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
+use x509_parser::time::ASN1Time;
 
 /// The longest PEM text that is looked at, in bytes. Ours has 700; a bundle of sixteen RSA certificates still fits.
 pub const MAX_PEM: usize = 64 * 1024;
@@ -41,6 +43,43 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError
     Ok(found)
 }
 
+/// The bundle `first`, and those certificates of `others` that are not in it and do not end before `now`; so many in all at
+/// most.
+pub fn joined(first: &str, others: &str, now: Timestamp, most: usize) -> Result<String, PemError> {
+    let known = certificates(first.as_bytes())?;
+    let found = certificates(others.as_bytes()).unwrap_or_default();
+    let carried = found.iter().zip(sections(others)).filter(|(it, _)| {
+        !known.contains(it) && validity(it).is_ok_and(|(_, not_after)| not_after > now)
+    });
+    let carried = carried.map(|(_, text)| text);
+    let lines = |text: &str| format!("{}\n", text.trim());
+    Ok(sections(first)
+        .chain(carried)
+        .take(most)
+        .map(lines)
+        .collect())
+}
+
+/// The texts of the certificates in a bundle, in their order.
+fn sections(pem: &str) -> impl Iterator<Item = &str> {
+    let ended = pem.split_inclusive("-----END CERTIFICATE-----");
+    ended.filter_map(|text| {
+        text.find("-----BEGIN CERTIFICATE-----")
+            .map(|at| &text[at..])
+    })
+}
+
+/// When a certificate begins and ends (RFC 5280, 4.1.2.5).
+pub(crate) fn validity(certificate: &CertificateDer<'_>) -> Result<(Timestamp, Timestamp), String> {
+    let (_, parsed) =
+        x509_parser::parse_x509_certificate(certificate).map_err(|error| error.to_string())?;
+    let said = parsed.validity();
+    let at = |time: ASN1Time| {
+        Timestamp::from_second(time.timestamp()).map_err(|error| error.to_string())
+    };
+    Ok((at(said.not_before)?, at(said.not_after)?))
+}
+
 /// Refuses a text that is longer than [`MAX_PEM`].
 pub(crate) fn within_limits(pem: &[u8]) -> Result<(), PemError> {
     if pem.len() > MAX_PEM {
@@ -67,6 +106,21 @@ mod tests {
                 CertificateDer::from(vec![0, 1, 2])
             ]
         );
+    }
+
+    #[test]
+    fn carries_on_what_is_not_over() {
+        let now: Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
+        let day = jiff::SignedDuration::from_hours(24);
+        let make = |at| crate::Ca::generate(at, day).unwrap();
+        let [new, old, over] = [now, now, now - day * 2].map(make);
+        let live = format!("{}# a comment\n{}{}", old.pem(), over.pem(), new.pem());
+        let wanted = joined(new.pem(), &live, now, 8).unwrap();
+        let text = |ca: &crate::Ca| format!("{}\n", ca.pem().trim());
+        assert_eq!(wanted, format!("{}{}", text(&new), text(&old)));
+        assert_eq!(joined(new.pem(), &wanted, now, 8).as_ref(), Ok(&wanted));
+        assert_eq!(joined(new.pem(), &wanted, now, 1), Ok(text(&new)));
+        assert_eq!(joined(new.pem(), "rubbish", now, 8), Ok(text(&new)));
     }
 
     #[test]

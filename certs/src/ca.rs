@@ -5,10 +5,9 @@ use std::{fmt, iter, slice};
 use jiff::{SignedDuration, Timestamp};
 use rcgen::{Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, pem::PemObject};
-use x509_parser::time::ASN1Time;
 
 use crate::{
-    bundle::{PemError, certificates, within_limits},
+    bundle::{PemError, certificates, validity, within_limits},
     parameters::{begins, ca_params, leaf_params, made, set_validity, whole_seconds},
     verify::verify,
 };
@@ -143,7 +142,7 @@ impl Ca {
         let (Some(certificate), true) = (found.pop(), found.is_empty()) else {
             return Err(CaError::Several(found.len() + 1));
         };
-        let (not_before, not_after) = validity(&certificate)?;
+        let (not_before, not_after) = validity(&certificate).map_err(CaError::Times)?;
         lifetime_in_range(not_before, not_after)?;
         within_limits(key_pem.as_bytes()).map_err(|error| CaError::Pem { what: "key", error })?;
         let key = KeyPair::from_pem(&key_pem).map_err(|error| CaError::Key(error.to_string()))?;
@@ -270,16 +269,6 @@ fn lifetime_in_range(not_before: Timestamp, not_after: Timestamp) -> Result<(), 
         });
     }
     Ok(())
-}
-
-/// When a certificate begins and ends (RFC 5280, 4.1.2.5).
-fn validity(certificate: &CertificateDer<'_>) -> Result<(Timestamp, Timestamp), CaError> {
-    let times = |error: &dyn fmt::Display| CaError::Times(error.to_string());
-    let (_, parsed) =
-        x509_parser::parse_x509_certificate(certificate).map_err(|error| times(&error))?;
-    let said = parsed.validity();
-    let at = |time: ASN1Time| Timestamp::from_second(time.timestamp()).map_err(|e| times(&e));
-    Ok((at(said.not_before)?, at(said.not_after)?))
 }
 
 #[expect(

@@ -6,13 +6,15 @@ use jiff::{SignedDuration, Timestamp};
 use rcgen::KeyPair;
 use rustls::{
     crypto::ring,
-    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject},
     sign::CertifiedKey,
 };
 
 use crate::{
+    bundle::{certificates, validity, within_limits},
     ca::Ca,
-    parameters::{begins, leaf_params, set_validity, whole_seconds},
+    parameters::{begins, leaf_params, made, set_validity, whole_seconds},
+    verify::verify,
 };
 
 /// A leaf: a key, a certificate for it, and what the plan has to know of it.
@@ -39,6 +41,22 @@ pub enum LeafError {
     /// The CA ends before the leaf would begin.
     #[error("the CA ended at {0}")]
     CaEnded(Timestamp),
+    /// What somebody else has signed cannot be read.
+    #[error("failed to read {what}: {error}")]
+    Unreadable {
+        /// Which of the texts.
+        what: &'static str,
+        /// What is wrong with it.
+        error: String,
+    },
+    /// Nobody who trusts the CA would accept what somebody else has signed.
+    #[error("the certificate is not one for {name:?} that its CA vouches for: {error}")]
+    Refused {
+        /// The name that is asked for.
+        name: String,
+        /// What a client says of it.
+        error: String,
+    },
     /// Key generation or signing failed.
     #[error("failed to sign a certificate: {0}")]
     Sign(String),
@@ -89,6 +107,54 @@ impl Leaf {
             issued,
             not_after,
         })
+    }
+
+    /// A leaf that somebody else has signed: its chain and its key, PEM, as whoever trusts `roots`, PEM, accepts it for
+    /// `name`.
+    pub fn read(
+        chain: &str,
+        key: &str,
+        roots: &str,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<Self, LeafError> {
+        let unreadable = |what| {
+            move |error: &dyn fmt::Display| LeafError::Unreadable {
+                what,
+                error: error.to_string(),
+            }
+        };
+        let read = |what, text: &str| {
+            certificates(text.as_bytes()).map_err(|error| unreadable(what)(&error))
+        };
+        let (chain, roots) = (read("the certificate", chain)?, read("its CA", roots)?);
+        within_limits(key.as_bytes()).map_err(|error| unreadable("the key")(&error))?;
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
+            .map_err(|error| unreadable("the key")(&error))?;
+        let key = CertifiedKey::from_der(chain, key, &ring::default_provider())
+            .map_err(|error| unreadable("the key")(&error))?;
+        let refused = |error: &dyn fmt::Display| LeafError::Refused {
+            name: name.to_owned(),
+            error: error.to_string(),
+        };
+        let (Some((leaf, rest)), Some(issuer)) = (key.cert.split_first(), roots.first()) else {
+            return Err(refused(&"there is none"));
+        };
+        verify(&roots, leaf, rest, name, now).map_err(|error| refused(&error))?;
+        let (not_before, not_after) =
+            validity(leaf).map_err(|error| unreadable("the certificate")(&error))?;
+        Ok(Self {
+            issuer: issuer.clone(),
+            vouchers: 0,
+            issued: made(not_before),
+            not_after,
+            key: Arc::new(key),
+        })
+    }
+
+    /// Whether it is the same certificate.
+    pub fn is(&self, other: &Self) -> bool {
+        self.key.cert == other.key.cert
     }
 
     /// The certificate of the CA that signed it.
@@ -172,7 +238,37 @@ mod tests {
 
     fn verify(leaf: &Leaf, root: &Ca, name: &'static str, now: Timestamp) -> Result<(), Error> {
         let (first, rest) = leaf.key.cert.split_first().unwrap();
-        crate::verify::verify(slice::from_ref(root.certificate()), first, rest, name, now)
+        super::verify(slice::from_ref(root.certificate()), first, rest, name, now)
+    }
+
+    #[test]
+    fn what_somebody_else_has_signed_is_tried() {
+        let (ours, now) = (ca(), at("2026-11-20T10:00:00Z"));
+        let key = KeyPair::generate().unwrap();
+        let mut params = leaf_params(&names()).unwrap();
+        set_validity(&mut params, now, now + WEEK);
+        let chain = params.signed_by(&key, ours.issuer()).unwrap().pem();
+        let read =
+            |key: &str, roots: &str, name: &str, now| Leaf::read(&chain, key, roots, name, now);
+        let key = key.serialize_pem();
+        let leaf = read(&key, ours.pem(), NAME, now).unwrap();
+        assert_eq!(
+            (leaf.not_after(), leaf.issuer()),
+            (now + WEEK, ours.certificate())
+        );
+        assert!(leaf.is_valid(now) && !leaf.is_valid(now - WEEK));
+        let wrong = |key: &str, roots: &str, name: &str, now| {
+            let error = read(key, roots, name, now).unwrap_err();
+            matches!(error, LeafError::Refused { .. })
+        };
+        assert!(wrong(&key, ca().pem(), NAME, now));
+        assert!(wrong(&key, ours.pem(), "other.svc", now));
+        assert!(wrong(&key, ours.pem(), NAME, now + WEEK * 2));
+        assert!(
+            !wrong(&ours.parts().key, ours.pem(), NAME, now),
+            "the key of another"
+        );
+        assert!(!wrong("rubbish", ours.pem(), NAME, now));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub mod plan;
 mod resolver;
 mod verify;
 
-pub use bundle::{MAX_CERTIFICATES, MAX_PEM, PemError, certificates};
+pub use bundle::{MAX_CERTIFICATES, MAX_PEM, PemError, certificates, joined};
 pub use ca::{Ca, CaError, CaParts};
 pub use leaf::{Leaf, LeafError};
 pub use lifetimes::{Lifetimes, LifetimesError};

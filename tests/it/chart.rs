@@ -179,6 +179,37 @@ fn hands_the_values_to_the_controller_as_flags() {
 }
 
 #[test]
+fn an_issuer_of_cert_manager_signs_instead() {
+    let manifest =
+        render!("certificates.issuerRef.name=corporate,certificates.issuerRef.kind=ClusterIssuer");
+    let certificate = manifest.only("Certificate");
+    assert_eq!(certificate["apiVersion"], "cert-manager.io/v1");
+    assert_eq!(
+        certificate["spec"],
+        json!({
+            "secretName": "sluice-tls",
+            "dnsNames": ["sluice.sluice-system.svc", "sluice.sluice-system.svc.cluster.local"],
+            "duration": "168h",
+            "usages": ["digital signature", "server auth"],
+            "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
+            "issuerRef": {"name": "corporate", "kind": "ClusterIssuer", "group": "cert-manager.io"},
+        })
+    );
+    let deployment = manifest.only("Deployment");
+    let args = strings(&deployment["spec"]["template"]["spec"]["containers"][0]["args"]);
+    assert!(args.contains(&"--issued-secret=sluice-tls"), "{args:?}");
+    assert!(!args.iter().any(|it| it.starts_with("--ca-")), "{args:?}");
+    let role = manifest.only("Role");
+    let rules = role["rules"].as_array().unwrap();
+    let secrets: Vec<_> = rules
+        .iter()
+        .filter(|it| it["resources"] == json!(["secrets"]))
+        .collect();
+    let expected = json!({"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["sluice-tls"], "verbs": ["get"]});
+    assert_eq!(secrets, [&expected]);
+}
+
+#[test]
 fn runs_in_a_restricted_namespace_as_the_images_own_user() {
     let pod = render!().only("Deployment")["spec"]["template"]["spec"].clone();
     assert_eq!(

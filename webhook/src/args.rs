@@ -47,6 +47,10 @@ pub struct Args {
     /// The Secret that holds the CA.
     #[arg(long, env = "SLUICE_CA_SECRET", default_value = "sluice-ca")]
     ca_secret: String,
+    /// The Secret with a certificate that somebody else signs for us, as cert-manager writes it; without it the replicas have
+    /// a CA of their own.
+    #[arg(long, env = "SLUICE_ISSUED_SECRET")]
+    issued_secret: Option<String>,
     /// How long a CA lives.
     #[arg(long, env = "SLUICE_CA_LIFETIME", default_value = "87600h", value_parser = lifetime)]
     ca_lifetime: SignedDuration,

@@ -13,12 +13,15 @@
 //! leaving replica of an uninstalled sluice brings nothing back. The Secret belongs to our Service and outlives the
 //! configuration, which somebody may delete in an emergency.
 //!
+//! Somebody else may sign instead: then there is no CA of ours, the certificate is read from a Secret, and its CA published.
+//!
 //! Polled: two reads every ten seconds cost nothing, need no right to list Secrets, and heal a missed event. The
 //! configuration is watched beside that, because the API server refuses pods for as long as its `caBundle` is wrong.
 
 mod bundle;
 mod changes;
 mod error;
+mod issued;
 mod metrics;
 mod published;
 mod secret;
@@ -41,6 +44,7 @@ use tracing::{info, warn};
 pub(crate) use self::error::AuthorityError;
 pub use self::metrics::AuthorityMetrics;
 use self::{
+    issued::{Issued, IssuedStore},
     published::{Novelty, Published},
     secret::Stored,
     store::{CaStore, Synced, Trust},
@@ -82,8 +86,10 @@ pub(crate) type Bundle = Option<Arc<str>>;
 pub struct Config {
     /// The namespace that sluice runs in.
     pub namespace: String,
-    /// The Secret's name.
+    /// The name of the Secret with the CA.
     pub secret: String,
+    /// The name of the Secret with a certificate that somebody else signs for us; then we have no CA.
+    pub issued: Option<String>,
     /// The name of our Service, which the Secret and the Events belong to.
     pub service: String,
     /// The name of our own pod, for Events.
@@ -96,10 +102,18 @@ pub struct Config {
     pub lifetimes: Lifetimes,
 }
 
+/// Who signs what we serve.
+enum Source {
+    /// The replicas, with a CA of their own.
+    Own(CaStore),
+    /// Somebody else.
+    Issued(IssuedStore),
+}
+
 /// What keeps the certificates right.
 pub struct Authority {
     config: Config,
-    store: CaStore,
+    source: Source,
     published: Published,
     resolver: Arc<Resolver>,
     bundle: watch::Sender<Bundle>,
@@ -108,6 +122,9 @@ pub struct Authority {
     metrics: AuthorityMetrics,
     /// The CA that this process signs with.
     held: Option<Stored>,
+    /// What somebody else has signed for us.
+    issued: Option<Leaf>,
+    /// What is served.
     leaf: Option<Leaf>,
     /// Whether the leaf's issuer stood in every `caBundle` when the configuration was last there.
     in_sync: bool,
@@ -115,6 +132,26 @@ pub struct Authority {
     bereft: Option<Timestamp>,
     /// The next CA, and since when it has stood in every `caBundle`.
     settling: Option<(CertificateDer<'static>, Timestamp)>,
+}
+
+impl Source {
+    fn of(client: &Client, config: &Config) -> Self {
+        let secrets = Api::namespaced(client.clone(), &config.namespace);
+        match &config.issued {
+            None => Self::Own(CaStore {
+                api: secrets,
+                name: config.secret.clone(),
+                services: Api::namespaced(client.clone(), &config.namespace),
+                service: config.service.clone(),
+                lifetimes: config.lifetimes,
+            }),
+            Some(name) => Self::Issued(IssuedStore {
+                api: secrets,
+                name: name.clone(),
+                server_name: config.names.first().cloned().unwrap_or_default(),
+            }),
+        }
+    }
 }
 
 impl Authority {
@@ -136,13 +173,7 @@ impl Authority {
             uid: None,
         };
         let authority = Self {
-            store: CaStore {
-                api: Api::namespaced(client.clone(), &config.namespace),
-                name: config.secret.clone(),
-                services: Api::namespaced(client.clone(), &config.namespace),
-                service: config.service.clone(),
-                lifetimes: config.lifetimes,
-            },
+            source: Source::of(&client, &config),
             published: Published::new(
                 client,
                 config.webhook_configuration.clone(),
@@ -159,6 +190,7 @@ impl Authority {
             bundle,
             metrics,
             held: None,
+            issued: None,
             leaf: None,
             in_sync: false,
             bereft: None,
@@ -215,19 +247,30 @@ impl Authority {
         let trusted = self.published.trusted();
         let elsewhere = trusted.is_some() && self.is_patient(now);
         let settled = self.is_settled(now);
-        let known = Trust {
-            held: self.held.as_ref(),
-            trusted: trusted.as_deref(),
-            elsewhere,
-            settled,
+        let bundle = match &self.source {
+            Source::Own(store) => {
+                let known = Trust {
+                    held: self.held.as_ref(),
+                    trusted: trusted.as_deref(),
+                    elsewhere,
+                    settled,
+                };
+                let may_write = || self.published.is_there();
+                let Synced { stored, written } = store.sync(now, known, may_write).await?;
+                if let Some(reason) = written {
+                    self.metrics.ca_written(reason);
+                }
+                let bundle = stored.bundle();
+                self.hold(stored);
+                bundle
+            }
+            Source::Issued(store) => {
+                let Issued { leaf, bundle } = store.read(now, trusted.as_deref()).await?;
+                self.issued = Some(leaf);
+                bundle
+            }
         };
-        let may_write = || self.published.is_there();
-        let Synced { stored, written } = self.store.sync(now, known, may_write).await?;
-        if let Some(reason) = written {
-            self.metrics.ca_written(reason);
-        }
-        let bundle = stored.bundle();
-        let novelty = self.hold(stored);
+        let novelty = self.tell(&bundle);
         self.published.publish(&bundle, novelty, clock).await
     }
 
@@ -250,19 +293,22 @@ impl Authority {
         since.is_some_and(|since| now.duration_since(since) >= SETTLED)
     }
 
-    /// Takes the CA that is stored, and tells everybody where that changes the bundle.
-    fn hold(&mut self, stored: Stored) -> Novelty {
+    /// Takes the CA that is stored.
+    fn hold(&mut self, stored: Stored) {
         self.metrics.expiry("ca", stored.ca.not_after());
         if let Some(next) = &stored.next {
             self.metrics.expiry("next", next.not_after());
         }
-        let bundle: Arc<str> = stored.bundle().into();
         self.held = Some(stored);
         self.bereft = None;
+    }
+
+    /// Tells everybody of the bundle where it is another one.
+    fn tell(&self, bundle: &str) -> Novelty {
         let is_new = self.bundle.send_if_modified(|current| {
-            let changed = current.as_ref() != Some(&bundle);
+            let changed = current.as_deref() != Some(bundle);
             if changed {
-                *current = Some(bundle);
+                *current = Some(bundle.into());
             }
             changed
         });
@@ -270,6 +316,16 @@ impl Authority {
     }
 
     fn renew_leaf(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
+        if let Some(issued) = &self.issued {
+            let serves = |leaf: &Leaf| {
+                leaf.is(issued) || (leaf.is_valid(now) && !self.published.trusts(issued.issuer()))
+            };
+            if !self.leaf.as_ref().is_some_and(serves) {
+                info!(not_after = %issued.not_after(), "Took a certificate");
+                self.serve(issued.clone());
+            }
+            return Ok(());
+        }
         let Some(held) = &self.held else {
             return Ok(());
         };
@@ -285,10 +341,14 @@ impl Authority {
         )?;
         info!(%reason, not_after = %leaf.not_after(), names = ?self.config.names, "Signed a certificate");
         self.metrics.leaf_issued(reason);
+        self.serve(leaf);
+        Ok(())
+    }
+
+    fn serve(&mut self, leaf: Leaf) {
         self.metrics.expiry("leaf", leaf.not_after());
         self.resolver.set(&leaf);
         self.leaf = Some(leaf);
-        Ok(())
     }
 
     /// Sets the conditions.

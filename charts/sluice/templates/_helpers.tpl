@@ -6,6 +6,7 @@ another name fails on the first object it does not own instead of admitting ever
 
 {{/* The Secret that the replicas keep their CA in, and the ConfigMap that remembers completed Jobs and passed gates. */}}
 {{- define "sluice.caSecret" -}}sluice-ca{{- end }}
+{{- define "sluice.issuedSecret" -}}{{ if .Values.certificates.issuerRef.name }}sluice-tls{{ end }}{{- end }}
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
 {{- define "sluice.slots" -}}sluice-slots{{- end }}
 

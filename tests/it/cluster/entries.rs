@@ -43,6 +43,7 @@ async fn authority(ns: &Namespace) -> Authority {
     let config = Config {
         namespace: ns.name.clone(),
         secret: "ca".to_owned(),
+        issued: None,
         service: "nobody".to_owned(),
         instance: "nobody-0".to_owned(),
         webhook_configuration: ns.name.clone(),

@@ -198,6 +198,7 @@ impl Args {
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
+            issued: self.issued_secret.clone(),
             service: self.service_name.clone(),
             instance: self.instance.clone(),
             webhook_configuration: self.webhook_configuration.clone(),

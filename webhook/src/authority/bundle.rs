@@ -10,7 +10,7 @@ const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const KIND: &str = "MutatingWebhookConfiguration";
 
 /// How many certificates are carried on from a `caBundle` of which nobody holds the CA.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 
 /// The webhooks of `observed` that have another bundle than this, or none.
 pub(super) fn lacking(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {

@@ -32,6 +32,19 @@ pub enum AuthorityError {
         /// Why there has to be one.
         reason: CaReason,
     },
+    /// Nobody has signed our certificate yet, or nothing says by which CA.
+    #[error(
+        "the Secret {secret:?} has no {key:?} yet; look at the Certificate in our namespace, and take an issuer that says which CA it signs with"
+    )]
+    NotIssued {
+        /// The Secret's name.
+        secret: String,
+        /// What it lacks.
+        key: &'static str,
+    },
+    /// The CA that came with it cannot be read.
+    #[error("failed to read the CA of our certificate: {0}")]
+    Bundle(String),
     /// The Secret would belong to nothing.
     #[error("there is no Service {0:?} for the Secret to belong to; the chart creates it")]
     NoService(String),

@@ -40,7 +40,7 @@ pub(super) struct Published {
     pub(super) beside: Regarding,
     /// As last read or written; `None` while there is none.
     observed: Option<MutatingWebhookConfiguration>,
-    /// The webhooks that had our bundle when all of them had it.
+    /// The webhooks that have had the present bundle.
     ours: BTreeSet<String>,
 }
 
@@ -95,7 +95,7 @@ impl Published {
         observed.is_some_and(|observed| bundle::trusts(observed, issuer))
     }
 
-    /// Writes the bundle where it is another one. Of what has just become another one nobody needs to hear.
+    /// Writes the bundle where another one stands, and tells of it where this one stood before.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,
@@ -105,11 +105,14 @@ impl Published {
         let Some(observed) = &self.observed else {
             return Ok(());
         };
+        if novelty == Novelty::New {
+            self.ours.clear();
+        }
         let lacking = bundle::lacking(observed, bundle);
         if !lacking.is_empty() {
             let overwritten = lacking.iter().any(|name| self.ours.contains(name));
             self.write(&bundle::correction(observed, bundle)).await?;
-            if overwritten && novelty == Novelty::Known {
+            if overwritten {
                 self.tell_of_mending(clock).await;
             }
         }

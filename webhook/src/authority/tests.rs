@@ -1,6 +1,7 @@
 //! The authority against an API server that is a service without a socket.
 
 mod fake;
+mod issued;
 mod rotation;
 
 use jiff::SignedDuration;
@@ -28,16 +29,21 @@ fn replica_with(client: Client) -> Replica {
 }
 
 fn replica_living(client: Client, lifetimes: Lifetimes) -> Replica {
-    let readiness = Readiness::default();
     let config = Config {
         namespace: "sluice-system".to_owned(),
         secret: "sluice-ca".to_owned(),
+        issued: None,
         service: "sluice".to_owned(),
         instance: "sluice-0".to_owned(),
         webhook_configuration: "sluice".to_owned(),
         names: vec!["sluice.sluice-system.svc".to_owned()],
         lifetimes,
     };
+    replica_of(client, config)
+}
+
+fn replica_of(client: Client, config: Config) -> Replica {
+    let readiness = Readiness::default();
     let (authority, bundle) = Authority::new(
         client,
         config,

@@ -21,7 +21,7 @@ fn looks(minutes: u32) -> impl Iterator<Item = Timestamp> {
 }
 
 impl Replica {
-    fn is_accepted(&self, bundle: &str, now: Timestamp) -> bool {
+    pub(super) fn is_accepted(&self, bundle: &str, now: Timestamp) -> bool {
         let resolver = &self.authority.resolver;
         let accepted = resolver.is_accepted(bundle.as_bytes(), NAME, now);
         accepted == Some(true)
