@@ -211,15 +211,20 @@ fn an_issuer_of_cert_manager_signs_instead() {
 
 #[test]
 fn runs_in_a_restricted_namespace_as_the_images_own_user() {
-    let pod = render!().only("Deployment")["spec"]["template"]["spec"].clone();
+    let manifest = render!("helmTest.enabled=true");
+    let pod = manifest.only("Deployment")["spec"]["template"]["spec"].clone();
     assert_eq!(
         pod["securityContext"],
         json!({"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}})
     );
-    assert_eq!(
-        pod["containers"][0]["securityContext"],
-        json!({"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": {"drop": ["ALL"]}})
-    );
+    let test = manifest.only("Pod")["spec"].clone();
+    assert_eq!(test["securityContext"]["runAsNonRoot"], true);
+    for pod in [pod, test] {
+        assert_eq!(
+            pod["containers"][0]["securityContext"],
+            json!({"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": {"drop": ["ALL"]}})
+        );
+    }
 }
 
 #[test]
