@@ -15,9 +15,10 @@ use rules::memory::{self, CompletedJob};
 use rules::object;
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
+use rules::sheets;
 use rules::slots::Entry;
 use rules::world::{Objects, Pending, World, leaves_out};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -66,19 +67,44 @@ impl<'a> Installed<'a> {
         )
     }
 
-    fn remembered(&self) -> Lookup<Value> {
-        self.noted(&self.basis.settings.memory)
+    /// What it remembers, of all of the ConfigMaps that there are; of an entry on several the one in its place.
+    fn remembered(&self, namespace: Option<&str>) -> Lookup<Value> {
+        let names = self.basis.settings.memory();
+        let (mut data, mut there) = (Map::new(), false);
+        let own = namespace.map(sheets::of);
+        let others = (0..sheets::COUNT).filter(|sheet| Some(*sheet) != own);
+        for sheet in others.chain(own) {
+            match self.noted(&names[sheet]) {
+                Lookup::Found(mut stored) => {
+                    there = true;
+                    data.extend(
+                        stored["data"]
+                            .as_object_mut()
+                            .map(std::mem::take)
+                            .into_iter()
+                            .flatten(),
+                    );
+                }
+                Lookup::NotFound => {}
+                Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+            }
+        }
+        if there {
+            Lookup::Found(json!({"data": data}))
+        } else {
+            Lookup::NotFound
+        }
     }
 
     /// What the caller may not see, and what is taken for it.
     pub(crate) fn unseen(&self) -> Vec<String> {
         let mut unseen = self.basis.unseen.clone();
-        if self.remembered() == Lookup::Unavailable(Unavailable::Hidden) {
+        if self.remembered(None) == Lookup::Unavailable(Unavailable::Hidden) {
             let settings = &self.basis.settings;
             let home = settings.namespace.as_deref().unwrap_or("sluice-system");
             unseen.push(format!(
                 "cannot see what sluice remembers: judged as if no Job and no revision were remembered; that takes the right to get ConfigMap {} in namespace {home}",
-                settings.memory
+                settings.memory().join(", ")
             ));
         }
         unseen
@@ -205,7 +231,7 @@ impl World for Installed<'_> {
             let text = stored["data"][memory::job_key(namespace, name)].as_str()?;
             memory::read(text)
         };
-        match self.remembered() {
+        match self.remembered(Some(namespace)) {
             Lookup::Found(stored) => entry(&stored).map_or(Lookup::NotFound, Lookup::Found),
             Lookup::NotFound => Lookup::NotFound,
             Lookup::Unavailable(why) => Lookup::Unavailable(why),
@@ -217,7 +243,7 @@ impl World for Installed<'_> {
         namespace: &str,
         selector: &Selector,
     ) -> Lookup<BTreeMap<String, CompletedJob>> {
-        self.remembered().map(|stored| {
+        self.remembered(Some(namespace)).map(|stored| {
             let entries = stored["data"].as_object().into_iter().flatten();
             let texts = entries.filter_map(|(key, text)| Some((key.as_str(), text.as_str()?)));
             memory::selected(texts, namespace, selector)
@@ -229,7 +255,7 @@ impl World for Installed<'_> {
             return Lookup::Found(false);
         }
         let key = memory::passed_key(revision);
-        self.remembered()
+        self.remembered(None)
             .map(|stored| stored["data"][key].is_string())
     }
 

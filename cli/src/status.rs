@@ -110,7 +110,7 @@ fn missing_right(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> O
     let settings = &world.basis.settings;
     let map = match (edge.judged.reason, edge.judged.status) {
         (Reason::NoSlot, Status::Unknown) => settings.slots_of(namespace),
-        (Reason::NotFound, Status::Unknown) => settings.memory.clone(),
+        (Reason::NotFound, Status::Unknown) => settings.memory().join(", "),
         _ => return None,
     };
     let home = settings.namespace.as_deref()?;

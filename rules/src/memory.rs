@@ -1,4 +1,4 @@
-//! What is remembered of objects that are gone, as keys and values of a ConfigMap: Jobs that completed, and revisions whose
+//! What is remembered of objects that are gone, as keys and values of a few ConfigMaps ([`crate::sheets`]): Jobs that completed, and revisions whose
 //! gate has opened once. The controller writes it; whoever judges as it does reads it.
 
 use crate::scope::Scope;
@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 const PASSED: &str = "passed.";
 const JOB: &str = "job.";
+/// As long as this the key of a ConfigMap may be.
+const LONGEST_KEY: usize = 253;
 /// As long as this, in bytes, an entry may be: whoever makes Jobs fills the ConfigMap.
 const LONGEST: usize = 4_096;
 /// The same of a Job's labels.
@@ -26,7 +28,7 @@ pub struct CompletedJob {
     pub created: i64,
     /// `status.completionTime`, in seconds since 1970.
     pub completed: i64,
-    /// The value of `sluice.dev/revision`, for dependents in lockstep.
+    /// The value of `sluice.dev/revision`, for dependents in lockstep; also `None` where it was too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
     /// The release that it belonged to; also `None` where the version that wrote this did not keep it.
@@ -36,13 +38,6 @@ pub struct CompletedJob {
     /// the version that wrote this kept none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
-}
-
-impl CompletedJob {
-    /// How long its labels are, in bytes.
-    pub fn length_of_labels(&self) -> usize {
-        self.labels.as_ref().map_or(0, length)
-    }
 }
 
 /// A revision whose gate has opened once, and the owner that it lives as long as.
@@ -67,9 +62,69 @@ pub fn passed_key(revision: &str) -> String {
     format!("{PASSED}{revision}")
 }
 
-/// `job.NAMESPACE.NAME`; a namespace has no dots, so this is unambiguous.
+/// `job.NAMESPACE.NAME`; a namespace has no dots, so this is unambiguous. One that is too long for a key ends in a hash.
 pub fn job_key(namespace: &str, name: &str) -> String {
-    format!("{JOB}{namespace}.{name}")
+    let key = format!("{JOB}{namespace}.{name}");
+    if key.len() < LONGEST_KEY {
+        return key;
+    }
+    // FNV-1a: two names of a namespace that fall together harm nobody else.
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let begin = &key[..key.floor_char_boundary(LONGEST_KEY - 16)];
+    format!("{begin}{hash:016x}")
+}
+
+/// The namespace that an entry is about; `None` for what this version cannot read.
+pub fn namespace_of(key: &str, text: &str) -> Option<String> {
+    if is_passed(key) {
+        return read::<Passed>(text).map(|passed| passed.namespace);
+    }
+    let namespace = key.strip_prefix(JOB)?.split('.').next()?;
+    read::<CompletedJob>(text).map(|_| namespace.to_owned())
+}
+
+/// The entries that go where they are longer together than `most`, in bytes: always the oldest of the namespace that fills the
+/// most, so that nobody pushes out what others rely on. What cannot be read goes as if it were all of one namespace.
+pub fn excess<'e>(
+    entries: impl IntoIterator<Item = (&'e str, &'e str)>,
+    most: usize,
+) -> Vec<&'e str> {
+    let mut shares = BTreeMap::<_, (usize, Vec<_>)>::new();
+    for (key, text) in entries {
+        let (all, of) = shares.entry(namespace_of(key, text)).or_default();
+        *all += key.len() + text.len();
+        of.push((age(key, text), key, key.len() + text.len()));
+    }
+    for (_, entries) in shares.values_mut() {
+        entries.sort_by(|one, other| other.cmp(one));
+    }
+    let mut all: usize = shares.values().map(|(length, _)| length).sum();
+    let mut gone = Vec::new();
+    while all > most {
+        let largest = shares.values_mut().max_by_key(|(length, _)| *length);
+        let Some((share, entries)) = largest else {
+            break;
+        };
+        let Some((_, key, length)) = entries.pop() else {
+            break;
+        };
+        *share -= length;
+        all -= length;
+        gone.push(key);
+    }
+    gone
+}
+
+/// When it was noted, in seconds since 1970.
+fn age(key: &str, text: &str) -> i64 {
+    let at = if is_passed(key) {
+        read::<Passed>(text).map(|passed| passed.at)
+    } else {
+        read::<CompletedJob>(text).map(|job| job.completed)
+    };
+    at.unwrap_or_default()
 }
 
 /// Whether it is a key of [`passed_key`].
@@ -94,7 +149,9 @@ pub fn completed(job: &Value) -> Option<CompletedJob> {
         uid: job["metadata"]["uid"].as_str()?.to_owned(),
         created,
         completed: time("/status/completionTime").map_or(created, Timestamp::as_second),
-        revision: object::carried(job).map(ToOwned::to_owned),
+        revision: object::carried(job)
+            .filter(|revision| revision.len() <= LONGEST_LABELS)
+            .map(ToOwned::to_owned),
         scope: Scope::of(job),
         labels: Some(labels(job)).filter(|labels| length(labels) <= LONGEST_LABELS),
     })
@@ -122,7 +179,10 @@ pub fn selected<'e>(
 ) -> BTreeMap<String, CompletedJob> {
     let of_namespace = job_key(namespace, "");
     let selected = |(key, text): (&str, &str)| {
-        let name = key.strip_prefix(&of_namespace)?;
+        // One whose key does not say its whole name is known by that name alone.
+        let name = key
+            .strip_prefix(&of_namespace)
+            .filter(|_| key.len() < LONGEST_KEY)?;
         let job: CompletedJob = read(text)?;
         let labels = job.labels.as_ref()?;
         let fits = selector.matches(|key| labels.get(key).map(String::as_str));
@@ -140,4 +200,49 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
 pub fn text(entry: &impl Serialize) -> Option<String> {
     let text = serde_json::to_string(entry).ok();
     text.filter(|text| text.len() <= LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_never_too_long() {
+        assert_eq!(job_key("shop", "migrate"), "job.shop.migrate");
+        let long = |last: &str| job_key("shop", &format!("{}{last}", "x".repeat(252)));
+        assert_eq!(long("a").len(), LONGEST_KEY);
+        assert_ne!(long("a"), long("b"));
+    }
+
+    #[test]
+    fn the_oldest_of_the_namespace_that_fills_the_most_go() {
+        let job = |namespace: &str, number: i64| {
+            let text = format!(r#"{{"uid":"u","created":0,"completed":{number}}}"#);
+            (job_key(namespace, &format!("{:04}", 9_999 - number)), text)
+        };
+        let mut entries: Vec<_> = (1..=50).map(|number| job("loop", number)).collect();
+        entries.extend([job("shop", 0), job("shop", 1)]);
+        let passed = r#"{"at":7,"kind":"ReplicaSet","namespace":"shop","name":"a"}"#;
+        entries.push((passed_key("u"), passed.to_owned()));
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(key, text)| (&**key, &**text))
+            .collect();
+        let all: usize = entries
+            .iter()
+            .map(|(key, text)| key.len() + text.len())
+            .sum();
+        assert!(excess(entries.clone(), all).is_empty());
+        let gone = excess(entries.clone(), all - 1);
+        assert_eq!(gone, ["job.loop.9998"], "the oldest");
+        let gone = excess(entries.clone(), all / 2);
+        assert!(
+            gone.len() > 20 && gone.iter().all(|key| key.starts_with("job.loop.")),
+            "{gone:?}"
+        );
+        let mut spoilt = entries;
+        let garbage = "x".repeat(all);
+        spoilt.push(("garbage", &garbage));
+        assert_eq!(excess(spoilt, all), ["garbage"]);
+    }
 }

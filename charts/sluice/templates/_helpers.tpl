@@ -12,8 +12,9 @@ another name fails on the first object it does not own instead of admitting ever
 
 {{/* One ConfigMap holds 1 MiB, so there are several, and each namespace has one of them. The controller knows how many (rules::sheets). */}}
 {{- define "sluice.sheets" -}}
-{{ include "sluice.memory" . }}
-{{- range untilStep 0 4 1 }} {{ include "sluice.slots" $ }}{{ if . }}-{{ . }}{{ end }}{{ end }}
+{{- range $base := list (include "sluice.memory" .) (include "sluice.slots" .) }}
+{{- range untilStep 0 4 1 }} {{ $base }}{{ if . }}-{{ . }}{{ end }}{{ end }}
+{{- end }}
 {{- end }}
 
 {{/* The ConfigMap with what only the controller knows of a gate: addresses and CA. A policy takes it as its parameters. */}}

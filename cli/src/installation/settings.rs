@@ -20,8 +20,8 @@ pub(crate) struct Settings {
     pub(crate) follows_releases: bool,
     /// Whether the library of health rules counts.
     pub(crate) builtin_rules: bool,
-    /// The ConfigMap of what it remembers.
-    pub(crate) memory: String,
+    /// The ConfigMaps of what it remembers, but for their numbers.
+    memory: String,
     /// The ConfigMaps that say who may run where there is a cap, but for their numbers.
     slots: String,
     /// The ConfigMap of the administrator's health rules.
@@ -72,6 +72,11 @@ impl Settings {
     /// Namespace and name of the ConfigMap of the administrator's health rules, where one is named.
     pub(crate) fn health_rules(&self) -> Option<(&str, &str)> {
         Some((self.namespace.as_deref()?, self.health_rules.as_deref()?))
+    }
+
+    /// The ConfigMaps of what it remembers.
+    pub(crate) fn memory(&self) -> [String; sheets::COUNT] {
+        sheets::names(&self.memory)
     }
 
     /// The ConfigMap that says who may run in a namespace.

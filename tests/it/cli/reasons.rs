@@ -632,7 +632,7 @@ fn what_the_caller_may_not_see_is_said() {
         (&job["status"], &job["satisfied"]),
         (&json!("Unknown"), &json!(false))
     );
-    let right = "the right to get ConfigMap sluice-memory in namespace sluice-system";
+    let right = "the right to get ConfigMap sluice-memory, sluice-memory-1, sluice-memory-2, sluice-memory-3 in namespace sluice-system";
     assert!(job["message"].to_string().contains(right), "{}", ran.out);
     assert_eq!(ran.code, Some(3));
 

@@ -252,9 +252,10 @@ impl Args {
             tasks: tasks.clone(),
         };
         tasks.keep("catalog", catalog.run(requests));
-        let stored = self.config_map(&self.memory_config_map);
-        tasks.keep("memory", memory::keep(client(), stored, known()));
         let losses = Losses::register(&mut parts.registry);
+        let stored = self.config_map(&self.memory_config_map);
+        let sheets = Sheets::new(client(), &stored, &self.service_name);
+        tasks.keep("memory", memory::keep(sheets, known(), losses.clone()));
         let stored = self.config_map(&self.slots_config_map);
         let sheets = Sheets::new(client(), &stored, &self.service_name);
         let keep = slots::keep(client(), sheets, known(), parts.clock.clone(), losses);

@@ -1,18 +1,17 @@
-//! Reads the ConfigMap, follows it, and writes what changes here.
+//! Reads the ConfigMaps, follows them, and writes what changes here.
 
-use super::config_map::{self, ConfigMapRef, Notice};
+use super::config_map::Notice;
+use super::sheets::{Losses, Sheets};
 use crate::known::Known;
-use crate::known::memory::Memory;
+use crate::known::memory::Changes;
 use futures::StreamExt;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Client;
-use kube::api::{Api, Patch, PatchParams};
+use kube::Error;
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::memory::{Passed, owner_uid};
+use rules::sheets;
 use rules::world::Objects;
-use serde_json::json;
-use std::pin::pin;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::warn;
@@ -23,55 +22,144 @@ const GATHER: Duration = Duration::from_millis(200);
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// How often what is no longer needed is removed.
 const PRUNE: Duration = Duration::from_mins(5);
+/// So many entries make one write: where it is refused, each is tried by itself.
+const BATCH: usize = 100;
 
-/// Keeps memory and ConfigMap alike for as long as the process runs.
-pub(crate) async fn keep(client: Client, stored: ConfigMapRef, known: Arc<Known>) {
-    let (memory, name) = (known.memory(), stored.name);
-    let api = Api::<ConfigMap>::namespaced(client, &stored.namespace);
-    let mut changes = pin!(config_map::follow(api.clone(), name.clone()));
-    let mut prune = tokio::time::interval(PRUNE);
-    loop {
-        tokio::select! {
-            biased;
-            // Each arm is cancel-safe: news and ticks that are not taken come again, what is unwritten stays so.
-            Some(news) = changes.next() => learn(&known, news),
-            () = memory.changed.notified(), if memory.is_loaded() => write(&api, &name, memory).await,
-            _ = prune.tick() => memory.prune(|key, passed| is_gone(&known, key, passed)),
+/// Keeps memory and ConfigMaps alike for as long as the process runs.
+pub(crate) async fn keep(sheets: Sheets, known: Arc<Known>, losses: Losses) {
+    let keeper = Keeper {
+        sheets,
+        known,
+        losses,
+    };
+    keeper.run().await;
+}
+
+struct Keeper {
+    sheets: Sheets,
+    known: Arc<Known>,
+    losses: Losses,
+}
+
+impl Keeper {
+    /// Reading waits for no write, or what is remembered would soon not be believed.
+    async fn run(&self) {
+        tokio::join!(self.read(), self.write());
+    }
+
+    async fn read(&self) {
+        let mut changes = self.sheets.follow();
+        let mut prune = tokio::time::interval(PRUNE);
+        loop {
+            tokio::select! {
+                biased;
+                // Both arms are cancel-safe: news and ticks that are not taken come again.
+                Some((sheet, news)) = changes.next() => self.learn(sheet, news),
+                _ = prune.tick() => self.known.memory().prune(
+                    |key, passed| is_gone(&self.known, key, passed),
+                    |namespace, at| is_outlived(&self.known, namespace, at),
+                ),
+            }
         }
+    }
+
+    /// Takes over what the API server says. A refusal is a sign too: it says nothing against what is remembered here.
+    fn learn(&self, sheet: usize, news: Notice) {
+        let memory = self.known.memory();
+        match news {
+            Notice::Read(stored) | Notice::Written(stored) => {
+                memory.learn(sheet, stored.data.unwrap_or_default());
+            }
+            Notice::Absent => memory.learn(sheet, BTreeMap::new()),
+            Notice::Refused | Notice::Sign => {}
+        }
+        if memory.heard(sheet) {
+            self.known.wake_all();
+        }
+    }
+
+    /// Writes what gathers in a moment; what cannot be written stays for the next time. An error of one sheet is no affair of the
+    /// others.
+    async fn write(&self) {
+        let memory = self.known.memory();
+        loop {
+            memory.changed.notified().await;
+            tokio::time::sleep(GATHER).await;
+            let mut failed = false;
+            for sheet in 0..sheets::COUNT {
+                if let Err(error) = self.write_onto(sheet).await {
+                    let name = self.sheets.name(sheet);
+                    warn!(%error, name, "Cannot write what is to be remembered");
+                    self.losses.count("memory", "refused", 1);
+                    failed = true;
+                }
+            }
+            if failed {
+                tokio::time::sleep(TRY_AGAIN).await;
+                memory.changed.notify_one();
+            }
+        }
+    }
+
+    async fn write_onto(&self, sheet: usize) -> Result<(), Error> {
+        let memory = self.known.memory();
+        let (changes, evicted) = memory.unwritten(sheet);
+        if evicted > 0 {
+            let name = self.sheets.name(sheet);
+            warn!(
+                name,
+                evicted, "Too much to remember: the oldest of those who fill the most went"
+            );
+            self.losses.count("memory", "evicted", evicted);
+        }
+        let (gone, new): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|(_, value)| value.is_none());
+        // What goes makes room for what comes.
+        let all: Vec<_> = gone.into_iter().chain(new).collect();
+        for batch in all.chunks(BATCH) {
+            let batch: Changes = batch.iter().cloned().collect();
+            match self.patch(sheet, &batch).await {
+                Err(Error::Api(status)) if is_about_the_entry(status.code) => {
+                    self.write_each(sheet, batch).await?;
+                }
+                written => written?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what can be of a batch that was refused.
+    async fn write_each(&self, sheet: usize, batch: Changes) -> Result<(), Error> {
+        for (key, value) in batch {
+            let entry = Changes::from([(key.clone(), value)]);
+            match self.patch(sheet, &entry).await {
+                Err(Error::Api(error)) if is_about_the_entry(error.code) => {
+                    warn!(%error, key, "Cannot be remembered");
+                    self.losses.count("memory", "refused", 1);
+                    self.known.memory().refused(sheet, &key);
+                }
+                written => written?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn patch(&self, sheet: usize, changes: &Changes) -> Result<(), Error> {
+        match self.sheets.patch(sheet, None, changes).await {
+            Err(Error::Api(status)) if status.code == 404 => {
+                self.sheets.create(sheet).await?;
+                self.sheets.patch(sheet, None, changes).await?;
+            }
+            written => drop(written?),
+        }
+        self.known.memory().written(sheet, changes);
+        Ok(())
     }
 }
 
-/// Takes over what the API server says. A refusal is a sign too: it says nothing against what is remembered here.
-fn learn(known: &Known, news: Notice) {
-    match news {
-        Notice::Read(stored) | Notice::Written(stored) => {
-            known.memory().learn(stored.data.unwrap_or_default());
-        }
-        Notice::Absent => warn!("There is no ConfigMap that remembers; the chart makes one"),
-        Notice::Refused | Notice::Sign => {}
-    }
-    if known.memory().heard() {
-        known.wake_all();
-    }
-}
-
-/// Writes what gathers in a moment; what cannot be written stays for the next time.
-async fn write(api: &Api<ConfigMap>, name: &str, memory: &Memory) {
-    tokio::time::sleep(GATHER).await;
-    let changes = memory.unwritten();
-    // A null in a merge patch removes the key (RFC 7396).
-    let patch = json!({"data": &changes});
-    match api
-        .patch(name, &PatchParams::default(), &Patch::Merge(&patch))
-        .await
-    {
-        Ok(_) => memory.written(&changes),
-        Err(error) => {
-            warn!(%error, name, "Cannot write what is to be remembered");
-            tokio::time::sleep(TRY_AGAIN).await;
-            memory.changed.notify_one();
-        }
-    }
+/// Whether an error says something against what is written: its key, its value, or that there is too much of it.
+fn is_about_the_entry(code: u16) -> bool {
+    matches!(code, 400 | 413 | 422)
 }
 
 /// Whether the owner of a revision no longer exists. In doubt it does.
@@ -92,3 +180,12 @@ fn is_gone(known: &Arc<Known>, key: &str, passed: &Passed) -> bool {
         Lookup::Unavailable(_) => false,
     }
 }
+
+/// Whether a namespace no longer exists, or was made anew since.
+fn is_outlived(known: &Arc<Known>, namespace: &str, at: i64) -> bool {
+    let (view, kind) = (known.view(), Kind::Builtin(kinds::NAMESPACE));
+    view.object(&kind, None, namespace) == Lookup::NotFound || view.is_younger(namespace, at)
+}
+
+#[cfg(test)]
+mod tests;

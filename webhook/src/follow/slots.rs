@@ -57,7 +57,22 @@ pub(crate) async fn keep(
         losses,
         failed: BTreeMap::new(),
     };
-    keeper.run().await;
+    let follow = follow(keeper.sheets.follow(), Arc::clone(&keeper.known));
+    tokio::join!(follow, keeper.run());
+}
+
+/// Takes over what the API server says; that waits for no write, or who runs would soon not be believed.
+async fn follow(mut changes: impl Stream<Item = (usize, Notice)> + Unpin, known: Arc<Known>) {
+    let slots = known.slots();
+    while let Some((sheet, news)) = changes.next().await {
+        match news {
+            Notice::Read(stored) => slots.begin(sheet, &stored),
+            Notice::Written(stored) => slots.learn(sheet, &stored),
+            Notice::Sign => slots.heard(sheet),
+            Notice::Absent => slots.lose(sheet),
+            Notice::Refused => {}
+        }
+    }
 }
 
 struct Keeper {
@@ -81,40 +96,22 @@ enum Work {
 
 impl Keeper {
     async fn run(&mut self) {
-        let mut changes = self.sheets.follow();
-        // Waves that nobody comes back to are looked through after each reading, or the ConfigMap would grow for ever.
-        let mut all = false;
         loop {
             let view = self.known.view();
             for (sheet, loss) in self.known.slots().losses() {
                 self.mend(sheet, loss, &view).await;
             }
-            for wave in self.known.slots().waves(std::mem::take(&mut all)) {
+            for wave in self.known.slots().waves() {
                 self.settle(wave, &view).await;
             }
             tokio::select! {
                 biased;
                 // Each arm is cancel-safe: what is not taken here comes again.
-                () = self.learn(&mut changes) => all = true,
                 () = view.changed() => {}
                 () = self.known.slots().wanted.notified() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
             }
             tokio::time::sleep(GATHER).await;
-        }
-    }
-
-    /// Takes over what the API server says, until a sheet has been read anew or is gone.
-    async fn learn(&self, changes: &mut (impl Stream<Item = (usize, Notice)> + Unpin)) {
-        let slots = self.known.slots();
-        while let Some((sheet, news)) = changes.next().await {
-            match news {
-                Notice::Read(stored) => return slots.begin(sheet, &stored),
-                Notice::Written(stored) => slots.learn(sheet, &stored),
-                Notice::Sign => slots.heard(sheet),
-                Notice::Absent => return slots.lose(sheet),
-                Notice::Refused => {}
-            }
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 pub(super) const BELIEVED_FOR: Duration = Duration::from_secs(30);
 
 /// When the API server last gave a sign of what is followed: an answer, an event, a bookmark. At first never.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Heard(Option<Instant>);
 
 impl Heard {

@@ -1,10 +1,13 @@
 //! What has to outlive the objects that it was seen on: Jobs that completed and were removed, and revisions whose gate
 //! has opened once.
 //!
-//! Kept in one ConfigMap, which the chart makes and the controller only patches: a restart and the other replica find it
-//! there, and uninstalling takes it away. Each entry is a key of its own and each write a merge patch of just the
+//! Kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes and the controller only patches: a restart and the other
+//! replica find it there, and uninstalling takes it away. Each entry is a key of its own and each write a merge patch of just the
 //! changed keys, so replicas never conflict and nothing is read before it is written. A verdict reads from memory and
 //! waits for no write: an entry that is lost costs a pod one more question, never its order.
+//!
+//! A sheet that does not say that it is whole was deleted or emptied, or is new: what is known here is written onto it again. And
+//! who has filled a sheet makes room on it by his own oldest entries.
 
 use super::Heard;
 use jiff::Timestamp;
@@ -12,20 +15,19 @@ use rules::dependent::Dependent;
 use rules::memory::{self as entry, CompletedJob, Passed, job_key, passed_key};
 use rules::object::{controller_of, created};
 use rules::selector::Selector;
-use serde::de::DeserializeOwned;
+use rules::sheets;
 use serde_json::Value;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::Notify;
 
-/// Entries of each sort; beyond it the oldest go. Together they stay well below the 1 MiB of a ConfigMap.
-const MOST: usize = 2_500;
-/// As long as this, in bytes, the labels of all Jobs may be together; beyond it the oldest are known by their names alone.
-const LABELS: usize = 200_000;
+/// The key that says that a sheet is whole.
+const WHOLE: &str = "whole";
+/// So many bytes a sheet may hold; a ConfigMap holds 1 MiB. Beyond it there is made room for a while.
+const MOST: usize = 900_000;
+const ENOUGH: usize = 850_000;
 
-/// Options to write, or to remove.
+/// Keys to write, or to remove.
 pub(crate) type Changes = BTreeMap<String, Option<String>>;
 
 /// What is remembered, as this replica knows it.
@@ -33,38 +35,45 @@ pub(crate) type Changes = BTreeMap<String, Option<String>>;
 pub struct Memory {
     known: RwLock<Entries>,
     pub(crate) changed: Notify,
-    loaded: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Entries {
+    sheets: [Sheet; sheets::COUNT],
+    /// Jobs that have not completed, as long as nobody knows what the ConfigMaps hold: by their keys, with UID and age.
+    before: BTreeMap<String, (String, i64)>,
+}
+
+#[derive(Debug, Default)]
+struct Sheet {
     held: BTreeMap<String, String>,
     /// What the ConfigMap does not hold yet.
     unwritten: Changes,
-    /// Jobs that have not completed, as long as nobody knows what the ConfigMap holds: by their keys, with UID and age.
-    before: BTreeMap<String, (String, i64)>,
+    loaded: bool,
     heard: Heard,
 }
 
 impl Memory {
     /// Whether what an earlier process remembered has been read.
     pub fn is_loaded(&self) -> bool {
-        self.loaded.load(Ordering::Acquire)
+        self.read().is_loaded()
     }
 
-    /// The API server gave a sign of the ConfigMap. Returns whether what is remembered was no longer believed.
-    pub(crate) fn heard(&self) -> bool {
-        self.lock().heard.note()
+    /// The API server gave a sign of a sheet. Returns whether what is remembered there was no longer believed.
+    pub(crate) fn heard(&self, sheet: usize) -> bool {
+        self.lock().sheets[sheet].heard.note()
     }
 
-    /// When it last did.
+    /// When it last did of all of them.
     pub(crate) fn last_heard(&self) -> Heard {
-        self.read().heard
+        let known = self.read();
+        let heard = known.sheets.iter().map(|sheet| sheet.heard);
+        heard.min().unwrap_or_default()
     }
 
     /// Whether a pod of this revision has passed its gate before.
     pub fn has_passed(&self, revision: &str) -> bool {
-        self.read().held.contains_key(&passed_key(revision))
+        self.read().get(&passed_key(revision)).is_some()
     }
 
     /// A pod of the dependent has passed its gate.
@@ -77,20 +86,25 @@ impl Memory {
                 namespace: dependent.namespace.clone(),
                 name: owner.name.clone(),
             };
-            self.write(passed_key(&revision), entry::text(&passed));
+            let key = passed_key(&revision);
+            self.write(&dependent.namespace, &key, entry::text(&passed).as_ref());
         }
     }
 
     /// The Job of that name that was seen complete, if none of that name has been seen since.
     pub fn completed(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
-        let known = self.read();
-        entry::read(known.held.get(&job_key(namespace, name))?)
+        self.read().job(namespace, &job_key(namespace, name))
     }
 
     /// The Jobs of a namespace that were seen complete and that the selector selects, by their names.
     pub fn selected(&self, namespace: &str, selector: &Selector) -> BTreeMap<String, CompletedJob> {
         let known = self.read();
-        let entries = known.held.iter();
+        // What is said of a Job elsewhere is from before there was more than one sheet.
+        let mut sheets: Vec<&Sheet> = known.sheets.iter().collect();
+        sheets.swap(0, sheets::of(namespace));
+        let mut seen = BTreeSet::new();
+        let entries = sheets.into_iter().flat_map(|sheet| &sheet.held);
+        let entries = entries.filter(|(key, _)| seen.insert(key.as_str()));
         let texts = entries.map(|(key, text)| (key.as_str(), text.as_str()));
         entry::selected(texts, namespace, selector)
     }
@@ -109,12 +123,12 @@ impl Memory {
         };
         let key = job_key(namespace, name);
         match entry::completed(job) {
-            Some(completed) => self.write(key, entry::text(&completed)),
+            Some(completed) => self.write(namespace, &key, entry::text(&completed).as_ref()),
             None if self
                 .completed(namespace, name)
                 .is_some_and(|known| metadata["uid"] != known.uid) =>
             {
-                self.write(key, None);
+                self.write(namespace, &key, None);
             }
             None if !self.is_loaded() => {
                 if let (Some(uid), Some(made)) = (metadata["uid"].as_str(), created(job)) {
@@ -134,115 +148,179 @@ impl Memory {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, key: String, value: Option<String>) {
-        if self.read().held.get(&key) == value.as_ref() {
+    fn write(&self, namespace: &str, key: &str, value: Option<&String>) {
+        let home = sheets::of(namespace);
+        if self.read().sheets[home].held.get(key) == value
+            && (value.is_some() || self.read().get(key).is_none())
+        {
             return;
         }
         let mut known = self.lock();
         // A revision that has passed has passed: another pod's later moment is no news.
-        if value.is_some() && entry::is_passed(&key) && known.held.contains_key(&key) {
+        if value.is_some() && entry::is_passed(key) && known.get(key).is_some() {
             return;
         }
-        known.set(key.clone(), value.clone());
-        known.unwritten.insert(key, value);
+        for (number, sheet) in known.sheets.iter_mut().enumerate() {
+            if number == home && value.is_some() {
+                sheet.set(key.to_owned(), value.cloned());
+            } else if sheet.held.contains_key(key) {
+                sheet.set(key.to_owned(), None);
+            }
+        }
         self.changed.notify_one();
     }
 
-    /// Takes over what the ConfigMap holds, under what this replica has not written yet.
-    pub(crate) fn learn(&self, stored: BTreeMap<String, String>) {
+    /// Takes over what a sheet holds, under what this replica has not written yet. Where it does not say that it is whole,
+    /// nothing that is known here is taken to be gone. One that is not there holds nothing.
+    pub(crate) fn learn(&self, number: usize, stored: BTreeMap<String, String>) {
         let mut known = self.lock();
-        known.held = stored;
-        for (key, (uid, made)) in std::mem::take(&mut known.before) {
-            if known
-                .job(&key)
-                .is_some_and(|old| old.uid != uid && old.created <= made)
-            {
-                known.unwritten.entry(key).or_insert(None);
-                self.changed.notify_one();
-            }
+        known.learn(number, stored);
+        if known.is_loaded() {
+            known.forget_older();
         }
-        for (key, value) in known.unwritten.clone() {
-            let written = value.as_deref().and_then(entry::read::<CompletedJob>);
-            let newer = known.job(&key);
-            if written
-                .zip(newer)
-                .is_some_and(|(ours, theirs)| theirs.created > ours.created)
-            {
-                known.unwritten.remove(&key);
-            } else {
-                known.set(key, value);
-            }
+        if known.sheets.iter().any(|sheet| !sheet.unwritten.is_empty()) {
+            self.changed.notify_one();
         }
-        self.loaded.store(true, Ordering::Release);
     }
 
-    pub(crate) fn unwritten(&self) -> Changes {
-        self.read().unwritten.clone()
+    /// What is to be written onto a sheet, and how many entries had to make room for it.
+    pub(crate) fn unwritten(&self, sheet: usize) -> (Changes, usize) {
+        let mut known = self.lock();
+        let sheet = &mut known.sheets[sheet];
+        if !sheet.loaded {
+            return (Changes::new(), 0);
+        }
+        let evicted = sheet.make_room();
+        (sheet.unwritten.clone(), evicted)
     }
 
-    /// `changes` are in the ConfigMap now.
-    pub(crate) fn written(&self, changes: &Changes) {
-        self.lock()
+    /// `changes` are on the sheet now.
+    pub(crate) fn written(&self, sheet: usize, changes: &Changes) {
+        self.lock().sheets[sheet]
             .unwritten
             .retain(|key, value| changes.get(key) != Some(value));
     }
 
-    /// Removes the revisions whose owner `is_gone`, and the oldest of what there is too much of.
-    pub(crate) fn prune(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
-        self.prune_revisions(is_gone);
-        self.prune_jobs();
+    /// The API server does not take this entry, now or later: it is known here until the sheet is read anew.
+    pub(crate) fn refused(&self, sheet: usize, key: &str) {
+        self.lock().sheets[sheet].unwritten.remove(key);
     }
 
-    fn prune_revisions(&self, is_gone: impl Fn(&str, &Passed) -> bool) {
-        let mut kept = Vec::new();
-        for (key, passed) in self.all::<Passed>(entry::is_passed) {
-            if is_gone(&key, &passed) {
-                self.write(key, None);
-            } else {
-                kept.push((passed.at, key));
+    /// Removes the revisions whose owner `is_gone`, and what a namespace of the same name has `outlived`: one that is not there
+    /// any more, or was made anew since this moment, in seconds since 1970.
+    pub(crate) fn prune(
+        &self,
+        is_gone: impl Fn(&str, &Passed) -> bool,
+        outlived: impl Fn(&str, i64) -> bool,
+    ) {
+        let of_sheet = |sheet: &Sheet| sheet.held.clone();
+        let all: Vec<_> = self.read().sheets.iter().flat_map(of_sheet).collect();
+        for (key, text) in all {
+            let Some(namespace) = entry::namespace_of(&key, &text) else {
+                continue; // what this version cannot read
+            };
+            let gone = match entry::read::<Passed>(&text).filter(|_| entry::is_passed(&key)) {
+                Some(passed) => is_gone(&key, &passed),
+                None => entry::read::<CompletedJob>(&text)
+                    .is_some_and(|job| outlived(&namespace, job.completed)),
+            };
+            if gone {
+                self.write(&namespace, &key, None);
             }
         }
-        kept.sort();
-        let excess = kept.len().saturating_sub(MOST);
-        kept.drain(..excess)
-            .for_each(|(_, key)| self.write(key, None));
-    }
-
-    fn prune_jobs(&self) {
-        let mut jobs = self.all::<CompletedJob>(|key| !entry::is_passed(key));
-        jobs.sort_by_key(|(_, job)| Reverse(job.completed));
-        let mut length = 0;
-        for (newer, (key, job)) in jobs.into_iter().enumerate() {
-            length += job.length_of_labels();
-            if newer >= MOST {
-                self.write(key, None);
-            } else if length > LABELS && job.labels.is_some() {
-                let labels = None;
-                self.write(key, entry::text(&CompletedJob { labels, ..job }));
-            }
-        }
-    }
-
-    /// The entries whose keys are wanted, but for those that this version cannot read.
-    fn all<T: DeserializeOwned>(&self, wanted: impl Fn(&str) -> bool) -> Vec<(String, T)> {
-        let known = self.read();
-        let entries = known.held.iter().filter(|(key, _)| wanted(key));
-        entries
-            .filter_map(|(key, text)| Some((key.clone(), entry::read(text)?)))
-            .collect()
     }
 }
 
 impl Entries {
-    fn job(&self, key: &str) -> Option<CompletedJob> {
-        entry::read(self.held.get(key)?)
+    fn is_loaded(&self) -> bool {
+        self.sheets.iter().all(|sheet| sheet.loaded)
     }
 
+    fn get(&self, key: &str) -> Option<&String> {
+        self.sheets.iter().find_map(|sheet| sheet.held.get(key))
+    }
+
+    fn job(&self, namespace: &str, key: &str) -> Option<CompletedJob> {
+        let home = self.sheets[sheets::of(namespace)].held.get(key);
+        entry::read(home.or_else(|| self.get(key))?)
+    }
+
+    fn learn(&mut self, number: usize, stored: BTreeMap<String, String>) {
+        let Sheet {
+            held,
+            unwritten,
+            loaded,
+            ..
+        } = &mut self.sheets[number];
+        let before = std::mem::replace(held, stored);
+        *loaded = true;
+        if held.remove(WHOLE).is_none() {
+            unwritten.insert(WHOLE.to_owned(), Some(String::new()));
+            for (key, value) in before {
+                unwritten.entry(key).or_insert(Some(value));
+            }
+        }
+        unwritten.retain(|key, value| {
+            let ours = value.as_deref().and_then(entry::read::<CompletedJob>);
+            let theirs = held
+                .get(key)
+                .and_then(|text| entry::read::<CompletedJob>(text));
+            let older = ours
+                .zip(theirs)
+                .is_some_and(|(ours, theirs)| theirs.created > ours.created);
+            !older
+        });
+        for (key, value) in unwritten.iter().filter(|(key, _)| *key != WHOLE) {
+            match value {
+                Some(value) => held.insert(key.clone(), value.clone()),
+                None => held.remove(key),
+            };
+        }
+    }
+
+    /// Forgets the Jobs of which a newer one of the same name was seen before this was known of them.
+    fn forget_older(&mut self) {
+        for (key, (uid, made)) in std::mem::take(&mut self.before) {
+            for sheet in &mut self.sheets {
+                let known = sheet.held.get(&key).and_then(|text| entry::read(text));
+                let old = |it: &CompletedJob| it.uid != uid && it.created <= made;
+                if known.as_ref().is_some_and(old) {
+                    sheet.set(key.clone(), None);
+                }
+            }
+        }
+    }
+}
+
+impl Sheet {
     fn set(&mut self, key: String, value: Option<String>) {
-        match value {
-            Some(value) => self.held.insert(key, value),
+        match &value {
+            Some(value) => self.held.insert(key.clone(), value.clone()),
             None => self.held.remove(&key),
         };
+        self.unwritten.insert(key, value);
+    }
+
+    /// Removes what there is too much of; returns how many entries those were.
+    fn make_room(&mut self) -> usize {
+        let texts = || {
+            self.held
+                .iter()
+                .map(|(key, text)| (key.as_str(), text.as_str()))
+        };
+        let all: usize = texts().map(|(key, text)| key.len() + text.len()).sum();
+        if all <= MOST {
+            return 0;
+        }
+        let gone: Vec<String> = entry::excess(texts(), ENOUGH)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let evicted = gone.len();
+        for key in gone {
+            self.set(key, None);
+        }
+        evicted
     }
 }
 

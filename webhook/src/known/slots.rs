@@ -40,6 +40,8 @@ pub struct Slots {
 struct Table {
     sheets: [Sheet; sheets::COUNT],
     troubles: BTreeMap<Wave, Trouble>,
+    /// Whether a sheet has been read anew that nobody has looked through.
+    begun: bool,
 }
 
 #[derive(Debug, Default)]
@@ -112,8 +114,10 @@ impl Slots {
 
     /// Begins to follow a sheet, whatever was known before.
     pub(crate) fn begin(&self, sheet: usize, stored: &ConfigMap) {
-        self.lock()
-            .take_over(sheet, Content::of(stored), &self.waiters);
+        let mut known = self.lock();
+        known.begun = true;
+        known.take_over(sheet, Content::of(stored), &self.waiters);
+        self.wanted.notify_one();
     }
 
     /// Takes over what a sheet holds, unless something newer is known: the watch tells of a write later than the answer to it
@@ -129,6 +133,7 @@ impl Slots {
     /// There is no such sheet.
     pub(crate) fn lose(&self, sheet: usize) {
         self.lock().take_over(sheet, Content::Absent, &self.waiters);
+        self.wanted.notify_one();
     }
 
     /// The sheets that are lost.
@@ -139,12 +144,12 @@ impl Slots {
         losses.collect()
     }
 
-    /// The waves that somebody waits in, or all of them.
-    pub(crate) fn waves(&self, all: bool) -> Vec<Wave> {
+    /// The waves that somebody waits in; once after each reading all of them, or one that nobody comes back to would stay for ever.
+    pub(crate) fn waves(&self) -> Vec<Wave> {
         let mut known = self.lock();
         let mut waves = self.waiters.interests();
         known.troubles.retain(|wave, _| waves.contains(wave));
-        if all {
+        if std::mem::take(&mut known.begun) {
             let sheets = known.sheets.iter().filter_map(|it| it.content.waves());
             waves.extend(sheets.flat_map(BTreeMap::keys).cloned());
         }

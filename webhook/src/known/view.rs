@@ -13,6 +13,7 @@ use rules::kept;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::memory::CompletedJob;
+use rules::object::created;
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use rules::world::{Objects, Pending, World};
@@ -118,6 +119,13 @@ impl View {
             Ok(()) => Lookup::Found(store.list(namespace, selector)),
             Err(why) => Lookup::Unavailable(why),
         }
+    }
+
+    /// Whether a namespace was made anew since this moment, in seconds since 1970. In doubt it was not.
+    pub fn is_younger(&self, namespace: &str, at: i64) -> bool {
+        let found = self.object(&Kind::Builtin(kinds::NAMESPACE), None, namespace);
+        let made = found.map(|found| created(&found));
+        matches!(made, Lookup::Found(Some(made)) if made.as_second() > at)
     }
 
     /// What is remembered of objects that are gone.
@@ -317,7 +325,8 @@ impl World for View {
     }
 
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
-        match self.memory().completed(namespace, name) {
+        let known = self.memory().completed(namespace, name);
+        match known.filter(|job| !self.is_younger(namespace, job.completed)) {
             Some(job) => Lookup::Found(job),
             None if self.memory().is_loaded() => Lookup::NotFound,
             None => Lookup::Unavailable(Unavailable::Syncing),
@@ -330,7 +339,9 @@ impl World for View {
         selector: &Selector,
     ) -> Lookup<BTreeMap<String, CompletedJob>> {
         if self.memory().is_loaded() {
-            Lookup::Found(self.memory().selected(namespace, selector))
+            let mut jobs = self.memory().selected(namespace, selector);
+            jobs.retain(|_, job| !self.is_younger(namespace, job.completed));
+            Lookup::Found(jobs)
         } else {
             Lookup::Unavailable(Unavailable::Syncing)
         }

@@ -54,7 +54,7 @@ impl Desk {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
             known.want(&kind).replace::<&Value>([]);
         }
-        known.memory().learn(std::collections::BTreeMap::new());
+        (0..rules::sheets::COUNT).for_each(|sheet| known.memory().learn(sheet, [].into()));
         let began = Instant::now();
         let time = move || {
             Timestamp::UNIX_EPOCH
@@ -382,7 +382,7 @@ async fn a_gate_is_told_when_the_api_server_has_been_silent_and_goes_on_when_it_
 async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() {
     let desk = Desk::new(&json!({"sluice.dev/depends-on": "configmap/go"}));
     let memory = desk.service.known.memory();
-    memory.heard();
+    assert!(!(0..rules::sheets::COUNT).any(|sheet| memory.heard(sheet)));
     tokio::time::sleep(Duration::from_secs(31)).await;
     desk.put(
         "configmap",
@@ -391,7 +391,7 @@ async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() 
     let answer = desk.ask("").await;
     let note = answer.note.unwrap_or_default();
     assert!(note.ends_with("to read what it remembers"), "{note}");
-    assert!(memory.heard());
+    assert!((0..rules::sheets::COUNT).all(|sheet| memory.heard(sheet)));
     desk.service.known.wake_all();
     assert_eq!(desk.ask("").await.verdict, wire::Decision::Open);
 }

@@ -23,6 +23,30 @@ fn passed(at: i64) -> String {
     .unwrap()
 }
 
+impl Memory {
+    /// What all sheets hold.
+    fn held(&self) -> BTreeMap<String, String> {
+        let known = self.read();
+        known.sheets.iter().flat_map(|it| it.held.clone()).collect()
+    }
+
+    fn all_unwritten(&self) -> Changes {
+        let of = |sheet| self.unwritten(sheet).0;
+        let all = (0..sheets::COUNT).flat_map(of);
+        all.filter(|(key, _)| key != WHOLE).collect()
+    }
+
+    /// All sheets are whole; that of "shop" holds this.
+    fn learn_shop(&self, held: BTreeMap<String, String>) {
+        for sheet in 0..sheets::COUNT {
+            let ours = sheet == sheets::of("shop");
+            let mut held = if ours { held.clone() } else { BTreeMap::new() };
+            held.insert(WHOLE.to_owned(), String::new());
+            self.learn(sheet, held);
+        }
+    }
+}
+
 #[test]
 fn a_completed_job_is_remembered_until_a_newer_one_of_its_name_comes() {
     let memory = Memory::default();
@@ -57,7 +81,7 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
     assert_eq!(found(&memory, "sho"), Vec::<String>::new());
 
     let later = Memory::default();
-    later.learn(memory.read().held.clone());
+    later.learn_shop(memory.held());
     assert_eq!(found(&later, "shop"), ["migrate"], "by another replica too");
     later.saw_job(&labelled(json!({"app": "other"})));
     assert_eq!(found(&later, "shop"), Vec::<String>::new());
@@ -72,10 +96,16 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
 fn what_would_fill_the_config_map_is_not_remembered() {
     let memory = Memory::default();
     let mut long = job("a", true);
-    long["metadata"]["annotations"] = json!({"sluice.dev/revision": "x".repeat(5_000)});
+    long["metadata"]["annotations"] =
+        json!({"sluice.dev/scope": "r", "sluice.dev/revision": "x".repeat(220_000)});
     memory.saw_job(&long);
-    assert_eq!(memory.completed("shop", "migrate"), None);
-    assert!(memory.unwritten().is_empty());
+    assert_eq!(memory.completed("shop", "migrate").unwrap().revision, None);
+    let mut long = job(&"x".repeat(5_000), true);
+    long["metadata"]["name"] = json!("longer");
+    memory.saw_job(&long);
+    assert_eq!(memory.completed("shop", "longer"), None);
+    memory.learn_shop(BTreeMap::new());
+    assert_eq!(memory.all_unwritten().len(), 1);
 }
 
 #[test]
@@ -91,19 +121,19 @@ fn the_jobs_of_a_controller_are_not_remembered() {
 fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
     let memory = Memory::default();
     memory.saw_job(&job("a", true));
-    memory.learn(BTreeMap::from([(passed_key("r1"), passed(1))]));
+    memory.learn_shop(BTreeMap::from([(passed_key("r1"), passed(1))]));
     assert!(memory.has_passed("r1"));
     assert!(memory.completed("shop", "migrate").is_some());
-    let changes = memory.unwritten();
+    let changes = memory.all_unwritten();
     memory.saw_job(&job("b", false));
-    memory.written(&changes);
+    memory.written(sheets::of("shop"), &changes);
     assert_eq!(
-        memory.unwritten(),
+        memory.all_unwritten(),
         BTreeMap::from([(job_key("shop", "migrate"), None)])
     );
-    memory.learn(
-        changes
-            .into_iter()
+    let stored = changes.into_iter();
+    memory.learn_shop(
+        stored
             .filter_map(|(key, value)| Some((key, value?)))
             .collect(),
     );
@@ -111,58 +141,97 @@ fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
 }
 
 #[test]
-fn revisions_go_with_their_owners() {
+fn revisions_go_with_their_owners_and_jobs_with_their_namespaces() {
     let memory = Memory::default();
-    memory.write(passed_key("u1"), Some(passed(1)));
-    memory.write(passed_key("u2.hash"), Some(passed(2)));
-    memory.prune(|key, _| entry::owner_uid(key) == "u2");
-    assert!(memory.has_passed("u1") && !memory.has_passed("u2.hash"));
-}
-
-#[test]
-fn the_oldest_go_when_there_are_too_many() {
-    let memory = Memory::default();
-    let most = i64::try_from(MOST).unwrap();
-    for at in 0..most + 2 {
-        memory.write(passed_key(&format!("u{at}")), Some(passed(at)));
-    }
+    memory.write("shop", &passed_key("u1"), Some(&passed(1)));
+    memory.write("shop", &passed_key("u2.hash"), Some(&passed(2)));
     memory.saw_job(&job("a", true));
-    memory.prune(|_, _| false);
-    assert!(!memory.has_passed("u0") && !memory.has_passed("u1") && memory.has_passed("u2"));
+    let prune = |made: i64| {
+        memory.prune(
+            |key, _| entry::owner_uid(key) == "u2",
+            |namespace, at| namespace == "shop" && made > at,
+        );
+    };
+    prune(0);
+    assert!(memory.has_passed("u1") && !memory.has_passed("u2.hash"));
     assert!(memory.completed("shop", "migrate").is_some());
-    let size: usize = memory
-        .read()
-        .held
-        .iter()
-        .map(|(key, value)| key.len() + value.len())
-        .sum();
-    assert!(size < 500_000, "{size}");
+    prune(i64::MAX);
+    assert!(memory.completed("shop", "migrate").is_none());
 }
 
 #[test]
-fn the_labels_of_the_oldest_jobs_go_when_there_are_too_many() {
+fn who_fills_a_sheet_makes_room_by_his_own() {
     let memory = Memory::default();
-    let long = "x".repeat(900);
-    let many = LABELS / 1_000;
-    for number in 0..many + 50 {
+    memory.learn_shop(BTreeMap::new());
+    memory.write("shop", &passed_key("u"), Some(&passed(0)));
+    let mut names = (0..).map(|it| format!("team-{it}"));
+    let sheet = sheets::of("shop");
+    let loud = names.find(|it| sheets::of(it) == sheet).unwrap();
+    for number in 0..6_000 {
         let mut job = job("a", true);
-        job["metadata"]["name"] = json!(format!("migrate-{number:03}"));
-        job["metadata"]["labels"] = json!({"app": "shop", "long": long});
+        job["metadata"]["namespace"] = json!(loud);
+        job["metadata"]["name"] = json!(format!("loop-{number:04}"));
+        job["metadata"]["labels"] = json!({"long": "x".repeat(60)});
+        let (hours, minutes) = (number / 60 % 24, number % 60);
         job["status"]["completionTime"] = json!(format!(
-            "2026-01-01T{:02}:{:02}:00Z",
-            number / 60,
-            number % 60
+            "2026-01-{:02}T{hours:02}:{minutes:02}:00Z",
+            1 + number / 1_440
         ));
         memory.saw_job(&job);
     }
-    memory.prune(|_, _| false);
-    let found = memory.selected("shop", &Selector::label("app", "shop"));
-    let newest = format!("migrate-{:03}", many + 49);
-    assert!(found.contains_key(&newest) && !found.contains_key("migrate-000"));
-    assert!(found.len() >= many, "{}", found.len());
-    assert!(memory.completed("shop", "migrate-000").is_some());
-    let length: usize = found.values().map(CompletedJob::length_of_labels).sum();
-    assert!(length <= LABELS, "{length}");
+    let (changes, evicted) = memory.unwritten(sheet);
+    assert!(evicted > 100, "{evicted}");
+    assert!(memory.has_passed("u"), "of another namespace, and older");
+    assert!(memory.completed(&loud, "loop-0000").is_none());
+    assert!(memory.completed(&loud, "loop-5999").is_some());
+    let written = changes
+        .iter()
+        .filter_map(|(key, value)| Some(key.len() + value.as_ref()?.len()));
+    assert!((ENOUGH / 2..=MOST).contains(&written.sum()));
+    assert_eq!(memory.unwritten(sheet).1, 0, "once");
+}
+
+#[test]
+fn what_was_lost_is_written_again_from_what_is_known() {
+    let memory = Memory::default();
+    let sheet = sheets::of("shop");
+    memory.saw_job(&job("a", true));
+    memory.learn_shop(BTreeMap::new());
+    memory.written(sheet, &memory.unwritten(sheet).0);
+    let whole = [(WHOLE.to_owned(), String::new())];
+    for lost in [
+        BTreeMap::new(),
+        [("x".to_owned(), "garbage".to_owned())].into(),
+    ] {
+        memory.learn(sheet, lost);
+        assert!(memory.completed("shop", "migrate").is_some());
+        let changes = memory.unwritten(sheet).0;
+        assert!(changes.contains_key(&job_key("shop", "migrate")) && changes.contains_key(WHOLE));
+        memory.written(sheet, &changes);
+    }
+    memory.learn(sheet, whole.into());
+    assert!(
+        memory.completed("shop", "migrate").is_none(),
+        "another replica removed it"
+    );
+}
+
+/// As the versions wrote it that knew one ConfigMap.
+#[test]
+fn what_stands_on_the_first_sheet_counts_for_every_namespace() {
+    let earlier = Memory::default();
+    earlier.saw_job(&job("a", true));
+    let memory = Memory::default();
+    memory.learn(0, earlier.held());
+    (1..sheets::COUNT).for_each(|sheet| memory.learn(sheet, BTreeMap::new()));
+    assert_ne!(sheets::of("shop"), 0);
+    assert!(memory.completed("shop", "migrate").is_some());
+    memory.saw_job(&job("b", false));
+    assert!(memory.completed("shop", "migrate").is_none());
+    assert_eq!(memory.unwritten(0).0[&job_key("shop", "migrate")], None);
+    memory.saw_job(&job("b", true));
+    let home = sheets::of("shop");
+    assert!(memory.unwritten(home).0[&job_key("shop", "migrate")].is_some());
 }
 
 /// A Job of that UID, made at this minute, complete or not.
@@ -176,7 +245,7 @@ fn made(uid: &str, minute: u8, complete: bool) -> Value {
 fn stored(job: &Value) -> BTreeMap<String, String> {
     let memory = Memory::default();
     memory.saw_job(job);
-    memory.read().held.clone()
+    memory.held()
 }
 
 #[test]
@@ -184,9 +253,9 @@ fn a_newer_job_that_was_seen_first_makes_the_stored_one_forgotten() {
     let told = |seen: &Value| {
         let memory = Memory::default();
         memory.saw_job(seen);
-        memory.learn(stored(&made("a", 1, true)));
+        memory.learn_shop(stored(&made("a", 1, true)));
         let uid = memory.completed("shop", "migrate").map(|it| it.uid);
-        (uid, memory.unwritten().len())
+        (uid, memory.all_unwritten().len())
     };
     let known = |uid: &str, unwritten| (Some(uid.to_owned()), unwritten);
     assert_eq!(told(&made("b", 2, false)), (None, 1));

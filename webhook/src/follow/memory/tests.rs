@@ -1,0 +1,85 @@
+//! A keeper beside an API server that refuses some of what it is told.
+
+use super::super::config_map::ConfigMapRef;
+use super::super::sheets::fake::ApiServer;
+use super::*;
+use crate::known::Settings;
+use serde_json::{Value, json};
+
+const MAPS: &str = "/api/v1/namespaces/sluice-system/configmaps";
+
+fn job(namespace: &str, name: &str) -> Value {
+    let time = "2026-01-01T00:00:00Z";
+    json!({
+        "metadata": {"namespace": namespace, "name": name, "uid": name, "creationTimestamp": time},
+        "status": {"completionTime": time, "conditions": [{"type": "Complete", "status": "True"}]},
+    })
+}
+
+/// A keeper beside an API server without ConfigMaps.
+fn keeper() -> (Arc<ApiServer>, Arc<Known>) {
+    let server = Arc::new(ApiServer::default());
+    let service = json!({"metadata": {"name": "sluice"}});
+    let path = "/api/v1/namespaces/sluice-system/services/sluice";
+    server.lock().put(path, service);
+    let (known, _) = Known::new(Settings::of_the_chart());
+    let stored = ConfigMapRef {
+        namespace: "sluice-system".to_owned(),
+        name: "sluice-memory".to_owned(),
+    };
+    let sheets = Sheets::new(server.client(), &stored, "sluice");
+    tokio::spawn(keep(sheets, Arc::clone(&known), Losses::default()));
+    (server, known)
+}
+
+/// The keys that are stored.
+fn stored(server: &ApiServer) -> Vec<String> {
+    let server = server.lock();
+    let maps = server
+        .objects
+        .iter()
+        .filter(|(path, _)| path.starts_with(MAPS));
+    let data = maps.filter_map(|(_, map)| map["data"].as_object());
+    data.flat_map(|it| it.keys().cloned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_of_one_job_holds_up_no_other() {
+    let (server, known) = keeper();
+    server.lock().refused = Some("poison");
+    for name in ["first", "poison", "second"] {
+        known.memory().saw_job(&job("shop", name));
+    }
+    known.memory().saw_job(&job("default", "third"));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let keys = stored(&server);
+    for key in ["job.shop.first", "job.shop.second", "job.default.third"] {
+        assert!(keys.iter().any(|it| it == key), "{keys:?}");
+    }
+    assert!(!keys.iter().any(|it| it.contains("poison")));
+    assert_eq!(server.lock().refusals, 2, "with the others, and by itself");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_config_map_that_goes_is_made_again_with_what_is_known() {
+    let (server, known) = keeper();
+    known.memory().saw_job(&job("shop", "migrate"));
+    let migrate = || stored(&server).contains(&"job.shop.migrate".to_owned());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(migrate());
+    server
+        .lock()
+        .objects
+        .retain(|path, _| !path.starts_with(MAPS));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(migrate());
+    let mut emptied = server.lock();
+    let maps = emptied
+        .objects
+        .iter_mut()
+        .filter(|(path, _)| path.starts_with(MAPS));
+    maps.for_each(|(_, map)| map["data"] = json!({}));
+    drop(emptied);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(migrate());
+}
