@@ -43,7 +43,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 
 /// The longest list, in bytes.
-pub const MAX_BYTES: usize = 8 * 1024;
+pub const MAX_BYTES: usize = keys::LONGEST_VALUE;
 
 /// The most entries of one list.
 pub const MAX_ENTRIES: usize = 64;

@@ -91,6 +91,9 @@ pub const PLAN: &str = "sluice.dev/plan";
 /// The key of such a ConfigMap under which the plan's text stands.
 pub const ORDER: &str = "order";
 
+/// As long as this, in bytes, the value of any key may be; a longer one is refused, and not kept.
+pub const LONGEST_VALUE: usize = 8 * 1024;
+
 /// A label on a Namespace whose pods are all gated, for plans. Its only value is [`INJECT_VALUE`].
 pub const INJECT: &str = "sluice.dev/inject";
 

@@ -2,7 +2,7 @@
 
 mod limits;
 
-pub(crate) use limits::Deadlines;
+pub(crate) use limits::{Deadlines, MostBytes, TooLong};
 
 use crate::clock::Clock;
 use axum::http::{Method, Request, Response};

@@ -6,11 +6,13 @@ mod events;
 mod identity;
 mod questions;
 mod token;
+mod turns;
 
 pub(crate) use events::Recorder;
 pub(crate) use identity::{Authenticator, Identity, Unidentified};
 pub(crate) use questions::Questions;
 pub(crate) use token::issuer;
+pub(crate) use turns::Turns;
 
 use crate::clock::Clock;
 use crate::connections;
@@ -45,6 +47,8 @@ pub(crate) struct Service {
     pub authenticator: Authenticator,
     /// What they ask at this moment.
     pub questions: Arc<Questions>,
+    /// Whose turn it is to be judged.
+    pub turns: Turns,
     /// Where Events go.
     pub recorder: Recorder,
     /// What is counted.
@@ -98,11 +102,13 @@ async fn verdict(
     let began = Instant::now();
     let mut deadline = began + Duration::from_secs(ask.wait).min(LONGEST_HOLD);
     loop {
+        let turn = service.turns.take(&identity.namespace).await;
         let view = service.known.view();
         let now = service.clock.now();
         let settled = began.elapsed() >= SETTLE;
         let settings = service.known.settings();
         let answered = answer(&identity, settings, &view, now, !settled);
+        drop(turn);
         let subject = GatedPod {
             pod: &identity,
             above: answered.above.as_ref(),

@@ -4,6 +4,7 @@ mod reads;
 mod source;
 
 use super::*;
+use crate::annotation::{self, Problem};
 use serde_json::json;
 
 fn trimmed(kind: &str, mut object: Value) -> Value {
@@ -167,4 +168,44 @@ fn an_object_says_whether_it_says_its_health() {
         let object = json!({ "metadata": { "annotations": annotations } });
         assert_eq!(says_its_health(&object), custom, "{object}");
     }
+}
+
+#[test]
+fn what_is_too_long_to_be_read_is_cut_and_still_refused() {
+    let long = |key: &str| json!({key: "\u{fc}".repeat(100_000), "other": "x".repeat(100_000)});
+    let declared = |annotations: &Value| annotation::declared(annotations.as_object().unwrap());
+    let deployment = trimmed(
+        "deployment",
+        json!({"metadata": {"annotations": long(keys::DEPENDS_ON)}}),
+    );
+    let annotations = &deployment["metadata"]["annotations"];
+    let problem = declared(annotations).unwrap_err().problem;
+    assert!(
+        matches!(problem, Problem::TooLong(length) if length < 9_000),
+        "{problem}"
+    );
+
+    let template =
+        json!({"spec": {"template": {"metadata": {"annotations": long(keys::DEPENDS_ON)}}}});
+    let template = trimmed("deployment", template);
+    assert!(template.to_string().len() < 9_000);
+
+    let plan = trimmed(
+        "configmap",
+        json!({"metadata": {}, "data": long(keys::ORDER)}),
+    );
+    let text = plan["data"][keys::ORDER].as_str().unwrap();
+    assert!(text.len() < 9_000 && plan["data"]["other"].is_null());
+    assert!(matches!(
+        annotation::order(text).unwrap_err().problem,
+        Problem::TooLong(_)
+    ));
+
+    let saying = |length: usize| {
+        let annotations = json!({"sluice.dev/health.current": "status.ok"});
+        let spec = json!({"template": {"spec": {"containers": ["x".repeat(length)]}}});
+        let job = json!({"metadata": {"annotations": annotations}, "spec": spec});
+        trimmed("job", job).to_string().len()
+    };
+    assert!(saying(50_000) > 50_000 && saying(1_400_000) < 1_000);
 }

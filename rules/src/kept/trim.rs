@@ -9,19 +9,48 @@ use serde_json::{Map, Value, json};
 /// A copy of the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
+/// As long as this, in bytes, an object may be that is kept whole by its own wish.
+const LARGEST_WHOLE: usize = 64 * 1024;
+
 /// Takes away what no rule reads.
 ///
 /// Of a custom resource everything stays but the bookkeeping: only its author knows which field tells its health. So
-/// it is with any object whose annotations say which fields do.
+/// it is with any object whose annotations say which fields do, unless it is so large that a few of them would fill the memory.
 pub fn trim(kind: &Kind, object: &mut Value) {
     trim_bookkeeping(object);
+    shorten(object.pointer_mut("/metadata/annotations"));
     let Kind::Builtin(builtin) = kind else { return };
-    if says_its_health(object) {
+    if says_its_health(object) && length(object) <= LARGEST_WHOLE {
         return;
     }
     trim_annotations(object);
     for cut in cuts(builtin) {
         cut.apply(object);
+    }
+    shorten(object.get_mut("data"));
+}
+
+/// Cuts what is longer than any value may be that a rule reads. It stays too long, so whoever reads it refuses it.
+fn shorten(values: Option<&mut Value>) {
+    let values = values.and_then(Value::as_object_mut);
+    for (key, value) in values.into_iter().flatten() {
+        let ours = key.starts_with(keys::PREFIX) || key == keys::ORDER;
+        if let Value::String(text) = value
+            && (ours || ANNOTATIONS.contains(&key.as_str()))
+        {
+            text.truncate(text.ceil_char_boundary(keys::LONGEST_VALUE + 1));
+            text.shrink_to_fit();
+        }
+    }
+}
+
+/// How long an object is as text, roughly.
+fn length(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(length).sum(),
+        Value::Object(fields) => fields.iter().map(|(key, it)| key.len() + length(it)).sum(),
     }
 }
 
@@ -102,6 +131,7 @@ fn trim_template(spec: &mut Map<String, Value>) {
         return;
     };
     metadata.retain(|field, _| ["annotations", "labels"].contains(&field.as_str()));
+    shorten(metadata.get_mut("annotations"));
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
         annotations.retain(|key, _| TEMPLATE_ANNOTATIONS.contains(&key.as_str()));
     }

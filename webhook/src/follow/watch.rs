@@ -2,6 +2,7 @@
 //!
 //! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
 
+use crate::client::{MostBytes, TooLong};
 use crate::known::{Entry, Freshness, Store};
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
@@ -20,8 +21,15 @@ use std::time::Duration;
 use thiserror::Error as ThisError;
 use tracing::{debug, warn};
 
-/// How many objects one page of a list holds: a fifth of client-go's, because a page is in memory as the server wrote it.
-const PAGE: u32 = 100;
+/// How many objects the first page of a list holds. A page is in memory as the server wrote it, and nobody knows yet how large
+/// its objects are.
+const FIRST_PAGE: u32 = 10;
+/// As many as client-go asks for.
+const LARGEST_PAGE: u32 = 500;
+/// The next page is to have so many bytes, by what the one before it had.
+const PAGE_BYTES: usize = 2 << 20;
+/// A page is not read any further than this: larger objects follow upon small ones, and fewer of them are asked for.
+const MOST_BYTES: usize = 8 << 20;
 /// The server ends a watch after this many seconds, and we begin the next one where it ended. So each watch gives a sign
 /// well within the time for which its store is believed, whatever lies between us and the API server; the bookmarks, one a
 /// minute, would not. The server sends one before it ends a watch, so what is resumed is never too old.
@@ -134,16 +142,24 @@ async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), 
         field_selector: target.fields.clone(),
         ..ListParams::default()
     }
-    .limit(PAGE);
+    .limit(FIRST_PAGE);
     let mut objects = Vec::new();
     loop {
+        let limit = params.limit.unwrap_or(FIRST_PAGE);
         let request = match target.detail {
             Detail::Metadata => request.list_metadata(&params),
             Detail::Object | Detail::Whole => request.list(&params),
         };
-        let text = client
-            .request_text(request.map_err(Error::BuildRequest)?)
-            .await?;
+        let mut request = request.map_err(Error::BuildRequest)?;
+        request.extensions_mut().insert(MostBytes(MOST_BYTES));
+        let text = match client.request_text(request).await {
+            Err(Error::Service(error)) if limit > 1 && error.is::<TooLong>() => {
+                params.limit = Some(limit / 8).map(|it| it.max(1));
+                continue;
+            }
+            answer => answer?,
+        };
+        params.limit = Some(next_page(limit, text.len()));
         let page: Page<'_> = serde_json::from_str(&text).map_err(Error::SerdeError)?;
         for item in page.items {
             let object = serde_json::from_str(item.get()).map_err(Error::SerdeError)?;
@@ -154,6 +170,13 @@ async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), 
             None => return Ok((objects, page.metadata.resource_version)),
         }
     }
+}
+
+/// How many objects the next page has, after one of so many that had so many bytes.
+fn next_page(limit: u32, bytes: usize) -> u32 {
+    let wanted = u64::from(limit) * PAGE_BYTES as u64 / bytes.max(1) as u64;
+    let most = LARGEST_PAGE.min(limit * 4);
+    u32::try_from(wanted).map_or(most, |wanted| wanted.clamp(1, most))
 }
 
 /// Watches, each time from where the last watch ended, until that is no longer possible.

@@ -3,26 +3,25 @@
 //! Written from the answers that gates get, never from admission. At most one a minute for each object, again every ten
 //! minutes while nothing changes, and no more than a trickle in all, so that a thousand waiting pods do not flood etcd.
 
+mod backlog;
 mod news;
 
 use super::Identity;
 use super::answer::Cut;
 use crate::event::{Note, Regarding, Telling, Writer};
+use backlog::Backlog;
 use dashmap::DashMap;
 use jiff::SignedDuration;
 pub(super) use news::SETTLE;
 use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tracing::debug;
 use wire::{Answer, Decision};
 
 /// The pause between two writes of one replica.
 const PACE: Duration = Duration::from_millis(50);
-/// Notes that wait to be written; one more is dropped, and the next poll of that gate tells it again.
-const BACKLOG: usize = 1_000;
 
 /// Whoever has waited for so long has an Event about it, from this replica or from another.
 const LONG: SignedDuration = SignedDuration::from_secs(15);
@@ -34,7 +33,8 @@ type Diary = Arc<DashMap<String, Told>>;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     told: Diary,
-    notes: mpsc::Sender<(Regarding, Note)>,
+    /// One more than there is room for is dropped, and the next poll of that gate tells it again.
+    notes: Arc<Backlog>,
 }
 
 /// Who waits: the pod that asks, and the workload above it.
@@ -47,9 +47,8 @@ pub(super) struct GatedPod<'a> {
 impl Recorder {
     /// A recorder and the writer that must run beside it.
     pub(crate) fn new(events: Writer) -> (Self, impl Future<Output = ()>) {
-        let (notes, backlog) = mpsc::channel(BACKLOG);
-        let told = Diary::default();
-        let writer = write(events, backlog, Arc::clone(&told));
+        let (notes, told) = (Arc::<Backlog>::default(), Diary::default());
+        let writer = write(events, Arc::clone(&notes), Arc::clone(&told));
         (Self { told, notes }, writer)
     }
 
@@ -167,7 +166,7 @@ impl Recorder {
                 times => Telling::Still(times),
             },
         };
-        if self.notes.try_send((target, note)).is_err() {
+        if !self.notes.add(target, note) {
             debug!("Event dropped: too many are waiting to be written");
         }
     }
@@ -214,15 +213,14 @@ fn unmet(answer: &Answer) -> String {
 
 /// Writes what there is to write, and forgets what nobody has asked about for a while: it is gone, or another replica answers
 /// for it.
-async fn write(events: Writer, mut backlog: mpsc::Receiver<(Regarding, Note)>, told: Diary) {
+async fn write(events: Writer, backlog: Arc<Backlog>, told: Diary) {
     let mut forget = tokio::time::interval(AGAIN_AFTER);
     loop {
         tokio::select! {
             biased;
             // Both arms are cancel-safe: a tick or a note that is not taken here comes again.
             now = forget.tick() => told.retain(|_, told| !told.is_old(now)),
-            note = backlog.recv() => {
-                let Some((target, note)) = note else { return };
+            (target, note) = backlog.next() => {
                 events.write(target, note).await;
                 tokio::time::sleep(PACE).await;
             }

@@ -73,13 +73,11 @@ async fn a_config_map_that_goes_is_made_again_with_what_is_known() {
         .retain(|path, _| !path.starts_with(MAPS));
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(migrate());
-    let mut emptied = server.lock();
-    let maps = emptied
-        .objects
-        .iter_mut()
-        .filter(|(path, _)| path.starts_with(MAPS));
-    maps.for_each(|(_, map)| map["data"] = json!({}));
-    drop(emptied);
+    for (path, map) in &mut server.lock().objects {
+        if path.starts_with(MAPS) {
+            map["data"] = json!({});
+        }
+    }
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(migrate());
 }

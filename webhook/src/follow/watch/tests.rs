@@ -15,6 +15,8 @@ use tower::{Layer, service_fn};
 /// One answer of the script.
 enum Reply {
     List(Vec<Value>),
+    /// A part of a list, and where the next begins.
+    Page(Vec<Value>, String),
     /// Events, and whether the connection then stays open.
     Watch(Vec<Value>, bool),
     /// A watch that the server ends in order after its time.
@@ -44,6 +46,10 @@ fn respond(reply: Reply) -> Response<Answer> {
         Reply::List(items) => json(
             200,
             &json!({"metadata": {"resourceVersion": "10"}, "items": items}),
+        ),
+        Reply::Page(items, next) => json(
+            200,
+            &json!({"metadata": {"resourceVersion": "10", "continue": next}, "items": items}),
         ),
         Reply::Status(code) => json(
             code,
@@ -323,4 +329,58 @@ async fn what_was_never_read_is_refused_sooner() {
         assert_eq!(play(9, refuses()).await.0.condition(), Freshness::Syncing);
         assert_eq!(play(16, refuses()).await.0.condition(), why);
     }
+}
+
+/// A list of so many objects as `sizes` says, in bytes; each request is noted with how many it asks for.
+async fn paged(sizes: Vec<usize>) -> (usize, Vec<usize>) {
+    let asked: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let noted = Arc::clone(&asked);
+    let number = |uri: &str, key: &str| -> usize {
+        let pairs = uri.split(['?', '&']).filter_map(|it| it.split_once('='));
+        let mut found = pairs.filter(|(name, _)| *name == key);
+        found.next().map_or(0, |(_, value)| value.parse().unwrap())
+    };
+    let api = move |uri: String| {
+        if !lists(&uri) {
+            return None;
+        }
+        let (from, limit) = (number(&uri, "continue"), number(&uri, "limit"));
+        noted.lock().unwrap().push(limit);
+        let to = (from + limit).min(sizes.len());
+        let items = (from..to).map(|number| {
+            let mut item = widget(&number.to_string(), "1");
+            item["data"] = json!("x".repeat(sizes[number]));
+            item
+        });
+        let next = if to < sizes.len() {
+            to.to_string()
+        } else {
+            String::new()
+        };
+        Some(Reply::Page(items.collect(), next))
+    };
+    let (store, _) = play(5, Box::new(api)).await;
+    let asked = asked.lock().unwrap().clone();
+    (store.len(), asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pages_of_a_list_follow_the_size_of_its_objects() {
+    let (found, asked) = paged(vec![100; 5_000]).await;
+    assert_eq!((found, &asked[..5]), (5_000, &[10, 40, 160, 500, 500][..]));
+    assert!(asked.len() < 20, "{asked:?}");
+
+    let large = 1_400_000;
+    let (found, asked) = paged(vec![large; 30]).await;
+    assert_eq!(
+        (found, &asked[..4]),
+        (30, &[10, 1, 1, 1][..]),
+        "the first is not read to its end"
+    );
+
+    // Small ones first, to have a large page asked for.
+    let sizes = [vec![100; 800], vec![large; 20], vec![100; 100]].concat();
+    let (found, asked) = paged(sizes).await;
+    assert_eq!(found, 920);
+    assert!(asked.contains(&500) && asked.contains(&1), "{asked:?}");
 }

@@ -37,7 +37,7 @@ impl Memory {
     }
 
     /// All sheets are whole; that of "shop" holds this.
-    fn learn_shop(&self, held: BTreeMap<String, String>) {
+    fn learn_shop(&self, held: &BTreeMap<String, String>) {
         for sheet in 0..sheets::COUNT {
             let ours = sheet == sheets::of("shop");
             let mut held = if ours { held.clone() } else { BTreeMap::new() };
@@ -81,7 +81,7 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
     assert_eq!(found(&memory, "sho"), Vec::<String>::new());
 
     let later = Memory::default();
-    later.learn_shop(memory.held());
+    later.learn_shop(&memory.held());
     assert_eq!(found(&later, "shop"), ["migrate"], "by another replica too");
     later.saw_job(&labelled(json!({"app": "other"})));
     assert_eq!(found(&later, "shop"), Vec::<String>::new());
@@ -104,7 +104,7 @@ fn what_would_fill_the_config_map_is_not_remembered() {
     long["metadata"]["name"] = json!("longer");
     memory.saw_job(&long);
     assert_eq!(memory.completed("shop", "longer"), None);
-    memory.learn_shop(BTreeMap::new());
+    memory.learn_shop(&BTreeMap::new());
     assert_eq!(memory.all_unwritten().len(), 1);
 }
 
@@ -121,7 +121,7 @@ fn the_jobs_of_a_controller_are_not_remembered() {
 fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
     let memory = Memory::default();
     memory.saw_job(&job("a", true));
-    memory.learn_shop(BTreeMap::from([(passed_key("r1"), passed(1))]));
+    memory.learn_shop(&BTreeMap::from([(passed_key("r1"), passed(1))]));
     assert!(memory.has_passed("r1"));
     assert!(memory.completed("shop", "migrate").is_some());
     let changes = memory.all_unwritten();
@@ -133,7 +133,7 @@ fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
     );
     let stored = changes.into_iter();
     memory.learn_shop(
-        stored
+        &stored
             .filter_map(|(key, value)| Some((key, value?)))
             .collect(),
     );
@@ -162,7 +162,7 @@ fn revisions_go_with_their_owners_and_jobs_with_their_namespaces() {
 #[test]
 fn who_fills_a_sheet_makes_room_by_his_own() {
     let memory = Memory::default();
-    memory.learn_shop(BTreeMap::new());
+    memory.learn_shop(&BTreeMap::new());
     memory.write("shop", &passed_key("u"), Some(&passed(0)));
     let mut names = (0..).map(|it| format!("team-{it}"));
     let sheet = sheets::of("shop");
@@ -196,7 +196,7 @@ fn what_was_lost_is_written_again_from_what_is_known() {
     let memory = Memory::default();
     let sheet = sheets::of("shop");
     memory.saw_job(&job("a", true));
-    memory.learn_shop(BTreeMap::new());
+    memory.learn_shop(&BTreeMap::new());
     memory.written(sheet, &memory.unwritten(sheet).0);
     let whole = [(WHOLE.to_owned(), String::new())];
     for lost in [
@@ -253,7 +253,7 @@ fn a_newer_job_that_was_seen_first_makes_the_stored_one_forgotten() {
     let told = |seen: &Value| {
         let memory = Memory::default();
         memory.saw_job(seen);
-        memory.learn_shop(stored(&made("a", 1, true)));
+        memory.learn_shop(&stored(&made("a", 1, true)));
         let uid = memory.completed("shop", "migrate").map(|it| it.uid);
         (uid, memory.all_unwritten().len())
     };

@@ -1,0 +1,75 @@
+//! Who judges: one gate of a namespace at a time, so that one whose pods take long to judge holds up its own alone.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The namespaces in which somebody judges or waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Mutex<HashMap<String, Arc<Semaphore>>>);
+
+/// A turn, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn<'t> {
+    turns: &'t Turns,
+    namespace: &'t str,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Turns {
+    /// A turn in a namespace, in the order in which they are asked for.
+    pub(super) async fn take<'t>(&'t self, namespace: &'t str) -> Turn<'t> {
+        let semaphore = {
+            let mut judging = self.lock();
+            let one = || Arc::new(Semaphore::new(1));
+            Arc::clone(judging.entry(namespace.to_owned()).or_insert_with(one))
+        };
+        let mut turn = Turn {
+            turns: self,
+            namespace,
+            permit: None,
+        };
+        // It is never closed.
+        turn.permit = semaphore.acquire_owned().await.ok();
+        turn
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Semaphore>>> {
+        // Every change is one call, so a panic leaves nothing half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.permit = None;
+        let mut judging = self.turns.lock();
+        let unused = judging
+            .get(self.namespace)
+            .is_some_and(|it| Arc::strong_count(it) == 1);
+        if unused {
+            judging.remove(self.namespace);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[tokio::test]
+    async fn a_namespace_waits_for_itself_alone() {
+        let turns = Turns::default();
+        let first = turns.take("shop").await;
+        let mut second = Box::pin(turns.take("shop"));
+        assert!((&mut second).now_or_never().is_none());
+        assert!(turns.take("other").now_or_never().is_some());
+        drop(first);
+        let second = second.now_or_never();
+        assert!(second.is_some());
+        assert!(turns.take("shop").now_or_never().is_none());
+        drop(second);
+        assert!(turns.lock().is_empty(), "nothing is left behind");
+    }
+}
