@@ -27,6 +27,7 @@ async fn nothing_is_left_and_nobody_is_blocked() {
         .await;
         for pod in waiting.iter().skip(1) {
             pod.is_shut().await; // there is another CA now: they wait until somebody deletes them
+            pod.has_event("Stranded", "delete the pod", LIMIT).await;
         }
         what_came_in_between_is_not_rolled(ns).await;
         what_came_in_between_is_not_blocked(ns).await;

@@ -1,0 +1,116 @@
+//! The CA and the `caBundle`: rotated, lost, overwritten.
+
+use harness::cluster::{
+    LIMIT, Look, Namespace, alone, await_until, config_map, deployment, items, sluice, text,
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const CONFIGURATION: &str = "mutatingwebhookconfiguration/sluice";
+const SECRET: &str = "secret/sluice-ca";
+
+/// The CA's certificate; empty while there is none.
+async fn ca(look: &Look) -> String {
+    let secret = look.find(SECRET).await.unwrap_or_default();
+    text(&secret, "/data/ca.crt").to_owned()
+}
+
+/// A pod whose gate waits for ConfigMap/go.
+async fn waits(ns: &Namespace) -> harness::cluster::Pod {
+    ns.apply([deployment("api").depends_on("configmap/go")])
+        .await
+        .ok();
+    let pod = ns.pod_of("api").await;
+    pod.waits_for("ConfigMap/go", "NotFound").await;
+    pod
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_gate_waits_through_rotations_and_opens() {
+    alone("rotated", async |ns| {
+        let lives = [
+            "certificates.lifetime=3m",
+            "certificates.overlap=1m",
+            "certificates.leafLifetime=30s",
+        ];
+        let lives = lives.join(",");
+        sluice::with_values(&["--set", &lives], async || {
+            let look = Look::at(sluice::NAMESPACE).await;
+            let pod = waits(ns).await;
+            let mut last = ca(&look).await;
+            for _ in 0..3 {
+                let old = last.clone();
+                let another = async || match ca(&look).await {
+                    same if same == old => Err("the same".to_owned()),
+                    another => Ok(another),
+                };
+                last = await_until("another CA signs", LIMIT, another).await;
+            }
+            // The gate's next question comes after the last rotation.
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            pod.stays_shut().await;
+            ns.apply([config_map("go")]).await.ok();
+            pod.starts().await;
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn the_ca_outlives_its_secret_and_a_replica() {
+    alone("ca-lost", async |ns| {
+        let look = Look::at(sluice::NAMESPACE).await;
+        let pod = waits(ns).await;
+        let before = ca(&look).await;
+        let delete = ["--namespace", sluice::NAMESPACE, "delete", SECRET];
+        let kubectl = ns.program("kubectl").args(delete);
+        kubectl.run().await.ok();
+        sluice::delete_one(0).await;
+        await_until("the same CA is stored again", LIMIT, async || {
+            match ca(&look).await {
+                found if found == before => Ok(()),
+                found => Err(found),
+            }
+        })
+        .await;
+        sluice::all_ready().await;
+        ns.apply([config_map("go")]).await.ok();
+        pod.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_ca_bundle_that_somebody_overwrites_is_mended_and_told() {
+    alone("overwritten", async |ns| {
+        let look = Look::at(sluice::NAMESPACE).await;
+        let bundles = async || {
+            let found = look.get(CONFIGURATION).await;
+            let bundle = |it: &Value| text(it, "/clientConfig/caBundle").to_owned();
+            items(&found, "/webhooks").iter().map(bundle).collect()
+        };
+        let right: Vec<String> = bundles().await;
+        let told = async || {
+            let events = look.list("event", "").await;
+            let is_ours = |it: &&Value| text(it, "/reason") == "CaBundleMended";
+            events.iter().filter(is_ours).count()
+        };
+        let before = told().await;
+        let place = "/webhooks/0/clientConfig/caBundle";
+        let patch = json!([{"op": "remove", "path": place}]).to_string();
+        let arguments = ["patch", CONFIGURATION, "--type=json", "--patch", &patch];
+        ns.program("kubectl").args(arguments).run().await.ok();
+        await_until("the bundle is mended and told of", LIMIT, async || {
+            match (bundles().await, told().await) {
+                (found, told) if found == right && told > before => Ok(()),
+                (found, told) => Err(format!("{told} Events, {found:?}")),
+            }
+        })
+        .await;
+    })
+    .await;
+}
