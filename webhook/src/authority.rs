@@ -103,6 +103,10 @@ pub struct Config {
 }
 
 /// Who signs what we serve.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it in the process"
+)]
 enum Source {
     /// The replicas, with a CA of their own.
     Own(CaStore),
