@@ -30,14 +30,18 @@ impl ConfigurationWatch {
         }
     }
 
-    /// Returns once it is another than that of the version `seen`. Where its watch breaks, or nothing was seen of it, that is
-    /// left to whoever looks again. Cancel-safe.
+    /// Returns once it is another than that of the version `seen`. Where nothing was seen of it, that is left to whoever looks
+    /// again. Cancel-safe.
     pub(super) async fn after(&mut self, seen: Option<String>) {
         let Some(seen) = seen else {
             return pending().await;
         };
-        while let Some(events) = self.events(&seen).await {
-            match events.next().await {
+        loop {
+            let told = match self.events().await {
+                Some(events) => events.next().await,
+                None => None,
+            };
+            match told {
                 Some(Ok(WatchEvent::Deleted(_))) => return,
                 Some(Ok(WatchEvent::Added(it) | WatchEvent::Modified(it))) => {
                     if version(&it).as_ref() != Some(&seen) {
@@ -46,24 +50,20 @@ impl ConfigurationWatch {
                 }
                 Some(Ok(WatchEvent::Bookmark(_))) => {}
                 // The API server ends each watch after some minutes; one that does so at once must not keep us busy.
-                None => {
+                None | Some(Ok(WatchEvent::Error(_)) | Err(_)) => {
                     self.events = None;
                     sleep(BREATH).await;
                 }
-                Some(Ok(WatchEvent::Error(_)) | Err(_)) => {
-                    self.events = None;
-                    break;
-                }
             }
         }
-        pending::<()>().await;
     }
 
-    /// What happens from the version `seen` on; `None` where the API server does not tell.
-    async fn events(&mut self, seen: &str) -> Option<&mut Events> {
+    /// How it is and what becomes of it; `None` where the API server does not tell. From no version on: it forgets them, and
+    /// one that has not changed for long is of an old one.
+    async fn events(&mut self) -> Option<&mut Events> {
         if self.events.is_none() {
             let params = WatchParams::default().fields(&format!("metadata.name={}", self.name));
-            let opened = self.api.watch(&params, seen).await;
+            let opened = self.api.watch(&params, "0").await;
             self.events = opened.ok().map(StreamExt::boxed);
         }
         self.events.as_mut()

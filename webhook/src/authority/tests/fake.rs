@@ -238,13 +238,18 @@ async fn create_event(State(fake): State<Fake>, Json(event): Json<Value>) -> Jso
     Json(event)
 }
 
-/// The configuration each time that it has changed since the version asked for.
+/// The configuration as it is and each time that it has changed. One who asks from a version on is refused: the real one
+/// forgets them, at the latest when it is restarted.
 async fn watch_configuration(
     State(fake): State<Fake>,
     Query(query): Query<HashMap<String, String>>,
 ) -> Body {
     assert_eq!(query["fieldSelector"], "metadata.name=sluice");
-    let seen = json!(query["resourceVersion"]);
+    if query["resourceVersion"] != "0" {
+        let gone = json!({"kind": "Status", "code": 410, "reason": "Expired", "status": "Failure", "message": "too old"});
+        return Body::from(format!("{}\n", json!({"type": "ERROR", "object": gone})));
+    }
+    let seen = Value::Null;
     Body::from_stream(stream::unfold((fake, seen), async |(fake, seen)| {
         loop {
             sleep(Duration::from_millis(10)).await;
