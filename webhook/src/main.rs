@@ -2,8 +2,13 @@
 
 use clap::Parser;
 use std::io;
+use tikv_jemallocator::Jemalloc;
 use tokio::runtime::{Builder, Runtime};
 use webhook::Args;
+
+/// Gives memory back when a flood is over.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> anyhow::Result<()> {
     rustls::crypto::ring::default_provider()
