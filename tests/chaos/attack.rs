@@ -17,6 +17,9 @@ const SERVER: &str = "sluice.sluice-system.svc";
 /// For a connection, a handshake, an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// For a replica to give back what it no longer needs.
+const AFTERWARDS: Duration = Duration::from_secs(15);
+
 /// A port of a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Port {
@@ -108,53 +111,54 @@ impl Attack {
 
     /// Opens so many connections, sends the same on each, and holds them until the end.
     pub(crate) fn hold(&mut self, from: IpAddr, target: &Target, count: usize, sent: &[u8]) {
-        let sent = sent.to_vec();
-        self.crowd(from, target, count, move |connections, seen, end| {
-            for connection in &mut *connections {
-                if connection.write_all(&sent).is_err() {
-                    self::count(seen, "closed");
-                }
-            }
+        self.hold_each(from, target, vec![sent.to_vec(); count]);
+    }
+
+    /// Opens a connection for each of these, sends it there, and holds it until the end.
+    pub(crate) fn hold_each(&mut self, from: IpAddr, target: &Target, sent: Vec<Vec<u8>>) {
+        self.crowd(from, target, sent, |_, _, end| {
             sleep(end.saturating_duration_since(Instant::now()));
         });
     }
 
     /// Opens so many connections, and sends one byte a second on each after these.
     pub(crate) fn drip(&mut self, from: IpAddr, target: &Target, count: usize, first: &[u8]) {
-        let first = first.to_vec();
-        self.crowd(from, target, count, move |connections, seen, end| {
-            for connection in &mut *connections {
-                let _ = connection.write_all(&first);
-            }
+        let first = vec![first.to_vec(); count];
+        self.crowd(from, target, first, |connections, seen, end| {
             while Instant::now() < end && !connections.is_empty() {
                 let before = connections.len();
-                connections.retain_mut(|it| it.write_all(b"x").and_then(|()| it.flush()).is_ok());
+                connections.retain_mut(|it| sends(it, b"x"));
                 (connections.len()..before).for_each(|_| self::count(seen, "closed"));
                 sleep(Duration::from_secs(1));
             }
         });
     }
 
+    /// Opens a connection for each of these, sends it there, and goes on with those that took it.
     fn crowd(
         &mut self,
         from: IpAddr,
         target: &Target,
-        count: usize,
-        work: impl FnOnce(&mut Vec<Box<dyn Connection>>, &Seen, Instant) + Send + 'static,
+        first: Vec<Vec<u8>>,
+        rest: impl FnOnce(&mut Vec<Box<dyn Connection>>, &Seen, Instant) + Send + 'static,
     ) {
         let (target, seen, end) = (target.clone(), Arc::clone(&self.seen), self.end);
         self.threads.push(spawn(move || {
             let mut connections = vec![];
-            while connections.len() < count && Instant::now() < end {
-                if let Ok(connection) = target.connect(from) {
-                    self::count(&seen, "connected");
-                    connections.push(connection);
-                } else {
+            for first in first {
+                while Instant::now() < end {
+                    if let Ok(mut connection) = target.connect(from) {
+                        if sends(&mut connection, &first) {
+                            connections.push(connection);
+                        }
+                        self::count(&seen, "connected");
+                        break;
+                    }
                     self::count(&seen, "turned away");
                     sleep(Duration::from_millis(100));
                 }
             }
-            work(&mut connections, &seen, end);
+            rest(&mut connections, &seen, end);
         }));
     }
 
@@ -194,10 +198,16 @@ impl Attack {
             }
         });
         let _ = joined.await;
+        tokio::time::sleep(AFTERWARDS).await;
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = seen.iter().map(|(what, count)| format!("{count} {what}"));
         seen.collect::<Vec<_>>().join(", ")
     }
+}
+
+fn sends(connection: &mut Box<dyn Connection>, bytes: &[u8]) -> bool {
+    let sent = connection.write_all(bytes);
+    sent.and_then(|()| connection.flush()).is_ok()
 }
 
 /// The status of one answer, on a connection that is kept.

@@ -6,4 +6,5 @@ pub mod machine;
 pub mod process;
 pub mod samples;
 pub mod status;
+pub mod token;
 pub mod unscheduled;

@@ -3,13 +3,9 @@
 use crate::attack::{Attack, Port, Target};
 use crate::site::Site;
 use crate::trial::{Admission, Broken, Trial};
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use harness::cluster::{Program, sluice};
+use harness::token::of_gate;
 use harness::unscheduled::Unscheduled;
-use jiff::{SignedDuration, Timestamp};
-use rules::keys::AUDIENCE;
-use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,23 +120,28 @@ async fn slow(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(attack.ended().await)
 }
 
-/// More than the limit of its memory lets in: it turns some away, and does not die of the others. Their questions are those of
-/// one pod, each on a connection of its own.
+/// More than the limit of its memory lets in: it turns some away, and does not die of the others. A pod may ask four times at
+/// a time, so these are the questions of 600 pods.
 async fn gates(site: &Site<'_>) -> Broken {
+    const PODS: usize = 600;
+    const QUESTIONS: usize = 4;
     let (clients, targets) = (site.node.more_addresses(16).await, targets(site).await);
     let (client, namespace) = (&site.client, &site.namespace);
-    let pods = Unscheduled::make(client, namespace, 1, "configmap/never").await;
-    let pods = pods.expect("the pod is made");
-    let question = format!(
-        "GET {}?wait=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
-        wire::PATH,
-        pods[0].token
-    );
+    let pods = Unscheduled::make(client, namespace, PODS, "configmap/never").await;
+    let pods = pods.expect("the pods are made");
     let mut attack = Attack::lasts(FLOOD);
     let mut status = targets.iter().filter(|it| it.port == Port::Status);
     let replica = status.next().expect("a replica runs");
-    for client in &clients {
-        attack.hold(*client, replica, 500, question.as_bytes());
+    for (number, pods) in pods.chunks(PODS.div_ceil(clients.len())).enumerate() {
+        let questions = pods.iter().map(|pod| {
+            let (path, token) = (wire::PATH, &pod.token);
+            let head = format!("GET {path}?wait=30 HTTP/1.1\r\nHost: x\r\n");
+            format!("{head}Authorization: Bearer {token}\r\n\r\n").into_bytes()
+        });
+        let questions: Vec<_> = questions.collect();
+        let count = questions.len() * QUESTIONS;
+        let each = questions.into_iter().cycle();
+        attack.hold_each(clients[number], replica, each.take(count).collect());
     }
     Broken::times(1).seen(attack.ended().await)
 }
@@ -159,7 +160,11 @@ async fn tokens(site: &Site<'_>) -> Broken {
         let target = status[number as usize % status.len()];
         let namespace = namespace.clone();
         attack.ask(clients[0], target, pause, move |turn| {
-            let token = forged(&namespace, &format!("forged-{number}-{turn}"));
+            let token = of_gate(
+                &namespace,
+                &format!("forged-{number}-{turn}"),
+                "705ab4f5-6393-11e8-b7cc-42010a800002",
+            );
             let path = wire::PATH;
             format!("GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n")
                 .into_bytes()
@@ -168,22 +173,6 @@ async fn tokens(site: &Site<'_>) -> Broken {
     let words = attack.ended().await;
     let reviews = reviews().await - before;
     Broken::times(1).seen(format!("{words}; {reviews} TokenReviews"))
-}
-
-fn forged(namespace: &str, pod: &str) -> String {
-    let part = |value: serde_json::Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
-    let now = Timestamp::now();
-    let until = now + SignedDuration::from_mins(10);
-    let named = |name: &str| json!({"name": name, "uid": "705ab4f5-6393-11e8-b7cc-42010a800002"});
-    let claims = json!({
-        "aud": [AUDIENCE], "iss": "https://kubernetes.default.svc.cluster.local",
-        "sub": format!("system:serviceaccount:{namespace}:default"),
-        "iat": now.as_second(), "nbf": now.as_second(), "exp": until.as_second(),
-        "kubernetes.io": {"namespace": namespace, "pod": named(pod), "serviceaccount": named("default")},
-    });
-    let head = part(json!({"alg": "RS256", "kid": "forged"}));
-    let signature = BASE64_URL_SAFE_NO_PAD.encode(pod.repeat(16));
-    format!("{head}.{}.{signature}", part(claims))
 }
 
 /// How many `TokenReviews` the API server has answered.

@@ -7,6 +7,7 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, stream};
+use harness::token;
 use http_body_util::BodyExt;
 use rules::annotation;
 use rules::dependency::Reference;
@@ -308,17 +309,15 @@ fn shown(object: &Value, metadata: bool) -> Value {
     json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"]})
 }
 
-/// A token names its pod: `NAMESPACE/POD`.
 fn reviewed(review: &Value) -> Value {
-    let token = review["spec"]["token"].as_str().unwrap();
-    let (namespace, pod) = token.split_once('/').unwrap();
+    let [namespace, pod, uid] = token::names(review["spec"]["token"].as_str().unwrap());
     json!({
         "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "metadata": {}, "spec": {},
         "status": {
             "authenticated": true, "audiences": ["sluice"],
             "user": {"username": format!("system:serviceaccount:{namespace}:default"), "extra": {
                 "authentication.kubernetes.io/pod-name": [pod],
-                "authentication.kubernetes.io/pod-uid": [pod],
+                "authentication.kubernetes.io/pod-uid": [uid],
             }},
         },
     })

@@ -11,6 +11,7 @@ use super::{Ran, run};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use harness::process::{Process, binary};
+use harness::token::of_gate;
 use rules::judged::Reason;
 use rules::{kinds, sheets};
 use serde_json::{Value, json};
@@ -273,7 +274,7 @@ fn pod(reason: Reason, case: &Case) -> Value {
         json!({"name": "sluice-gate", "state": {"running": {"startedAt": "2026-01-01T00:00:01Z"}}});
     json!({
         "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"namespace": namespace, "name": "api", "uid": "api", "labels": {"sluice.dev/gated": "true"},
+        "metadata": {"namespace": namespace, "name": "api", "uid": format!("api-of-{namespace}"), "labels": {"sluice.dev/gated": "true"},
             "annotations": case.says, "creationTimestamp": case.made},
         "spec": {"nodeName": "one", "initContainers": [gate]},
         "status": {"phase": "Pending", "initContainerStatuses": [status]},
@@ -454,7 +455,11 @@ impl Controller {
     fn gate(&self, namespace: &str) -> (Process, TempDir) {
         let folder = TempDir::new().unwrap();
         let token = folder.path().join("token");
-        std::fs::write(&token, format!("{namespace}/api")).unwrap();
+        std::fs::write(
+            &token,
+            of_gate(namespace, "api", &format!("api-of-{namespace}")),
+        )
+        .unwrap();
         let process = Process::start(
             Command::new(binary("sluice-gate"))
                 .env_clear()
