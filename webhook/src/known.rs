@@ -135,6 +135,8 @@ impl Known {
         for (_, store) in self.stores() {
             store.wake_all();
         }
+        // Every gate reads its own pod, whatever else it then does not come to read.
+        self.gated.wake_all();
     }
 
     /// The store of a kind that is watched, or is about to be.

@@ -21,7 +21,7 @@ const WRITES_AND_OWN: [(&str, &str, &str, &str); 10] = [
     (
         "Role",
         "configmaps",
-        "sluice-memory sluice-slots sluice-slots-1 sluice-slots-2 sluice-slots-3",
+        "sluice-memory sluice-memory-1 sluice-memory-2 sluice-memory-3 sluice-slots sluice-slots-1 sluice-slots-2 sluice-slots-3",
         "get watch patch",
     ),
     ("Role", "configmaps", "", "create"), // follow::sheets makes one anew

@@ -90,10 +90,12 @@ pub(super) fn answer(
     now: Timestamp,
     patient: bool,
 ) -> Answered {
+    // Read first: who has read nothing is not woken when what is silent is heard again.
+    let pod = view.gated_pod(&identity.namespace, &identity.pod);
     if let Some(what) = view.silent() {
         return outcome(verdict::unread(what, Unavailable::Stale), None).into();
     }
-    let pod = match view.gated_pod(&identity.namespace, &identity.pod) {
+    let pod = match pod {
         Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
         Lookup::Found(_) => return Outcome::AnotherPod.into(),
         Lookup::NotFound => {

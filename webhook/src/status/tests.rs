@@ -392,9 +392,16 @@ async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() 
     let answer = desk.ask("").await;
     let note = answer.note.unwrap_or_default();
     assert!(note.ends_with("to read what it remembers"), "{note}");
-    assert!((0..rules::sheets::COUNT).all(|sheet| memory.heard(sheet)));
-    desk.service.known.wake_all();
-    assert_eq!(desk.ask("").await.verdict, wire::Decision::Open);
+    // Who is held meanwhile hears of it at once, not when its time is over.
+    let back = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert!((0..rules::sheets::COUNT).all(|sheet| memory.heard(sheet)));
+        desk.service.known.wake_all();
+    };
+    let held = Instant::now();
+    let (answer, ()) = tokio::join!(desk.ask(&answer.digest), back);
+    assert_eq!(answer.verdict, wire::Decision::Open);
+    assert_eq!(held.elapsed().as_secs(), 5);
 }
 
 fn missing() -> Value {
