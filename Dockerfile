@@ -1,8 +1,8 @@
 # Two images: --target webhook (the default) and --target gate. Each holds one static program and nothing else.
 #
 # A builder is an argument so that a mirror, or an image made on the spot (tests/dockerfile-check), can take its place. It
-# needs Rust and a C linker. Both programs are linked with glibc: since 2.34 its name lookup works in a static program, so
-# there is no need for musl and its allocator.
+# needs Rust, a C compiler and make, which the controller's allocator is built with. Both programs are linked with glibc:
+# since 2.34 its name lookup works in a static program, so there is no need for musl.
 ARG BUILDER=docker.io/library/rust:1.95-bookworm
 
 FROM ${BUILDER} AS source
