@@ -60,7 +60,11 @@ fn policies() -> Option<Vec<Value>> {
         .flags(&["injection.backend=policy", "backstop.enabled=false"])
         .manifest();
     let objects = KINDS_OF_POLICIES.iter().flat_map(|kind| manifest.all(kind));
-    Some(objects.map(moved).collect())
+    let injects = |object: &Value| {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        POLICIES.iter().any(|half| name == format!("sluice-{half}"))
+    };
+    Some(objects.filter(injects).map(moved).collect())
 }
 
 /// Under another name, and where it concerns nobody else.
