@@ -42,7 +42,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("2 000 forged tokens a second", |site| {
             Box::pin(tokens(site))
         }),
-        trial("8 000 gates ask one replica", |site| Box::pin(gates(site))),
+        trial("2 400 gates ask one replica", |site| Box::pin(gates(site))),
     ]
 }
 
