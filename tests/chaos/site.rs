@@ -22,6 +22,13 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// The `caBundle` that the API server trusts sluice by: PEM in base64.
+    pub(crate) async fn trusted(&self) -> String {
+        let configuration = self.sluice.get("mutatingwebhookconfiguration/sluice").await;
+        let bundle = &configuration["webhooks"][0]["clientConfig"]["caBundle"];
+        bundle.as_str().unwrap_or_default().to_owned()
+    }
+
     /// The Secrets of sluice's namespace.
     pub(crate) fn secrets(&self) -> Api<Secret> {
         Api::namespaced(self.client.clone(), sluice::NAMESPACE)

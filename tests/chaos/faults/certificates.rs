@@ -17,48 +17,33 @@ use tokio::time::sleep;
 const SECRET: &str = "secret/sluice-ca";
 /// For every replica to have looked at the Secret twice.
 const LOOKED: Duration = Duration::from_secs(20);
-const TEN_SECONDS: Duration = Duration::from_secs(10);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name, admission, fault| Trial {
-        name,
-        gates: 20,
-        admission,
-        latest: TEN_SECONDS,
-        fault,
-    };
     vec![
-        trial("ten rotations of the CA", Admission::Open, |site| {
+        Trial::of("ten rotations of the CA", Admission::Open, |site| {
             Box::pin(rotated(site))
         }),
-        trial(
+        Trial::of(
             "the CA's Secret is deleted, and a replica",
             Admission::Open,
             |site| Box::pin(deleted(site)),
         ),
-        trial(
+        Trial::of(
             "the CA's Secret is garbled, truncated, emptied",
             Admission::Open,
             |site| Box::pin(garbled(site)),
         ),
-        trial(
+        Trial::of(
             "an expired CA is put into the Secret",
             Admission::Open,
             |site| Box::pin(expired(site)),
         ),
-        trial(
+        Trial::of(
             "the caBundle is garbled, emptied, swapped",
             Admission::Interrupted,
             |site| Box::pin(spoilt(site)),
         ),
     ]
-}
-
-/// The certificate that the live configuration trusts.
-async fn trusted(site: &Site<'_>) -> String {
-    let configuration = site.sluice.get("mutatingwebhookconfiguration/sluice").await;
-    let bundle = &configuration["webhooks"][0]["clientConfig"]["caBundle"];
-    bundle.as_str().unwrap_or_default().to_owned()
 }
 
 async fn stored(site: &Site<'_>) -> Value {
@@ -168,7 +153,7 @@ async fn expired(site: &Site<'_>) -> Broken {
 
 async fn spoilt(site: &Site<'_>) -> Broken {
     let other = Ca::generate(Timestamp::now(), SignedDuration::from_hours(24)).expect("a CA");
-    let before = trusted(site).await;
+    let before = site.trusted().await;
     let mut longest = Duration::ZERO;
     let bundles = [
         None,
@@ -183,7 +168,7 @@ async fn spoilt(site: &Site<'_>) -> Broken {
         }
         times += 1;
         await_until("the caBundle is mended", LIMIT, async || {
-            let now = trusted(site).await;
+            let now = site.trusted().await;
             if now == before { Ok(()) } else { Err(now) }
         })
         .await;

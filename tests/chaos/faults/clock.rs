@@ -6,13 +6,11 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![Trial {
-        name: "the clock is wrong by +10 s, +2 h, -2 h",
-        gates: 20,
-        admission: Admission::Open,
-        latest: Duration::from_secs(10),
-        fault: |_| Box::pin(wrong()),
-    }]
+    vec![Trial::of(
+        "the clock is wrong by +10 s, +2 h, -2 h",
+        Admission::Open,
+        |_| Box::pin(wrong()),
+    )]
 }
 
 async fn wrong() -> Broken {

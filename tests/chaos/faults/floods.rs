@@ -11,20 +11,13 @@ use std::time::Duration;
 
 /// How long each flood lasts.
 const FLOOD: Duration = Duration::from_secs(25);
-const TEN_SECONDS: Duration = Duration::from_secs(10);
 /// As many as the issue of `make chaos` has clients.
 const CLIENTS: u8 = 5;
 /// Connections of one client to one port of one replica.
 const EACH: usize = 256;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name, fault| Trial {
-        name,
-        gates: 20,
-        admission: Admission::Open,
-        latest: TEN_SECONDS,
-        fault,
-    };
+    let trial = |name, fault| Trial::of(name, Admission::Open, fault);
     vec![
         trial("5 clients hold 256 idle connections to each port", |site| {
             Box::pin(idle(site))
@@ -47,10 +40,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 async fn targets(site: &Site<'_>) -> Vec<Target> {
-    let configuration = site.sluice.get("mutatingwebhookconfiguration/sluice").await;
-    let bundle = &configuration["webhooks"][0]["clientConfig"]["caBundle"];
     let addresses = sluice::addresses().await;
-    Target::all(&addresses, bundle.as_str().unwrap_or_default())
+    Target::all(&addresses, &site.trusted().await)
 }
 
 async fn idle(site: &Site<'_>) -> Broken {

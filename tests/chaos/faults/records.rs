@@ -13,11 +13,8 @@ const PARALLELISM: &str = "sluice.dev/parallelism";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let trial = |name, fault| Trial {
-        name,
         gates: 5,
-        admission: Admission::Open,
-        latest: Duration::from_secs(10),
-        fault,
+        ..Trial::of(name, Admission::Open, fault)
     };
     vec![
         trial("sluice-slots deleted, emptied, garbled, full", |site| {
@@ -123,19 +120,7 @@ async fn one_runs(ns: &Namespace) {
 async fn memory(site: &Site<'_>) -> Broken {
     for how in EVERY {
         let ns = site.ns.another("memory").await;
-        // Kept until its own time is over: somebody depends on it already.
-        let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
-        ns.apply([deployment("api").depends_on("job/seed"), seed])
-            .await
-            .ok();
-        ns.pod_of("api").await.starts().await;
-        await_until("job/seed is removed", LIMIT, async || {
-            match ns.look.find("job/seed").await {
-                None => Ok(()),
-                Some(_) => Err("it is there".to_owned()),
-            }
-        })
-        .await;
+        seeded(&ns).await;
         spoil(site, "sluice-memory", how).await;
         sleep(Duration::from_secs(10)).await;
         relieve(site, "sluice-memory").await;
@@ -149,4 +134,17 @@ async fn memory(site: &Site<'_>) -> Broken {
             .ok();
     }
     Broken::times(EVERY.len()).seen("a removed Job still counts, after a roll too")
+}
+
+/// A Job that somebody depends on completes, and is removed at once.
+pub(super) async fn seeded(ns: &Namespace) {
+    let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
+    let api = deployment("api").depends_on("job/seed");
+    ns.apply([api, seed]).await.ok();
+    ns.pod_of("api").await.starts().await;
+    await_until("job/seed is removed", LIMIT, async || {
+        let found = ns.look.find("job/seed").await;
+        found.map_or(Ok(()), |_| Err("it is there".to_owned()))
+    })
+    .await;
 }

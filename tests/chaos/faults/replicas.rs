@@ -10,38 +10,21 @@ use tokio::time::sleep;
 
 /// Long enough for the kubelet to start a container again and for it to be ready.
 const APART: Duration = Duration::from_secs(12);
-/// What a gate may need to find another replica, and to ask again.
-const TEN_SECONDS: Duration = Duration::from_secs(10);
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
+        Trial::of("nothing", Admission::Open, |_| Box::pin(nothing())),
+        Trial::of("a replica is killed (SIGKILL)", Admission::Open, |_| {
+            Box::pin(killed())
+        }),
+        Trial::of("sluice is rolled", Admission::Open, |_| Box::pin(rolled())),
         Trial {
-            name: "nothing",
-            gates: 20,
-            admission: Admission::Open,
-            latest: TEN_SECONDS,
-            fault: |_| Box::pin(nothing()),
-        },
-        Trial {
-            name: "a replica is killed (SIGKILL)",
-            gates: 20,
-            admission: Admission::Open,
-            latest: TEN_SECONDS,
-            fault: |_| Box::pin(killed()),
-        },
-        Trial {
-            name: "sluice is rolled",
-            gates: 20,
-            admission: Admission::Open,
-            latest: TEN_SECONDS,
-            fault: |_| Box::pin(rolled()),
-        },
-        Trial {
-            name: "every replica is deleted at once, by force",
             gates: 500,
-            admission: Admission::Interrupted,
-            latest: TEN_SECONDS,
-            fault: |_| Box::pin(gone()),
+            ..Trial::of(
+                "every replica is deleted at once, by force",
+                Admission::Interrupted,
+                |_| Box::pin(gone()),
+            )
         },
     ]
 }
@@ -49,11 +32,12 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// Those after which nobody who waited before can go on.
 pub(crate) fn last() -> Vec<Trial> {
     vec![Trial {
-        name: "five replicas begin at once where nothing was",
         gates: 0,
-        admission: Admission::Interrupted,
-        latest: TEN_SECONDS,
-        fault: |_| Box::pin(five()),
+        ..Trial::of(
+            "five replicas begin at once where nothing was",
+            Admission::Interrupted,
+            |_| Box::pin(five()),
+        )
     }]
 }
 

@@ -1,15 +1,15 @@
 //! What one tenant may create, at its largest.
 
+use super::records::seeded;
 use crate::site::Site;
 use crate::trial::{Admission, Broken, Trial};
 use anyhow::Result;
 use futures::{StreamExt, TryStreamExt, stream};
-use harness::cluster::{LIMIT, await_until, config_map, deployment, job, sluice};
+use harness::cluster::{deployment, job, sluice};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
 /// How many at a time; each is of a size that the API server hardly takes.
@@ -18,18 +18,20 @@ const AT_ONCE: usize = 4;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial {
-            name: "100 Jobs of 1.4 MiB, as many plans, then a restart",
             gates: 5,
-            admission: Admission::Interrupted,
-            latest: Duration::from_secs(10),
-            fault: |site| Box::pin(large(site)),
+            ..Trial::of(
+                "100 Jobs of 1.4 MiB, as many plans, then a restart",
+                Admission::Interrupted,
+                |site| Box::pin(large(site)),
+            )
         },
         Trial {
-            name: "a name of 250 letters, a revision of 220 KiB, releases of 250 KiB",
             gates: 5,
-            admission: Admission::Open,
-            latest: Duration::from_secs(10),
-            fault: |site| Box::pin(long(site)),
+            ..Trial::of(
+                "a name of 250 letters, a revision of 220 KiB, releases of 250 KiB",
+                Admission::Open,
+                |site| Box::pin(long(site)),
+            )
         },
     ]
 }
@@ -123,23 +125,10 @@ async fn long(site: &Site<'_>) -> Broken {
             })
             .await;
     }
-    let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
-    other
-        .apply([deployment("api").depends_on("job/seed"), seed])
-        .await
-        .ok();
-    other.pod_of("api").await.starts().await;
-    await_until("job/seed is removed", LIMIT, async || {
-        let found = other.look.find("job/seed").await;
-        found.map_or(Ok(()), |_| Err("it is there".to_owned()))
-    })
-    .await;
+    seeded(&other).await;
     sluice::roll().await;
     other
-        .apply([
-            deployment("late").depends_on("job/seed"),
-            config_map("unused"),
-        ])
+        .apply([deployment("late").depends_on("job/seed")])
         .await
         .ok();
     other.pod_of("late").await.starts().await;
