@@ -2,7 +2,8 @@
 
 use super::memory::seeded;
 use harness::cluster::{
-    Namespace, Outcome, Pod, Program, config_map, deployment, other, with_namespace,
+    LIMIT, Namespace, Outcome, Pod, Program, await_until, config_map, deployment, other,
+    with_namespace,
 };
 use harness::process::binary;
 use serde_json::{Value, json};
@@ -81,6 +82,7 @@ async fn what_the_caller_may_not_see_is_said() {
         ns.kubectl(["create", "rolebinding", "reader", "--role=reader", &account])
             .await
             .ok();
+        may_read_deployments(ns).await;
         let token = ns.kubectl(["create", "token", "default"]).await.ok();
         let told = as_somebody(ns, &api, token.trim()).await;
         for part in [
@@ -93,6 +95,26 @@ async fn what_the_caller_may_not_see_is_said() {
         assert!(told.stdout.contains(unheard), "{told}");
         assert!(told.stdout.contains("  wait  ConfigMap/go"), "{told}");
         assert_eq!(told.code, Some(3), "{told}");
+    })
+    .await;
+}
+
+/// Waits until the role counts: the API server reads of it some time after it has taken it.
+async fn may_read_deployments(ns: &Namespace) {
+    let account = format!("system:serviceaccount:{}:default", ns.name);
+    let question = [
+        "auth",
+        "can-i",
+        "list",
+        "deployments.apps",
+        "--as",
+        &account,
+    ];
+    await_until("the role counts", LIMIT, async || {
+        let answer = ns.kubectl(question).await;
+        (answer.code == Some(0))
+            .then_some(())
+            .ok_or_else(|| answer.to_string())
     })
     .await;
 }
