@@ -7,11 +7,13 @@ use axum::response::{IntoResponse, Response};
 /// Why a request gets an HTTP error.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error("the body exceeds {0} bytes")]
+    #[error("the review exceeds {0} bytes; make the object smaller")]
     TooLarge(usize),
-    #[error("the body holds more than {0} values")]
+    #[error("the review holds more than {0} values; make the object smaller")]
     TooManyValues(usize),
-    #[error("the body would take more than {0} bytes of memory")]
+    #[error(
+        "the review would take more than {0} bytes of memory; make the object smaller, or raise resources.limits.memory"
+    )]
     TooHeavy(usize),
     #[error("too many reviews are being answered; try again")]
     Busy,

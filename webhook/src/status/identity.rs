@@ -83,7 +83,7 @@ pub(crate) enum Unidentified {
     )]
     TooMany,
     /// So many questions of the pod are held already.
-    #[error("this pod asks too often at a time")]
+    #[error("this pod waits for too many answers already; its gate waits for one at a time")]
     Asking,
     /// The API server could not be asked.
     #[error("the API server cannot review the token now")]
