@@ -1,5 +1,6 @@
 use super::one_of_each;
-use harness::cluster::{Program, alone, sluice};
+use harness::cluster::{Look, Program, alone, sluice};
+use serde_json::Value;
 
 const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../charts/sluice");
 
@@ -48,4 +49,38 @@ async fn another_image_of_the_gate_changes_no_workload() {
         .await;
     })
     .await;
+}
+
+/// `caBundle` and the certificates are sluice's own: no upgrade meets them as a conflict, or takes them back.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn upgrades_leave_alone_what_sluice_writes() {
+    alone("upgrades", async |_| {
+        sluice::installed_after(async |release| {
+            let before = written().await;
+            for program in ["helm3", "helm3", "helm3", "helm", "helm", "helm"] {
+                Program::new(program)
+                    .args(["--namespace", sluice::NAMESPACE, "upgrade", "sluice", CHART])
+                    .args(["--reuse-values", "--wait"])
+                    .run()
+                    .await
+                    .ok();
+                assert_eq!(written().await, before, "{program}");
+            }
+            release.install().await;
+        })
+        .await;
+    })
+    .await;
+}
+
+/// The webhooks, and the version of what holds the certificates.
+async fn written() -> [Value; 2] {
+    let look = Look::at(sluice::NAMESPACE).await;
+    let configuration = look.get("mutatingwebhookconfiguration/sluice").await;
+    let secret = look.get("secret/sluice-ca").await;
+    [
+        configuration["webhooks"].clone(),
+        secret["metadata"]["resourceVersion"].clone(),
+    ]
 }
