@@ -59,8 +59,12 @@ lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
 	@tests/lint
 
 .PHONY: bench
-bench: install ## how fast gates open and admission answers, in a cluster
-	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images)
+bench: install ## how fast gates open and admission answers, in a cluster (15 min; QUICK=1 in 3)
+	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images) $(if $(QUICK),quick)
+
+.PHONY: bench-compare
+bench-compare: ## what is worse beyond noise: BEFORE=FILE AFTER=FILE, each a bench.json of `make bench`
+	@cargo run --locked --release -p tests --bin bench -- compare $(BEFORE) $(AFTER)
 
 .PHONY: chaos
 chaos: install ## what becomes of gates and admission while everything around them breaks; ROWS='killed etcd' tries only those (25 min)

@@ -4,7 +4,7 @@ use crate::cluster::Cluster;
 use crate::controller::Controller;
 use crate::table::Table;
 use anyhow::{Context, Result, bail};
-use harness::samples::{Samples, millis};
+use harness::samples::Samples;
 use harness::unscheduled::pod;
 use k8s_openapi::api::core::v1::Pod;
 use rules::keys::DEPENDS_ON;
@@ -17,15 +17,15 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Requests on one connection.
-const REVIEWS: usize = 5000;
-/// Pods of each sort that the API server is sent.
-const PODS: usize = 500;
 /// The size of the pod, in bytes.
 const SIZE: usize = 6000;
 
 /// The same pod with and without a list, in turns, to the API server of a cluster that sluice is installed in.
-pub(crate) async fn at_the_api_server(cluster: &Cluster, table: &mut Table) -> Result<()> {
+pub(crate) async fn at_the_api_server(
+    cluster: &Cluster,
+    pods: usize,
+    table: &mut Table,
+) -> Result<()> {
     let read = |value| serde_json::from_value::<Pod>(value);
     let gated = read(pod(&json!({DEPENDS_ON: "configmap/dependency"}), SIZE))?;
     let plain = read(pod(
@@ -33,7 +33,7 @@ pub(crate) async fn at_the_api_server(cluster: &Cluster, table: &mut Table) -> R
         SIZE,
     ))?;
     let (mut with, mut without) = (vec![], vec![]);
-    for round in 0..PODS + 20 {
+    for round in 0..pods + 20 {
         for (pod, took) in [(&plain, &mut without), (&gated, &mut with)] {
             let began = Instant::now();
             cluster.rehearse(pod).await?;
@@ -45,42 +45,42 @@ pub(crate) async fn at_the_api_server(cluster: &Cluster, table: &mut Table) -> R
     }
     let (with, without) = (Samples::new(with), Samples::new(without));
     let how = format!(
-        "POST of a 6 kB Pod with dryRun=All, {PODS} in turns with the other sort, the installed sluice"
+        "POST of a 6 kB Pod with dryRun=All, {pods} in turns with the other sort, the installed sluice"
     );
-    table.row(
-        "API server, creation of a gated Pod",
-        with.to_string(),
-        &how,
-    );
+    table.row("API server, creation of a gated Pod", &with, &how);
     table.row(
         "API server, creation of a Pod without annotation",
-        without.to_string(),
+        &without,
         &how,
     );
     let cost = with.percentile(50).saturating_sub(without.percentile(50));
     table.row(
         "API server, what the gate adds",
-        format!("p50 {}", millis(cost)),
+        cost,
         "difference of the two lines above",
     );
     Ok(())
 }
 
 /// Reviews of a pod on one connection that is kept.
-pub(crate) async fn over_tls(controller: &Controller, table: &mut Table) -> Result<()> {
+pub(crate) async fn over_tls(
+    controller: &Controller,
+    count: usize,
+    table: &mut Table,
+) -> Result<()> {
     let (address, name, bundle) = (
         controller.admission,
         controller.name.clone(),
         controller.bundle.clone(),
     );
-    let took = tokio::task::spawn_blocking(move || reviews(address, name, &bundle));
+    let took = tokio::task::spawn_blocking(move || reviews(address, name, &bundle, count));
     let samples = Samples::new(took.await??);
-    let how = format!("{REVIEWS} AdmissionReviews of a 6 kB Pod on one TLS connection on loopback");
-    table.row("admission over TLS", samples.to_string(), &how);
+    let how = format!("{count} AdmissionReviews of a 6 kB Pod on one TLS connection on loopback");
+    table.row("admission over TLS", &samples, &how);
     Ok(())
 }
 
-fn reviews(address: SocketAddr, name: String, bundle: &str) -> Result<Vec<Duration>> {
+fn reviews(address: SocketAddr, name: String, bundle: &str, count: usize) -> Result<Vec<Duration>> {
     let body = review().to_string();
     let request = format!(
         "POST /admit/pods HTTP/1.1\r\nHost: {name}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -88,7 +88,7 @@ fn reviews(address: SocketAddr, name: String, bundle: &str) -> Result<Vec<Durati
     );
     let mut connection = connect(address, name, bundle)?;
     let mut took = vec![];
-    for _ in 0..REVIEWS {
+    for _ in 0..count {
         let began = Instant::now();
         connection.get_mut().write_all(request.as_bytes())?;
         connection.get_mut().flush()?;

@@ -6,12 +6,9 @@ use crate::gates::Gates;
 use crate::step;
 use crate::table::Table;
 use anyhow::{Context, Result, bail};
-use harness::samples::{Samples, millis};
+use harness::samples::Samples;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
-
-/// How often a gate is started that may go through at once.
-const STARTS: usize = 100;
 
 /// One number of gates, several rounds.
 pub(crate) struct Release {
@@ -77,27 +74,29 @@ impl Release {
             last,
         } = self;
         let gates = if *count == 1 { "gate" } else { "gates" };
-        let how = format!(
-            "ConfigMap created to `waitid` of each gate process, {} rounds",
-            last.count()
-        );
-        let value = format!("{sent} from sending the write; {known} from its answer");
+        let how = |from: &str| {
+            format!(
+                "from {from} to `waitid` of each gate process, {} rounds",
+                last.count()
+            )
+        };
+        let what = format!("dependency ready to gate gone, {count} {gates} waiting");
+        let row = table.row(&what, known, &how("the API server's answer"));
+        match count {
+            1 => row.at_most(1.0),
+            20 => row.at_most(2.0),
+            500 => row.at_most(30.0),
+            _ => (),
+        }
+        let sending = how("sending the write");
         table.row(
-            &format!("dependency ready to gate gone, {count} {gates} waiting"),
-            value,
-            &how,
+            &format!("{what}, and what the API server takes"),
+            sent,
+            &sending,
         );
         if *count > 1 {
-            let value = format!(
-                "p50 {}, longest {}",
-                millis(last.percentile(50)),
-                millis(last.longest())
-            );
-            table.row(
-                &format!("dependency ready to last of {count} gates gone"),
-                value,
-                &how,
-            );
+            let what = format!("dependency ready to last of {count} gates gone");
+            table.row(&what, last.percentile(50), &sending);
         }
     }
 }
@@ -106,22 +105,25 @@ impl Release {
 pub(crate) async fn open_at_once(
     gates: &Gates<'_>,
     cluster: &Cluster,
+    starts: usize,
     table: &mut Table,
 ) -> Result<()> {
     cluster.fulfil().await?;
     sleep(Duration::from_millis(500)).await;
     let mut took = vec![];
-    for _ in 0..STARTS {
+    for _ in 0..starts {
         took.push(gates.once().await?);
     }
     cluster.withdraw().await?;
     let how = format!(
-        "before the fork to after the exit, {STARTS} starts one after another, TLS to the controller on loopback"
+        "before the fork to after the exit, {starts} starts one after another, TLS to the controller on loopback"
     );
-    table.row(
-        "gate, start to exit when the answer is open",
-        Samples::new(took).to_string(),
-        &how,
-    );
+    table
+        .row(
+            "gate, start to exit when the answer is open",
+            &Samples::new(took),
+            &how,
+        )
+        .at_most(1.4);
     Ok(())
 }

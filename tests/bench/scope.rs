@@ -2,7 +2,7 @@
 //!
 //! In this process, without a socket: what a gate is told then is the same work for each.
 
-use crate::table::Table;
+use crate::table::{Measure, Table, Unit};
 use anyhow::{Context, Result};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -46,7 +46,8 @@ pub(crate) fn changes(table: &mut Table) -> Result<()> {
 
 fn row(table: &mut Table, size: usize, what: &str, woken: usize, time: Duration) {
     let figure = format!("a change of {what}, {size} objects and {size} gates");
-    let value = format!("{woken} judged again in {time:.1?}");
+    let text = format!("{woken} judged again in {time:.1?}");
+    let value = Measure::once(text, Unit::Millis, time.as_secs_f64() * 1000.0);
     table.row(&figure, value, "median of 20, in one process");
 }
 

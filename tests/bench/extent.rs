@@ -1,0 +1,43 @@
+//! How much is measured.
+
+use std::time::Duration;
+
+/// How often, and how many.
+pub(crate) struct Extent {
+    /// Gates that wait at a time, more than most clusters ever have.
+    pub(crate) gates: usize,
+    /// Numbers of gates that are released, and how often each.
+    pub(crate) releases: [(usize, usize); 3],
+    /// Objects of a kind that somebody depends on.
+    pub(crate) objects: usize,
+    /// How long requests are counted.
+    pub(crate) window: Duration,
+    /// Pods of each sort that the API server is sent.
+    pub(crate) pods: usize,
+    /// Reviews on one connection.
+    pub(crate) reviews: usize,
+    /// How often a gate is started that may go through at once.
+    pub(crate) starts: usize,
+}
+
+/// A quarter of an hour.
+pub(crate) const WHOLE: Extent = Extent {
+    gates: 500,
+    releases: [(500, 4), (20, 20), (1, 50)],
+    objects: 1000,
+    window: Duration::from_mins(1),
+    pods: 500,
+    reviews: 5000,
+    starts: 100,
+};
+
+/// Three minutes.
+pub(crate) const QUICK: Extent = Extent {
+    gates: 100,
+    releases: [(100, 2), (20, 2), (1, 5)],
+    objects: 200,
+    window: Duration::from_secs(10),
+    pods: 100,
+    reviews: 2000,
+    starts: 50,
+};
