@@ -1,4 +1,4 @@
-//! The environment, read by hand: five variables that the webhook writes do not need a parser of command lines.
+//! The environment, read by hand: a few variables that the webhook writes do not need a parser of command lines.
 
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
@@ -21,6 +21,7 @@ writes; it takes no arguments and reads its environment:
   SLUICE_ADDRESSES        where the status service is: host:port, comma separated, tried in this order
   SLUICE_SERVER_NAME      the name that the certificate of the status service must carry
   SLUICE_CA_BUNDLE        the CA certificates to check it against, PEM
+  SLUICE_CA_FILE          a file with more of them, read again for every request; it may be missing
   SLUICE_TOKEN_FILE       the pod's token for sluice, read again for every request
   SLUICE_STATE_DIR        a folder that outlives the container; a gate that has opened leaves its marker there
   SLUICE_TERMINATION_LOG  where the reason for a refusal is written (default /dev/termination-log)
@@ -34,8 +35,10 @@ pub(crate) struct Config {
     pub(crate) addresses: Vec<Address>,
     /// The name that the service's certificate must carry.
     pub(crate) server_name: ServerName<'static>,
-    /// The only authorities that may have signed it.
+    /// The authorities that may have signed it, beside those of `authority_file`.
     pub(crate) authorities: RootCertStore,
+    /// Where somebody keeps the authorities up to date.
+    pub(crate) authority_file: Option<PathBuf>,
     /// Read again for every request.
     pub(crate) token_file: PathBuf,
     /// Where the marker goes.
@@ -68,7 +71,7 @@ pub(crate) struct Misconfigured {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Problem {
+pub(crate) enum Problem {
     Unset,
     NotText,
     Empty,
@@ -116,6 +119,9 @@ impl Config {
             addresses: variable(env::ADDRESSES, &get, addresses)?,
             server_name: variable(env::SERVER_NAME, &get, server_name)?,
             authorities: variable(env::CA_BUNDLE, &get, authorities)?,
+            authority_file: get(env::CA_FILE)
+                .map(|_| variable(env::CA_FILE, &get, absolute))
+                .transpose()?,
             token_file: variable(env::TOKEN_FILE, &get, absolute)?,
             state_dir: variable(env::STATE_DIR, &get, absolute)?,
         })
@@ -188,7 +194,8 @@ fn server_name(text: &str) -> Result<ServerName<'static>, Problem> {
     ServerName::try_from(text.to_owned()).map_err(|_| Problem::NotAName(text.to_owned()))
 }
 
-fn authorities(text: &str) -> Result<RootCertStore, Problem> {
+/// The certificates of a PEM text.
+pub(crate) fn authorities(text: &str) -> Result<RootCertStore, Problem> {
     let mut store = RootCertStore::empty();
     for (index, certificate) in CertificateDer::pem_slice_iter(text.as_bytes()).enumerate() {
         let bad = |error: &dyn fmt::Display| Problem::BadCertificate(index + 1, error.to_string());

@@ -74,9 +74,9 @@ impl Pod {
     }
 
     /// As the kubelet does it: the file is never half written.
-    fn rotate_token(&self, token: &str) {
-        fs::write(self.path("next"), token).unwrap();
-        fs::rename(self.path("next"), self.path("token")).unwrap();
+    fn renew(&self, file: &str, text: &str) {
+        fs::write(self.path("next"), text).unwrap();
+        fs::rename(self.path("next"), self.path(file)).unwrap();
     }
 }
 

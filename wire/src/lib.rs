@@ -1,8 +1,7 @@
 //! What the status service tells a gate: JSON over HTTPS, versioned in the path.
 //!
 //! `GET /v1/verdict?seen=DIGEST&wait=SECONDS` with `Authorization: Bearer TOKEN` answers 200 with an [`Answer`]. Where
-//! the answer's digest would be `DIGEST`, the service holds the request until it changes or `SECONDS` have passed, and sends
-//! a space every [`SIGN`] until then: in JSON it means nothing, and each side, and whatever lies between, sees that the other lives.
+//! the answer's digest would be `DIGEST`, the service holds the request until it changes or `SECONDS` have passed.
 //! A gate ignores fields that it does not know, so that an older gate understands a newer service; pods wait for days.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
@@ -11,13 +10,9 @@
 pub mod said;
 
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// The path of the only version so far.
 pub const PATH: &str = "/v1/verdict";
-
-/// How often the service gives a sign that it holds a request.
-pub const SIGN: Duration = Duration::from_secs(20);
 
 /// What the gate is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +67,8 @@ pub mod env {
     pub const SERVER_NAME: &str = "SLUICE_SERVER_NAME";
     /// The CA bundle, PEM.
     pub const CA_BUNDLE: &str = "SLUICE_CA_BUNDLE";
+    /// A file with more of them, which the kubelet keeps up to date; absent where it cannot.
+    pub const CA_FILE: &str = "SLUICE_CA_FILE";
     /// The file of the projected token; read again for every request.
     pub const TOKEN_FILE: &str = "SLUICE_TOKEN_FILE";
     /// The folder (an `emptyDir`) that keeps the marker across restarts of the container.

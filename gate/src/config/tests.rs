@@ -17,6 +17,7 @@ fn read(variable: &str, value: Option<&str>) -> Result<Config, String> {
         env::ADDRESSES => "10.96.0.10:9764, sluice.sluice-system.svc:9764",
         env::SERVER_NAME => "sluice.sluice-system.svc",
         env::CA_BUNDLE => &authority,
+        env::CA_FILE => "/var/run/secrets/sluice/ca.pem",
         env::TOKEN_FILE => "/var/run/secrets/sluice/token",
         env::STATE_DIR => "/sluice",
         _ => unreachable!("{name} is not a variable of the gate"),
@@ -43,6 +44,10 @@ fn reads_a_good_environment() {
     assert_eq!(greeting(&config), expected);
     assert_eq!(config.server_name.to_str(), "sluice.sluice-system.svc");
     assert_eq!(config.authorities.len(), 1);
+    let file = PathBuf::from("/var/run/secrets/sluice/ca.pem");
+    assert_eq!(config.authority_file, Some(file));
+    let without = read(env::CA_FILE, None).unwrap();
+    assert_eq!(without.authority_file, None);
     assert_eq!(
         config.token_file,
         PathBuf::from("/var/run/secrets/sluice/token")
@@ -143,6 +148,11 @@ fn names_the_variable_and_why() {
             "SLUICE_CA_BUNDLE has a bad certificate, number 1: its PEM cannot be read to the end",
         ),
         (
+            env::CA_FILE,
+            "ca.pem",
+            r#"SLUICE_CA_FILE is "ca.pem", which does not begin with /"#,
+        ),
+        (
             env::TOKEN_FILE,
             "token",
             r#"SLUICE_TOKEN_FILE is "token", which does not begin with /"#,
@@ -173,6 +183,7 @@ fn misses_every_variable() {
         assert!(HELP.contains(variable));
     }
     assert!(HELP.contains(TERMINATION_LOG_VARIABLE) && HELP.contains(TERMINATION_LOG));
+    assert!(HELP.contains(env::CA_FILE));
 }
 
 #[test]

@@ -69,6 +69,22 @@ fn says_to_delete_a_pod_whose_authority_was_rotated() {
     );
 }
 
+/// The kubelet writes the file, minutes after the service has a certificate of another CA.
+#[test]
+fn believes_a_new_authority_once_its_file_has_it() {
+    let (old, new) = (Authority::new(), Authority::new());
+    let service = serving(&new, vec![ok(OPEN)]);
+    let mut pod = Pod::new(&old, &[service.address]);
+    let file = pod.path("ca.pem").to_str().unwrap().to_owned();
+    pod.environment.insert(env::CA_FILE, file);
+    pod.renew("ca.pem", &old.pem());
+    let mut gate = pod.gate();
+    gate.line("its certificate is not signed by the CA that this pod was given");
+    assert_eq!(service.requests(), []);
+    pod.renew("ca.pem", &format!("{}{}", new.pem(), old.pem()));
+    assert_eq!(gate.end().code, Some(0));
+}
+
 #[test]
 fn waits_out_bad_answers() {
     let huge = format!(
@@ -204,7 +220,7 @@ fn waits_for_a_token() {
     fs::remove_file(pod.path("token")).unwrap();
     let mut gate = pod.gate();
     gate.line("/token: No such file or directory (os error 2); check the projected volume");
-    pod.rotate_token("second");
+    pod.renew("token", "second");
     assert_eq!(gate.end().code, Some(0));
 }
 
