@@ -43,6 +43,7 @@ pub(crate) fn policy() -> GateSpec {
         image_pull_policy: None,
         image_pull_secrets: Vec::new(),
         ca_bundle: "-----BEGIN CERTIFICATE-----\n".to_owned(),
+        cluster_trust_bundle: None,
         addresses: vec![
             "10.96.0.7:9764".to_owned(),
             "sluice.sluice-system.svc:9764".to_owned(),

@@ -51,6 +51,9 @@ pub struct Args {
     /// a CA of their own.
     #[arg(long, env = "SLUICE_ISSUED_SECRET")]
     issued_secret: Option<String>,
+    /// The ClusterTrustBundle that says which CAs to trust, for gates that were made before the newest one; none without it.
+    #[arg(long, env = "SLUICE_CLUSTER_TRUST_BUNDLE")]
+    cluster_trust_bundle: Option<String>,
     /// How long a CA lives.
     #[arg(long, env = "SLUICE_CA_LIFETIME", default_value = "87600h", value_parser = lifetime)]
     ca_lifetime: SignedDuration,
@@ -177,6 +180,7 @@ impl Args {
                 limits: self.gate_limits.clone(),
             },
             run_as_user: self.gate_run_as_user,
+            cluster_trust_bundle: self.cluster_trust_bundle.clone(),
             config_map: self.injection_config_map.clone(),
         }
     }

@@ -13,6 +13,9 @@
 //! leaving replica of an uninstalled sluice brings nothing back. The Secret belongs to our Service and outlives the
 //! configuration, which somebody may delete in an emergency.
 //!
+//! Where kubelets mount them, the bundle is written as a ClusterTrustBundle too, and reaches the gates that wait, even with
+//! such a CA. It belongs to the webhook configuration, since it is in no namespace.
+//!
 //! Somebody else may sign instead: then there is no CA of ours, the certificate is read from a Secret, and its CA published.
 //!
 //! Polled: two reads every ten seconds cost nothing, need no right to list Secrets, and heal a missed event. The
@@ -26,6 +29,7 @@ mod metrics;
 mod published;
 mod secret;
 mod store;
+mod trust_bundle;
 
 use std::{sync::Arc, time::Duration};
 
@@ -48,6 +52,7 @@ use self::{
     published::{Novelty, Published},
     secret::Stored,
     store::{CaStore, Synced, Trust},
+    trust_bundle::TrustBundle,
 };
 use crate::{
     clock::Clock,
@@ -90,6 +95,8 @@ pub struct Config {
     pub secret: String,
     /// The name of the Secret with a certificate that somebody else signs for us; then we have no CA.
     pub issued: Option<String>,
+    /// The name of the ClusterTrustBundle to write; `None` where there is to be none.
+    pub cluster_trust_bundle: Option<String>,
     /// The name of our Service, which the Secret and the Events belong to.
     pub service: String,
     /// The name of our own pod, for Events.
@@ -119,6 +126,7 @@ pub struct Authority {
     config: Config,
     source: Source,
     published: Published,
+    trust_bundle: Option<TrustBundle>,
     resolver: Arc<Resolver>,
     bundle: watch::Sender<Bundle>,
     certificate: Condition,
@@ -178,6 +186,10 @@ impl Authority {
         };
         let authority = Self {
             source: Source::of(&client, &config),
+            trust_bundle: config
+                .cluster_trust_bundle
+                .clone()
+                .map(|name| TrustBundle::new(client.clone(), name)),
             published: Published::new(
                 client,
                 config.webhook_configuration.clone(),
@@ -275,7 +287,11 @@ impl Authority {
             }
         };
         let novelty = self.tell(&bundle);
-        self.published.publish(&bundle, novelty, clock).await
+        self.published.publish(&bundle, novelty, clock).await?;
+        match (&mut self.trust_bundle, self.published.owner()) {
+            (Some(trust_bundle), Some(owner)) => trust_bundle.publish(&bundle, owner).await,
+            _ => Ok(()),
+        }
     }
 
     /// Whether others get more time to write back the CA that they may hold. To ask begins the wait.

@@ -37,6 +37,8 @@ pub(crate) struct Fixed {
     pub resources: Resources,
     /// Its `runAsUser`.
     pub run_as_user: Option<i64>,
+    /// The ClusterTrustBundle that gates read beside what they were made with; `None` where none is written.
+    pub cluster_trust_bundle: Option<String>,
     /// The ConfigMap from which policies of the API server take what they put into gates; `None` where the webhook injects.
     pub config_map: Option<String>,
 }
@@ -61,6 +63,7 @@ impl Fixed {
             image_pull_policy: self.image_pull_policy.clone(),
             image_pull_secrets: self.image_pull_secrets.clone(),
             ca_bundle,
+            cluster_trust_bundle: self.cluster_trust_bundle.clone(),
             addresses: ips.iter().chain([&server_name]).map(at).collect(),
             server_name,
             run_as_user: self.run_as_user,
@@ -158,6 +161,7 @@ mod tests {
             image_pull_secrets: Vec::new(),
             resources: Resources::default(),
             run_as_user: None,
+            cluster_trust_bundle: None,
             config_map: None,
         };
         let spec = fixed.spec(&["10.96.0.7".into(), "fd00::7".into()], "pem".into());

@@ -40,6 +40,8 @@ pub struct GateSpec {
     pub image_pull_secrets: Vec<String>,
     /// The CA bundle that the gate trusts, PEM.
     pub ca_bundle: String,
+    /// The ClusterTrustBundle that the gate trusts beside it, as it is at the time; `None` where kubelets cannot mount one.
+    pub cluster_trust_bundle: Option<String>,
     /// `host:port` of the status service in the order in which a gate tries them: the ClusterIP first, because it needs
     /// no DNS, which a `hostNetwork` pod may not have and which may itself be gated.
     pub addresses: Vec<String>,
@@ -233,6 +235,7 @@ mod tests {
             image_pull_policy: None,
             image_pull_secrets: Vec::new(),
             ca_bundle: String::new(),
+            cluster_trust_bundle: None,
             addresses: vec![
                 "10.0.0.7:9764".into(),
                 "[fd00::1]:9764".into(),

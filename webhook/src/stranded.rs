@@ -1,5 +1,5 @@
 //! Pods whose gates trust nothing that is served any more: a CA was lost, or replaced for good. Nothing can reach such a
-//! gate, so it is told beside its pod.
+//! gate, so it is told beside its pod. One to which its kubelet hands on our ClusterTrustBundle is reached, and is none of them.
 //!
 //! Listed and not watched: it takes a new CA to strand a pod, and then only those count that wait.
 
@@ -49,6 +49,8 @@ enum LookError {
 pub(crate) struct Lookout {
     pub(crate) client: Client,
     pub(crate) resolver: Arc<Resolver>,
+    /// The ClusterTrustBundle that is kept up to date.
+    pub(crate) cluster_trust_bundle: Option<String>,
     pub(crate) events: Writer,
     pub(crate) count: Gauge,
 }
@@ -118,6 +120,10 @@ impl Lookout {
         let Some(Trust { bundle, name }) = waits_with(pod) else {
             return false;
         };
+        let kept = self.cluster_trust_bundle.as_deref();
+        if kept.is_some_and(|kept| is_handed(pod, kept)) {
+            return false;
+        }
         let now = self.events.clock.now();
         let key = short(format!("{name}\0{bundle}"));
         !*accepted.entry(key).or_insert_with(|| {
@@ -177,6 +183,14 @@ fn waits_with(pod: &Value) -> Option<Trust<'_>> {
         bundle: value(env::CA_BUNDLE)?,
         name: value(env::SERVER_NAME)?,
     })
+}
+
+/// Whether the kubelet hands this ClusterTrustBundle on to a pod. An API server without the feature has struck out the source.
+fn is_handed(pod: &Value, name: &str) -> bool {
+    let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    let volumes = items(&pod["spec"]["volumes"]).into_iter();
+    let mut sources = volumes.flat_map(|volume| items(&volume["projected"]["sources"]));
+    sources.any(|source| source["clusterTrustBundle"]["name"] == name)
 }
 
 #[cfg(test)]

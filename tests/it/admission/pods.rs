@@ -147,6 +147,29 @@ async fn a_copy_gets_the_label_by_which_its_gate_is_answered() {
 }
 
 #[tokio::test]
+async fn a_bundle_that_kubelets_renew_is_mounted_beside_the_token() {
+    let gated = async |bundle: Option<&str>| {
+        let mut own = policy();
+        own.cluster_trust_bundle = bundle.map(str::to_owned);
+        let admission = running_as(Options::default(), own);
+        let response = answer(&admission, &review("CREATE", &pod(), &Value::Null)).await;
+        applied(&pod(), &response)
+    };
+    let mut expected = gated(None).await;
+    let source = json!({"clusterTrustBundle": {"name": "sluice", "path": "sluice-ca.pem", "optional": true}});
+    let file = "/var/run/secrets/kubernetes.io/serviceaccount/sluice-ca.pem";
+    let variable = json!({"name": "SLUICE_CA_FILE", "value": file});
+    for (list, item) in [
+        ("/spec/volumes/0/projected/sources", source),
+        ("/spec/initContainers/0/env", variable),
+    ] {
+        let list = expected.pointer_mut(list).and_then(Value::as_array_mut);
+        list.unwrap().push(item);
+    }
+    assert_eq!(gated(Some("sluice")).await, expected);
+}
+
+#[tokio::test]
 async fn pull_secrets_are_added_beside_those_that_are_there() {
     let mut own = policy();
     own.image_pull_secrets = vec!["mirror".to_owned(), "shared".to_owned()];

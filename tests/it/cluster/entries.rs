@@ -44,6 +44,7 @@ async fn authority(ns: &Namespace) -> Authority {
         namespace: ns.name.clone(),
         secret: "ca".to_owned(),
         issued: None,
+        cluster_trust_bundle: None,
         service: "nobody".to_owned(),
         instance: "nobody-0".to_owned(),
         webhook_configuration: ns.name.clone(),

@@ -199,6 +199,7 @@ impl Args {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
             issued: self.issued_secret.clone(),
+            cluster_trust_bundle: self.cluster_trust_bundle.clone(),
             service: self.service_name.clone(),
             instance: self.instance.clone(),
             webhook_configuration: self.webhook_configuration.clone(),
@@ -222,6 +223,7 @@ impl Args {
         let lookout = Lookout {
             client: parts.client.clone(),
             resolver: Arc::clone(&parts.resolver),
+            cluster_trust_bundle: self.cluster_trust_bundle.clone(),
             events: self.events(parts),
             count: stranded::register(&mut parts.registry),
         };

@@ -1,7 +1,10 @@
 //! The `caBundle` of the webhook configuration: what it should be, and what it was seen to be. Pure.
 
 use certs::{CertificateDer, certificates};
-use k8s_openapi::{ByteString, api::admissionregistration::v1::MutatingWebhookConfiguration};
+use k8s_openapi::{
+    ByteString, api::admissionregistration::v1::MutatingWebhookConfiguration,
+    apimachinery::pkg::apis::meta::v1::OwnerReference,
+};
 use serde_json::{Value, json};
 
 use super::secret::holds;
@@ -41,6 +44,17 @@ pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) 
         "metadata": {"name": metadata.name, "uid": metadata.uid, "resourceVersion": metadata.resource_version},
         "webhooks": webhooks.iter().map(|webhook| corrected(&webhook.name)).collect::<Vec<_>>(),
     })
+}
+
+/// The configuration as the owner of what goes with it.
+pub(super) fn owner(observed: &MutatingWebhookConfiguration) -> OwnerReference {
+    OwnerReference {
+        api_version: API_VERSION.to_owned(),
+        kind: KIND.to_owned(),
+        name: observed.metadata.name.clone().unwrap_or_default(),
+        uid: observed.metadata.uid.clone().unwrap_or_default(),
+        ..OwnerReference::default()
+    }
 }
 
 /// Whether the API server, with this configuration, accepts a leaf that `issuer` signed: for every webhook in it.

@@ -45,6 +45,11 @@ pub enum AuthorityError {
     /// The CA that came with it cannot be read.
     #[error("failed to read the CA of our certificate: {0}")]
     Bundle(String),
+    /// ClusterTrustBundles are not served.
+    #[error(
+        "the API server serves no ClusterTrustBundle in certificates.k8s.io/v1 or v1beta1; turn that on, or set certificates.clusterTrustBundle to false"
+    )]
+    NoTrustBundles,
     /// The Secret would belong to nothing.
     #[error("there is no Service {0:?} for the Secret to belong to; the chart creates it")]
     NoService(String),

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use certs::CertificateDer;
-use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
+use k8s_openapi::{
+    api::admissionregistration::v1::MutatingWebhookConfiguration,
+    apimachinery::pkg::apis::meta::v1::OwnerReference,
+};
 use kube::{
     Api, Client,
     api::{Patch, PatchParams},
@@ -82,6 +85,11 @@ impl Published {
             Some(_) => Ok(()),
             None => Err(AuthorityError::NoConfiguration(self.name.clone())),
         }
+    }
+
+    /// What is in no namespace, and goes with it, belongs to it.
+    pub(super) fn owner(&self) -> Option<OwnerReference> {
+        self.observed.as_ref().map(bundle::owner)
     }
 
     /// The certificates that API servers trust so far, PEM.

@@ -113,20 +113,23 @@ pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
 
 /// A new Secret. It belongs to `owner`, so that uninstalling takes it away.
 pub(super) fn create(name: &str, owner: OwnerReference, stored: &Stored) -> Secret {
-    let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     Secret {
         metadata: ObjectMeta {
             name: Some(name.to_owned()),
-            labels: Some(BTreeMap::from([
-                label("app.kubernetes.io/name", "sluice"),
-                label("app.kubernetes.io/managed-by", "sluice"),
-            ])),
+            labels: Some(labels()),
             owner_references: Some(vec![owner]),
             ..ObjectMeta::default()
         },
         data: Some(data(stored)),
         ..Secret::default()
     }
+}
+
+/// What says of an object that the replicas have made it.
+pub(super) fn labels() -> BTreeMap<String, String> {
+    ["name", "managed-by"]
+        .map(|key| (format!("app.kubernetes.io/{key}"), "sluice".to_owned()))
+        .into()
 }
 
 /// The same Secret with another content. Its resourceVersion stays, which is what guards the update.

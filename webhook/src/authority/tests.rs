@@ -3,6 +3,7 @@
 mod fake;
 mod issued;
 mod rotation;
+mod trust_bundle;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -33,6 +34,7 @@ fn replica_living(client: Client, lifetimes: Lifetimes) -> Replica {
         namespace: "sluice-system".to_owned(),
         secret: "sluice-ca".to_owned(),
         issued: None,
+        cluster_trust_bundle: None,
         service: "sluice".to_owned(),
         instance: "sluice-0".to_owned(),
         webhook_configuration: "sluice".to_owned(),

@@ -16,6 +16,9 @@ pub(super) const STATE_VOLUME: &str = "sluice-state";
 /// and the gate is to have no rights.
 const TOKEN_DIR: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
+/// Where the kubelet keeps a copy of the ClusterTrustBundle, beside the token.
+const BUNDLE_FILE: &str = "sluice-ca.pem";
+
 const STATE_DIR: &str = "/run/sluice";
 
 /// The shortest life that Kubernetes grants a token.
@@ -28,6 +31,7 @@ pub(super) fn gate(spec: &GateSpec, class: Class) -> Value {
         image_pull_policy,
         image_pull_secrets: _,
         ca_bundle,
+        cluster_trust_bundle,
         addresses,
         server_name,
         run_as_user,
@@ -57,6 +61,10 @@ pub(super) fn gate(spec: &GateSpec, class: Class) -> Value {
         },
         "terminationMessagePolicy": "File",
     });
+    if let (Some(_), Some(variables)) = (cluster_trust_bundle, gate["env"].as_array_mut()) {
+        let file = format!("{TOKEN_DIR}/{BUNDLE_FILE}");
+        variables.push(json!({"name": env::CA_FILE, "value": file}));
+    }
     if let Some(user) = run_as_user {
         gate["securityContext"]["runAsUser"] = json!(user);
     }
@@ -84,12 +92,18 @@ fn resources(spec: &GateSpec, class: Class) -> Option<Value> {
 }
 
 /// The gate's volumes. Its token is good for the status service only, and for as long as the pod lives. The marker is on
-/// disk: in memory it would be lost when the node restarts, and the pod would wait again.
-pub(super) fn volumes() -> [Value; 2] {
+/// disk: in memory it would be lost when the node restarts, and the pod would wait again. A bundle that is not there keeps no
+/// pod from starting.
+pub(super) fn volumes(spec: &GateSpec) -> [Value; 2] {
     let token =
         json!({"audience": keys::AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": "token"});
+    let bundle = spec.cluster_trust_bundle.as_ref().map(
+        |name| json!({"clusterTrustBundle": {"name": name, "path": BUNDLE_FILE, "optional": true}}),
+    );
+    let sources = [json!({ "serviceAccountToken": token })];
+    let sources: Vec<_> = sources.into_iter().chain(bundle).collect();
     [
-        json!({"name": TOKEN_VOLUME, "projected": {"sources": [{"serviceAccountToken": token}]}}),
+        json!({"name": TOKEN_VOLUME, "projected": {"sources": sources}}),
         json!({"name": STATE_VOLUME, "emptyDir": {"sizeLimit": "1Mi"}}),
     ]
 }

@@ -106,7 +106,7 @@ fn add_gate(
     index: usize,
     spec: &GateSpec,
 ) -> Result<(), Misshapen> {
-    for volume in container::volumes() {
+    for volume in container::volumes(spec) {
         edits.insert(&["spec", "volumes"], None, volume)?;
     }
     let known = containers(pod, "imagePullSecrets");

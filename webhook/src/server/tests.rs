@@ -127,7 +127,10 @@ fn leaf(ca: &Ca) -> Leaf {
     .unwrap()
 }
 
-fn client_config(roots: &[&CertificateDer<'static>]) -> Arc<ClientConfig> {
+async fn tls(
+    address: SocketAddr,
+    roots: &[&CertificateDer<'static>],
+) -> io::Result<TlsStream<TcpStream>> {
     let mut store = RootCertStore::empty();
     for root in roots {
         store.add((*root).clone()).unwrap();
@@ -137,15 +140,8 @@ fn client_config(roots: &[&CertificateDer<'static>]) -> Arc<ClientConfig> {
         .unwrap()
         .with_root_certificates(store)
         .with_no_client_auth();
-    Arc::new(config)
-}
-
-async fn tls(
-    address: SocketAddr,
-    roots: &[&CertificateDer<'static>],
-) -> io::Result<TlsStream<TcpStream>> {
     let stream = TcpStream::connect(address).await?;
-    TlsConnector::from(client_config(roots))
+    TlsConnector::from(Arc::new(config))
         .connect(ServerName::try_from(NAME).unwrap(), stream)
         .await
 }

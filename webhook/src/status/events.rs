@@ -262,7 +262,6 @@ mod tests {
                 namespace: "shop".to_owned(),
                 pod: name.to_owned(),
                 uid: name.to_owned(),
-                expires: Timestamp::MAX,
             };
             let subject = GatedPod {
                 pod: &pod,

@@ -76,6 +76,7 @@ fn lookout(fake: &Fake, resolver: Arc<Resolver>) -> Lookout {
     Lookout {
         client: client.clone(),
         resolver,
+        cluster_trust_bundle: Some("sluice".to_owned()),
         events: Writer {
             client,
             instance: "sluice-0".to_owned(),
@@ -92,7 +93,18 @@ async fn a_pod_that_trusts_nothing_that_is_served_is_told_of() {
     let waits = json!({"running": {"startedAt": "2026-11-20T09:00:00Z"}});
     let ended = |code: u8| json!({"terminated": {"exitCode": code}});
     let fake = Fake::default();
+    let handed = |name: &str, bundle: &str| {
+        let mut pod = pod(name, lost.pem(), &waits);
+        let source = json!({"clusterTrustBundle": {"name": bundle, "path": "ca.pem"}});
+        pod["spec"]["volumes"] = json!([
+            {"name": "data", "emptyDir": {}},
+            {"name": "sluice-token", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}, source]}},
+        ]);
+        pod
+    };
     *fake.pods.lock().unwrap() = vec![
+        handed("handed", "sluice"),
+        handed("struck", "other"),
         pod("new", new.pem(), &waits),
         pod("old", old.pem(), &waits),
         pod("lost", lost.pem(), &waits),
@@ -106,10 +118,10 @@ async fn a_pod_that_trusts_nothing_that_is_served_is_told_of() {
     assert_eq!(lookout.look().await.unwrap(), 0, "nothing is served yet");
     let names = [NAME.to_owned()];
     resolver.set(&Leaf::issue(&new, &names, now(), SignedDuration::from_hours(1)).unwrap());
-    assert_eq!(lookout.look().await.unwrap(), 3);
+    assert_eq!(lookout.look().await.unwrap(), 4);
     let events = fake.events.lock().unwrap();
     let told: Vec<_> = events.iter().map(|it| &it["regarding"]["name"]).collect();
-    assert_eq!(told, ["lost", "refused", "rubbish"]);
+    assert_eq!(told, ["struck", "lost", "refused", "rubbish"]);
     assert_eq!(
         (&events[0]["reason"], &events[0]["type"]),
         (&json!("Stranded"), &json!("Warning"))

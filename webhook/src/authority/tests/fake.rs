@@ -1,4 +1,4 @@
-//! One Secret, one webhook configuration, and the rules of writing them.
+//! One Secret, one webhook configuration, one ClusterTrustBundle, and the rules of writing them.
 
 use std::{
     collections::HashMap,
@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use tokio::{sync::Barrier, time::sleep};
 use tower::{Layer, util::MapResponseLayer};
 
+use super::trust_bundle;
 use crate::{client::dated, clock::Clock};
 
 const SECRETS: &str = "/api/v1/namespaces/sluice-system/secrets";
@@ -46,6 +47,9 @@ pub(super) struct Objects {
     reads: usize,
     pub(super) secret: Option<Value>,
     pub(super) configuration: Option<Value>,
+    pub(super) trust_bundle: Option<Value>,
+    /// The version of the group that has ClusterTrustBundles.
+    pub(super) serves: Option<&'static str>,
     /// Writes that went through, by what they did.
     pub(super) writes: Vec<&'static str>,
     /// The Events that were written.
@@ -69,7 +73,7 @@ impl Objects {
         object
     }
 
-    fn answer(&self, written: Value) -> Response {
+    pub(super) fn answer(&self, written: Value) -> Response {
         if self.down {
             return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the answer is lost");
         }
@@ -102,7 +106,7 @@ pub(super) fn encode(text: &str) -> String {
     BASE64_STANDARD.encode(text)
 }
 
-fn refuse(code: StatusCode, reason: &str) -> Response {
+pub(super) fn refuse(code: StatusCode, reason: &str) -> Response {
     let status = json!({"kind": "Status", "status": "Failure", "message": reason, "reason": reason, "code": code.as_u16()});
     (code, Json(status)).into_response()
 }
@@ -176,6 +180,7 @@ impl Fake {
                 &format!("{CONFIGURATIONS}/{{name}}"),
                 get(read_configuration).patch(patch_configuration),
             )
+            .merge(trust_bundle::routes())
             .with_state(self.clone())
     }
 }
