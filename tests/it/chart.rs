@@ -141,6 +141,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "windows.mode=skip",
         "admission.clientCA=-----BEGIN CERTIFICATE-----",
         "certificates.lifetime=3m,certificates.overlap=1m,certificates.leafLifetime=30s",
+        "certificates.clusterTrustBundle=true",
         "shutdownDelaySeconds=0"
     );
     let deployment = manifest.only("Deployment");
@@ -157,6 +158,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --ca-lifetime=3m
     --ca-overlap=1m
     --leaf-lifetime=30s
+    --cluster-trust-bundle=sluice
     --memory-config-map=sluice-memory
     --slots-config-map=sluice-slots
     --health-rules-configmap=health
@@ -363,6 +365,7 @@ fn the_policy_puts_the_gates_settings_into_pods() {
         return;
     };
     assert!(default.contains("runAsUser: 65532") && !default.contains("imagePullSecrets"));
+    assert!(!default.contains("clusterTrustBundle") && !default.contains("SLUICE_CA_FILE"));
     let own = text(&[
         "injection.backend=policy",
         "gate.runAsUser=null",

@@ -4,9 +4,10 @@ another name fails on the first object it does not own instead of admitting ever
 */}}
 {{- define "sluice.name" -}}sluice{{- end }}
 
-{{/* The Secret that the replicas keep their CA in, and the ConfigMap that remembers completed Jobs and passed gates. */}}
+{{/* The Secret that the replicas keep their CA in, what they write and read in its place or beside it, and the ConfigMap that remembers completed Jobs and passed gates. */}}
 {{- define "sluice.caSecret" -}}sluice-ca{{- end }}
 {{- define "sluice.issuedSecret" -}}{{ if .Values.certificates.issuerRef.name }}sluice-tls{{ end }}{{- end }}
+{{- define "sluice.clusterTrustBundle" -}}{{ if .Values.certificates.clusterTrustBundle }}{{ include "sluice.name" . }}{{ end }}{{- end }}
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
 {{- define "sluice.slots" -}}sluice-slots{{- end }}
 

@@ -108,7 +108,11 @@ mutations:
         + [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
         name: 'sluice-token', projected: Object.spec.volumes.projected{sources: [Object.spec.volumes.projected.sources{
         serviceAccountToken: Object.spec.volumes.projected.sources.serviceAccountToken{
-        audience: 'sluice', expirationSeconds: 600, path: 'token'}}]}}},
+        audience: 'sluice', expirationSeconds: 600, path: 'token'}}
+        {{- with include "sluice.clusterTrustBundle" . }}, Object.spec.volumes.projected.sources{
+        clusterTrustBundle: Object.spec.volumes.projected.sources.clusterTrustBundle{
+        name: {{ squote . }}, path: 'sluice-ca.pem', optional: true}}
+        {{- end }}]}}},
         JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
         name: 'sluice-state', emptyDir: Object.spec.volumes.emptyDir{sizeLimit: '1Mi'}}}]
         {{- with .Values.gate.image.pullSecrets }}
@@ -127,7 +131,10 @@ mutations:
         Object.spec.initContainers.env{name: 'SLUICE_SERVER_NAME', value: params.data['serverName']},
         Object.spec.initContainers.env{name: 'SLUICE_CA_BUNDLE', value: params.data['caBundle']},
         Object.spec.initContainers.env{name: 'SLUICE_TOKEN_FILE', value: '/var/run/secrets/kubernetes.io/serviceaccount/token'},
-        Object.spec.initContainers.env{name: 'SLUICE_STATE_DIR', value: '/run/sluice'}],
+        Object.spec.initContainers.env{name: 'SLUICE_STATE_DIR', value: '/run/sluice'}
+        {{- if .Values.certificates.clusterTrustBundle }},
+        Object.spec.initContainers.env{name: 'SLUICE_CA_FILE', value: '/var/run/secrets/kubernetes.io/serviceaccount/sluice-ca.pem'}
+        {{- end }}],
         volumeMounts: [
         Object.spec.initContainers.volumeMounts{name: 'sluice-token', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true},
         Object.spec.initContainers.volumeMounts{name: 'sluice-state', mountPath: '/run/sluice'}],

@@ -57,7 +57,11 @@ fn parameters() -> Value {
 /// The chart's policies for [`NAMESPACE`] alone.
 fn policies() -> Option<Vec<Value>> {
     let manifest = Render::new(&helm()?)
-        .flags(&["injection.backend=policy", "backstop.enabled=false"])
+        .flags(&[
+            "injection.backend=policy",
+            "backstop.enabled=false",
+            "certificates.clusterTrustBundle=true",
+        ])
         .manifest();
     let objects = KINDS_OF_POLICIES.iter().flat_map(|kind| manifest.all(kind));
     let injects = |object: &Value| {
@@ -234,8 +238,9 @@ fn decided(kind: (&str, &str), object: &Value, old: &Value) -> Action {
     let options = Options::default();
     if kind.1 == "Pod" {
         let mut policy = policy();
-        // As the chart renders it by default.
+        // As the chart renders it.
         policy.image_pull_policy = Some("IfNotPresent".to_owned());
+        policy.cluster_trust_bundle = Some("sluice".to_owned());
         pod::decide(&request, options, Some(&policy)).action
     } else {
         workload::decide(&request, options).action

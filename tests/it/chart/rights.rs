@@ -5,7 +5,7 @@ use super::{rules, strings};
 use serde_json::Value;
 
 /// Role, resource, names that it is limited to, verbs; and who calls them.
-const WRITES_AND_OWN: [(&str, &str, &str, &str); 10] = [
+const WRITES_AND_OWN: [(&str, &str, &str, &str); 12] = [
     ("ClusterRole", "tokenreviews", "", "create"), // status::identity
     ("ClusterRole", "events", "", "create patch"), // event: the second tells that one goes on
     // authority::changes watches it
@@ -15,6 +15,8 @@ const WRITES_AND_OWN: [(&str, &str, &str, &str); 10] = [
         "sluice",
         "get watch patch",
     ),
+    ("ClusterRole", "clustertrustbundles", "", "create"), // authority::trust_bundle
+    ("ClusterRole", "clustertrustbundles", "sluice", "get update"),
     ("Role", "secrets", "", "create"), // authority::store
     ("Role", "secrets", "sluice-ca", "get update"),
     // follow::config_map reads and watches, follow::memory and follow::sheets write
@@ -33,7 +35,13 @@ const WRITES_AND_OWN: [(&str, &str, &str, &str); 10] = [
 #[test]
 fn no_verb_is_granted_that_nobody_calls() {
     let Some(helm) = helm() else { return };
-    let flags = ["injection.backend=policy", "healthRules.configMap=health"];
+    let flags = [
+        "injection.backend=policy",
+        "healthRules.configMap=health",
+        "certificates.clusterTrustBundle=true",
+    ];
+    let without = Render::new(&helm).flags(&flags[..2]).manifest();
+    assert!(!without.text().contains("clustertrustbundles"));
     let manifest = Render::new(&helm).flags(&flags).manifest();
     let words = |rule: &Value, key: &str| strings(&rule[key]).join(" ");
     let reads = |(role, rule): &(String, Value)| {
