@@ -18,7 +18,7 @@
 //! * dependent, health
 //! * plan, profile
 //! * world
-//! * holder, memory
+//! * holder, memory, room
 //! * readiness, scope
 //! * annotation, edges
 //! * dependency, judged, kept
@@ -59,6 +59,7 @@ pub mod plan;
 pub mod profile;
 pub mod quantity;
 pub mod readiness;
+pub mod room;
 pub mod scope;
 pub mod selector;
 pub mod sheets;

@@ -10,12 +10,14 @@ use crate::judged::Judged;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::CompletedJob;
+use crate::room::Lack;
 use crate::scope::{Position, Scope};
 use crate::selector::Selector;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Objects, as somebody may read them. Every call is answered from memory; an implementation may note what was asked, so
 /// that it knows which change can alter the verdict.
@@ -63,7 +65,8 @@ impl Pending {
 /// What the rules may look at: the objects, and what is known beside them.
 ///
 /// An implementation says each answer, and whoever asks has to handle that nobody knows. Only [`World::members`] and
-/// [`World::first_unready`] are worked out here, from [`Objects::list`]; an index may answer them faster.
+/// [`World::first_unready`] are worked out here, from [`Objects::list`], and [`World::lack`] by its look; an index or a
+/// memory may answer them faster.
 pub trait World: Objects {
     /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here.
     fn kinds(&self) -> Vec<Kind>;
@@ -150,6 +153,18 @@ pub trait World: Objects {
 
     /// The gated pods among those, with a node or without, on the same terms.
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
+
+    /// What `look` finds of a workload of this name (`Deployment/db`); `None` where its pods lack no room. It looks at every
+    /// pod that waits in the namespace, and finds the same for whoever asks. So an implementation may let one look serve all
+    /// of them for a while.
+    fn lack(
+        &self,
+        _namespace: &str,
+        _workload: &str,
+        look: &dyn Fn() -> Option<Lack>,
+    ) -> Option<Arc<Lack>> {
+        look().map(Arc::new)
+    }
 
     /// A Job of that name that was seen complete and has been removed since.
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;

@@ -6,6 +6,7 @@
 
 pub(crate) mod health_rules;
 mod heard;
+mod looks;
 pub(crate) mod memory;
 mod scopes;
 mod settings;
@@ -18,12 +19,15 @@ mod whole;
 pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub use settings::Settings;
+#[cfg(test)]
+pub(crate) use store::READ;
 pub(crate) use store::{Details, Entry, Freshness, Store};
 pub use view::View;
 pub(crate) use whole::Named;
 
 use dashmap::DashMap;
 use health_rules::HealthRules;
+use looks::Looks;
 use memory::Memory;
 use rules::kinds::Kind;
 use slots::Slots;
@@ -49,6 +53,7 @@ pub struct Known {
     slots: Arc<Slots>,
     health_rules: HealthRules,
     whole: Whole,
+    looks: Looks,
     wanted: mpsc::UnboundedSender<Wanted>,
     /// Who looked at which custom kinds there are.
     kinds: Waiters<()>,
@@ -78,6 +83,7 @@ impl Known {
             slots: Arc::default(),
             health_rules: HealthRules::new(settings.health_rules),
             whole: Whole::default(),
+            looks: Looks::default(),
             wanted,
             kinds: Waiters::default(),
             settings,

@@ -165,7 +165,7 @@ impl Service {
         ask: &Ask,
     ) -> Response {
         let pod = subject.pod;
-        info!(namespace = pod.namespace, pod = pod.pod, "Opened");
+        debug!(namespace = pod.namespace, pod = pod.pod, "Opened");
         match why {
             Opened::Satisfied(dependent) => {
                 let waited = dependent.started.filter(|_| !ask.seen.is_empty());

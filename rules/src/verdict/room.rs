@@ -16,6 +16,7 @@ use crate::kinds::{self, Kind};
 use crate::kstatus::Conditions;
 use crate::lookup::Lookup;
 use crate::object::{controller_of, group_kind, name};
+use crate::room::{Lack, Occupant};
 use crate::selector::Selector;
 use amount::{Amount, requested};
 use serde_json::Value;
@@ -36,20 +37,68 @@ impl Judge<'_> {
         if !may_be_lack(reason) {
             return None;
         }
-        let (kind, object, found) = workloads.iter().find_map(|(kind, object)| {
-            let found = self.homeless_of(kind, object)?;
-            Some((kind, object, found))
-        })?;
         let namespace = &self.dependent.namespace;
-        let goal = Dependent::of_workload(kind.clone(), object, namespace).name();
-        let told = format!("Pod/{} finds no node ({})", found.pod, found.says);
-        let held = found.lacks().find_map(|it| self.held_by_waiting(it, &goal));
-        Some(match held {
-            Some(held) => format!(
-                "{told}, and {held}: give the cluster room, lower requests, or delete a pod that waits"
-            ),
-            None => told,
+        workloads.iter().find_map(|(kind, object)| {
+            let goal = Dependent::of_workload(kind.clone(), object, namespace).name();
+            let look = || self.look(kind, object, &goal);
+            let lack = self.world.lack(namespace, &goal, &look)?;
+            Some(told(&lack, &self.dependent.name()))
         })
+    }
+
+    /// Looks at the pods of a workload that find no node, and at all that wait: the same for whoever asks.
+    fn look(&self, kind: &Kind, workload: &Value, goal: &str) -> Option<Lack> {
+        let homeless = self.homeless_of(kind, workload)?;
+        let gated = self.gated_by(&Selector::default());
+        let at_gates: Vec<&Value> = gated.iter().filter(|pod| is_at_its_gate(pod)).collect();
+        let mut known = BTreeMap::new();
+        let mut lack = |resource: &str| {
+            let occupants = self.occupants(&at_gates, resource, goal, &mut known);
+            (resource.to_owned(), occupants)
+        };
+        let lacking = homeless.lacks().map(&mut lack).collect();
+        Some(Lack {
+            lacking,
+            pod: homeless.pod,
+            says: homeless.says,
+        })
+    }
+
+    fn occupants(
+        &self,
+        at_gates: &[&Value],
+        resource: &str,
+        goal: &str,
+        known: &mut BTreeMap<String, bool>,
+    ) -> Vec<Occupant> {
+        let requesting = at_gates.iter();
+        let requesting = requesting.filter_map(|pod| Some((*pod, requested(pod, resource)?)));
+        let occupant = |(pod, amount)| {
+            let (dependent, waits) = self.waits(pod, goal, known)?;
+            Some(Occupant {
+                pod: name(pod).to_owned(),
+                dependent,
+                waits,
+                amount,
+            })
+        };
+        requesting.take(MOST).filter_map(occupant).collect()
+    }
+
+    /// What waits in a pod, and whether that waits for a workload, directly or through others; `known` of whom that is.
+    fn waits(
+        &self,
+        pod: &Value,
+        goal: &str,
+        known: &mut BTreeMap<String, bool>,
+    ) -> Option<(String, bool)> {
+        let Lookup::Found(dependent) = Dependent::resolve(pod, &[], self.world) else {
+            return None;
+        };
+        let name = dependent.name();
+        let way = || self.way(&dependent, None, goal).is_some();
+        let waits = *known.entry(name.clone()).or_insert_with(way);
+        Some((name, waits))
     }
 
     fn homeless_of(&self, kind: &Kind, workload: &Value) -> Option<Homeless> {
@@ -96,36 +145,39 @@ impl Judge<'_> {
             Lookup::NotFound | Lookup::Unavailable(_) => false,
         }
     }
+}
 
-    /// How much of a resource the pods hold that wait for a workload, directly or through others; `None` where it is nothing.
-    fn held_by_waiting(&self, resource: &str, goal: &str) -> Option<String> {
-        let mut known = BTreeMap::from([(self.dependent.name(), true)]);
-        let mut waits = |pod: &Value| {
-            let Lookup::Found(dependent) = Dependent::resolve(pod, &[], self.world) else {
-                return false;
-            };
-            let way = || self.way(&dependent, None, goal).is_some();
-            *known.entry(dependent.name()).or_insert_with(way)
-        };
-        let pods = self.gated_by(&Selector::default());
-        let requesting = pods.iter().filter(|pod| is_at_its_gate(pod));
-        let requesting = requesting.filter_map(|pod| Some((pod, requested(pod, resource)?)));
-        let (mut sum, mut names) = (0.0, Vec::new());
-        for (pod, amount) in requesting.take(MOST) {
-            if waits(pod) {
-                sum += amount;
-                names.push(name(pod).to_owned());
-            }
-        }
-        let amount = Amount { resource, sum };
-        let told = || {
-            format!(
-                "{amount} is held by pods that wait for it: {}",
-                listed(&names)
-            )
-        };
-        (!names.is_empty()).then(told)
+/// What is told of a lack to a dependent that waits for the workload.
+fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> String {
+    let told = format!("Pod/{pod} finds no node ({says})");
+    let held = lacking
+        .iter()
+        .find_map(|(resource, occupants)| held_by_waiting(resource, occupants, dependent));
+    match held {
+        Some(held) => format!(
+            "{told}, and {held}: give the cluster room, lower requests, or delete a pod that waits"
+        ),
+        None => told,
     }
+}
+
+/// How much of a resource the pods hold that wait for the workload, the dependent's own among them; `None` where it is
+/// nothing.
+fn held_by_waiting(resource: &str, occupants: &[Occupant], dependent: &str) -> Option<String> {
+    let waiting = || {
+        let waits = |it: &&Occupant| it.waits || it.dependent == dependent;
+        occupants.iter().filter(waits)
+    };
+    let sum = waiting().map(|it| it.amount).sum();
+    let names: Vec<String> = waiting().map(|it| it.pod.clone()).collect();
+    let amount = Amount { resource, sum };
+    let told = || {
+        format!(
+            "{amount} is held by pods that wait for it: {}",
+            listed(&names)
+        )
+    };
+    (!names.is_empty()).then(told)
 }
 
 /// Whether a lack of room may be the cause of what was found.

@@ -3,6 +3,8 @@
 mod snapshot;
 
 pub(crate) use snapshot::Entry;
+#[cfg(test)]
+pub(crate) use snapshot::READ;
 
 use super::heard::{BELIEVED_FOR, Heard};
 use super::scopes::{First, Members, Scopes};
@@ -13,7 +15,7 @@ use rules::lookup::Unavailable;
 use rules::scope::{Position, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
-use snapshot::{Snapshot, key};
+use snapshot::{Snapshot, Text, key};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -249,28 +251,41 @@ impl Store {
 
     /// One object.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
-        let inner = self.lock();
+        self.text(namespace, name).as_ref().map(Text::read)
+    }
+
+    /// The UID of one object.
+    pub fn uid(&self, namespace: &str, name: &str) -> Option<String> {
+        self.text(namespace, name)?.uid()
+    }
+
+    /// Nobody reads it under the lock.
+    fn text(&self, namespace: &str, name: &str) -> Option<Text> {
         // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
-        inner
-            .objects
-            .get(&(namespace.into(), name.into()))
-            .map(Snapshot::value)
+        let key: Key = (namespace.into(), name.into());
+        self.lock().objects.get(&key).map(Snapshot::text)
+    }
+
+    /// The objects of a namespace, or of all, that are chosen.
+    fn chosen(&self, namespace: Option<&str>, choose: impl Fn(&Snapshot) -> bool) -> Vec<Value> {
+        let first: Key = (namespace.unwrap_or_default().into(), "".into());
+        let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
+        let texts: Vec<Text> = {
+            let objects = &self.lock().objects;
+            let there = objects.range(first..);
+            let there = there.take_while(|(key, _)| in_namespace(key));
+            let chosen = there.filter(|(_, snapshot)| choose(snapshot));
+            chosen.map(|(_, snapshot)| snapshot.text()).collect()
+        };
+        texts.iter().map(Text::read).collect()
     }
 
     /// The objects that may be in a part of a scope, or without a scope in that part anywhere in the namespace.
     pub fn members(&self, namespace: &str, scope: Option<&str>, part: &Part) -> Vec<Value> {
-        let inner = self.lock();
-        let first: Key = (namespace.into(), "".into());
-        inner
-            .objects
-            .range(first..)
-            .take_while(|(key, _)| *key.0 == *namespace)
-            .filter(|(_, snapshot)| {
-                let place = snapshot.place.as_ref();
-                place.is_some_and(|place| place.is_in(scope, part))
-            })
-            .map(|(_, snapshot)| snapshot.value())
-            .collect()
+        self.chosen(Some(namespace), |snapshot| {
+            let place = snapshot.place.as_ref();
+            place.is_some_and(|place| place.is_in(scope, part))
+        })
     }
 
     /// The first object of a scope below a weight that is not ready; `waiter` is woken when that may have changed. What
@@ -291,15 +306,18 @@ impl Store {
         loop {
             let (first, subscription) = self.first(scope, below, &passed, waiter);
             match first {
-                First::Unjudged(object, position, change) => match (is_ready(&object), lasting) {
-                    (ready, true) => {
-                        let scopes = &mut self.lock().scopes;
-                        scopes.judged(scope, &position, change, ready);
+                First::Unjudged(text, position, change) => {
+                    let object = text.read();
+                    match (is_ready(&object), lasting) {
+                        (ready, true) => {
+                            let scopes = &mut self.lock().scopes;
+                            scopes.judged(scope, &position, change, ready);
+                        }
+                        (true, false) => passed.push(position),
+                        (false, false) => return (Some(object), subscription),
                     }
-                    (true, false) => passed.push(position),
-                    (false, false) => return (Some(object), subscription),
-                },
-                First::Unready(object) => return (Some(object), subscription),
+                }
+                First::Unready(text) => return (Some(text.read()), subscription),
                 First::Nothing => return (None, subscription),
             }
             _before = Some(subscription);
@@ -312,20 +330,20 @@ impl Store {
         below: i64,
         passed: &[Position],
         waiter: &Arc<Notify>,
-    ) -> (First<Value>, Subscription) {
+    ) -> (First<Text>, Subscription) {
         let Contents {
             objects, scopes, ..
         } = &*self.lock();
-        let object = |name: &str| {
+        let text = |name: &str| {
             let key: Key = (scope.namespace.as_str().into(), name.into());
-            objects.get(&key).map(Snapshot::value).unwrap_or_default()
+            objects.get(&key).map(Snapshot::text).unwrap_or_default()
         };
         let (first, subscription) = scopes.first(scope, below, passed, waiter);
         let first = match first {
             First::Unjudged(name, position, change) => {
-                First::Unjudged(object(&name), position, change)
+                First::Unjudged(text(&name), position, change)
             }
-            First::Unready(name) => First::Unready(object(&name)),
+            First::Unready(name) => First::Unready(text(&name)),
             First::Nothing => First::Nothing,
         };
         (first, subscription)
@@ -343,16 +361,9 @@ impl Store {
 
     /// The objects that a list names.
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
-        let inner = self.lock();
-        let first: Key = (namespace.unwrap_or_default().into(), "".into());
-        let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
-        inner
-            .objects
-            .range(first..)
-            .take_while(|(key, _)| in_namespace(key))
-            .filter(|(_, snapshot)| selector.matches(|key| snapshot.label(key)))
-            .map(|(_, snapshot)| snapshot.value())
-            .collect()
+        self.chosen(namespace, |snapshot| {
+            selector.matches(|key| snapshot.label(key))
+        })
     }
 }
 

@@ -14,6 +14,7 @@ use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::memory::CompletedJob;
 use rules::object::created;
+use rules::room::Lack;
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use rules::world::{Objects, Pending, World};
@@ -91,6 +92,12 @@ impl View {
         self.object_of(&store, namespace, name)
     }
 
+    /// The UID of one of them.
+    pub fn gated_uid(&self, namespace: &str, name: &str) -> Lookup<String> {
+        let store = Arc::clone(self.known.gated());
+        self.read_of(&store, namespace, name, |store| store.uid(namespace, name))
+    }
+
     /// The gated pods of a namespace, or of all.
     pub fn gated_pods(&self, namespace: Option<&str>) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.known.gated());
@@ -145,11 +152,19 @@ impl View {
     }
 
     fn object_of(&self, store: &Arc<Store>, namespace: &str, name: &str) -> Lookup<Value> {
+        self.read_of(store, namespace, name, |store| store.get(namespace, name))
+    }
+
+    fn read_of<T>(
+        &self,
+        store: &Arc<Store>,
+        namespace: &str,
+        name: &str,
+        get: impl FnOnce(&Store) -> Option<T>,
+    ) -> Lookup<T> {
         self.read(store, Interest::Object((namespace.into(), name.into())));
         match self.usable(store) {
-            Ok(()) => store
-                .get(namespace, name)
-                .map_or(Lookup::NotFound, Lookup::Found),
+            Ok(()) => get(store).into(),
             Err(why) => Lookup::Unavailable(why),
         }
     }
@@ -302,6 +317,16 @@ impl World for View {
 
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         glance(self.known.gated(), namespace, selector)
+    }
+
+    fn lack(
+        &self,
+        namespace: &str,
+        workload: &str,
+        look: &dyn Fn() -> Option<Lack>,
+    ) -> Option<Arc<Lack>> {
+        let of = (namespace.to_owned(), workload.to_owned());
+        self.known.looks.lack(of, look)
     }
 
     /// What a kind that is not served or not granted holds is no part of any scope; of one that is still being read nobody

@@ -187,10 +187,8 @@ impl Authenticator {
         let until = Instant::now() + SEEN_WITHIN;
         loop {
             let view = self.pods.view();
-            let gone = match view.gated_pod(&claims.namespace, &claims.pod) {
-                Lookup::Found(pod) if pod["metadata"]["uid"] != claims.uid.as_str() => {
-                    Unidentified::AnotherPod
-                }
+            let gone = match view.gated_uid(&claims.namespace, &claims.pod) {
+                Lookup::Found(uid) if uid != claims.uid => Unidentified::AnotherPod,
                 Lookup::Found(_) | Lookup::Unavailable(_) => return Ok(()),
                 Lookup::NotFound => Unidentified::NoPod,
             };

@@ -4,6 +4,8 @@ use rules::kinds::{Kind, by_word};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+mod crowd;
+
 fn kind(word: &str) -> Kind {
     by_word(word).map(Kind::Builtin).unwrap()
 }

@@ -1,0 +1,82 @@
+//! What an answer costs does not depend on how many wait.
+
+use super::*;
+use crate::known::READ;
+
+fn object(name: &str, annotations: &Value) -> Value {
+    json!({"metadata": {
+        "namespace": "shop", "name": name, "uid": name, "annotations": annotations,
+        "creationTimestamp": "1970-01-01T00:00:00Z",
+    }})
+}
+
+/// A pod of its own at its gate, on a node, that waits for `db`.
+fn at_its_gate(number: usize) -> Value {
+    let list = json!({"sluice.dev/depends-on": "deployment/db"});
+    let mut pod = object(&format!("p{number:04}"), &list);
+    pod["metadata"]["labels"] = json!({"sluice.dev/gated": "true"});
+    pod["spec"] =
+        json!({"nodeName": "one", "containers": [{"resources": {"requests": {"cpu": "10m"}}}]});
+    pod["status"] = json!({"phase": "Pending"});
+    pod
+}
+
+/// So many of them, and `db`, which no node takes.
+fn without_room(size: usize) -> Arc<Known> {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    for word in ["deployment", "replicaset", "statefulset", "daemonset"] {
+        known.want(&kind(word)).replace::<&Value>([]);
+    }
+    let mut db = object("db", &json!({}));
+    db["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": "db"}}});
+    known.want(&kind("deployment")).apply(&db);
+    let mut homeless = object("db-1", &json!({}));
+    homeless["metadata"]["labels"] = json!({"app": "db"});
+    let owner = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "db", "uid": "db", "controller": true});
+    homeless["metadata"]["ownerReferences"] = json!([owner]);
+    homeless["status"] = json!({"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+        "message": "0/1 nodes are available: 1 Insufficient cpu."}]});
+    known.unscheduled().replace(&[homeless]);
+    known.plans().replace::<&Value>([]);
+    let pods: Vec<Value> = (0..size).map(at_its_gate).collect();
+    known.gated().replace(&pods);
+    known
+}
+
+fn asks(known: &Arc<Known>, number: usize) -> Answer {
+    let name = format!("p{number:04}");
+    let identity = Identity {
+        namespace: "shop".to_owned(),
+        pod: name.clone(),
+        uid: name,
+    };
+    let now = Timestamp::UNIX_EPOCH;
+    let answered = answer(&identity, known.settings(), &known.view(), now, false);
+    match answered.outcome {
+        Outcome::Wait(waiting) => waiting.answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_no_room_is_looked_at_once_for_all_who_wait() {
+    let read = |size: usize| {
+        let known = without_room(size);
+        let first = asks(&known, 0).dependencies.remove(0);
+        let held = "and 0.64 of cpu is held by pods that wait for it: p0000, p0001, p0002, p0003, p0004 and 59 more";
+        let message = first.message.unwrap();
+        assert!(message.contains(held), "{message}");
+        assert_eq!(first.reason, "Unschedulable");
+        READ.set(0);
+        for number in 0..size {
+            assert_eq!(
+                asks(&known, number).dependencies[0].message.as_ref(),
+                Some(&message)
+            );
+        }
+        READ.get() / size
+    };
+    let each = read(100);
+    assert!(each < 10, "{each}");
+    assert_eq!(read(1000), each);
+}
