@@ -212,10 +212,11 @@ impl Manifest {
     }
 }
 
-/// What `kubectl apply -f` reads: one document for each, in this order. JSON is YAML.
+/// What `kubectl apply -f` reads: one document for each, in this order. JSON is YAML, but a stream that begins with `{` is
+/// JSON alone to a kubectl of 1.30.
 pub fn yaml(manifests: &[Manifest]) -> String {
-    let documents = manifests.iter().map(|manifest| manifest.object.to_string());
-    documents.collect::<Vec<_>>().join("\n---\n")
+    let documents = manifests.iter().map(|it| format!("---\n{}\n", it.object));
+    documents.collect()
 }
 
 /// The place that a JSON pointer names, made where it is not there.
