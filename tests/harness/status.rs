@@ -51,6 +51,19 @@ impl Authority {
         self.0.pem()
     }
 
+    /// A certificate for these names and its key, PEM.
+    ///
+    /// # Panics
+    ///
+    /// Where no key can be made, or a name is none.
+    pub fn sign(&self, names: Vec<String>) -> [String; 2] {
+        let parameters = CertificateParams::new(names).expect("names of DNS");
+        let key = KeyPair::generate().expect("a key can be made");
+        let certificate = parameters.signed_by(&key, &self.0);
+        let certificate = certificate.expect("the parameters are fixed");
+        [certificate.pem(), key.serialize_pem()]
+    }
+
     /// What a server with a leaf of this authority needs.
     ///
     /// # Panics

@@ -12,6 +12,7 @@ pub struct Defined {
     kind: String,
     plural: String,
     version: String,
+    schema: Value,
 }
 
 impl Defined {
@@ -27,7 +28,14 @@ impl Defined {
             kind: kind.to_owned(),
             plural: format!("{}s", kind.to_lowercase()),
             version: version.to_owned(),
+            schema: json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
         }
+    }
+
+    /// With these fields and no others.
+    #[must_use]
+    pub fn with_schema(self, schema: Value) -> Self {
+        Self { schema, ..self }
     }
 
     fn resource(&self) -> String {
@@ -51,10 +59,9 @@ impl Defined {
 
     /// Defines the kind, with a status of its own, for as long as the namespace lasts.
     pub async fn define(&self, ns: &Namespace) {
-        let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let version = json!({
             "name": self.version, "served": true, "storage": true,
-            "schema": {"openAPIV3Schema": any}, "subresources": {"status": {}},
+            "schema": {"openAPIV3Schema": self.schema}, "subresources": {"status": {}},
         });
         let singular = self.kind.to_lowercase();
         let names = json!({"plural": self.plural, "singular": singular, "kind": self.kind});

@@ -6,11 +6,12 @@ use kube::core::Request;
 use serde_json::Value;
 
 /// The kinds that tests look at, by the path of their group. The name of a resource is its kind's with an "s".
-const IN_NAMESPACES: [(&str, &[&str]); 7] = [
+const IN_NAMESPACES: [(&str, &[&str]); 8] = [
     ("/api/v1", &CORE),
     ("/apis/apps/v1", &APPS),
     ("/apis/batch/v1", &["job", "cronjob"]),
     ("/apis/discovery.k8s.io/v1", &["endpointslice"]),
+    ("/apis/cert-manager.io/v1", &["certificate"]),
     ("/apis/argoproj.io/v1alpha1", &["rollout", "application"]),
     ("/apis/kustomize.toolkit.fluxcd.io/v1", &["kustomization"]),
     ("/apis/helm.toolkit.fluxcd.io/v2", &["helmrelease"]),

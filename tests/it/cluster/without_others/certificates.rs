@@ -1,7 +1,11 @@
 //! The CA and the `caBundle`: rotated, lost, overwritten.
 
+mod handed; // on by kubelets, from a ClusterTrustBundle
+mod issued; // by somebody else
+
 use harness::cluster::{
-    LIMIT, Look, Namespace, alone, await_until, config_map, deployment, items, sluice, text,
+    LIMIT, Look, Namespace, Pod, Program, alone, await_until, config_map, deployment, items,
+    sluice, text,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -15,14 +19,19 @@ async fn ca(look: &Look) -> String {
     text(&secret, "/data/ca.crt").to_owned()
 }
 
-/// A pod whose gate waits for ConfigMap/go.
-async fn waits(ns: &Namespace) -> harness::cluster::Pod {
-    ns.apply([deployment("api").depends_on("configmap/go")])
-        .await
-        .ok();
-    let pod = ns.pod_of("api").await;
-    pod.waits_for("ConfigMap/go", "NotFound").await;
+/// A pod of this name, whose gate waits for a ConfigMap of that one.
+async fn waits(ns: &Namespace, name: &str, on: &str) -> Pod {
+    let workload = deployment(name).depends_on(&format!("configmap/{on}"));
+    ns.apply([workload]).await.ok();
+    let pod = ns.pod_of(name).await;
+    pod.waits_for(&format!("ConfigMap/{on}"), "NotFound").await;
     pod
+}
+
+/// `kubectl delete` in the namespace of sluice.
+async fn delete(reference: &str) {
+    let delete = ["--namespace", sluice::NAMESPACE, "delete", reference];
+    Program::new("kubectl").args(delete).run().await.ok();
 }
 
 #[tokio::test]
@@ -37,7 +46,7 @@ async fn a_gate_waits_through_rotations_and_opens() {
         let lives = lives.join(",");
         sluice::with_values(&["--set", &lives], async || {
             let look = Look::at(sluice::NAMESPACE).await;
-            let pod = waits(ns).await;
+            let pod = waits(ns, "api", "go").await;
             let mut last = ca(&look).await;
             for _ in 0..3 {
                 let old = last.clone();
@@ -63,11 +72,9 @@ async fn a_gate_waits_through_rotations_and_opens() {
 async fn the_ca_outlives_its_secret_and_a_replica() {
     alone("ca-lost", async |ns| {
         let look = Look::at(sluice::NAMESPACE).await;
-        let pod = waits(ns).await;
+        let pod = waits(ns, "api", "go").await;
         let before = ca(&look).await;
-        let delete = ["--namespace", sluice::NAMESPACE, "delete", SECRET];
-        let kubectl = ns.program("kubectl").args(delete);
-        kubectl.run().await.ok();
+        delete(SECRET).await;
         sluice::delete_one(0).await;
         await_until("the same CA is stored again", LIMIT, async || {
             match ca(&look).await {
