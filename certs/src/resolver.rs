@@ -8,7 +8,10 @@ use rustls::{
     RootCertStore, ServerConfig,
     crypto::ring,
     pki_types::CertificateDer,
-    server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier, danger::ClientCertVerifier},
+    server::{
+        ClientHello, ProducesTickets, ResolvesServerCert, WebPkiClientVerifier,
+        danger::ClientCertVerifier,
+    },
     sign::CertifiedKey,
 };
 
@@ -16,9 +19,19 @@ use crate::{bundle::certificates, leaf::Leaf, verify::verify};
 
 /// Answers every handshake with the current leaf, whatever name the client asked for: there is only one, and the client
 /// checks the name. Without a leaf the handshake fails, which a client sees as a TLS alert.
+///
+/// A client may go on with a session that it had, by a ticket. Each leaf has tickets of its own: whoever comes back after it was
+/// replaced has to see the new one.
 #[derive(Debug, Default)]
 pub struct Resolver {
-    current: ArcSwapOption<CertifiedKey>,
+    current: ArcSwapOption<Served>,
+}
+
+#[derive(Debug)]
+struct Served {
+    leaf: Arc<CertifiedKey>,
+    /// None where the system had no randomness for their keys.
+    tickets: Option<Arc<dyn ProducesTickets>>,
 }
 
 impl Resolver {
@@ -29,14 +42,18 @@ impl Resolver {
 
     /// New connections get this leaf from now on. Old ones keep the one they began with.
     pub fn set(&self, leaf: &Leaf) {
-        self.current.store(Some(leaf.key()));
+        let served = Served {
+            leaf: leaf.key(),
+            tickets: ring::Ticketer::new().ok(),
+        };
+        self.current.store(Some(Arc::new(served)));
     }
 
     /// Whether a client that trusts the bundle `roots`, PEM, accepts what is served now for `name`; `None` where that is
     /// nothing.
     pub fn is_accepted(&self, roots: &[u8], name: &str, now: Timestamp) -> Option<bool> {
         let current = self.current.load_full()?;
-        let (leaf, rest) = current.cert.split_first()?;
+        let (leaf, rest) = current.leaf.cert.split_first()?;
         let accepted = |roots: Vec<_>| verify(&roots, leaf, rest, name, now).is_ok();
         Some(certificates(roots).is_ok_and(accepted))
     }
@@ -47,11 +64,14 @@ impl Resolver {
     ///
     /// None in practice: only if the crypto provider supported neither TLS version.
     pub fn server_config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, rustls::Error> {
-        self.config(WebPkiClientVerifier::no_client_auth())
+        let mut config = self.config(WebPkiClientVerifier::no_client_auth())?;
+        config.ticketer = Arc::clone(self) as Arc<dyn ProducesTickets>;
+        config.send_tls13_tickets = 1;
+        Ok(Arc::new(config))
     }
 
     /// The same for clients that may show a certificate which one of these signed. Who shows none is served as well, and one
-    /// of anybody else is refused.
+    /// of anybody else is refused. Nobody gets a ticket: it would vouch for the client's certificate as well.
     ///
     /// # Errors
     ///
@@ -69,25 +89,47 @@ impl Resolver {
             .allow_unauthenticated()
             .build()
             .map_err(|error| rustls::Error::General(error.to_string()))?;
-        self.config(verifier)
+        self.config(verifier).map(Arc::new)
     }
 
     fn config(
         self: &Arc<Self>,
         clients: Arc<dyn ClientCertVerifier>,
-    ) -> Result<Arc<ServerConfig>, rustls::Error> {
+    ) -> Result<ServerConfig, rustls::Error> {
         // The provider is named here, so that a process that installed none still starts.
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_client_cert_verifier(clients)
             .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Arc::new(config))
+        Ok(config)
+    }
+
+    fn tickets(&self) -> Option<Arc<dyn ProducesTickets>> {
+        self.current.load().as_ref()?.tickets.clone()
     }
 }
 
 impl ResolvesServerCert for Resolver {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.current.load_full()
+        Some(Arc::clone(&self.current.load().as_ref()?.leaf))
+    }
+}
+
+impl ProducesTickets for Resolver {
+    fn enabled(&self) -> bool {
+        self.tickets().is_some()
+    }
+
+    fn lifetime(&self) -> u32 {
+        self.tickets().map_or(0, |it| it.lifetime())
+    }
+
+    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        self.tickets()?.encrypt(plain)
+    }
+
+    fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
+        self.tickets()?.decrypt(cipher)
     }
 }

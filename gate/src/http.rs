@@ -1,7 +1,6 @@
 //! One HTTP/1.1 exchange as text: pure, so that hostile answers can be tried without a socket.
 //!
-//! Only what the status service speaks: no redirects, no compression, no connection reuse. A poll lasts 25 s, so a
-//! kept connection would save one resumed handshake each time and would hold a gate to a replica that is going.
+//! Only what the status service speaks: no redirects, no compression.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -34,7 +33,7 @@ pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) ->
     let _ = write!(
         text,
         "wait={hold} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n\
-         User-Agent: sluice-gate/{version}\r\nConnection: close\r\n\r\n"
+         User-Agent: sluice-gate/{version}\r\n\r\n"
     );
     text
 }
@@ -44,6 +43,8 @@ pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) ->
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
+    /// Whether another request may follow on the connection: it does not end with this response, and nothing is left of it.
+    pub(crate) goes_on: bool,
 }
 
 /// Why it is no answer.
@@ -89,6 +90,7 @@ impl Response {
         let Some(Head {
             status,
             framing,
+            closes,
             rest,
         }) = head
         else {
@@ -96,13 +98,19 @@ impl Response {
         };
         let body = match framing {
             Framing::Length(length) if length > BODY => return Err(Bad::TooLong),
-            Framing::Length(length) => rest.get(..length).map(<[u8]>::to_vec),
-            Framing::Chunks => chunks(rest)?,
+            Framing::Length(length) => rest
+                .get(..length)
+                .map(|body| (body.to_vec(), rest.len() == length)),
+            Framing::Chunks => chunks(rest)?.map(|(body, rest)| (body, rest == b"\r\n")),
             Framing::Close if rest.len() > BODY => return Err(Bad::TooLong),
-            Framing::Close => ended.then(|| rest.to_vec()),
+            Framing::Close => ended.then(|| (rest.to_vec(), false)),
         };
         match body {
-            Some(body) => Ok(Some(Self { status, body })),
+            Some((body, nothing_left)) => Ok(Some(Self {
+                status,
+                body,
+                goes_on: nothing_left && !closes && !ended,
+            })),
             None => more(ended),
         }
     }
@@ -112,6 +120,7 @@ impl Response {
 struct Head<'a> {
     status: u16,
     framing: Framing,
+    closes: bool,
     rest: &'a [u8],
 }
 
@@ -136,9 +145,21 @@ impl<'a> Head<'a> {
         Ok(Some(Self {
             status: status(line)?,
             framing: Framing::of(headers)?,
+            closes: closes(line, headers),
             rest,
         }))
     }
+}
+
+/// Whether the connection ends with the response. RFC 9112 section 9.3.
+fn closes(line: &str, headers: &str) -> bool {
+    let says_so = |(name, value): (&str, &str)| {
+        let mut options = value.split(',').map(str::trim);
+        name.eq_ignore_ascii_case("connection")
+            && options.any(|option| option.eq_ignore_ascii_case("close"))
+    };
+    let mut headers = headers.split("\r\n").filter_map(|it| it.split_once(':'));
+    !line.starts_with("HTTP/1.1 ") || headers.any(says_so)
 }
 
 fn more(ended: bool) -> Result<Option<Response>, Bad> {
@@ -202,8 +223,11 @@ impl Framing {
     }
 }
 
-/// The body of a chunked response, `None` while it is incomplete. Trailers are not waited for: nothing follows.
-fn chunks(mut rest: &[u8]) -> Result<Option<Vec<u8>>, Bad> {
+/// A body, and what comes after its last chunk.
+type Chunked<'a> = (Vec<u8>, &'a [u8]);
+
+/// The body of a chunked response, `None` while it is incomplete. Trailers are not waited for.
+fn chunks(mut rest: &[u8]) -> Result<Option<Chunked<'_>>, Bad> {
     /// Longest line that states a size, with its extensions.
     const SIZE_LINE: usize = 256;
     let mut body = Vec::new();
@@ -226,10 +250,10 @@ fn chunks(mut rest: &[u8]) -> Result<Option<Vec<u8>>, Bad> {
         if size > BODY - body.len() {
             return Err(Bad::TooLong);
         }
-        if size == 0 {
-            return Ok(Some(body));
-        }
         rest = &rest[end + 2..];
+        if size == 0 {
+            return Ok(Some((body, rest)));
+        }
         let Some(data) = rest.get(..size + 2) else {
             return Ok(None);
         };

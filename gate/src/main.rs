@@ -1,18 +1,20 @@
 //! The gate: asks the status service about the pod it runs in, and exits 0 when told `open`.
 //!
-//! Blocking on purpose, one thread: a connection, a poll, a pause. No async runtime, no Kubernetes client, no YAML.
-//! `config` reads the environment, `trust` says whom to believe, `client` asks once, `wait` asks until there is a decision, `trouble` and [`wire::said`]
-//! find the words.
+//! Blocking on purpose, one thread: a connection, one poll after the other. No async runtime, no Kubernetes client, no YAML.
+//! `config` reads the environment, `trust` says whom to believe, `connection` talks, `client` asks once, `wait` asks until
+//! there is a decision, `trouble` and [`wire::said`] find the words.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * client
 //! * wait
+//! * connection
 //! * trouble
 //! * trust
 //! * config, http
 
 mod client;
 mod config;
+mod connection;
 mod http;
 mod trouble;
 mod trust;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use wire::said::{Elapsed, OPEN, REFUSED, WAITING, clean, unsatisfied};
 use wire::{Answer, Decision};
 
-/// How long the service is asked to hold a request when nothing changes.
-const HOLD: Duration = Duration::from_secs(25);
+/// How long the service is asked to hold a request when nothing changes, at most.
+const HOLD: Duration = Duration::from_secs(300);
 /// How long the log may stay silent.
 const MINUTE: Duration = Duration::from_secs(60);
 /// The shortest pause.
@@ -32,8 +32,14 @@ pub(crate) trait Clock {
 
 /// Where answers come from.
 pub(crate) trait Source {
-    /// Asks once. Where the answer's digest would be `seen`, it may be held for `hold`, whole seconds.
-    fn ask(&mut self, seen: Option<&str>, hold: Duration) -> Result<Reply, Trouble>;
+    /// Asks once. Where the answer's digest would be `seen`, it may be held for `hold`, whole seconds; `sign` is called with
+    /// each sign that it is still held.
+    fn ask(
+        &mut self,
+        seen: Option<&str>,
+        hold: Duration,
+        sign: &mut dyn FnMut(),
+    ) -> Result<Reply, Trouble>;
 }
 
 /// An answer, and the addresses that were tried in vain before the one that gave it.
@@ -64,7 +70,8 @@ pub(crate) fn until_decided(
     let mut seen = None;
     loop {
         let asked = clock.now();
-        let reply = source.ask(seen.as_deref(), journal.hold(asked));
+        let mut still = || journal.still(clock.now(), log);
+        let reply = source.ask(seen.as_deref(), hold(chance()), &mut still);
         let now = clock.now();
         let in_vain = match reply {
             Ok(Reply {
@@ -113,6 +120,11 @@ fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option
     }
 }
 
+/// Between three quarters of the longest hold and all of it: gates that came together need not come back together.
+fn hold(chance: f64) -> Duration {
+    HOLD.mul_f64(1.0 - chance / 4.0)
+}
+
 /// A pause after `in_vain` requests in a row that brought nothing, somewhere between the shortest and a bound that doubles:
 /// gates that lost the service together must not come back together.
 fn backoff(in_vain: u32, chance: f64) -> Duration {
@@ -157,16 +169,6 @@ struct Journal {
 }
 
 impl Journal {
-    /// How long a request may be held: not beyond the next line that is due.
-    fn hold(&self, now: Duration) -> Duration {
-        let due = self
-            .said
-            .as_ref()
-            .map_or(MINUTE, |(at, _)| (*at + MINUTE).saturating_sub(now));
-        Duration::from_secs(due.as_secs() + u64::from(due.subsec_nanos() > 0))
-            .clamp(Duration::from_secs(1), HOLD)
-    }
-
     fn waiting(&mut self, now: Duration, answer: &Answer, log: &mut impl FnMut(&str)) {
         self.silent_since = None;
         let reason = unsatisfied(answer)
@@ -186,6 +188,14 @@ impl Journal {
             self.silent_since = None;
         }
         self.say(now, text, log);
+    }
+
+    /// Nothing has changed; the last line once more, when a minute has passed or the next sign would come too late to say so.
+    fn still(&mut self, now: Duration, log: &mut impl FnMut(&str)) {
+        let due = |at: Duration| now.saturating_sub(at) + wire::SIGN / 2 >= MINUTE;
+        if let Some((_, text)) = self.said.take_if(|(at, _)| due(*at)) {
+            self.say(now, text, log);
+        }
     }
 
     /// One line where the text is news, or a minute has passed.

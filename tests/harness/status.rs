@@ -107,7 +107,7 @@ impl Default for Authority {
 pub struct Request {
     /// How many came before it.
     pub number: usize,
-    /// `GET /v1/verdict?wait=25 HTTP/1.1`
+    /// `GET /v1/verdict?wait=300 HTTP/1.1`
     pub line: String,
     /// What follows `Authorization: Bearer`.
     pub token: String,

@@ -30,9 +30,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use http_body_util::BodyExt;
+use hyper::{
+    body::{Body as _, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ServerConfig;
+use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
@@ -57,6 +63,10 @@ const BACKLOG: u32 = 1024;
 /// So many more connections are open at a time, to be told that this replica is full.
 const TOLD: usize = 16;
 
+/// How long a client may take to acknowledge what the kernel has sent: one whose packets are lost is gone after it, and one that
+/// holds a request is sent a sign often enough to be noticed within a minute.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+
 /// How long accepting pauses when the kernel has no descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -68,6 +78,20 @@ struct Caller {
     place: Option<Place>,
     certified: bool,
     router: Router,
+}
+
+/// A request is being answered until this is dropped.
+struct Answering {
+    _phase: pace::Answering,
+    place: Option<Place>,
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        if let Some(place) = &self.place {
+            place.answered();
+        }
+    }
 }
 
 /// One listener's server: what it speaks and what bounds it.
@@ -107,9 +131,10 @@ impl Server {
     pub fn listen(&self, port: u16) -> io::Result<TcpListener> {
         let on = |socket: TcpSocket, address: SocketAddr| {
             socket.set_reuseaddr(true)?;
-            // What is accepted inherits both.
+            // What is accepted inherits all of it.
             socket.set_recv_buffer_size(self.limits.buffered)?;
             socket.set_send_buffer_size(self.limits.buffered)?;
+            SockRef::from(&socket).set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
             socket.bind(address)?;
             socket.listen(BACKLOG)
         };
@@ -219,12 +244,14 @@ impl Server {
         let io = TokioIo::new(Paced::new(stream, pace, phase.clone()));
         let retired_at = Instant::now() + draw_age(self.limits.age);
         let service = service_fn(|request| {
-            let answering = phase.answering();
+            let answering = Answering {
+                _phase: phase.answering(),
+                place: caller.place.clone(),
+            };
             let answer = self.answer(request, &caller, retired_at);
             async move {
                 let response = answer.await;
-                drop(answering);
-                Ok::<_, Infallible>(response)
+                Ok::<_, Infallible>(response.map(|body| until_sent(body, answering)))
             }
         });
         let connection = http1::Builder::new()
@@ -294,9 +321,6 @@ impl Server {
                     .into_response()
             }
         };
-        if let Some(place) = place {
-            place.answered();
-        }
         if self.shutdown.is_leaving() || Instant::now() >= retired_at {
             response
                 .headers_mut()
@@ -310,6 +334,17 @@ impl Server {
         self.metrics.turned(self.port, why);
         debug!(reason = why.label(), %error, "Closed");
     }
+}
+
+/// A body that comes bit by bit is an answer only at its end.
+fn until_sent(body: Body, answering: Answering) -> Body {
+    if body.size_hint().exact().is_some() {
+        return body;
+    }
+    Body::new(body.map_frame(move |frame| {
+        let _still = &answering;
+        frame
+    }))
 }
 
 /// The next connection. Errors of a single connection are passed over; when descriptors run out, it helps to wait for

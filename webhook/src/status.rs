@@ -5,6 +5,7 @@ mod budget;
 mod events;
 mod identity;
 mod questions;
+mod signs;
 mod token;
 mod turns;
 
@@ -27,6 +28,8 @@ use axum::routing::get;
 use axum::{Json, Router};
 use events::{GatedPod, SETTLE};
 use jiff::{SignedDuration, Timestamp};
+use questions::Question;
+use rules::lookup::Unavailable;
 use serde::Deserialize;
 use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -36,8 +39,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{debug, info};
 
-/// The longest that a request is held: below the idle timeouts of common load balancers.
-const LONGEST_HOLD: Duration = Duration::from_secs(30);
+/// The longest that a request is held.
+const LONGEST_HOLD: Duration = Duration::from_secs(300);
+
+/// A request is held for so long whatever its token says, and no longer by a replica that hears nothing of the API server:
+/// short enough that no sign has been given yet, so the answer can still tell the gate to ask another replica.
+const SHORT_HOLD: Duration = Duration::from_secs(15);
 
 /// What the handlers share.
 pub(crate) struct Service {
@@ -93,14 +100,28 @@ async fn verdict(
         Ok(identity) => identity,
         Err(refusal) => return refused(&service, &refusal),
     };
-    let Some(_question) = service.questions.begin(&identity.uid) else {
+    let Some(question) = service.questions.begin(&identity.uid) else {
         return refused(&service, &Unidentified::Asking);
     };
     connections::valid(&extensions);
+    // What is kept of the request while it is held, and nothing else.
+    let held = hold(Arc::clone(&service), identity, ask, question);
+    signs::until_told(service, Box::pin(held)).await
+}
+
+/// Holds a question until there is something to tell.
+async fn hold(
+    service: Arc<Service>,
+    identity: Identity,
+    ask: Ask,
+    _question: Question,
+) -> Result<Told, Unidentified> {
     let _waiting = service.metrics.waiting();
     let mut draining = pin!(service.shutdown.draining());
     let began = Instant::now();
-    let mut deadline = began + Duration::from_secs(ask.wait).min(LONGEST_HOLD);
+    let accepted = instant(identity.expires, service.clock.now()).unwrap_or(began);
+    let most = Duration::from_secs(ask.wait).min(LONGEST_HOLD);
+    let mut deadline = (began + most).min(accepted.max(began + SHORT_HOLD));
     loop {
         let turn = service.turns.take(&identity.namespace).await;
         let view = service.known.view();
@@ -115,15 +136,24 @@ async fn verdict(
         };
         let waiting = match answered.outcome {
             Outcome::Wait(waiting) => waiting,
-            Outcome::Open(answer, why) => return service.opened(&subject, answer, &why, &ask),
-            Outcome::Refuse(answer, why) => return service.refused(&subject, answer, why),
-            Outcome::AnotherPod => return refused(&service, &Unidentified::AnotherPod),
+            Outcome::Open(answer, why) => {
+                service.opened(&subject, &answer, &why, &ask);
+                return Ok(service.told(answer));
+            }
+            Outcome::Refuse(answer, why) => {
+                service.refused(&subject, &answer, why);
+                return Ok(service.told(answer));
+            }
+            Outcome::AnotherPod => return Err(Unidentified::AnotherPod),
         };
         let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
         let Waiting { answer, late, .. } = &waiting;
         let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
+        if service.is_cut_off() {
+            deadline = deadline.min(began + SHORT_HOLD);
+        }
         if news || Instant::now() >= deadline {
-            return told(&service, waiting.answer);
+            return Ok(service.told(waiting.answer));
         }
         let next = [
             (!settled).then_some(began + SETTLE),
@@ -142,6 +172,20 @@ async fn verdict(
     }
 }
 
+/// What a gate is told.
+struct Told {
+    answer: wire::Answer,
+    /// Another replica may know more.
+    elsewhere: bool,
+}
+
+impl IntoResponse for Told {
+    fn into_response(self) -> Response {
+        let close = self.elsewhere.then_some([(header::CONNECTION, "close")]);
+        (close, Json(self.answer)).into_response()
+    }
+}
+
 /// The address of whoever asks.
 fn from(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
@@ -157,13 +201,7 @@ fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
 }
 
 impl Service {
-    fn opened(
-        &self,
-        subject: &GatedPod<'_>,
-        answer: wire::Answer,
-        why: &Opened,
-        ask: &Ask,
-    ) -> Response {
+    fn opened(&self, subject: &GatedPod<'_>, answer: &wire::Answer, why: &Opened, ask: &Ask) {
         let pod = subject.pod;
         debug!(namespace = pod.namespace, pod = pod.pod, "Opened");
         match why {
@@ -171,7 +209,7 @@ impl Service {
                 let waited = dependent.started.filter(|_| !ask.seen.is_empty());
                 let waited = waited.map(|started| self.clock.now().duration_since(started));
                 self.recorder
-                    .released(subject, &answer, waited.unwrap_or_default());
+                    .released(subject, answer, waited.unwrap_or_default());
                 // A marker without a list says nothing about the revision: a list may yet be added to its owner.
                 if !answer.dependencies.is_empty() {
                     self.known.memory().pass(dependent, self.clock.now());
@@ -179,28 +217,32 @@ impl Service {
             }
             Opened::Passed => self
                 .recorder
-                .released(subject, &answer, SignedDuration::ZERO),
-            Opened::Cut(cut) => self.cut(subject, &answer, *cut),
+                .released(subject, answer, SignedDuration::ZERO),
+            Opened::Cut(cut) => self.cut(subject, answer, *cut),
         }
-        told(self, answer)
     }
 
-    fn refused(&self, subject: &GatedPod<'_>, answer: wire::Answer, why: Cut) -> Response {
+    fn refused(&self, subject: &GatedPod<'_>, answer: &wire::Answer, why: Cut) {
         let pod = subject.pod;
         info!(namespace = pod.namespace, pod = pod.pod, "Refused");
-        self.cut(subject, &answer, why);
-        told(self, answer)
+        self.cut(subject, answer, why);
     }
 
     fn cut(&self, subject: &GatedPod<'_>, answer: &wire::Answer, why: Cut) {
         self.metrics.cut(why.label(), answer.verdict);
         self.recorder.cut(subject, answer, why);
     }
-}
 
-fn told(service: &Service, answer: wire::Answer) -> Response {
-    service.metrics.answered(answer.verdict);
-    Json(answer).into_response()
+    fn told(&self, answer: wire::Answer) -> Told {
+        self.metrics.answered(answer.verdict);
+        let elsewhere = self.is_cut_off();
+        Told { answer, elsewhere }
+    }
+
+    /// Whether this replica hears nothing of the API server; another one may.
+    fn is_cut_off(&self) -> bool {
+        self.known.gated().believed_until() == Err(Unavailable::Stale)
+    }
 }
 
 fn refused(service: &Service, refusal: &Unidentified) -> Response {

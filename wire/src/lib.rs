@@ -1,7 +1,8 @@
 //! What the status service tells a gate: JSON over HTTPS, versioned in the path.
 //!
 //! `GET /v1/verdict?seen=DIGEST&wait=SECONDS` with `Authorization: Bearer TOKEN` answers 200 with an [`Answer`]. Where
-//! the answer's digest would be `DIGEST`, the service holds the request until it changes or `SECONDS` have passed.
+//! the answer's digest would be `DIGEST`, the service holds the request until it changes or `SECONDS` have passed, and sends
+//! a space every [`SIGN`] until then: in JSON it means nothing, and each side, and whatever lies between, sees that the other lives.
 //! A gate ignores fields that it does not know, so that an older gate understands a newer service; pods wait for days.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
@@ -10,9 +11,13 @@
 pub mod said;
 
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// The path of the only version so far.
 pub const PATH: &str = "/v1/verdict";
+
+/// How often the service gives a sign that it holds a request.
+pub const SIGN: Duration = Duration::from_secs(20);
 
 /// What the gate is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

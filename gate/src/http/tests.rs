@@ -18,10 +18,10 @@ fn unreadable(text: &str) -> Result<Option<(u16, String)>, Bad> {
 #[test]
 fn writes_the_request() {
     assert_eq!(
-        request("sluice.sluice-system.svc", "t.o-k", None, 25),
+        request("sluice.sluice-system.svc", "t.o-k", None, 300),
         format!(
-            "GET /v1/verdict?wait=25 HTTP/1.1\r\nHost: sluice.sluice-system.svc\r\nAuthorization: Bearer t.o-k\r\n\
-             Accept: application/json\r\nUser-Agent: sluice-gate/{}\r\nConnection: close\r\n\r\n",
+            "GET /v1/verdict?wait=300 HTTP/1.1\r\nHost: sluice.sluice-system.svc\r\nAuthorization: Bearer t.o-k\r\n\
+             Accept: application/json\r\nUser-Agent: sluice-gate/{}\r\n\r\n",
             env!("CARGO_PKG_VERSION")
         )
     );
@@ -59,6 +59,40 @@ fn reads_every_framing() {
         ),
     ] {
         assert_eq!(whole(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn knows_whether_another_request_may_follow() {
+    let chunked = "Transfer-Encoding: chunked\r\n\r\n1\r\n \r\n2\r\n{}\r\n0\r\n";
+    for (text, ended, expected) in [
+        ("1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", false, true),
+        ("1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", true, false),
+        ("1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}x", false, false),
+        ("1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}", false, false),
+        (
+            "1.1 200 OK\r\nconnection: x, Close\r\nContent-Length: 2\r\n\r\n{}",
+            false,
+            false,
+        ),
+        (
+            "1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n{}",
+            false,
+            true,
+        ),
+        (&format!("1.1 200 OK\r\n{chunked}\r\n"), false, true),
+        (&format!("1.1 200 OK\r\n{chunked}"), false, false),
+        (
+            &format!("1.1 200 OK\r\n{chunked}A: b\r\n\r\n"),
+            false,
+            false,
+        ),
+        ("1.1 200 OK\r\n\r\n{}", true, false),
+    ] {
+        let response = Response::parse(format!("HTTP/{text}").as_bytes(), ended).unwrap();
+        let response = response.unwrap();
+        assert_eq!(response.goes_on, expected, "{text:?}");
+        assert_eq!(response.body.trim_ascii(), b"{}");
     }
 }
 

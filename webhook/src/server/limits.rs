@@ -68,6 +68,8 @@ impl ServerLimits {
             first: Duration::from_secs(5),
             request: Duration::from_secs(90),
             idle: Duration::from_secs(60),
+            // A question is held for minutes, and a new connection costs more than an answer.
+            age: Duration::from_secs(30 * 60),
             ..Self::admission()
         }
     }
@@ -78,6 +80,7 @@ impl ServerLimits {
             connections: 128,
             per_client: 64,
             request: Duration::from_secs(10),
+            age: Duration::from_secs(120),
             ..Self::status()
         }
     }

@@ -127,10 +127,7 @@ fn leaf(ca: &Ca) -> Leaf {
     .unwrap()
 }
 
-async fn tls(
-    address: SocketAddr,
-    roots: &[&CertificateDer<'static>],
-) -> io::Result<TlsStream<TcpStream>> {
+fn client_config(roots: &[&CertificateDer<'static>]) -> Arc<ClientConfig> {
     let mut store = RootCertStore::empty();
     for root in roots {
         store.add((*root).clone()).unwrap();
@@ -140,8 +137,15 @@ async fn tls(
         .unwrap()
         .with_root_certificates(store)
         .with_no_client_auth();
+    Arc::new(config)
+}
+
+async fn tls(
+    address: SocketAddr,
+    roots: &[&CertificateDer<'static>],
+) -> io::Result<TlsStream<TcpStream>> {
     let stream = TcpStream::connect(address).await?;
-    TlsConnector::from(Arc::new(config))
+    TlsConnector::from(client_config(roots))
         .connect(ServerName::try_from(NAME).unwrap(), stream)
         .await
 }

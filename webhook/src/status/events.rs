@@ -262,6 +262,7 @@ mod tests {
                 namespace: "shop".to_owned(),
                 pod: name.to_owned(),
                 uid: name.to_owned(),
+                expires: Timestamp::MAX,
             };
             let subject = GatedPod {
                 pod: &pod,

@@ -49,6 +49,8 @@ pub(crate) struct Identity {
     pub pod: String,
     /// Its UID.
     pub uid: String,
+    /// When its token ends.
+    pub expires: Timestamp,
 }
 
 /// Why nobody is told anything.
@@ -165,7 +167,7 @@ impl Authenticator {
         if !self.budget.allows(address, &claims, strange) {
             return Err(Unidentified::TooMany);
         }
-        let verdict = self.review(token).await;
+        let verdict = self.review(token, claims.expires).await;
         let lifetime = match &verdict {
             Err(Unidentified::Unreachable) => return verdict,
             Err(_) => REFUSED_FOR,
@@ -198,7 +200,7 @@ impl Authenticator {
         }
     }
 
-    async fn review(&self, token: &str) -> Result<Identity, Unidentified> {
+    async fn review(&self, token: &str, expires: Timestamp) -> Result<Identity, Unidentified> {
         let spec = TokenReviewSpec {
             audiences: Some(vec![AUDIENCE.to_owned()]),
             token: Some(token.to_owned()),
@@ -218,7 +220,7 @@ impl Authenticator {
                 warn!(%error, "Token review failed");
                 Unidentified::Unreachable
             })?;
-            judge(&review.status.unwrap_or_default())
+            judge(&review.status.unwrap_or_default(), expires)
         };
         timeout(REVIEW_FOR, reviewed).await.unwrap_or_else(|_| {
             warn!("Token review took too long");
@@ -238,7 +240,7 @@ impl Authenticator {
 }
 
 /// What a review says, believed only if the API server names our audience itself and the token is a pod's.
-fn judge(status: &TokenReviewStatus) -> Result<Identity, Unidentified> {
+fn judge(status: &TokenReviewStatus, expires: Timestamp) -> Result<Identity, Unidentified> {
     let for_us = status
         .audiences
         .iter()
@@ -266,6 +268,7 @@ fn judge(status: &TokenReviewStatus) -> Result<Identity, Unidentified> {
             namespace: namespace.to_owned(),
             pod,
             uid,
+            expires,
         }),
         _ => Err(Unidentified::NotAPod),
     }

@@ -3,6 +3,7 @@
 //! Tokio's clock stands still and leaps to the next moment that somebody waits for; the wall clock goes by it.
 
 mod disclosure;
+mod held;
 
 use super::*;
 use crate::client::dated;

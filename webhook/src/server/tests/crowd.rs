@@ -1,6 +1,7 @@
 //! More clients than there are places: who is answered, who goes, and what is counted.
 
 use super::*;
+use futures::stream::{self, StreamExt};
 use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
@@ -136,6 +137,56 @@ async fn what_is_being_answered_stays_and_a_newcomer_is_told_why() {
     }
     let mut next = from(4, address).await;
     assert!(ask(&mut next, GET_PROVEN).await.ends_with("yes"));
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_bit_by_bit_is_being_answered_until_its_end() {
+    let (server, registry) = server(few(1, 1));
+    let go = none();
+    let end = Arc::clone(&go);
+    let bits = async move |_: Proven| {
+        let last = async move {
+            end.acquire().await.unwrap().forget();
+            Ok("end")
+        };
+        let bits = stream::once(async { Ok::<_, Infallible>("bit") }).chain(stream::once(last));
+        Body::from_stream(bits)
+    };
+    let routes = proving(&none(), &none()).route("/bits", get(bits));
+    let Running { address, .. } = start(server, routes).await;
+    let mut slow = from(2, address).await;
+    slow.write_all(b"GET /bits HTTP/1.1\r\nHost: a\r\n\r\n")
+        .await
+        .unwrap();
+    let mut begun = Vec::new();
+    while !begun.ends_with(b"bit\r\n") {
+        slow.read_buf(&mut begun).await.unwrap();
+    }
+    let mut other = from(3, address).await;
+    assert!(ask(&mut other, GET).await.starts_with("HTTP/1.1 503"));
+    go.add_permits(1);
+    while !begun.ends_with(b"end\r\n0\r\n\r\n") {
+        slow.read_buf(&mut begun).await.unwrap();
+    }
+    while !ask(&mut from(3, address).await, GET)
+        .await
+        .starts_with("HTTP/1.1 200")
+    {}
+    let outranked = r#"turned_away_total{port="admission",reason="outranked"} 1"#;
+    assert!(count(&registry, outranked));
+}
+
+#[tokio::test]
+async fn who_does_not_acknowledge_is_given_up() {
+    let (server, _) = server(ServerLimits::status());
+    let listener = server.listen(0).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let _client = TcpStream::connect((Ipv4Addr::LOCALHOST, port))
+        .await
+        .unwrap();
+    let (accepted, _) = listener.accept().await.unwrap();
+    let limit = SockRef::from(&accepted).tcp_user_timeout().unwrap();
+    assert_eq!(limit, Some(UNACKNOWLEDGED));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use axum::Extension;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
 };
-use rustls::pki_types::PrivateKeyDer;
+use rustls::{HandshakeKind, pki_types::PrivateKeyDer};
 use std::time::Duration;
 
 #[tokio::test]
@@ -44,6 +44,33 @@ async fn a_new_leaf_is_served_to_new_connections() {
         &registry,
         r#"turned_away_total{port="admission",reason="handshake"} 2"#
     ));
+}
+
+#[tokio::test]
+async fn a_session_goes_on_until_the_leaf_is_replaced() {
+    let ca = ca();
+    let resolver = Resolver::new();
+    resolver.set(&leaf(&ca));
+    let (plain, _) = server(ServerLimits::status());
+    let server = Server {
+        tls: Some(resolver.server_config().unwrap()),
+        ..plain
+    };
+    let Running { address, .. } = start(server, router()).await;
+    let client = TlsConnector::from(client_config(&[ca.certificate()]));
+    let kind = async || {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let name = ServerName::try_from(NAME).unwrap();
+        let mut stream = client.connect(name, stream).await.unwrap();
+        assert!(ask(&mut stream, GET).await.ends_with("hello 127.0.0.1"));
+        stream.get_ref().1.handshake_kind().unwrap()
+    };
+    assert_eq!(kind().await, HandshakeKind::Full);
+    assert_eq!(kind().await, HandshakeKind::Resumed);
+    assert_eq!(kind().await, HandshakeKind::Resumed);
+    resolver.set(&leaf(&ca));
+    assert_eq!(kind().await, HandshakeKind::Full);
+    assert_eq!(kind().await, HandshakeKind::Resumed);
 }
 
 #[tokio::test]

@@ -63,6 +63,7 @@ impl Case {
             namespace: "shop".to_owned(),
             pod: "p".to_owned(),
             uid: "p".to_owned(),
+            expires: Timestamp::MAX,
         };
         let now = Timestamp::from_second(self.after).unwrap();
         answer(

@@ -18,7 +18,10 @@ fn accepted() -> Value {
 }
 
 fn verdict(status: Value) -> Result<Identity, Unidentified> {
-    judge(&serde_json::from_value(status).unwrap())
+    judge(
+        &serde_json::from_value(status).unwrap(),
+        Timestamp::UNIX_EPOCH,
+    )
 }
 
 #[test]
@@ -27,6 +30,7 @@ fn a_pod_is_named_by_its_token() {
         namespace: "shop".into(),
         pod: "api-1".into(),
         uid: "u1".into(),
+        expires: Timestamp::UNIX_EPOCH,
     };
     assert_eq!(verdict(accepted()), Ok(identity));
 }

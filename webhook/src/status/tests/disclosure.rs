@@ -64,7 +64,7 @@ pub(super) fn its_own() -> String {
 }
 
 /// A token as the kubelet asks for it, with some claims of its own.
-fn token(own: &Value) -> String {
+pub(super) fn token(own: &Value) -> String {
     let mut claims = json!({
         "iss": "https://kubernetes.default.svc.cluster.local", "aud": ["sluice"], "exp": 600, "iat": 0, "nbf": 0,
         "sub": "system:serviceaccount:shop:default",

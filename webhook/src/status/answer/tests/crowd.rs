@@ -49,6 +49,7 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
         namespace: "shop".to_owned(),
         pod: name.clone(),
         uid: name,
+        expires: Timestamp::MAX,
     };
     let now = Timestamp::UNIX_EPOCH;
     let answered = answer(&identity, known.settings(), &known.view(), now, false);

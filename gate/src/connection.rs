@@ -1,0 +1,130 @@
+//! One connection to the status service: TLS, and one exchange after the other, each before a deadline.
+
+use crate::config::Address;
+use crate::http::Response;
+use crate::trouble::Failure;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a connection may take to be made. A policy that drops packets is noticed after this.
+const CONNECT: Duration = Duration::from_secs(3);
+/// A connection, and its TLS session.
+pub(crate) struct Connection(StreamOwned<ClientConnection, Timed>);
+
+/// How long an exchange may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Until the service has been asked; the handshake is in it.
+    pub(crate) asking: Duration,
+    /// Without a sign of the service, once it has been asked.
+    pub(crate) silence: Duration,
+    /// Until the service has answered.
+    pub(crate) answer: Duration,
+}
+
+impl Connection {
+    /// The handshake is left to the first exchange.
+    pub(crate) fn open(
+        address: &Address,
+        tls: &Arc<ClientConfig>,
+        server_name: &ServerName<'static>,
+    ) -> Result<Self, Failure> {
+        let stream = Timed {
+            stream: connect(address)?,
+            deadline: Instant::now(),
+        };
+        let session = ClientConnection::new(Arc::clone(tls), server_name.clone());
+        let session = session.map_err(Failure::Tls)?;
+        Ok(Self(StreamOwned::new(session, stream)))
+    }
+
+    /// The response to a request. `sign` is called with each sign of the service that it still holds the request.
+    pub(crate) fn exchange(
+        &mut self,
+        request: &str,
+        limits: Limits,
+        sign: &mut dyn FnMut(),
+    ) -> Result<Response, Failure> {
+        let Self(stream) = self;
+        let asked = Instant::now();
+        stream.sock.deadline = asked + limits.asking;
+        stream
+            .write_all(request.as_bytes())
+            .and_then(|()| stream.flush())
+            .map_err(Failure::of)?;
+        let mut bytes = Vec::new();
+        let mut buffer = [0; 16 * 1024];
+        loop {
+            stream.sock.deadline = (Instant::now() + limits.silence).min(asked + limits.answer);
+            let count = stream.read(&mut buffer).map_err(Failure::of)?;
+            bytes.extend_from_slice(&buffer[..count]);
+            if let Some(response) = Response::parse(&bytes, count == 0).map_err(Failure::Garbled)? {
+                return Ok(response);
+            }
+            sign();
+        }
+    }
+}
+
+/// The name is looked up every time: a Service that was deleted and made again has another address.
+fn connect(address: &Address) -> Result<TcpStream, Failure> {
+    let found = (address.host.as_str(), address.port)
+        .to_socket_addrs()
+        .map_err(Failure::Lookup)?;
+    let mut last = None;
+    for socket in found {
+        match TcpStream::connect_timeout(&socket, CONNECT) {
+            Ok(stream) => {
+                stream.set_nodelay(true).map_err(Failure::Broken)?;
+                return Ok(stream);
+            }
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(match last {
+        None => Failure::Lookup(io::Error::other("the name has no address")),
+        Some(error) if error.kind() == io::ErrorKind::ConnectionRefused => Failure::Refused,
+        Some(error) if error.kind() == io::ErrorKind::TimedOut => Failure::ConnectTimeout,
+        Some(error) => Failure::Broken(error),
+    })
+}
+
+/// A stream whose every read and write ends at one deadline: a peer that sends a byte now and then would outlive a
+/// timeout for each read.
+struct Timed {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+impl Timed {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            Err(io::ErrorKind::TimedOut.into())
+        } else {
+            Ok(Some(left))
+        }
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
