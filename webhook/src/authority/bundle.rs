@@ -17,10 +17,30 @@ pub(super) const MOST: usize = 8;
 
 /// The webhooks of `observed` that have another bundle than this, or none.
 pub(super) fn lacking(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {
+    without(observed, |pem| pem == bundle.as_bytes())
+}
+
+/// The webhooks of `observed` that do not trust everything in this bundle. What they trust beside it is let be: while a roll-out
+/// sets or removes an issuer, that is what the other replicas serve.
+pub(super) fn distrusting(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {
+    let Ok(ours) = certificates(bundle.as_bytes()) else {
+        return lacking(observed, bundle);
+    };
+    let has_all = |found: Vec<_>| ours.iter().all(|it| found.contains(it));
+    without(observed, |pem| certificates(pem).is_ok_and(has_all))
+}
+
+fn without(observed: &MutatingWebhookConfiguration, right: impl Fn(&[u8]) -> bool) -> Vec<String> {
     let webhooks = observed.webhooks.iter().flatten();
-    let has = |ByteString(pem): &ByteString| pem == bundle.as_bytes();
+    let is_right = |ByteString(pem): &ByteString| right(pem);
     webhooks
-        .filter(|webhook| !webhook.client_config.ca_bundle.as_ref().is_some_and(has))
+        .filter(|webhook| {
+            !webhook
+                .client_config
+                .ca_bundle
+                .as_ref()
+                .is_some_and(is_right)
+        })
         .map(|webhook| webhook.name.clone())
         .collect()
 }

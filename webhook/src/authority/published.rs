@@ -103,7 +103,8 @@ impl Published {
         observed.is_some_and(|observed| bundle::trusts(observed, issuer))
     }
 
-    /// Writes the bundle where another one stands, and tells of it where this one stood before.
+    /// Writes the bundle where another one stands, or, where it is no news, one that lacks a part of it. Tells of it where this one
+    /// stood before.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,
@@ -116,7 +117,10 @@ impl Published {
         if novelty == Novelty::New {
             self.ours.clear();
         }
-        let lacking = bundle::lacking(observed, bundle);
+        let lacking = match novelty {
+            Novelty::New => bundle::lacking(observed, bundle),
+            Novelty::Known => bundle::distrusting(observed, bundle),
+        };
         if !lacking.is_empty() {
             let overwritten = lacking.iter().any(|name| self.ours.contains(name));
             self.write(&bundle::correction(observed, bundle)).await?;

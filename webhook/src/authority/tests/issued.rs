@@ -127,3 +127,35 @@ async fn what_cannot_be_used_changes_nothing() {
         fake.objects().secret = right;
     }
 }
+
+/// As while a roll-out sets or removes the issuer.
+#[tokio::test]
+async fn replicas_of_both_kinds_do_not_undo_what_the_others_write() {
+    let fake = Fake::with_configuration();
+    let mut own = replica(&fake);
+    own.round(day(0)).await.unwrap();
+    let secret = fake.objects().secret.take();
+    Signer::new().sign(&fake);
+    let mut other = issued(&fake);
+    other.round(day(0)).await.unwrap();
+    let both = fake.objects().bundles();
+    assert!(both[0].ends_with(&own.bundle()), "{}", both[0]);
+    let signed = fake.objects().secret.take();
+
+    fake.objects().writes.clear();
+    for _ in 0..2 {
+        fake.objects().secret.clone_from(&secret);
+        own.round(day(0)).await.unwrap();
+        fake.objects().secret.clone_from(&signed);
+        other.round(day(0)).await.unwrap();
+    }
+    assert_eq!(fake.objects().writes, [""; 0]);
+    assert_eq!(fake.objects().bundles(), both);
+    assert!(fake.objects().events.is_empty());
+    assert!(own.missing().is_empty() && other.missing().is_empty());
+
+    // Once it is over, what nobody serves any more goes with the next replica that starts.
+    fake.objects().secret = secret;
+    replica(&fake).round(day(0)).await.unwrap();
+    assert_eq!(fake.objects().bundles(), [own.bundle(), own.bundle()]);
+}
