@@ -109,9 +109,14 @@ pub struct ReadTerms {
 
 /// Reads only [`keys::TERMS`], each by itself, so that neither a list nor another of them that cannot be read hides one.
 pub fn terms(annotations: &Map<String, Value>) -> ReadTerms {
+    terms_by(|key| annotations.get(key))
+}
+
+/// The same of annotations that stand in more than one place.
+pub fn terms_by<'a>(annotation: impl Fn(&str) -> Option<&'a Value>) -> ReadTerms {
     let mut read = ReadTerms::default();
     for key in keys::TERMS {
-        let Some(value) = annotations.get(key) else {
+        let Some(value) = annotation(key) else {
             continue;
         };
         let written = text(key, value).and_then(|text| {

@@ -226,7 +226,7 @@ impl Dependent {
 
     /// On which terms it waits; a list that cannot be read does not matter here.
     pub fn terms(&self) -> ReadTerms {
-        annotation::terms(&self.annotations())
+        annotation::terms_by(|key| self.annotation(key))
     }
 
     /// Where somebody has broken the glass ([`keys::SKIP`]): on the pod, or on the workload that the user wrote.
@@ -249,6 +249,12 @@ impl Dependent {
         let mut all = topmost.map_or_else(Map::new, |owner| owner.annotations.clone());
         all.extend(self.pod_annotations.clone());
         all
+    }
+
+    /// One of them.
+    fn annotation(&self, key: &str) -> Option<&Value> {
+        let above = || self.owners.last()?.annotations.get(key);
+        self.pod_annotations.get(key).or_else(above)
     }
 
     /// Whether a reference names the dependent itself: its pod or a workload above it.

@@ -46,6 +46,9 @@ const LONGEST_HOLD: Duration = Duration::from_secs(300);
 /// short enough that no sign has been given yet, so the answer can still tell the gate to ask another replica.
 const SHORT_HOLD: Duration = Duration::from_secs(15);
 
+/// So long after it was judged a gate is judged anew, whatever has changed: what is only told wakes nobody.
+const ANEW: Duration = Duration::from_mins(1);
+
 /// What the handlers share.
 pub(crate) struct Service {
     /// What is known of the cluster.
@@ -158,7 +161,7 @@ async fn hold(
         let next = [
             (!settled).then_some(began + SETTLE),
             waiting.again.and_then(|at| instant(at, now)),
-            view.believed_until(),
+            Some(Instant::now() + ANEW),
             tell.flatten(),
         ];
         let next = next.into_iter().flatten().fold(deadline, Instant::min);
@@ -167,6 +170,7 @@ async fn hold(
             // Each arm only wakes the loop, so losing one to another loses nothing.
             () = &mut draining => deadline = Instant::now(),
             () = view.changed() => {}
+            () = view.doubted() => {}
             () = tokio::time::sleep_until(next) => {}
         }
     }

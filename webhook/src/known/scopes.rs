@@ -6,7 +6,7 @@
 //! So a change in a scope of many objects costs what changed, not what exists.
 
 use super::store::Key;
-use super::waiters::{Subscription, Waiters};
+use super::waiters::{Subscription, Waiters, Woken};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::object::written;
@@ -134,7 +134,7 @@ impl Standing {
 
 impl Scopes {
     /// An object is there, or has changed.
-    pub(super) fn insert(&mut self, place: &Standing) {
+    pub(super) fn insert(&mut self, place: &Standing, woken: &mut Woken) {
         let Some(scope) = &place.scope else { return };
         let members = self.members.entry(scope.clone()).or_default();
         members.count += 1;
@@ -147,11 +147,11 @@ impl Scopes {
             };
             members.order.insert(position.clone(), judged);
         }
-        self.wake(place);
+        self.find(place, woken);
     }
 
     /// An object is gone, or its place no longer holds.
-    pub(super) fn remove(&mut self, place: &Standing) {
+    pub(super) fn remove(&mut self, place: &Standing, woken: &mut Woken) {
         let Some(scope) = &place.scope else { return };
         if let Some(members) = self.members.get_mut(scope) {
             members.count = members.count.saturating_sub(1);
@@ -162,7 +162,7 @@ impl Scopes {
                 self.members.remove(scope);
             }
         }
-        self.wake(place);
+        self.find(place, woken);
     }
 
     /// Forgets what was judged: the rules may have changed.
@@ -228,15 +228,16 @@ impl Scopes {
         }
     }
 
-    pub(super) fn wake_all(&self) {
-        self.waiters.wake_all();
+    /// Adds everybody who waits for a wave.
+    pub(super) fn find_all(&self, woken: &mut Woken) {
+        self.waiters.find_all(woken);
     }
 
-    fn wake(&self, place: &Standing) {
-        let (Some(scope), Some(position)) = (&place.scope, &place.position) else {
-            return;
-        };
-        self.waiters.wake(scope, |limit| limit.holds(position));
+    fn find(&self, place: &Standing, woken: &mut Woken) {
+        if let (Some(scope), Some(position)) = (&place.scope, &place.position) {
+            self.waiters
+                .find(scope, |limit| limit.holds(position), woken);
+        }
     }
 }
 

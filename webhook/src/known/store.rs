@@ -1,14 +1,17 @@
 //! The objects of one kind, and who waits for a change of which.
 
+mod contents;
 mod snapshot;
 
 pub(crate) use snapshot::Entry;
 #[cfg(test)]
 pub(crate) use snapshot::READ;
 
-use super::heard::{BELIEVED_FOR, Heard};
-use super::scopes::{First, Members, Scopes};
-use super::waiters::{Subscription, Waiters};
+use super::heard::BELIEVED_FOR;
+use super::scopes::First;
+use super::waiters::{Subscription, Woken};
+use contents::Contents;
+pub(super) use contents::{Interest, Key};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::lookup::Unavailable;
@@ -44,41 +47,6 @@ pub enum Freshness {
     Undiscovered,
 }
 
-/// Namespace (empty for a cluster-scoped object) and name.
-pub(super) type Key = (Box<str>, Box<str>);
-
-/// What somebody waits for: one object, or every object with a label in a namespace (either may be left open).
-///
-/// A list by a selector is waited for by one label that the selector requires, and without such a label by its
-/// namespace: it may be woken in vain by an object that the rest of the selector leaves out, never missed.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Interest {
-    /// One object.
-    Object(Key),
-    /// A list.
-    List {
-        /// `None` for every namespace.
-        namespace: Option<Box<str>>,
-        /// `None` for every object.
-        label: Option<(Box<str>, Box<str>)>,
-    },
-    /// A part of a scope.
-    Members(Members),
-    /// What is said of the kind as a whole. Of a change of that everybody hears.
-    Kind,
-}
-
-#[derive(Debug, Default)]
-struct Contents {
-    condition: Freshness,
-    heard: Heard,
-    /// Since when it is refused, and by nothing but refusals.
-    refused: Option<Instant>,
-    objects: BTreeMap<Key, Snapshot>,
-    scopes: Scopes,
-    waiters: Waiters<Interest>,
-}
-
 /// The objects of one kind. No guard leaves this module, so none can be held across an await.
 #[derive(Debug, Default)]
 pub struct Store {
@@ -99,6 +67,14 @@ impl Store {
     fn lock(&self) -> MutexGuard<'_, Contents> {
         // A panic while the lock was held cannot leave a half-made map behind: every change is one call.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the contents, and then wakes those whom that concerns.
+    fn change<T>(&self, change: impl FnOnce(&mut Contents, &mut Woken) -> T) -> T {
+        let mut woken = Woken::default();
+        let outcome = change(&mut self.lock(), &mut woken);
+        woken.wake();
+        outcome
     }
 
     /// What can be said of the contents.
@@ -155,39 +131,42 @@ impl Store {
 
     /// The API server gave a sign of this watch.
     pub fn heard(&self) {
-        let mut inner = self.lock();
-        if inner.heard.note() {
-            inner.wake_all();
-        }
+        self.change(|inner, woken| {
+            if inner.heard.note() {
+                inner.find_all(woken);
+            }
+        });
     }
 
     /// The API server refuses the kind: `why` is what it then comes to, and the contents are forgotten, once it has been
     /// refused for a while. Until then they are believed as long as ever. Returns whether it comes to that now.
     pub fn refuse(&self, why: Freshness) -> bool {
-        let mut inner = self.lock();
-        if inner.condition == why {
-            return false;
-        }
-        let refused = *inner.refused.get_or_insert_with(Instant::now);
-        let lasting = match inner.condition {
-            Freshness::Syncing => REFUSED_AT_FIRST,
-            _ => REFUSED_FOR,
-        };
-        let lasts = refused.elapsed() >= lasting;
-        if lasts {
-            inner.forget(why);
-        }
-        lasts
+        self.change(|inner, woken| {
+            if inner.condition == why {
+                return false;
+            }
+            let refused = *inner.refused.get_or_insert_with(Instant::now);
+            let lasting = match inner.condition {
+                Freshness::Syncing => REFUSED_AT_FIRST,
+                _ => REFUSED_FOR,
+            };
+            let lasts = refused.elapsed() >= lasting;
+            if lasts {
+                inner.forget(why, woken);
+            }
+            lasts
+        })
     }
 
     /// The API server cannot be asked. What was known is believed for a while; whether it would still be refused, nobody
     /// knows.
     pub fn lost(&self) {
-        let mut inner = self.lock();
-        inner.refused = None;
-        if !matches!(inner.condition, Freshness::Syncing | Freshness::Live) {
-            inner.forget(Freshness::Syncing);
-        }
+        self.change(|inner, woken| {
+            inner.refused = None;
+            if !matches!(inner.condition, Freshness::Syncing | Freshness::Live) {
+                inner.forget(Freshness::Syncing, woken);
+            }
+        });
     }
 
     /// The first list or a new one: replaces everything and is live from now on.
@@ -195,53 +174,62 @@ impl Store {
         let entries = objects.into_iter().map(Into::<Entry>::into);
         let fresh: BTreeMap<Key, Snapshot> =
             entries.map(|entry| (entry.key, entry.snapshot)).collect();
-        let mut inner = self.lock();
-        let gone: Vec<Key> = inner
-            .objects
-            .keys()
-            .filter(|key| !fresh.contains_key(*key))
-            .cloned()
-            .collect();
-        for key in gone {
-            inner.remove(&key);
-        }
-        for (key, snapshot) in fresh {
-            inner.insert(&key, snapshot);
-        }
-        inner.refused = None;
-        let stale = inner.heard.note();
-        if stale || inner.condition != Freshness::Live {
-            inner.condition = Freshness::Live;
-            inner.wake_all();
-        }
+        self.change(|inner, woken| {
+            let known = inner.objects.keys();
+            let gone = known.filter(|key| !fresh.contains_key(*key));
+            for key in gone.cloned().collect::<Vec<Key>>() {
+                inner.remove(&key, woken);
+            }
+            for (key, snapshot) in fresh {
+                inner.insert(&key, snapshot, woken);
+            }
+            inner.refused = None;
+            let stale = inner.heard.note();
+            if stale || inner.condition != Freshness::Live {
+                inner.condition = Freshness::Live;
+                inner.find_all(woken);
+            }
+        });
     }
 
     /// An object was added or changed.
     pub fn apply(&self, object: &Value) {
         let snapshot = Snapshot::new(object);
-        self.lock().insert(&key(object), snapshot);
+        self.change(|inner, woken| inner.insert(&key(object), snapshot, woken));
     }
 
     /// An object was deleted.
     pub fn delete(&self, object: &Value) {
-        self.lock().remove(&key(object));
+        self.change(|inner, woken| inner.remove(&key(object), woken));
     }
 
     /// Forgets everything, under the condition that says why.
     pub fn clear(&self, condition: Freshness) {
-        self.lock().forget(condition);
+        self.change(|inner, woken| inner.forget(condition, woken));
     }
 
     /// Wakes everybody who waits on anything here, to judge it anew.
     pub fn wake_all(&self) {
-        let mut inner = self.lock();
-        inner.scopes.forget();
-        inner.wake_all();
+        self.change(|inner, woken| {
+            inner.scopes.forget();
+            inner.find_all(woken);
+        });
     }
 
     /// From now on `waiter` is woken by changes of what it is interested in.
     pub(super) fn subscribe(&self, interest: Interest, waiter: &Arc<Notify>) -> Subscription {
-        self.lock().waiters.subscribe(interest, (), waiter)
+        let everything = Selector::default();
+        self.lock().waiters.subscribe(interest, everything, waiter)
+    }
+
+    /// The same by changes of what a selector selects.
+    pub(super) fn subscribe_to_list(
+        &self,
+        namespace: Option<&str>,
+        selector: &Selector,
+        waiter: &Arc<Notify>,
+    ) -> Subscription {
+        self.lock().subscribe_to_list(namespace, selector, waiter)
     }
 
     /// How often somebody has waited for something here; `None` while somebody does.
@@ -364,70 +352,6 @@ impl Store {
         self.chosen(namespace, |snapshot| {
             selector.matches(|key| snapshot.label(key))
         })
-    }
-}
-
-impl Contents {
-    fn forget(&mut self, why: Freshness) {
-        self.objects.clear();
-        self.scopes.clear();
-        self.condition = why;
-        self.wake_all();
-    }
-
-    fn insert(&mut self, key: &Key, snapshot: Snapshot) {
-        if self.objects.get(key) == Some(&snapshot) {
-            return; // most writes change nothing that a rule reads
-        }
-        let before = self.objects.remove(key);
-        if let Some(place) = before.as_ref().and_then(|before| before.place.as_ref()) {
-            self.scopes.remove(place);
-        }
-        if let Some(place) = &snapshot.place {
-            self.scopes.insert(place);
-        }
-        self.wake(key, &snapshot);
-        if let Some(before) = before.filter(|before| before.differs_in_place(&snapshot)) {
-            self.wake(key, &before);
-        }
-        self.objects.insert(key.clone(), snapshot);
-    }
-
-    fn remove(&mut self, key: &Key) {
-        if let Some(before) = self.objects.remove(key) {
-            if let Some(place) = &before.place {
-                self.scopes.remove(place);
-            }
-            self.wake(key, &before);
-        }
-    }
-
-    fn wake(&self, key: &Key, snapshot: &Snapshot) {
-        if self.waiters.is_empty() {
-            return;
-        }
-        let notify = |interest: Interest| self.waiters.wake(&interest, |()| true);
-        notify(Interest::Object(key.clone()));
-        for namespace in [None, Some(key.0.clone())] {
-            notify(Interest::List {
-                namespace: namespace.clone(),
-                label: None,
-            });
-            for label in &snapshot.labels {
-                notify(Interest::List {
-                    namespace: namespace.clone(),
-                    label: Some(label.clone()),
-                });
-            }
-        }
-        let place = snapshot.place.as_ref();
-        let members = place.map(|place| place.interests(key)).unwrap_or_default();
-        members.into_iter().map(Interest::Members).for_each(notify);
-    }
-
-    fn wake_all(&self) {
-        self.waiters.wake_all();
-        self.scopes.wake_all();
     }
 }
 

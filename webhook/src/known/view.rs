@@ -4,7 +4,7 @@ use super::memory::Memory;
 use super::scopes::Members;
 use super::store::{Details, Interest, Store};
 use super::waiters::Subscription;
-use super::{Known, Named};
+use super::{Heard, Known, Named};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::holder::{Running, Wave};
@@ -34,7 +34,17 @@ pub struct View {
     known: Arc<Known>,
     notify: Arc<Notify>,
     subscriptions: Mutex<Vec<Subscription>>,
-    believed_until: Mutex<Option<Instant>>,
+    believed: Mutex<Believed>,
+}
+
+/// What was believed when it was read.
+#[derive(Debug, Default)]
+struct Believed {
+    stores: Vec<Arc<Store>>,
+    /// What is followed beside the objects.
+    beside: bool,
+    /// Until when whatever else is.
+    until: Option<Instant>,
 }
 
 impl View {
@@ -43,7 +53,7 @@ impl View {
             known,
             notify: Arc::default(),
             subscriptions: Mutex::default(),
-            believed_until: Mutex::default(),
+            believed: Mutex::default(),
         }
     }
 
@@ -52,38 +62,61 @@ impl View {
         self.notify.notified().await;
     }
 
+    /// Returns when something that was read is no longer believed. It is believed for longer whenever the API server gives a
+    /// sign, and nothing has to be judged anew for that.
+    pub async fn doubted(&self) {
+        while let Some(until) = self.believed_until() {
+            if until <= Instant::now() {
+                return;
+            }
+            tokio::time::sleep_until(until).await;
+        }
+        std::future::pending::<()>().await;
+    }
+
     /// Until when all that was read is believed if nothing more is heard of the API server; `None` where nothing was
     /// believed.
     pub fn believed_until(&self) -> Option<Instant> {
-        *self.believed()
+        let now = Instant::now();
+        let believed = self.believed();
+        let stores = believed.stores.iter();
+        let stores = stores.map(|store| store.believed_until().unwrap_or(now));
+        let beside = self.beside().into_iter().filter(|_| believed.beside);
+        let beside = beside.filter_map(|(_, heard)| {
+            let stale = heard.is_stale().then_some(now);
+            stale.or_else(|| heard.believed_until())
+        });
+        stores.chain(beside).chain(believed.until).min()
     }
 
-    fn believed(&self) -> MutexGuard<'_, Option<Instant>> {
-        let believed = self.believed_until.lock();
+    fn believed(&self) -> MutexGuard<'_, Believed> {
+        let believed = self.believed.lock();
         believed.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes until when something that was read is believed.
-    fn believe(&self, until: Instant) {
-        let earliest = &mut *self.believed();
-        *earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
+    /// Whether what the store holds may be used.
+    fn usable(&self, store: &Arc<Store>) -> Result<(), Unavailable> {
+        store.believed_until()?;
+        let stores = &mut self.believed().stores;
+        if !stores.iter().any(|it| Arc::ptr_eq(it, store)) {
+            stores.push(Arc::clone(store));
+        }
+        Ok(())
     }
 
-    /// Whether what the store holds may be used.
-    fn usable(&self, store: &Store) -> Result<(), Unavailable> {
-        store.believed_until().map(|until| self.believe(until))
+    /// What is followed beside the objects.
+    fn beside(&self) -> [(&'static str, Heard); 2] {
+        [
+            ("what it remembers", self.known.memory().last_heard()),
+            ("the health rules", self.known.health_rules().last_heard()),
+        ]
     }
 
     /// What beside the objects is followed and can no longer be believed.
     pub fn silent(&self) -> Option<&'static str> {
-        let followed = [
-            ("what it remembers", self.known.memory().last_heard()),
-            ("the health rules", self.known.health_rules().last_heard()),
-        ];
-        let believed = followed.iter().filter_map(|(_, it)| it.believed_until());
-        believed.for_each(|until| self.believe(until));
-        let stale = followed.iter().find(|(_, heard)| heard.is_stale());
-        stale.map(|(what, _)| *what)
+        let stale = self.beside().into_iter().find(|(_, it)| it.is_stale());
+        self.believed().beside = stale.is_none();
+        stale.map(|(what, _)| what)
     }
 
     /// One of the gated pods.
@@ -116,12 +149,7 @@ impl View {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        let label = selector.indexable();
-        let interest = Interest::List {
-            namespace: namespace.map(Into::into),
-            label: label.map(|(key, value)| (key.into(), value.into())),
-        };
-        self.read(store, interest);
+        self.hold(store.subscribe_to_list(namespace, selector, &self.notify));
         match self.usable(store) {
             Ok(()) => Lookup::Found(store.list(namespace, selector)),
             Err(why) => Lookup::Unavailable(why),
@@ -303,7 +331,8 @@ impl World for View {
         self.hold(subscription);
         match running {
             Ok((running, until)) => {
-                self.believe(until);
+                let earliest = &mut self.believed().until;
+                *earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
                 Lookup::Found(running)
             }
             Err(why) => Lookup::Unavailable(why),

@@ -17,6 +17,17 @@ struct Registry<I, D> {
     next: u64,
 }
 
+/// Who is to be woken, once every lock is given back: ten thousand may wait for one object.
+#[derive(Debug, Default)]
+#[must_use]
+pub(super) struct Woken(Vec<Arc<Notify>>);
+
+impl Woken {
+    pub(super) fn wake(self) {
+        self.0.iter().for_each(|waiter| waiter.notify_one());
+    }
+}
+
 /// Somebody is woken as long as this lives.
 pub(crate) struct Subscription(Box<dyn Fn() + Send>);
 
@@ -67,18 +78,36 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
 
     /// Wakes who waits for this, where the detail says so.
     pub(super) fn wake(&self, interest: &I, concerns: impl Fn(&D) -> bool) {
+        let mut woken = Woken::default();
+        self.find(interest, concerns, &mut woken);
+        woken.wake();
+    }
+
+    /// Adds who waits for this, where the detail says so.
+    pub(super) fn find(&self, interest: &I, concerns: impl Fn(&D) -> bool, woken: &mut Woken) {
         let registry = self.lock();
         let waiting = registry.waiting.get(interest);
         let waiters = waiting.into_iter().flat_map(HashMap::values);
         let concerned = waiters.filter(|(detail, _)| concerns(detail));
-        concerned.for_each(|(_, waiter)| waiter.notify_one());
+        woken
+            .0
+            .extend(concerned.map(|(_, waiter)| Arc::clone(waiter)));
     }
 
     /// Wakes everybody.
     pub(super) fn wake_all(&self) {
+        let mut woken = Woken::default();
+        self.find_all(&mut woken);
+        woken.wake();
+    }
+
+    /// Adds everybody.
+    pub(super) fn find_all(&self, woken: &mut Woken) {
         let registry = self.lock();
         let waiters = registry.waiting.values().flat_map(HashMap::values);
-        waiters.for_each(|(_, waiter)| waiter.notify_one());
+        woken
+            .0
+            .extend(waiters.map(|(_, waiter)| Arc::clone(waiter)));
     }
 
     fn lock(&self) -> MutexGuard<'_, Registry<I, D>> {

@@ -1,0 +1,130 @@
+//! What a store holds, and who hears of a change of it.
+
+use super::Freshness;
+use super::snapshot::Snapshot;
+use crate::known::heard::Heard;
+use crate::known::scopes::{Members, Scopes};
+use crate::known::waiters::{Subscription, Waiters, Woken};
+use rules::selector::Selector;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// Namespace (empty for a cluster-scoped object) and name.
+pub(in crate::known) type Key = (Box<str>, Box<str>);
+
+/// What somebody waits for: one object, or every object with a label in a namespace (either may be left open).
+///
+/// A list by a selector is found by one label that the selector requires, and without such a label by its namespace; whether
+/// the rest of the selector takes the object is asked then.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::known) enum Interest {
+    /// One object.
+    Object(Key),
+    /// A list.
+    List {
+        /// `None` for every namespace.
+        namespace: Option<Box<str>>,
+        /// `None` for every object.
+        label: Option<(Box<str>, Box<str>)>,
+    },
+    /// A part of a scope.
+    Members(Members),
+    /// What is said of the kind as a whole. Of a change of that everybody hears.
+    Kind,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) condition: Freshness,
+    pub(super) heard: Heard,
+    /// Since when it is refused, and by nothing but refusals.
+    pub(super) refused: Option<Instant>,
+    pub(super) objects: BTreeMap<Key, Snapshot>,
+    pub(super) scopes: Scopes,
+    /// The selector narrows a list down.
+    pub(super) waiters: Waiters<Interest, Selector>,
+}
+
+impl Contents {
+    /// From now on `waiter` is woken by changes of what a selector selects.
+    pub(super) fn subscribe_to_list(
+        &self,
+        namespace: Option<&str>,
+        selector: &Selector,
+        waiter: &Arc<Notify>,
+    ) -> Subscription {
+        let label = selector.indexable();
+        let interest = Interest::List {
+            namespace: namespace.map(Into::into),
+            label: label.map(|(key, value)| (key.into(), value.into())),
+        };
+        self.waiters.subscribe(interest, selector.clone(), waiter)
+    }
+
+    pub(super) fn forget(&mut self, why: Freshness, woken: &mut Woken) {
+        self.objects.clear();
+        self.scopes.clear();
+        self.condition = why;
+        self.find_all(woken);
+    }
+
+    pub(super) fn insert(&mut self, key: &Key, snapshot: Snapshot, woken: &mut Woken) {
+        if self.objects.get(key) == Some(&snapshot) {
+            return; // most writes change nothing that a rule reads
+        }
+        let before = self.objects.remove(key);
+        if let Some(place) = before.as_ref().and_then(|before| before.place.as_ref()) {
+            self.scopes.remove(place, woken);
+        }
+        if let Some(place) = &snapshot.place {
+            self.scopes.insert(place, woken);
+        }
+        self.find(key, &snapshot, woken);
+        if let Some(before) = before.filter(|before| before.differs_in_place(&snapshot)) {
+            self.find(key, &before, woken);
+        }
+        self.objects.insert(key.clone(), snapshot);
+    }
+
+    pub(super) fn remove(&mut self, key: &Key, woken: &mut Woken) {
+        if let Some(before) = self.objects.remove(key) {
+            if let Some(place) = &before.place {
+                self.scopes.remove(place, woken);
+            }
+            self.find(key, &before, woken);
+        }
+    }
+
+    /// Adds who waits for anything here.
+    pub(super) fn find_all(&self, woken: &mut Woken) {
+        self.waiters.find_all(woken);
+        self.scopes.find_all(woken);
+    }
+
+    /// Adds who waits for an object like this one.
+    fn find(&self, key: &Key, snapshot: &Snapshot, woken: &mut Woken) {
+        if self.waiters.is_empty() {
+            return;
+        }
+        let selects = |selector: &Selector| selector.matches(|key| snapshot.label(key));
+        let mut find = |interest: Interest| self.waiters.find(&interest, selects, woken);
+        find(Interest::Object(key.clone()));
+        for namespace in [None, Some(key.0.clone())] {
+            find(Interest::List {
+                namespace: namespace.clone(),
+                label: None,
+            });
+            for label in &snapshot.labels {
+                find(Interest::List {
+                    namespace: namespace.clone(),
+                    label: Some(label.clone()),
+                });
+            }
+        }
+        let place = snapshot.place.as_ref();
+        let members = place.map(|place| place.interests(key)).unwrap_or_default();
+        members.into_iter().map(Interest::Members).for_each(find);
+    }
+}
