@@ -5,6 +5,7 @@ mod only;
 pub use only::Only;
 
 use crate::dependency::Part;
+use crate::edges::Link;
 use crate::holder::{Running, Wave};
 use crate::judged::Judged;
 use crate::kinds::Kind;
@@ -65,8 +66,8 @@ impl Pending {
 /// What the rules may look at: the objects, and what is known beside them.
 ///
 /// An implementation says each answer, and whoever asks has to handle that nobody knows. Only [`World::members`] and
-/// [`World::first_unready`] are worked out here, from [`Objects::list`], and [`World::lack`] by its look; an index or a
-/// memory may answer them faster.
+/// [`World::first_unready`] are worked out here, from [`Objects::list`], and [`World::lack`] and
+/// [`World::behind`] by their looks; an index or a memory may answer them faster.
 pub trait World: Objects {
     /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here.
     fn kinds(&self) -> Vec<Kind>;
@@ -164,6 +165,17 @@ pub trait World: Objects {
         look: &dyn Fn() -> Option<Lack>,
     ) -> Option<Arc<Lack>> {
         look().map(Arc::new)
+    }
+
+    /// What `look` finds behind a Service, on the same terms: it looks at every workload in the namespace. `service` also says what
+    /// else the outcome depends on.
+    fn behind(
+        &self,
+        _namespace: &str,
+        _service: &str,
+        look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
+    ) -> Vec<Link<(Kind, Value)>> {
+        look()
     }
 
     /// A Job of that name that was seen complete and has been removed since.

@@ -29,7 +29,10 @@ use dashmap::DashMap;
 use health_rules::HealthRules;
 use looks::Looks;
 use memory::Memory;
+use rules::edges::Link;
 use rules::kinds::Kind;
+use rules::room::Lack;
+use serde_json::Value;
 use slots::Slots;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +56,10 @@ pub struct Known {
     slots: Arc<Slots>,
     health_rules: HealthRules,
     whole: Whole,
-    looks: Looks,
+    /// Whose pods find no room.
+    lacks: Looks<Option<Arc<Lack>>>,
+    /// What is behind the Services that are waited for.
+    behind: Looks<Vec<Link<(Kind, Value)>>>,
     wanted: mpsc::UnboundedSender<Wanted>,
     /// Who looked at which custom kinds there are.
     kinds: Waiters<()>,
@@ -83,7 +89,8 @@ impl Known {
             slots: Arc::default(),
             health_rules: HealthRules::new(settings.health_rules),
             whole: Whole::default(),
-            looks: Looks::default(),
+            lacks: Looks::default(),
+            behind: Looks::default(),
             wanted,
             kinds: Waiters::default(),
             settings,

@@ -153,11 +153,17 @@ impl Judge<'_> {
         if selector.0.is_empty() {
             return Vec::new();
         }
-        let mut links = edges::behind(self.selected_by(&selector));
-        if let [only] = links.as_mut_slice() {
-            only.must = !self.has_others(service, &only.to, &selector);
-        }
-        links
+        let kinds = self.kinds_behind();
+        let words: Vec<String> = kinds.iter().map(Kind::to_string).collect();
+        let of = format!("Service/{} {}", object::name(service), words.join(","));
+        let look = || {
+            let mut links = edges::behind(self.selected_by(&selector, &kinds));
+            if let [only] = links.as_mut_slice() {
+                only.must = !self.has_others(service, &only.to, &selector);
+            }
+            links
+        };
+        self.world.behind(&self.dependent.namespace, &of, &look)
     }
 
     /// Whether other pods may serve a Service than those of a workload that wait at their gates.
@@ -172,16 +178,21 @@ impl Judge<'_> {
         behind.is_none_or(|behind| behind > waiting.count())
     }
 
-    /// The workloads whose pods have these labels: of the usual kinds, and of the dependent's own.
-    fn selected_by(&self, selector: &Selector) -> Vec<Found> {
-        let home = Some(self.dependent.namespace.as_str());
+    /// The kinds of workloads whose pods may serve: the usual ones, and the dependent's own.
+    fn kinds_behind(&self) -> Vec<Kind> {
         let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET];
         let usual = usual.map(Kind::Builtin);
         let own = self.dependent.owners.last().map(|owner| owner.kind.clone());
         let own = own.filter(|own| !usual.contains(own));
+        usual.into_iter().chain(own).collect()
+    }
+
+    /// The workloads of these kinds whose pods have these labels, and such pods without a workload.
+    fn selected_by(&self, selector: &Selector, kinds: &[Kind]) -> Vec<Found> {
+        let home = Some(self.dependent.namespace.as_str());
         let mut found = Vec::new();
-        for kind in usual.into_iter().chain(own) {
-            let listed = self.world.list(&kind, home, &Selector::default());
+        for kind in kinds {
+            let listed = self.world.list(kind, home, &Selector::default());
             let Lookup::Found(objects) = listed else {
                 continue;
             };

@@ -1,5 +1,7 @@
 //! A reader of what is known that notes what it read.
 
+mod behind;
+
 use super::memory::Memory;
 use super::scopes::Members;
 use super::store::{Details, Interest, Store};
@@ -7,6 +9,7 @@ use super::waiters::Subscription;
 use super::{Heard, Known, Named};
 use jiff::Timestamp;
 use rules::dependency::Part;
+use rules::edges::Link;
 use rules::holder::{Running, Wave};
 use rules::judged::Judged;
 use rules::kept;
@@ -355,7 +358,16 @@ impl World for View {
         look: &dyn Fn() -> Option<Lack>,
     ) -> Option<Arc<Lack>> {
         let of = (namespace.to_owned(), workload.to_owned());
-        self.known.looks.lack(of, look)
+        self.known.lacks.find(of, || look().map(Arc::new))
+    }
+
+    fn behind(
+        &self,
+        namespace: &str,
+        service: &str,
+        look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
+    ) -> Vec<Link<(Kind, Value)>> {
+        behind::links(self, namespace, service, look)
     }
 
     /// What a kind that is not served or not granted holds is no part of any scope; of one that is still being read nobody

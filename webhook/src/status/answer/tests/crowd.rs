@@ -59,6 +59,39 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
     }
 }
 
+/// The pods at their gates wait for a Service, beside so many Deployments.
+#[tokio::test(start_paused = true)]
+async fn what_is_behind_a_service_is_looked_at_once_for_all_who_wait() {
+    let read = |deployments: usize| {
+        let known = without_room(100);
+        for word in ["service", "endpointslice"] {
+            known.want(&kind(word)).replace::<&Value>([]);
+        }
+        let mut service = object("db", &json!({}));
+        service["spec"] = json!({"selector": {"app": "db"}});
+        known.want(&kind("service")).apply(&service);
+        for number in 0..deployments {
+            let mut other = object(&format!("d{number}"), &json!({}));
+            other["spec"] = json!({"selector": {"matchLabels": {"app": "other"}}});
+            known.want(&kind("deployment")).apply(&other);
+        }
+        for number in 0..100 {
+            let mut pod = at_its_gate(number);
+            pod["metadata"]["annotations"] = json!({"sluice.dev/depends-on": "service/db"});
+            known.gated().apply(&pod);
+        }
+        assert_eq!(asks(&known, 0).dependencies[0].reason, "Unschedulable");
+        READ.set(0);
+        for number in 0..100 {
+            assert_eq!(asks(&known, number).dependencies[0].reason, "Unschedulable");
+        }
+        READ.get() / 100
+    };
+    let each = read(10);
+    assert!(each < 12, "{each}");
+    assert_eq!(read(300), each);
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_has_no_room_is_looked_at_once_for_all_who_wait() {
     let read = |size: usize| {
