@@ -2,6 +2,7 @@
 
 use super::disclosure::{its_own, token};
 use super::*;
+use crate::known::READ;
 use axum::body::{BodyDataStream, Bytes};
 use futures::StreamExt;
 
@@ -41,6 +42,17 @@ async fn signs_are_given_until_there_is_news() {
     let token = its_own();
     let (pieces, ()) = tokio::join!(desk.pieces(&first.digest, &token), comes);
     assert_eq!(pieces, [(20, false), (40, false), (50, true)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_question_is_judged_anew_once_a_minute_while_nothing_changes() {
+    let desk = Desk::new(&missing());
+    let (_, first) = desk.gate(0).await;
+    READ.set(0);
+    let held = desk.pieces(&first.digest, &its_own()).await;
+    assert_eq!(held.last(), Some(&(300, true)));
+    // Its pod is read each time: at first, once it has settled, when its Event is due, each minute, and at the end.
+    assert_eq!(READ.get(), 8);
 }
 
 #[tokio::test(start_paused = true)]
