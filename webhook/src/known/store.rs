@@ -350,7 +350,7 @@ impl Store {
     /// The objects that a list names.
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         self.chosen(namespace, |snapshot| {
-            selector.matches(|key| snapshot.label(key))
+            selector.matches(|key| snapshot.labels.get(key))
         })
     }
 }

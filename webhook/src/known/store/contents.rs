@@ -108,7 +108,7 @@ impl Contents {
         if self.waiters.is_empty() {
             return;
         }
-        let selects = |selector: &Selector| selector.matches(|key| snapshot.label(key));
+        let selects = |selector: &Selector| selector.matches(|key| snapshot.labels.get(key));
         let mut find = |interest: Interest| self.waiters.find(&interest, selects, woken);
         find(Interest::Object(key.clone()));
         for namespace in [None, Some(key.0.clone())] {
@@ -116,10 +116,10 @@ impl Contents {
                 namespace: namespace.clone(),
                 label: None,
             });
-            for label in &snapshot.labels {
+            for (key, value) in snapshot.labels.iter() {
                 find(Interest::List {
                     namespace: namespace.clone(),
-                    label: Some(label.clone()),
+                    label: Some((key.into(), value.into())),
                 });
             }
         }

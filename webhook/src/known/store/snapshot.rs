@@ -4,6 +4,7 @@ use super::super::scopes::Standing;
 use super::Key;
 use serde::Deserialize;
 use serde_json::Value;
+use std::iter;
 use std::sync::Arc;
 
 /// An object as it is kept: trimmed, and as text, because a parsed tree takes several times the room and most objects
@@ -11,13 +12,19 @@ use std::sync::Arc;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Snapshot {
     text: Text,
-    pub(super) labels: Box<[(Box<str>, Box<str>)]>,
+    pub(super) labels: Labels,
     pub(super) place: Option<Box<Standing>>,
 }
 
 /// The text of an object. It is shared, so that nobody has to read it under a lock.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Text(Arc<[u8]>);
+
+/// The labels of an object, in one text: each key and each value, with a mark behind it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Labels(Box<str>);
+
+const END: char = '\0';
 
 /// A trimmed object, ready to be kept.
 #[derive(Debug)]
@@ -37,16 +44,11 @@ impl From<&Value> for Entry {
 
 impl Snapshot {
     pub(super) fn new(object: &Value) -> Self {
-        let labels = object
-            .pointer("/metadata/labels")
-            .and_then(Value::as_object);
-        let text =
-            |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
         // A tree of strings, numbers and lists always serialises.
         let json = serde_json::to_vec(object).unwrap_or_default();
         Self {
             text: Text(json.into()),
-            labels: labels.into_iter().flatten().filter_map(text).collect(),
+            labels: Labels::of(object),
             place: Standing::of(object).map(Box::new),
         }
     }
@@ -59,10 +61,34 @@ impl Snapshot {
     pub(super) fn text(&self) -> Text {
         self.text.clone()
     }
+}
 
-    pub(super) fn label(&self, key: &str) -> Option<&str> {
-        let found = self.labels.iter().find(|label| *label.0 == *key);
-        found.map(|label| &*label.1)
+impl Labels {
+    fn of<'o>(object: &'o Value) -> Self {
+        let labels = object["metadata"]["labels"].as_object();
+        let mut text = String::new();
+        let texts = |(key, value): (&'o String, &'o Value)| Some((key.as_str(), value.as_str()?));
+        for (key, value) in labels.into_iter().flatten().filter_map(texts) {
+            // None that the API server stores has the mark in it.
+            if [key, value].iter().all(|it| !it.contains(END)) {
+                text.extend(
+                    [key, value]
+                        .into_iter()
+                        .flat_map(|it| it.chars().chain([END])),
+                );
+            }
+        }
+        Self(text.into())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut texts = self.0.split_terminator(END);
+        iter::from_fn(move || Some((texts.next()?, texts.next()?)))
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&str> {
+        let found = self.iter().find(|label| label.0 == key);
+        found.map(|(_, value)| value)
     }
 }
 
@@ -98,4 +124,21 @@ thread_local! {
 pub(super) fn key(object: &Value) -> Key {
     let text = |name: &str| object["metadata"][name].as_str().unwrap_or_default().into();
     (text("namespace"), text("name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_label_keeps_its_value() {
+        let labels =
+            json!({"app": "web", "empty": "", "tier": "front", "odd": "a\0b", "number": 1});
+        let labels = Labels::of(&json!({"metadata": {"labels": labels}}));
+        let all: Vec<_> = labels.iter().collect();
+        assert_eq!(all, [("app", "web"), ("empty", ""), ("tier", "front")]);
+        assert_eq!([labels.get("empty"), labels.get("web")], [Some(""), None]);
+        assert_eq!(Labels::of(&json!({})).iter().count(), 0);
+    }
 }
