@@ -8,6 +8,8 @@ pub(crate) struct Extent {
     pub(crate) gates: usize,
     /// Numbers of gates that are released, and how often each.
     pub(crate) releases: [(usize, usize); 3],
+    /// Numbers of gates that are tasks, fewest first.
+    pub(crate) crowds: &'static [usize],
     /// Objects of a kind that somebody depends on.
     pub(crate) objects: usize,
     /// How long requests are counted.
@@ -20,10 +22,11 @@ pub(crate) struct Extent {
     pub(crate) starts: usize,
 }
 
-/// A quarter of an hour.
+/// Half an hour.
 pub(crate) const WHOLE: Extent = Extent {
     gates: 500,
     releases: [(500, 4), (20, 20), (1, 50)],
+    crowds: &[1000, 10_000],
     objects: 1000,
     window: Duration::from_mins(1),
     pods: 500,
@@ -35,6 +38,7 @@ pub(crate) const WHOLE: Extent = Extent {
 pub(crate) const QUICK: Extent = Extent {
     gates: 100,
     releases: [(100, 2), (20, 2), (1, 5)],
+    crowds: &[1000],
     objects: 200,
     window: Duration::from_secs(10),
     pods: 100,

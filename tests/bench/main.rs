@@ -13,6 +13,8 @@ mod cluster;
 mod compare;
 /// The controller as a process, and what can be read of it.
 mod controller;
+/// Gates as tasks.
+mod crowd;
 /// How much is measured.
 mod extent;
 /// Gates as processes.
@@ -30,6 +32,7 @@ use crate::extent::{Extent, QUICK, WHOLE};
 use crate::gates::Gates;
 use crate::table::{Measure, Table, Unit, as_number, megabytes};
 use anyhow::{Context, Result, bail};
+use harness::unscheduled::Unscheduled;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -131,14 +134,35 @@ async fn measure(
     }
     step("a gate that is let through");
     release::open_at_once(&gates, cluster, extent.starts, table).await?;
+    drop(gates);
+    controller.stop().await?;
+    crowds(paths, cluster, extent, pods, table).await?;
+    let mut controller = Controller::start(paths, cluster).await?;
     step("admission over TLS");
     admission::over_tls(&controller, extent.reviews, table).await?;
-    table.row(
-        "controller, most memory at any time of the above",
-        Measure::bytes(controller.peak()?),
-        "VmHWM in /proc/PID/status",
-    );
     controller.stop().await
+}
+
+/// More and more gates, each number with a controller of its own.
+async fn crowds(
+    paths: &Paths,
+    cluster: &Cluster,
+    extent: &Extent,
+    mut pods: Vec<Unscheduled>,
+    table: &mut Table,
+) -> Result<()> {
+    for &count in extent.crowds {
+        let lacking = count.saturating_sub(pods.len());
+        step(&format!("{lacking} more pods that are never scheduled"));
+        pods.extend(cluster.pods(lacking, "configmap/dependency").await?);
+        let mut controller = Controller::start(paths, cluster).await?;
+        crowd::measure(&controller, cluster, &pods, extent.window, table).await?;
+        let peak = Measure::bytes(controller.peak()?);
+        let what = format!("controller, most memory with {count} gates");
+        table.row(&what, peak, "VmHWM in /proc/PID/status");
+        controller.stop().await?;
+    }
+    Ok(())
 }
 
 fn sizes(paths: &Paths, table: &mut Table) -> Result<()> {

@@ -175,11 +175,12 @@ async fn weights_below_zero_come_first_and_what_has_no_pods_counts() {
 async fn a_wave_that_is_empty_so_far_is_not_passed() {
     with_namespace("waves-late", async |ns| {
         let mine = |it: Manifest| it.with(INSTANCE, "shop");
-        let api = mine(deployment("api").annotated(WEIGHT, "2"));
-        ns.apply([api]).await.ok();
+        let api = deployment("api").annotated(WEIGHT, "2");
         let migrate = job("migrate").runs("sleep 1; echo done");
-        ns.apply([mine(migrate.annotated(WEIGHT, "1"))]).await.ok();
-        ns.apply([mine(deployment("db").ready_after(2))]).await.ok();
+        let migrate = migrate.annotated(WEIGHT, "1");
+        let db = deployment("db").ready_after(2);
+        // Of one apply: another one may come later than a wave is waited for.
+        ns.apply([api, migrate, db].map(mine)).await.ok();
         let (db, migrate, api) = (
             ns.pod_of("db").await,
             ns.pod_of("migrate").await,

@@ -1,0 +1,211 @@
+//! Gates as tasks of this process: more than a machine has room for as processes. Each asks as the binary does, with the token
+//! of a pod of its own and from an address of its own.
+
+use crate::admission;
+use crate::cluster::Cluster;
+use crate::controller::Controller;
+use crate::step;
+use crate::table::{Measure, Table, Unit, as_number};
+use anyhow::{Context, Result, bail};
+use harness::samples::Samples;
+use harness::unscheduled::Unscheduled;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::{Request, header};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpSocket;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsConnector;
+use wire::{Answer, Decision};
+
+/// How long the last one may take.
+const LIMIT: Duration = Duration::from_mins(2);
+/// As the gate asks.
+const HOLD: u64 = 300;
+/// Between two questions of which the first had no answer.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Between two reviews.
+const BESIDE: Duration = Duration::from_millis(5);
+
+/// What so many gates cost that arrive at once, wait, and are let through by one change.
+pub(crate) async fn measure(
+    controller: &Controller,
+    cluster: &Cluster,
+    pods: &[Unscheduled],
+    window: Duration,
+    table: &mut Table,
+) -> Result<()> {
+    let count = pods.len();
+    step(&format!("{count} gates that are tasks"));
+    let alone = controller.memory()?;
+    let (began, used) = (Instant::now(), controller.processor()?);
+    let gates = start(controller, pods)?;
+    controller.asked_by(count).await?;
+    let arrived = began.elapsed();
+    let cost = controller.processor()?.saturating_sub(used);
+    let how = "from the first connection until `sluice_gates_asking` has all of them";
+    table.row(&format!("{count} gates arrive"), arrived, how);
+    let how = "utime + stime in /proc/PID/stat meanwhile";
+    table.row(&format!("{count} gates arrive, processor time"), cost, how);
+
+    controller.quiet().await?;
+    let used = controller.processor()?;
+    sleep(window).await;
+    let cost = controller.processor()?.saturating_sub(used);
+    let percent = cost.as_secs_f64() / window.as_secs_f64() * 100.0;
+    let text = format!("{percent:.1} % of a core");
+    table
+        .row(
+            &format!("{count} gates wait, processor"),
+            Measure::once(text, Unit::Percent, percent),
+            &format!("utime + stime in /proc/PID/stat over {window:?}"),
+        )
+        .at_most(if count > 1000 { 3.0 } else { 0.5 });
+    let each = controller.memory()?.saturating_sub(alone) / count as u64;
+    let text = format!("{:.1} KiB", as_number(each) / 1024.0);
+    table
+        .row(
+            &format!("{count} gates wait, memory of each"),
+            Measure::once(text, Unit::Bytes, as_number(each)),
+            "VmRSS beyond that of the same process before they came",
+        )
+        .at_most(20.0 * 1024.0);
+
+    let before = beside(controller, sleep(Duration::from_secs(5))).await?;
+    table.row(
+        &format!("admission while {count} gates wait"),
+        &before.1,
+        "a review every 5 ms",
+    );
+    let used = controller.processor()?;
+    let sending = Instant::now();
+    cluster.fulfil().await?;
+    let (ends, during) = beside(controller, ended(gates)).await?;
+    let cost = controller.processor()?.saturating_sub(used);
+    let took = ends?.into_iter().map(|end| end.duration_since(sending));
+    let took = Samples::new(took.collect());
+    let how = "from sending the write that lets all of them through to the answer that each got";
+    table.row(&format!("{count} gates are let through"), &took, how);
+    table.row(
+        &format!("the last of {count} gates is let through"),
+        took.longest(),
+        how,
+    );
+    let how = "utime + stime in /proc/PID/stat meanwhile";
+    table.row(
+        &format!("{count} gates are let through, processor time"),
+        cost,
+        how,
+    );
+    let what = format!("admission while {count} gates are let through");
+    table.row(&what, &during, "a review every 5 ms");
+    cluster.withdraw().await
+}
+
+/// What comes of `work`, and how long reviews took beside it.
+async fn beside<T>(controller: &Controller, work: impl Future<Output = T>) -> Result<(T, Samples)> {
+    let mut reviews = admission::Reviews::begin(controller)?;
+    let (done, stop) = std::sync::mpsc::channel::<()>();
+    let reviewing = spawn_blocking(move || {
+        let mut took = vec![reviews.next()?];
+        while stop.recv_timeout(BESIDE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            took.push(reviews.next()?);
+        }
+        anyhow::Ok(took)
+    });
+    let worked = work.await;
+    drop(done);
+    Ok((worked, Samples::new(reviewing.await??)))
+}
+
+type Gates = JoinSet<Result<Instant>>;
+
+fn start(controller: &Controller, pods: &[Unscheduled]) -> Result<Gates> {
+    let tls = TlsConnector::from(Arc::new(admission::trusting(&controller.bundle)?));
+    let name = ServerName::try_from(controller.name.clone())?;
+    let mut gates = JoinSet::new();
+    for (number, pod) in pods.iter().enumerate() {
+        let [.., b, c] = u32::try_from(number)?.to_be_bytes();
+        let gate = Gate {
+            tls: tls.clone(),
+            name: name.clone(),
+            from: SocketAddr::from((Ipv4Addr::new(127, 1, b, c), 0)),
+            to: controller.status,
+            token: pod.token.clone(),
+        };
+        gates.spawn(gate.run());
+    }
+    Ok(gates)
+}
+
+async fn ended(gates: Gates) -> Result<Vec<Instant>> {
+    let all = timeout(LIMIT, gates.join_all()).await;
+    all.context("a gate is not let through")?
+        .into_iter()
+        .collect()
+}
+
+struct Gate {
+    tls: TlsConnector,
+    name: ServerName<'static>,
+    from: SocketAddr,
+    to: SocketAddr,
+    token: String,
+}
+
+impl Gate {
+    /// Asks until it is let through; when that was.
+    async fn run(self) -> Result<Instant> {
+        let (mut seen, mut kept) = (String::new(), None);
+        loop {
+            match self.ask(&mut kept, &seen).await {
+                Ok(answer) => match answer.verdict {
+                    Decision::Open => return Ok(Instant::now()),
+                    Decision::Wait => seen = answer.digest,
+                    Decision::Refuse => bail!("a gate is refused"),
+                },
+                Err(_) => {
+                    kept = None;
+                    sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn ask(&self, kept: &mut Option<Connection>, seen: &str) -> Result<Answer> {
+        let connection = match kept {
+            Some(connection) if connection.is_ready() => connection,
+            _ => kept.insert(self.connect().await?),
+        };
+        let request = Request::get(format!("{}?seen={seen}&wait={HOLD}", wire::PATH))
+            .header(header::HOST, self.name.to_str().as_ref())
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
+            .body(Empty::new())?;
+        let response = connection.send_request(request).await?;
+        if !response.status().is_success() {
+            bail!("{}", response.status());
+        }
+        let body = response.into_body().collect().await?.to_bytes();
+        Ok(serde_json::from_slice(&body)?)
+    }
+
+    async fn connect(&self) -> Result<Connection> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(self.from)?;
+        let stream = socket.connect(self.to).await?;
+        stream.set_nodelay(true)?;
+        let stream = self.tls.connect(self.name.clone(), stream).await?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        // Its end shows in the next request.
+        drop(tokio::spawn(connection));
+        Ok(sender)
+    }
+}
+
+type Connection = SendRequest<Empty<Bytes>>;
