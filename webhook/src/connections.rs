@@ -2,7 +2,8 @@
 //!
 //! Two bounds: on all connections, so that memory is bounded, and on those of one client address, so that a single pod
 //! does not take the places of all. Beyond a bound the newcomer gets the place of whoever has proven the least: so no
-//! crowd of idle clients, of however many addresses, keeps anybody out.
+//! crowd of idle clients, of however many addresses, keeps anybody out. Where one whose valid request is being answered costs
+//! less than one that may yet send anything, several of those share a place.
 
 use axum::http::Extensions;
 use std::collections::{BTreeMap, HashMap};
@@ -13,9 +14,19 @@ use tokio::sync::oneshot;
 /// The connections of one listener.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    most: usize,
-    per_client: usize,
+    bounds: Bounds,
     places: Mutex<Places>,
+}
+
+/// How many connections a listener may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Places at a time. For one more connection, another has to go.
+    pub all: usize,
+    /// Places of one client address at a time; the same.
+    pub per_client: usize,
+    /// How many connections share a place while their valid requests are being answered.
+    pub sharing: usize,
 }
 
 /// One connection's place; free again when dropped.
@@ -66,8 +77,39 @@ struct Places {
     /// Counts what happens here, and so tells earlier from later.
     turn: u64,
     held: HashMap<u64, Held>,
+    all: Ranks,
+    clients: HashMap<IpAddr, Ranks>,
+}
+
+/// Numbers of connections by their rank.
+#[derive(Debug, Default)]
+struct Ranks {
     ranks: BTreeMap<Rank, u64>,
-    clients: HashMap<IpAddr, BTreeMap<Rank, u64>>,
+    answering: usize,
+}
+
+impl Ranks {
+    fn insert(&mut self, rank: Rank, number: u64) {
+        self.ranks.insert(rank, number);
+        self.answering += usize::from(rank.0 == Merit::Answering);
+    }
+
+    fn remove(&mut self, rank: Rank) {
+        if self.ranks.remove(&rank).is_some() {
+            self.answering -= usize::from(rank.0 == Merit::Answering);
+        }
+    }
+
+    /// How many places they take.
+    fn places(&self, sharing: usize) -> usize {
+        self.ranks.len() - self.answering + self.answering.div_ceil(sharing)
+    }
+
+    /// The one that has proven the least.
+    fn first(&self) -> Option<(Rank, u64)> {
+        let first = self.ranks.first_key_value();
+        first.map(|(rank, number)| (*rank, *number))
+    }
 }
 
 #[derive(Debug)]
@@ -86,10 +128,9 @@ pub(crate) fn valid(extensions: &Extensions) {
 }
 
 impl Connections {
-    pub(crate) fn new(most: usize, per_client: usize) -> Arc<Self> {
+    pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
         Arc::new(Self {
-            most,
-            per_client,
+            bounds,
             places: Mutex::default(),
         })
     }
@@ -116,16 +157,19 @@ impl Connections {
 
     /// Who holds the place that a newcomer needs, where there is no other, and why that one would lose it.
     fn in_the_way(&self, places: &Places, client: IpAddr) -> Option<((Rank, u64), Lost)> {
-        let first = |ranks: &BTreeMap<Rank, u64>| ranks.first_key_value().map(|(r, n)| (*r, *n));
+        let Bounds {
+            all,
+            per_client,
+            sharing,
+        } = self.bounds;
         let own = places.clients.get(&client);
-        let crowd = own.filter(|own| own.len() >= self.per_client);
+        let crowd = own.filter(|own| own.places(sharing) >= per_client);
         if let Some(crowd) = crowd {
-            return first(crowd).map(|it| (it, Lost::Crowded));
+            return crowd.first().map(|it| (it, Lost::Crowded));
         }
-        let full = places.held.len() >= self.most;
-        first(&places.ranks)
-            .filter(|_| full)
-            .map(|it| (it, Lost::Outranked))
+        let full = places.all.places(sharing) >= all;
+        let first = places.all.first().filter(|_| full);
+        first.map(|it| (it, Lost::Outranked))
     }
 
     fn lock(&self) -> MutexGuard<'_, Places> {
@@ -188,7 +232,7 @@ impl Places {
     fn rank(&mut self, number: u64, client: IpAddr, merit: Merit) {
         self.turn += 1;
         let rank = (merit, self.turn);
-        self.ranks.insert(rank, number);
+        self.all.insert(rank, number);
         self.clients.entry(client).or_default().insert(rank, number);
         if let Some(held) = self.held.get_mut(&number) {
             held.rank = rank;
@@ -199,10 +243,10 @@ impl Places {
         let Some(Held { client, rank, .. }) = self.held.get(&number) else {
             return;
         };
-        self.ranks.remove(rank);
+        self.all.remove(*rank);
         if let Some(own) = self.clients.get_mut(client) {
-            own.remove(rank);
-            if own.is_empty() {
+            own.remove(*rank);
+            if own.ranks.is_empty() {
                 self.clients.remove(client);
             }
         }
@@ -226,6 +270,14 @@ mod tests {
     use super::*;
     use futures::FutureExt;
 
+    fn new(all: usize, per_client: usize, sharing: usize) -> Arc<Connections> {
+        Connections::new(Bounds {
+            all,
+            per_client,
+            sharing,
+        })
+    }
+
     fn take(connections: &Arc<Connections>, client: &str) -> Result<Connection, Lost> {
         connections.take(client.parse().unwrap())
     }
@@ -245,7 +297,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_client_cannot_take_the_places_of_another() {
-        let connections = Connections::new(10, 2);
+        let connections = new(10, 2, 1);
         let mut first = take(&connections, "10.0.0.1").unwrap();
         let mut second = take(&connections, "::ffff:10.0.0.1").unwrap();
         let mut other = take(&connections, "10.0.0.2").unwrap();
@@ -261,7 +313,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_least_proven_goes_first_then_the_longest_idle_and_never_one_that_is_answered() {
-        let connections = Connections::new(4, 4);
+        let connections = new(4, 4, 1);
         let mut held: Vec<Connection> = (0..4)
             .map(|number| take(&connections, &format!("10.0.0.{number}")).unwrap())
             .collect();
@@ -288,8 +340,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn those_whose_requests_are_answered_share_places_and_no_others_do() {
+        let connections = new(4, 3, 4);
+        let waiting: Vec<Connection> = (0..12)
+            .map(|number| {
+                let one = take(&connections, &format!("10.0.0.{}", number % 2)).unwrap();
+                answering(&one);
+                one
+            })
+            .collect();
+        let mut comes = take(&connections, "10.0.0.0").unwrap();
+        // Its own take three places, and all four are taken.
+        let next = take(&connections, "10.0.0.0").unwrap();
+        assert_eq!(lost(&mut comes), Some(Lost::Crowded));
+        let mut last = take(&connections, "10.0.0.3").unwrap();
+        drop(next);
+        answering(&last);
+        assert_eq!(take(&connections, "10.0.0.3").unwrap_err(), Lost::Full);
+        waiting[0].place().answered();
+        // One that is idle makes room for two.
+        assert!(take(&connections, "10.0.0.3").is_ok());
+        assert_eq!(lost(&mut last), None);
+    }
+
+    #[tokio::test]
     async fn whoever_has_left_is_forgotten() {
-        let connections = Connections::new(1, 1);
+        let connections = new(1, 1, 1);
         let (first, second) = (
             take(&connections, "10.0.0.1").unwrap(),
             take(&connections, "10.0.0.2").unwrap(),
@@ -297,6 +373,6 @@ mod tests {
         answering(&first);
         drop((first, second));
         let places = connections.lock();
-        assert!(places.held.is_empty() && places.ranks.is_empty() && places.clients.is_empty());
+        assert!(places.held.is_empty() && places.clients.is_empty() && places.all.ranks.is_empty());
     }
 }

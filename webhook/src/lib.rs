@@ -45,7 +45,7 @@ pub use admission::{Admission, AdmissionLimits, AdmissionMetrics, Cached};
 pub use args::Args;
 pub use authority::{Authority, AuthorityMetrics, Config as AuthorityConfig};
 pub use clock::Clock;
-pub use connections::Certified;
+pub use connections::{Bounds, Certified};
 pub use inject::{
     Action, Decision, GATE_USER, GateSpec, Operation, Options, Request, Resources, Skip, Subject,
     pod, workload,

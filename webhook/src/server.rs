@@ -8,9 +8,10 @@
 mod limits;
 mod metrics;
 mod pace;
+mod questions;
+mod requests;
 
 use std::{
-    convert::Infallible,
     hash::{BuildHasher, RandomState},
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -29,14 +30,7 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
-use futures::FutureExt;
-use http_body_util::BodyExt;
-use hyper::{
-    body::{Body as _, Incoming},
-    server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use futures::{FutureExt, TryFutureExt};
 use rustls::ServerConfig;
 use socket2::SockRef;
 use tokio::{
@@ -120,6 +114,14 @@ impl Caller {
             router,
         }
     }
+
+    /// A request of it is being answered until what this returns is dropped.
+    fn answering(&self, phase: &Phase) -> Answering {
+        Answering {
+            _phase: phase.answering(),
+            place: self.place.clone(),
+        }
+    }
 }
 
 impl Server {
@@ -148,7 +150,7 @@ impl Server {
     /// the client's address as `ConnectInfo<SocketAddr>`; one that panics costs its request an answer 500, nothing else.
     pub async fn serve(self, listener: TcpListener, router: Router) {
         let (server, tasks) = (Arc::new(self), TaskTracker::new());
-        let open = Connections::new(server.limits.connections, server.limits.per_client);
+        let open = Connections::new(server.limits.connections);
         let told = Arc::new(Semaphore::new(TOLD));
         info!(port = server.port.label(), address = ?listener.local_addr().ok(), "Listening");
         loop {
@@ -210,12 +212,10 @@ impl Server {
         let Some(tls) = &self.tls else {
             return self.http(stream, caller).await;
         };
-        match timeout(
-            self.limits.handshake,
-            TlsAcceptor::from(Arc::clone(tls)).accept(stream),
-        )
-        .await
-        {
+        let acceptor = TlsAcceptor::from(Arc::clone(tls));
+        // Boxed, so that neither the handshake nor the session takes room in what waits.
+        let handshake = Box::pin(acceptor.accept(stream).map_ok(Box::new));
+        match timeout(self.limits.handshake, handshake).await {
             Ok(Ok(stream)) => {
                 // Shown is as good as verified: any other ends the handshake.
                 let certified = stream.get_ref().1.peer_certificates().is_some();
@@ -241,51 +241,21 @@ impl Server {
             head: self.limits.header,
             answer: self.limits.answer,
         };
-        let io = TokioIo::new(Paced::new(stream, pace, phase.clone()));
+        let stream = Paced::new(stream, pace, phase.clone());
         let retired_at = Instant::now() + draw_age(self.limits.age);
-        let service = service_fn(|request| {
-            let answering = Answering {
-                _phase: phase.answering(),
-                place: caller.place.clone(),
-            };
-            let answer = self.answer(request, &caller, retired_at);
-            async move {
-                let response = answer.await;
-                Ok::<_, Infallible>(response.map(|body| until_sent(body, answering)))
+        match self.port {
+            Port::Status => self.questions(stream, &phase, &caller, retired_at).await,
+            // Boxed, so that who waits at the other port does not keep room for this.
+            Port::Admission | Port::Admin => {
+                Box::pin(self.requests(stream, &phase, &caller, retired_at)).await;
             }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            // Hyper counts from the end of the last answer, so this is the idle limit; heads have their own.
-            .header_read_timeout(self.limits.idle)
-            .max_buf_size(self.limits.read_ahead)
-            .serve_connection(io, service);
-        tokio::pin!(connection);
-        let mut draining = false;
-        let ended = loop {
-            tokio::select! {
-                biased;
-                () = self.shutdown.draining(), if !draining => {
-                    draining = true;
-                    connection.as_mut().graceful_shutdown();
-                }
-                // Not cancelled by the other arm: the same connection is polled again.
-                ended = connection.as_mut() => break ended,
-            }
-        };
-        match ended {
-            Err(error) if error.is_timeout() => debug!("Closed after the idle limit"),
-            Err(error) if is_unread(&error) => self.turn(Turned::Unread, &error),
-            Err(error) if is_slow_head(&error) => self.turn(Turned::SlowHead, &error),
-            Err(error) => self.turn(Turned::Broken, &error),
-            Ok(()) => {}
         }
     }
 
     /// The router's answer, or ours when it takes too long or panics.
     async fn answer(
         &self,
-        mut request: Request<Incoming>,
+        mut request: Request<Body>,
         caller: &Caller,
         retired_at: Instant,
     ) -> Response {
@@ -294,7 +264,7 @@ impl Server {
         extensions.insert(ConnectInfo(caller.peer));
         place.map(|place| extensions.insert(place.clone()));
         caller.certified.then(|| extensions.insert(Certified));
-        let handled = async move { router.oneshot(request.map(Body::new)).await };
+        let handled = async move { router.oneshot(request).await };
         let mut response = match timeout(
             self.limits.request,
             AssertUnwindSafe(handled).catch_unwind(),
@@ -336,17 +306,6 @@ impl Server {
     }
 }
 
-/// A body that comes bit by bit is an answer only at its end.
-fn until_sent(body: Body, answering: Answering) -> Body {
-    if body.size_hint().exact().is_some() {
-        return body;
-    }
-    Body::new(body.map_frame(move |frame| {
-        let _still = &answering;
-        frame
-    }))
-}
-
 /// The next connection. Errors of a single connection are passed over; when descriptors run out, it helps to wait for
 /// connections to end.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
@@ -382,18 +341,19 @@ fn full(lost: Lost) -> Router {
     Router::new().fallback(async move || (StatusCode::SERVICE_UNAVAILABLE, headers, text))
 }
 
-fn is_slow_head(error: &hyper::Error) -> bool {
-    source(error).is_some_and(|source| source.kind() == io::ErrorKind::TimedOut)
-}
-
-fn is_unread(error: &hyper::Error) -> bool {
-    let said = source(error).and_then(io::Error::get_ref);
-    said.and_then(|said| said.downcast_ref::<Unread>())
-        .is_some()
-}
-
-fn source(error: &hyper::Error) -> Option<&io::Error> {
-    std::error::Error::source(error).and_then(|source| source.downcast_ref())
+/// Why a connection ended, by the error of its stream.
+fn why(error: Option<&io::Error>) -> Turned {
+    match error {
+        Some(error)
+            if error
+                .get_ref()
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Unread>) =>
+        {
+            Turned::Unread
+        }
+        Some(error) if error.kind() == io::ErrorKind::TimedOut => Turned::SlowHead,
+        _ => Turned::Broken,
+    }
 }
 
 /// An age between half of `most` and all of it. The keys of a hash map are random enough to spread clients.

@@ -33,13 +33,13 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tracing::info;
 
-// Which part of the memory the connections of each port may take; what is left is for everything that is known.
-/// A half,
-const STATUS: u64 = 2;
+// How many sixty-fourths of the memory the connections of each port may take; what is left is for everything that is known.
+/// Five eighths,
+const STATUS: u64 = 40;
 /// an eighth,
 const ADMISSION: u64 = 8;
-/// and a sixty-fourth.
-const ADMIN: u64 = 64;
+/// and one.
+const ADMIN: u64 = 1;
 
 /// What the process is assembled from, once the flags are read.
 struct Parts {
@@ -127,7 +127,7 @@ impl Args {
         let shared = Handle::current();
         info!(?memory, "Granted");
         let fitting = |limits: ServerLimits, part| match memory {
-            Some(memory) => limits.within(memory / part),
+            Some(memory) => limits.within(memory / 64 * part),
             None => limits,
         };
         let server = |port, tls, limits| Server {

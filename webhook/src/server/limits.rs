@@ -1,18 +1,16 @@
 //! What the listeners put up with, and how much of it there is memory for.
 
+use crate::connections::Bounds;
 use std::time::Duration;
 
-/// What one connection may cost beside what is read ahead of it, in bytes: its TLS session and half of a record, and the
-/// request that is held. A gate that waits was measured at 49 kB.
+/// What one connection may cost beside what is read ahead of it, in bytes: its TLS session and half of a record.
 const EACH: u64 = 48 * 1024;
 
 /// What one listener puts up with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections at a time. For one more, another has to go.
-    pub connections: usize,
-    /// Connections of one client address at a time; the same.
-    pub per_client: usize,
+    /// How many connections there may be.
+    pub connections: Bounds,
     /// The most that is read ahead of a connection, in bytes, and so the longest request head.
     pub read_ahead: usize,
     /// What the kernel holds of a connection in each direction, in bytes; it takes twice as much. It counts as ours.
@@ -38,8 +36,11 @@ impl ServerLimits {
     /// For the API server, which sends an admission request and waits a few seconds.
     pub const fn admission() -> Self {
         Self {
-            connections: 1024,
-            per_client: 256,
+            connections: Bounds {
+                all: 1024,
+                per_client: 256,
+                sharing: 1,
+            },
             // Bodies are long.
             read_ahead: 64 * 1024,
             buffered: 64 * 1024,
@@ -59,9 +60,13 @@ impl ServerLimits {
     /// For gates: one connection each, mostly in a long poll.
     pub const fn status() -> Self {
         Self {
-            connections: 8192,
-            // Pods on the host's network share its address.
-            per_client: 512,
+            connections: Bounds {
+                all: 8192,
+                // Pods on the host's network share its address.
+                per_client: 512,
+                // One that waits has sent its head, which is gone: with what the kernel has of it, 16 KiB.
+                sharing: 4,
+            },
             // The head of a gate's request is its token, and that is below 4 KiB.
             read_ahead: 16 * 1024,
             buffered: 16 * 1024,
@@ -77,21 +82,28 @@ impl ServerLimits {
     /// For probes and scrapes.
     pub const fn admin() -> Self {
         Self {
-            connections: 128,
-            per_client: 64,
+            connections: Bounds {
+                all: 128,
+                per_client: 64,
+                sharing: 1,
+            },
             request: Duration::from_secs(10),
             age: Duration::from_secs(120),
             ..Self::status()
         }
     }
 
-    /// No more connections than fit into so many bytes, whatever they do.
+    /// No more places than fit into so many bytes, whatever is done there.
     #[must_use]
     pub fn within(self, bytes: u64) -> Self {
         let fitting = bytes / (EACH + self.read_ahead as u64);
         let fitting = usize::try_from(fitting).unwrap_or(usize::MAX).max(1);
+        let connections = Bounds {
+            all: self.connections.all.min(fitting),
+            ..self.connections
+        };
         Self {
-            connections: self.connections.min(fitting),
+            connections,
             ..self
         }
     }

@@ -4,6 +4,7 @@ mod connection;
 mod crowd;
 mod handshake;
 mod leaving;
+mod questions;
 mod threads;
 
 use super::*;
@@ -27,12 +28,19 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 const NAME: &str = "sluice.sluice-system.svc";
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: sluice\r\n\r\n";
 
+/// A port for any request, and one for questions.
+const BOTH: [Port; 2] = [Port::Admission, Port::Status];
+
 fn server(limits: ServerLimits) -> (Server, Registry) {
+    on(Port::Admission, limits)
+}
+
+fn on(port: Port, limits: ServerLimits) -> (Server, Registry) {
     let mut registry = Registry::default();
     let metrics = ServerMetrics::register(&mut registry);
     (
         Server {
-            port: Port::Admission,
+            port,
             tls: None,
             limits,
             metrics,
@@ -48,6 +56,14 @@ fn count(registry: &Registry, line: &str) -> bool {
     text.lines().any(|found| found == line)
 }
 
+/// Whether so many were turned away for this reason.
+fn turned(registry: &Registry, reason: &str, times: u32) -> bool {
+    BOTH.map(Port::label).iter().any(|port| {
+        let line = format!(r#"turned_away_total{{port="{port}",reason="{reason}"}} {times}"#);
+        count(registry, &line)
+    })
+}
+
 async fn panics() -> &'static str {
     panic!("on purpose")
 }
@@ -61,6 +77,7 @@ fn router() -> Router {
             }),
         )
         .route("/panic", get(panics))
+        .route("/much", get(async || "x".repeat(8 * 1024)))
         .route(
             "/body",
             axum::routing::post(|body: String| async move { body }),

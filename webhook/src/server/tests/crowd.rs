@@ -1,16 +1,21 @@
 //! More clients than there are places: who is answered, who goes, and what is counted.
 
 use super::*;
+use crate::connections::Bounds;
 use futures::stream::{self, StreamExt};
+use std::convert::Infallible;
 use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 
 /// Few places, so that a crowd is soon there.
-fn few(connections: usize, per_client: usize) -> ServerLimits {
+fn few(all: usize, per_client: usize) -> ServerLimits {
     ServerLimits {
-        connections,
-        per_client,
+        connections: Bounds {
+            all,
+            per_client,
+            sharing: 1,
+        },
         first: Duration::from_secs(3600),
         ..ServerLimits::status()
     }
@@ -66,82 +71,81 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
 
 #[tokio::test]
 async fn an_idle_crowd_from_many_addresses_keeps_nobody_out() {
-    let (server, registry) = server(few(64, 16));
-    let Running { address, .. } = start(server, proving(&none(), &none())).await;
-    let mut proven = from(200, address).await;
-    assert!(ask(&mut proven, GET_PROVEN).await.ends_with("yes"));
-    let mut crowd = Vec::new();
-    for number in 0..300_usize {
-        let mut one = from(2 + u8::try_from(number % 100).unwrap(), address).await;
-        // Some say nothing, some begin a head, some ask for what nobody serves.
-        match number % 3 {
-            0 => {}
-            1 => one.write_all(b"GET / HTTP/1.1\r\nX-Slow: ").await.unwrap(),
-            _ => assert!(
-                ask(&mut one, b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
-                    .await
-                    .starts_with("HTTP/1.1 404")
-            ),
+    for port in BOTH {
+        let (server, registry) = on(port, few(64, 16));
+        let Running { address, .. } = start(server, proving(&none(), &none())).await;
+        let mut proven = from(200, address).await;
+        assert!(ask(&mut proven, GET_PROVEN).await.ends_with("yes"));
+        let mut crowd = Vec::new();
+        for number in 0..300_usize {
+            let mut one = from(2 + u8::try_from(number % 100).unwrap(), address).await;
+            // Some say nothing, some begin a head, some ask for what nobody serves.
+            match number % 3 {
+                0 => {}
+                1 => one.write_all(b"GET / HTTP/1.1\r\nX-Slow: ").await.unwrap(),
+                _ => assert!(
+                    ask(&mut one, b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+                        .await
+                        .starts_with("HTTP/1.1 404")
+                ),
+            }
+            crowd.push(one);
         }
-        crowd.push(one);
+        let mut fresh = from(201, address).await;
+        assert!(ask(&mut fresh, GET_PROVEN).await.ends_with("yes"));
+        assert!(ask(&mut proven, GET_PROVEN).await.ends_with("yes"));
+        assert!(is_closed(&mut crowd[0]).await, "the oldest is gone");
+        assert!(turned(&registry, "outranked", 238));
     }
-    let mut fresh = from(201, address).await;
-    assert!(ask(&mut fresh, GET_PROVEN).await.ends_with("yes"));
-    assert!(ask(&mut proven, GET_PROVEN).await.ends_with("yes"));
-    assert!(is_closed(&mut crowd[0]).await, "the oldest is gone");
-    let gone = r#"turned_away_total{port="admission",reason="outranked"} 238"#;
-    assert!(count(&registry, gone));
 }
 
 #[tokio::test]
 async fn a_crowd_from_one_address_turns_its_own_away() {
-    let (server, registry) = server(few(64, 2));
-    let Running { address, .. } = start(server, proving(&none(), &none())).await;
-    let mut held = [from(2, address).await, from(2, address).await];
-    for stream in &mut held {
-        assert!(ask(stream, GET_PROVEN).await.ends_with("yes"));
+    for port in BOTH {
+        let (server, registry) = on(port, few(64, 2));
+        let Running { address, .. } = start(server, proving(&none(), &none())).await;
+        let mut held = [from(2, address).await, from(2, address).await];
+        for stream in &mut held {
+            assert!(ask(stream, GET_PROVEN).await.ends_with("yes"));
+        }
+        let mut other = from(3, address).await;
+        let mut third = from(2, address).await;
+        assert!(ask(&mut third, GET_PROVEN).await.ends_with("yes"));
+        assert!(is_closed(&mut held[0]).await, "the longest idle");
+        assert!(ask(&mut held[1], GET_PROVEN).await.ends_with("yes"));
+        assert!(ask(&mut other, GET_PROVEN).await.ends_with("yes"));
+        assert!(turned(&registry, "crowded", 1));
     }
-    let mut other = from(3, address).await;
-    let mut third = from(2, address).await;
-    assert!(ask(&mut third, GET_PROVEN).await.ends_with("yes"));
-    assert!(is_closed(&mut held[0]).await, "the longest idle");
-    assert!(ask(&mut held[1], GET_PROVEN).await.ends_with("yes"));
-    assert!(ask(&mut other, GET_PROVEN).await.ends_with("yes"));
-    assert!(count(
-        &registry,
-        r#"turned_away_total{port="admission",reason="crowded"} 1"#
-    ));
 }
 
 #[tokio::test]
 async fn what_is_being_answered_stays_and_a_newcomer_is_told_why() {
-    let (server, registry) = server(few(2, 2));
-    let (reached, go) = (none(), none());
-    let Running { address, .. } = start(server, proving(&reached, &go)).await;
-    let mut held = [from(2, address).await, from(3, address).await];
-    for stream in &mut held {
-        stream.write_all(GET_HELD).await.unwrap();
+    for port in BOTH {
+        let (server, registry) = on(port, few(2, 2));
+        let (reached, go) = (none(), none());
+        let Running { address, .. } = start(server, proving(&reached, &go)).await;
+        let mut held = [from(2, address).await, from(3, address).await];
+        for stream in &mut held {
+            stream.write_all(GET_HELD).await.unwrap();
+        }
+        let _both = reached.acquire_many(2).await.unwrap();
+        let mut late = from(4, address).await;
+        let answer = ask(&mut late, GET_PROVEN).await;
+        assert!(turned(&registry, "full", 1));
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        assert!(answer.contains("as many requests as it can"), "{answer}");
+        go.add_permits(2);
+        for stream in &mut held {
+            assert!(read_answer(stream).await.ends_with("late"));
+        }
+        let mut next = from(4, address).await;
+        assert!(ask(&mut next, GET_PROVEN).await.ends_with("yes"));
     }
-    let _both = reached.acquire_many(2).await.unwrap();
-    let mut late = from(4, address).await;
-    let answer = ask(&mut late, GET_PROVEN).await;
-    assert!(count(
-        &registry,
-        r#"turned_away_total{port="admission",reason="full"} 1"#
-    ));
-    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
-    assert!(answer.contains("as many requests as it can"), "{answer}");
-    go.add_permits(2);
-    for stream in &mut held {
-        assert!(read_answer(stream).await.ends_with("late"));
-    }
-    let mut next = from(4, address).await;
-    assert!(ask(&mut next, GET_PROVEN).await.ends_with("yes"));
 }
 
 #[tokio::test]
 async fn an_answer_that_comes_bit_by_bit_is_being_answered_until_its_end() {
-    let (server, registry) = server(few(1, 1));
+    let (server, registry) = on(Port::Status, few(1, 1));
     let go = none();
     let end = Arc::clone(&go);
     let bits = async move |_: Proven| {
@@ -172,8 +176,7 @@ async fn an_answer_that_comes_bit_by_bit_is_being_answered_until_its_end() {
         .await
         .starts_with("HTTP/1.1 200")
     {}
-    let outranked = r#"turned_away_total{port="admission",reason="outranked"} 1"#;
-    assert!(count(&registry, outranked));
+    assert!(turned(&registry, "outranked", 1));
 }
 
 #[tokio::test]
@@ -191,31 +194,33 @@ async fn who_does_not_acknowledge_is_given_up() {
 
 #[tokio::test]
 async fn a_reader_that_never_reads_is_cut() {
-    let limits = ServerLimits {
-        answer: Duration::from_millis(50),
-        ..ServerLimits::status()
-    };
-    let (server, registry) = server(limits);
-    let much = "x".repeat(32 << 20);
-    let routes = router().route("/much", get(async move || much));
-    let Running { address, .. } = start(server, routes).await;
-    let mut deaf = from(2, address).await;
-    deaf.write_all(b"GET /much HTTP/1.1\r\nHost: sluice\r\n\r\n")
-        .await
-        .unwrap();
-    let unread = r#"turned_away_total{port="admission",reason="unread"} 1"#;
-    while !count(&registry, unread) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    for port in BOTH {
+        let limits = ServerLimits {
+            answer: Duration::from_millis(50),
+            ..ServerLimits::status()
+        };
+        let (server, registry) = on(port, limits);
+        let much = "x".repeat(32 << 20);
+        let routes = router().route("/deaf", get(async move || much));
+        let Running { address, .. } = start(server, routes).await;
+        let mut deaf = from(2, address).await;
+        deaf.write_all(b"GET /deaf HTTP/1.1\r\nHost: sluice\r\n\r\n")
+            .await
+            .unwrap();
+        while !turned(&registry, "unread", 1) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let mut hears = from(3, address).await;
+        assert!(ask(&mut hears, GET).await.starts_with("HTTP/1.1 200"));
     }
-    let mut hears = from(3, address).await;
-    assert!(ask(&mut hears, GET).await.starts_with("HTTP/1.1 200"));
 }
 
 #[test]
 fn connections_fit_into_the_memory_there_is() {
     let mib = 1 << 20;
     let status = ServerLimits::status();
-    assert_eq!(status.within(128 * mib).connections, 2048);
-    assert_eq!(status.within(mib * mib).connections, 8192);
-    assert_eq!(status.within(0).connections, 1);
+    let fitting = |bytes| status.within(bytes).connections.all;
+    assert_eq!(fitting(160 * mib), 2560);
+    assert_eq!(fitting(mib * mib), 8192);
+    assert_eq!(fitting(0), 1);
 }
