@@ -1,7 +1,7 @@
 use harness::cluster::{Pod, alone, config_map, deployment, job};
 use jiff::{SignedDuration, Timestamp};
 
-/// How long after its dependency a gate opens. One that is not told would ask again after 25 seconds.
+/// How long after its dependency a gate opens. One that is not told would ask again after minutes.
 const TOLD: SignedDuration = SignedDuration::from_secs(20);
 
 /// The application did not start before `happened`, which is exact, and its gate, which was seen to wait, has opened
