@@ -16,14 +16,26 @@ pub(crate) async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome 
     program.run().await
 }
 
-/// Asserts what it says of the only dependency of a pod, and that it agrees with the gate.
+/// Waits until it says this of the first dependency of a pod, and agrees with the gate: each hears of a change in its own time.
 pub(crate) async fn assert_told(ns: &Namespace, pod: &Pod, reason: &str, code: i32) {
-    let told = status(ns, pod, &["-o", "json"]).await;
-    let answer: Value = serde_json::from_str(&told.stdout).expect("JSON");
-    assert_eq!(answer["dependencies"][0]["reason"], reason, "{told}");
-    assert_eq!(told.code, Some(code), "{told}");
-    assert_eq!(answer["differs"], false, "{told}");
-    assert!(answer["unseen"].is_null(), "{told}");
+    await_until(&format!("{reason} is told"), LIMIT, async || {
+        let told = status(ns, pod, &["-o", "json"]).await;
+        let answer: Value = serde_json::from_str(&told.stdout).expect("JSON");
+        let agrees = answer["differs"] == false && answer["unseen"].is_null();
+        let found = answer["dependencies"][0]["reason"] == reason && told.code == Some(code);
+        (agrees && found).then_some(()).ok_or(told.to_string())
+    })
+    .await;
+}
+
+/// Waits until the pod says that its gate runs, which the gate's log may tell earlier.
+async fn has_a_gate_that_runs(pod: &Pod) {
+    await_until("the gate is said to run", LIMIT, async || {
+        let gate = pod.gate().await;
+        let runs = gate["state"]["running"].is_object();
+        runs.then_some(()).ok_or(gate.to_string())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -38,6 +50,7 @@ async fn a_secret_that_sluice_may_not_read_is_not_said_to_be_there() {
         let api = ns.pod_of("api").await;
         api.waits_for("Secret/db", "KindForbidden").await;
         assert_told(ns, &api, "KindForbidden", 3).await;
+        has_a_gate_that_runs(&api).await;
         // The last word of the gate comes first.
         let text = status(ns, &api, &[]).await;
         let lines: Vec<&str> = text.stdout.lines().collect();
@@ -83,6 +96,7 @@ async fn what_the_caller_may_not_see_is_said() {
             .await
             .ok();
         may_read_deployments(ns).await;
+        has_a_gate_that_runs(&api).await;
         let token = ns.kubectl(["create", "token", "default"]).await.ok();
         let told = as_somebody(ns, &api, token.trim()).await;
         for part in [
