@@ -164,16 +164,15 @@ impl Gate {
     async fn run(self) -> Result<Instant> {
         let (mut seen, mut kept) = (String::new(), None);
         loop {
-            match self.ask(&mut kept, &seen).await {
-                Ok(answer) => match answer.verdict {
-                    Decision::Open => return Ok(Instant::now()),
-                    Decision::Wait => seen = answer.digest,
-                    Decision::Refuse => bail!("a gate is refused"),
-                },
-                Err(_) => {
-                    kept = None;
-                    sleep(PAUSE).await;
-                }
+            let Ok(answer) = self.ask(&mut kept, &seen).await else {
+                kept = None;
+                sleep(PAUSE).await;
+                continue;
+            };
+            match answer.verdict {
+                Decision::Open => return Ok(Instant::now()),
+                Decision::Wait => seen = answer.digest,
+                Decision::Refuse => bail!("a gate is refused"),
             }
         }
     }
@@ -202,7 +201,10 @@ impl Gate {
         stream.set_nodelay(true)?;
         let stream = self.tls.connect(self.name.clone(), stream).await?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-        // Its end shows in the next request.
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "its end shows in the next request"
+        )]
         drop(tokio::spawn(connection));
         Ok(sender)
     }

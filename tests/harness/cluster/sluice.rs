@@ -100,6 +100,19 @@ pub async fn all_ready() {
     kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
 }
 
+/// Waits until the replicas that were told to go are gone: until then they admit pods.
+pub async fn others_are_gone() {
+    await_until("the replicas of before are gone", LIMIT, async || {
+        let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
+        let goes = |pod: &&Value| !text(pod, "/metadata/deletionTimestamp").is_empty();
+        match pods.iter().filter(goes).count() {
+            0 => Ok(()),
+            count => Err(count.to_string()),
+        }
+    })
+    .await;
+}
+
 async fn scale(replicas: &str) {
     kubectl(["scale", "deployment/sluice", "--replicas", replicas]).await;
     all_ready().await;
