@@ -253,7 +253,8 @@ mod tests {
     fn documents_keep_their_order() {
         let yaml = yaml(&[config_map("b"), config_map("a")]);
         let documents: Vec<Value> = yaml
-            .split("\n---\n")
+            .split("---\n")
+            .skip(1)
             .map(|document| serde_json::from_str(document).unwrap())
             .collect();
         assert_eq!(documents[0]["metadata"]["name"], "b");
