@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
+use harness::cluster::sluice;
 use harness::unscheduled::{AT_ONCE, Unscheduled, create, pod};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
@@ -15,6 +16,9 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::time::Duration;
 use tokio::time::sleep;
+
+/// The Secret of the CA.
+const CA: &str = "sluice-ca";
 
 /// The API server, and the namespace of this run in it.
 pub(crate) struct Cluster {
@@ -41,6 +45,13 @@ impl Cluster {
             .await?;
         let configurations = Api::<MutatingWebhookConfiguration>::all(cluster.client.clone());
         create(&configurations, json!({"metadata": {"name": name}})).await?;
+        // The pods are made with the installed sluice's CA: with another one the controller would tell each that it is stranded.
+        let installed = Api::<Secret>::namespaced(cluster.client.clone(), sluice::NAMESPACE);
+        let data = installed.get(CA).await?.data;
+        let metadata = json!({"name": CA});
+        cluster
+            .make::<Secret>(json!({"metadata": metadata, "data": data}))
+            .await?;
         Ok(cluster)
     }
 
@@ -67,7 +78,7 @@ impl Cluster {
 
     /// The CA that the controller has put into its Secret.
     pub(crate) async fn bundle(&self) -> Result<String> {
-        let secret = self.api::<Secret>().get("sluice-ca").await?;
+        let secret = self.api::<Secret>().get(CA).await?;
         let pem = secret.data.and_then(|mut data| data.remove("ca.crt"));
         Ok(String::from_utf8(
             pem.context("the Secret has no ca.crt")?.0,

@@ -30,6 +30,8 @@ const LIMIT: Duration = Duration::from_mins(2);
 const HOLD: u64 = 300;
 /// Between two questions of which the first had no answer.
 const PAUSE: Duration = Duration::from_secs(1);
+/// What has arrived has settled, and is told of in Events.
+const SETTLED: Duration = Duration::from_secs(15);
 /// Between two reviews.
 const BESIDE: Duration = Duration::from_millis(5);
 
@@ -54,7 +56,8 @@ pub(crate) async fn measure(
     let how = "utime + stime in /proc/PID/stat meanwhile";
     table.row(&format!("{count} gates arrive, processor time"), cost, how);
 
-    controller.quiet().await?;
+    // Events go on, one in 50 ms: those of ten thousand take minutes.
+    sleep(SETTLED).await;
     let used = controller.processor()?;
     sleep(window).await;
     let cost = controller.processor()?.saturating_sub(used);
