@@ -22,11 +22,11 @@ pub(crate) struct Extent {
     pub(crate) starts: usize,
 }
 
-/// Half an hour.
+/// A quarter of an hour.
 pub(crate) const WHOLE: Extent = Extent {
     gates: 500,
     releases: [(500, 4), (20, 20), (1, 50)],
-    crowds: &[1000, 10_000],
+    crowds: &[1000],
     objects: 1000,
     window: Duration::from_mins(1),
     pods: 500,

@@ -229,7 +229,13 @@ impl Store {
         selector: &Selector,
         waiter: &Arc<Notify>,
     ) -> Subscription {
-        self.lock().subscribe_to_list(namespace, selector, waiter)
+        let label = selector.indexable();
+        let interest = Interest::List {
+            namespace: namespace.map(Into::into),
+            label: label.map(|(key, value)| (key.into(), value.into())),
+        };
+        let selector = selector.clone();
+        self.lock().waiters.subscribe(interest, selector, waiter)
     }
 
     /// How often somebody has waited for something here; `None` while somebody does.

@@ -4,11 +4,9 @@ use super::Freshness;
 use super::snapshot::Snapshot;
 use crate::known::heard::Heard;
 use crate::known::scopes::{Members, Scopes};
-use crate::known::waiters::{Subscription, Waiters, Woken};
+use crate::known::waiters::{Waiters, Woken};
 use rules::selector::Selector;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// Namespace (empty for a cluster-scoped object) and name.
@@ -48,21 +46,6 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// From now on `waiter` is woken by changes of what a selector selects.
-    pub(super) fn subscribe_to_list(
-        &self,
-        namespace: Option<&str>,
-        selector: &Selector,
-        waiter: &Arc<Notify>,
-    ) -> Subscription {
-        let label = selector.indexable();
-        let interest = Interest::List {
-            namespace: namespace.map(Into::into),
-            label: label.map(|(key, value)| (key.into(), value.into())),
-        };
-        self.waiters.subscribe(interest, selector.clone(), waiter)
-    }
-
     pub(super) fn forget(&mut self, why: Freshness, woken: &mut Woken) {
         self.objects.clear();
         self.scopes.clear();
