@@ -1,5 +1,6 @@
 //! A namespace with what the controller needs to run outside of it, and with pods that nobody schedules.
 
+use crate::api_server::Sort;
 use anyhow::{Context, Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
 use harness::cluster::sluice;
@@ -7,9 +8,11 @@ use harness::unscheduled::{AT_ONCE, Unscheduled, create, pod};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, Service};
-use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use k8s_openapi::api::authentication::v1::TokenReview;
+use k8s_openapi::api::core::v1::{ConfigMap, Event, Namespace, Pod, Secret, Service};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, Resource};
+use rules::keys::AUDIENCE;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -97,6 +100,47 @@ impl Cluster {
             ..PostParams::default()
         };
         self.api::<Pod>().create(&params, pod).await?;
+        Ok(())
+    }
+
+    /// What the API server says of itself, in Prometheus' text.
+    pub(crate) async fn metrics(&self) -> Result<String> {
+        let request = hyper::Request::get("/metrics").body(vec![])?;
+        Ok(self.client.request_text(request).await?)
+    }
+
+    /// Asks of the API server what a replica, or a kubelet, would ask for this pod.
+    pub(crate) async fn ask(&self, sort: Sort, pod: &Unscheduled) -> Result<()> {
+        let params = PostParams::default();
+        match sort {
+            Sort::Review => {
+                let review =
+                    json!({"metadata": {}, "spec": {"audiences": [AUDIENCE], "token": pod.token}});
+                let reviews = Api::<TokenReview>::all(self.client.clone());
+                reviews
+                    .create(&params, &serde_json::from_value(review)?)
+                    .await?;
+            }
+            Sort::Event => {
+                let about = json!({"apiVersion": "v1", "kind": "Pod", "namespace": self.namespace, "name": pod.name});
+                let event = json!({
+                    "metadata": {"generateName": "of-the-bench-"}, "involvedObject": about, "type": "Normal",
+                    "reason": "Bench", "message": "waiting for configmap/dependency: it does not exist",
+                });
+                self.api::<Event>()
+                    .create(&params, &serde_json::from_value(event)?)
+                    .await?;
+            }
+            Sort::Status => {
+                let condition =
+                    json!({"type": "Initialized", "status": "False", "message": pod.name});
+                let patch = Patch::Strategic(json!({"status": {"conditions": [condition]}}));
+                let params = PatchParams::default();
+                self.api::<Pod>()
+                    .patch_status(&pod.name, &params, &patch)
+                    .await?;
+            }
+        }
         Ok(())
     }
 

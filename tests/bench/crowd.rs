@@ -46,6 +46,9 @@ pub(crate) async fn measure(
     let count = pods.len();
     step(&format!("{count} gates that are tasks"));
     let alone = controller.memory()?;
+    let how = "VmRSS, before any of them asks";
+    let what = format!("controller, memory, {count} gated pods");
+    table.row(&what, Measure::bytes(alone), how);
     let (began, used) = (Instant::now(), controller.processor()?);
     let gates = start(controller, pods)?;
     controller.asked_by(count).await?;

@@ -7,6 +7,8 @@
 
 /// Admission over TLS, and as the API server sees it.
 mod admission;
+/// What requests cost the API server.
+mod api_server;
 /// The objects that are made for this, and taken away again.
 mod cluster;
 /// Two tables side by side.
@@ -19,6 +21,8 @@ mod crowd;
 mod extent;
 /// Gates as processes.
 mod gates;
+/// What a cluster would see that is too large for this machine.
+mod plan;
 /// How long a gate takes to notice.
 mod release;
 /// What one change costs in a scope of many objects.
@@ -43,6 +47,7 @@ use tokio::time::sleep;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick], the folders of the static binaries and of the image archives
        bench scope, which needs neither
+       bench plan FILE, a large cluster by what bench has written
        bench compare BEFORE AFTER, two files that bench has written";
 
 /// Where things are.
@@ -66,6 +71,11 @@ async fn main() -> Result<ExitCode> {
         ["scope"] => {
             let mut table = Table::default();
             scope::changes(&mut table)?;
+            table.print();
+        }
+        ["plan", file] => {
+            let mut table = Table::default();
+            plan::tell(&Table::read(file.as_ref())?, &mut table)?;
             table.print();
         }
         [target, images] => run(target, images, &WHOLE).await?,
@@ -125,6 +135,7 @@ async fn measure(
         "{count} pods that are never scheduled, and their tokens"
     ));
     let pods = cluster.pods(count, "configmap/dependency").await?;
+    api_server::requests(cluster, &pods, table).await?;
     let mut controller = Controller::start(paths, cluster).await?;
     let gates = Gates::new(paths, &controller, &pods);
     waiting(&gates, &controller, extent, table).await?;

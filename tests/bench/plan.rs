@@ -1,0 +1,261 @@
+//! `bench plan FILE`: a cluster that no machine of ours can hold, by the costs that `make bench` has measured on this one.
+
+mod queues;
+
+use crate::table::{Measure, Table, Unit, as_number};
+use anyhow::{Context, Result};
+use queues::{Arrivals, Share};
+use std::time::Duration;
+
+/// The cluster that is thought of.
+struct Plan {
+    /// Pods that carry our label, whether they wait or not.
+    pods: u64,
+    waiting: u64,
+    replicas: u64,
+    /// Processors of a replica.
+    cores: u64,
+    /// Processors of the API server; those of etcd are its own.
+    api_cores: u64,
+    /// The container's limit, in bytes, and how many questions a replica holds under it.
+    memory: u64,
+    held: u64,
+}
+
+const PLAN: Plan = Plan {
+    pods: 100_000,
+    waiting: 10_000,
+    replicas: 5,
+    cores: 2,
+    api_cores: 8,
+    memory: 256 << 20,
+    held: 10_240,
+};
+/// All gates come within this time: what the kubelets of a cluster need to start a deployment's pods.
+const WITHIN: Duration = Duration::from_secs(1);
+/// What the issue of a release and of an arrival may take: beyond it somebody notices.
+const ARRIVE: Duration = Duration::from_secs(10);
+const RELEASE: Duration = Duration::from_secs(2);
+/// A replica writes one Event in this time, and a pod's is renewed after that.
+const EVENT_EACH: Duration = Duration::from_millis(50);
+const RENEWED: Duration = Duration::from_mins(10);
+/// The kubelet renews a token that lives ten minutes after four fifths of them.
+const TOKEN: Duration = Duration::from_mins(8);
+
+/// What one of each costs: processor time, or bytes.
+#[derive(Debug, Clone, Copy)]
+struct Costs {
+    arrival: Duration,
+    release: Duration,
+    review: Duration,
+    event: Duration,
+    status: Duration,
+    /// Of a core, for a gate that only waits.
+    waiting: f64,
+    idle: f64,
+    pod: f64,
+    gate: f64,
+}
+
+impl Costs {
+    /// What the table of a run says, of the largest crowd that it has.
+    fn of(table: &Table) -> Result<Self> {
+        let median = |what: &str| {
+            let row = table.rows.iter().find(|row| row.what == what);
+            let number = row.and_then(|row| row.measure.number);
+            let number = number.with_context(|| format!("the table has no row {what:?}"))?;
+            Ok::<_, anyhow::Error>(number.median)
+        };
+        let crowds = table.rows.iter().filter_map(|row| {
+            let count = row.what.strip_suffix(" gates arrive")?;
+            count.parse::<u64>().ok()
+        });
+        let count = crowds.max().context("the table has no crowd of gates")?;
+        let number = as_number(count);
+        let each = |what: &str| {
+            let millis = median(&format!("{count} gates {what}, processor time"))?;
+            Ok::<_, anyhow::Error>(Duration::from_secs_f64(millis / 1000.0 / number))
+        };
+        let request = |what: &str| {
+            let millis = median(&format!("API server, processor time for {what}"))?;
+            Ok::<_, anyhow::Error>(Duration::from_secs_f64(millis / 1000.0))
+        };
+        let idle = median("controller, memory, idle")?;
+        let known = median(&format!("controller, memory, {count} gated pods"))?;
+        Ok(Self {
+            arrival: each("arrive")?,
+            release: each("are let through")?,
+            review: request("a TokenReview")?,
+            event: request("an Event")?,
+            status: request("a pod's status")?,
+            waiting: median(&format!("{count} gates wait, processor"))? / 100.0 / number,
+            idle,
+            pod: (known - idle).max(0.0) / number,
+            gate: median(&format!("{count} gates wait, memory of each"))?,
+        })
+    }
+}
+
+/// Adds what would be seen to the table.
+pub(crate) fn tell(measured: &Table, table: &mut Table) -> Result<()> {
+    let costs = Costs::of(measured)?;
+    arriving(&PLAN, &costs, table);
+    waiting(&PLAN, &costs, table);
+    released(&PLAN, &costs, table);
+    bottlenecks(&PLAN, &costs, table);
+    Ok(())
+}
+
+fn arriving(plan: &Plan, costs: &Costs, table: &mut Table) {
+    let all = Arrivals {
+        gates: plan.waiting,
+        replicas: plan.replicas,
+        cores: plan.cores,
+        api_cores: plan.api_cores,
+        within: WITHIN,
+        cost: costs.arrival,
+        review: costs.review,
+    };
+    let lost = Arrivals {
+        gates: plan.waiting / plan.replicas,
+        replicas: plan.replicas - 1,
+        ..all
+    };
+    let Plan {
+        waiting, replicas, ..
+    } = plan;
+    for (what, arrivals) in [
+        (format!("{waiting} gates come to {replicas} replicas"), all),
+        (
+            format!("one of {replicas} replicas ends, and its gates come to the others"),
+            lost,
+        ),
+    ] {
+        let end = arrivals.run();
+        let how = format!(
+            "simulated: {WITHIN:?} of arrivals, each to a replica by chance, {:?} of processor and a TokenReview of {:?}",
+            costs.arrival, costs.review
+        );
+        table.row(&format!("{what}: the last one waits"), end.last, &how);
+        let how = "busiest replica's share of its processors until then, and the API server's";
+        let text = format!("{}, {}", percent(end.replica), percent(end.api_server));
+        table.row(&format!("{what}: how busy"), text, how);
+    }
+}
+
+fn waiting(plan: &Plan, costs: &Costs, table: &mut Table) {
+    let Plan {
+        pods,
+        waiting,
+        replicas,
+        ..
+    } = plan;
+    let most = queues::most(*waiting, *replicas);
+    let memory = costs.idle + costs.pod * as_number(*pods) + costs.gate * as_number(most);
+    let how = format!(
+        "computed: idle, {pods} gated pods of {:.0} bytes, and {most} gates, the most that chance gives one of {replicas}, of {:.1} KiB",
+        costs.pod,
+        costs.gate / 1024.0
+    );
+    table
+        .row(
+            &format!("{waiting} gates wait: memory of the fullest replica"),
+            Measure::once(format!("{:.0} MB", memory / 1e6), Unit::Bytes, memory),
+            &how,
+        )
+        .at_most(as_number(plan.memory));
+    let share = costs.waiting * as_number(most) * 100.0;
+    table.row(
+        &format!("{waiting} gates wait: processor of the fullest replica"),
+        Measure::once(format!("{share:.1} % of a core"), Unit::Percent, share),
+        "computed from the largest crowd that was measured",
+    );
+    // A token that has been renewed is new to the replica that is asked next.
+    let load = |each: Duration, cost: Duration| {
+        as_number(*waiting) / each.as_secs_f64() * cost.as_secs_f64()
+    };
+    let share = (load(TOKEN, costs.review) + load(RENEWED, costs.event)) * 100.0;
+    table.row(
+        &format!("{waiting} gates wait: the API server's processor"),
+        Measure::once(format!("{share:.1} % of a core"), Unit::Percent, share),
+        &format!("computed: a TokenReview a gate in {TOKEN:?}, an Event in {RENEWED:?}"),
+    );
+}
+
+fn released(plan: &Plan, costs: &Costs, table: &mut Table) {
+    let Plan {
+        waiting,
+        replicas,
+        cores,
+        api_cores,
+        ..
+    } = plan;
+    let most = queues::most(*waiting, *replicas);
+    let each = costs.release.as_secs_f64() * as_number(most) / as_number(*cores);
+    table.row(
+        &format!("{waiting} gates are let through by one change: the last one"),
+        Duration::from_secs_f64(each),
+        &format!(
+            "computed: {most} gates of {:?} on the {cores} processors of the fullest replica",
+            costs.release
+        ),
+    );
+    let busy = costs.status.as_secs_f64() * as_number(*waiting) / as_number(*api_cores);
+    table.row(
+        &format!("then kubelets write {waiting} statuses: the API server is busy"),
+        Duration::from_secs_f64(busy),
+        &format!("computed: {:?} each on {api_cores} processors; with or without sluice, and two or three times for each pod", costs.status),
+    );
+}
+
+/// How many waiting gates reach each limit: the first is where such a cluster would notice.
+fn bottlenecks(plan: &Plan, costs: &Costs, table: &mut Table) {
+    let replicas = as_number(plan.replicas);
+    // What chance gives the fullest replica beyond its part.
+    let uneven =
+        as_number(queues::most(plan.waiting, plan.replicas)) * replicas / as_number(plan.waiting);
+    let processors = replicas * as_number(plan.cores) / uneven;
+    let of_memory = as_number(plan.memory) - costs.idle - costs.pod * as_number(plan.pods);
+    let within = |time: Duration, each: Duration, processors: f64| {
+        processors * time.as_secs_f64() / each.as_secs_f64()
+    };
+    let mut limits = vec![
+        (
+            "a replica's memory",
+            of_memory / costs.gate * replicas / uneven,
+        ),
+        (
+            "the questions that a replica holds",
+            as_number(plan.held) * replicas / uneven,
+        ),
+        (
+            "processor of the replicas while all come within 10 s",
+            within(ARRIVE, costs.arrival, processors),
+        ),
+        (
+            "processor of the API server for their TokenReviews within 10 s",
+            within(ARRIVE, costs.review, as_number(plan.api_cores)),
+        ),
+        (
+            "processor of the replicas while all are let through within 2 s",
+            within(RELEASE, costs.release, processors),
+        ),
+        (
+            "Events, one in 50 ms and replica, each renewed in 10 min",
+            replicas * RENEWED.as_secs_f64() / EVENT_EACH.as_secs_f64(),
+        ),
+    ];
+    limits.sort_by(|a, b| a.1.total_cmp(&b.1));
+    for (number, (what, gates)) in limits.iter().enumerate() {
+        let text = format!("{gates:.0} waiting gates");
+        table.row(
+            &format!("limit {}: {what}", number + 1),
+            text,
+            "computed from the costs",
+        );
+    }
+}
+
+fn percent(share: Share) -> String {
+    format!("{:.0} %", share * 100.0)
+}
