@@ -95,11 +95,12 @@ async fn verdict(
     let bearer = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok());
-    let identity = match service
-        .authenticator
-        .identify(bearer, from(&extensions))
-        .await
-    {
+    let identity = async {
+        let claimed = service.authenticator.claimed(bearer).await?;
+        let address = from(&extensions);
+        service.authenticator.identify(claimed, address).await
+    };
+    let identity = match identity.await {
         Ok(identity) => identity,
         Err(refusal) => return refused(&service, &refusal),
     };

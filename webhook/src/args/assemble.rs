@@ -302,7 +302,7 @@ impl Args {
                 container::own_token().as_deref().and_then(status::issuer),
             ),
             questions: Arc::default(),
-            turns: Turns::default(),
+            turns: Turns::new(1),
             known,
             recorder,
             metrics,

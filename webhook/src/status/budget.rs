@@ -1,8 +1,10 @@
 //! How many reviews of tokens whoever asks may cause: so a flood of bad tokens is not a flood of API requests, and no gate
-//! waits behind the flood of somebody else.
+//! waits behind the flood of somebody else. A token that is accepted was no part of a flood, and what it used is given back: so
+//! all gates of a namespace may come at once.
 
 use super::token::Claims;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -36,14 +38,17 @@ impl Share {
     }
 }
 
+/// What a review has used, and gets back where its token is accepted.
+#[derive(Debug)]
+pub(super) struct Used(Vec<Share>);
+
 /// The shares, each with the moment at which nothing of it is used any more.
 #[derive(Debug, Default)]
 pub(super) struct Budget(Mutex<HashMap<Share, Instant>>);
 
 impl Budget {
-    /// Whether there is a review left for a client with these claims; it is used then. `strange` where nobody knows the
-    /// issuer.
-    pub(super) fn allows(&self, client: IpAddr, claims: &Claims, strange: bool) -> bool {
+    /// Uses a review of a client with these claims, where there is one left. `strange` where nobody knows the issuer.
+    pub(super) fn take(&self, client: IpAddr, claims: &Claims, strange: bool) -> Option<Used> {
         let mut shares = vec![
             Share::Address(client),
             Share::Pod(client, claims.uid.clone()),
@@ -58,7 +63,7 @@ impl Budget {
             used.retain(|_, until| *until > now);
         }
         if used.len() + shares.len() > MOST {
-            return false;
+            return None;
         }
         let next = |share: &Share| {
             let (burst, each) = share.rate();
@@ -66,9 +71,25 @@ impl Budget {
             (until <= now + each * burst).then_some(until)
         };
         let next: Option<Vec<Instant>> = shares.iter().map(next).collect();
-        let allowed = next.is_some();
-        used.extend(shares.into_iter().zip(next.unwrap_or_default()));
-        allowed
+        used.extend(shares.iter().cloned().zip(next?));
+        // That of the pod stays used: a gate has one token at a time, however many are made for its pod.
+        shares.retain(|share| !matches!(share, Share::Pod(..)));
+        Some(Used(shares))
+    }
+
+    /// Gives back what a review used whose token is accepted.
+    pub(super) fn give_back(&self, Used(shares): Used) {
+        let now = Instant::now();
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for share in shares {
+            let (_, each) = share.rate();
+            if let Entry::Occupied(mut until) = used.entry(share) {
+                *until.get_mut() -= each;
+                if *until.get() <= now {
+                    until.remove();
+                }
+            }
+        }
     }
 }
 
@@ -96,7 +117,8 @@ mod tests {
         let budget = Budget::default();
         let flood = |from, namespace: &str, pods: usize, strange| {
             let asks = (0..10_000).map(|it| claims(namespace, it % pods));
-            asks.filter(|it| budget.allows(from, it, strange)).count()
+            asks.filter(|it| budget.take(from, it, strange).is_some())
+                .count()
         };
         assert_eq!(flood(address(1), "shop", 1, false), 4, "of one pod");
         assert_eq!(
@@ -108,7 +130,7 @@ mod tests {
         assert_eq!(others, [500, 0, 0], "of one namespace");
         assert_eq!(flood(address(5), "bank", 10_000, true), 5, "of strangers");
         assert!(
-            budget.allows(address(6), &claims("bank", 0), false),
+            budget.take(address(6), &claims("bank", 0), false).is_some(),
             "anybody else"
         );
         tokio::time::advance(Duration::from_secs(5)).await;
@@ -118,11 +140,29 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn what_was_accepted_uses_up_no_share_but_that_of_its_pod() {
+        let budget = Budget::default();
+        let asks = |pod, strange| budget.take(address(1), &claims("shop", pod), strange);
+        for pod in 0..10_000 {
+            budget.give_back(asks(pod, true).unwrap());
+        }
+        let again = (0..10).map_while(|_| asks(0, false));
+        again.for_each(|used| budget.give_back(used));
+        assert!(asks(0, false).is_none(), "one pod has four tokens at once");
+        let refused = (0..10_000).filter(|pod| asks(10_000 + pod, false).is_some());
+        assert_eq!(
+            refused.count(),
+            500,
+            "nothing was given that nobody had used"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn what_is_known_of_shares_is_bounded() {
         let budget = Budget::default();
         let full = |last: u8| {
-            (0..200)
-                .all(|pod| budget.allows(address(last), &claims(&format!("n{last}"), pod), false))
+            let claims = |pod| claims(&format!("n{last}"), pod);
+            (0..200).all(|pod| budget.take(address(last), &claims(pod), false).is_some())
         };
         let asked = (0..=255).filter(|last| full(*last)).count();
         assert!((90..255).contains(&asked), "{asked}");

@@ -1,10 +1,11 @@
 //! Which pod a token belongs to: TokenReview with exactly our audience, and a memory of what it said.
 //!
 //! The API server is asked only about what may be a gate's token by what it says of itself and by the pods that there are, and
-//! not more often than a budget allows. It alone is believed.
+//! not more often than a budget allows. It alone is believed. Where many come at once, as after a restart, each waits for its turn.
 
 use super::budget::Budget;
 use super::token::Claims;
+use super::turns::Turns;
 use crate::clock::Clock;
 use crate::known::Known;
 use dashmap::DashMap;
@@ -32,8 +33,10 @@ const REFUSED_FOR: Duration = Duration::from_secs(5);
 const CAPACITY: usize = 50_000;
 /// How many reviews are under way at once: a flood of bad tokens must not become a flood of API requests.
 const REVIEWS: usize = 16;
-/// A review that takes longer, the wait for its turn included, hangs on dead connections. Short, because a gate asks again only
-/// when it has been answered.
+/// So long a gate waits for its turn, in which more are reviewed than a replica takes on. With the review it is less than the 45 s
+/// after which a gate takes a silent replica for gone.
+const TURN_WITHIN: Duration = Duration::from_secs(30);
+/// A review that takes longer hangs on dead connections. Short, because a gate asks again only when it has been answered.
 const REVIEW_FOR: Duration = Duration::from_secs(5);
 /// How long a pod may take to appear in our watch; a new one may ask before.
 const SEEN_WITHIN: Duration = Duration::from_secs(1);
@@ -121,7 +124,17 @@ pub(crate) struct Authenticator {
     /// Whose tokens the API server has accepted.
     issuers: Mutex<BTreeSet<String>>,
     budget: Budget,
-    slots: Semaphore,
+    /// As many of each namespace as of all: so one of which thousands come stands before nobody's turn but with that many.
+    turns: Turns,
+    reviews: Semaphore,
+}
+
+/// What is asked with a token that may be a gate's: of a pod that there is, as far as our watch can tell.
+#[derive(Debug)]
+pub(crate) struct Claimed<'t> {
+    token: &'t str,
+    hash: Hash,
+    claims: Claims,
 }
 
 impl Authenticator {
@@ -139,16 +152,16 @@ impl Authenticator {
             tokens: DashMap::new(),
             issuers: Mutex::new(issuer.into_iter().collect()),
             budget: Budget::default(),
-            slots: Semaphore::new(REVIEWS),
+            turns: Turns::new(REVIEWS),
+            reviews: Semaphore::new(REVIEWS),
         }
     }
 
-    /// The pod that an `Authorization` header names, sent from `address`.
-    pub(crate) async fn identify(
+    /// What an `Authorization` header claims.
+    pub(crate) async fn claimed<'t>(
         &self,
-        authorization: Option<&str>,
-        address: IpAddr,
-    ) -> Result<Identity, Unidentified> {
+        authorization: Option<&'t str>,
+    ) -> Result<Claimed<'t>, Unidentified> {
         let token = authorization
             .and_then(|value| value.strip_prefix("Bearer "))
             .ok_or(Unidentified::NoToken)?;
@@ -158,23 +171,50 @@ impl Authenticator {
             self.tokens.remove(&hash);
             return Err(gone);
         }
+        Ok(Claimed {
+            token,
+            hash,
+            claims,
+        })
+    }
+
+    /// The pod whose token it is, sent from `address`.
+    pub(crate) async fn identify(
+        &self,
+        claimed: Claimed<'_>,
+        address: IpAddr,
+    ) -> Result<Identity, Unidentified> {
+        let Claimed {
+            token,
+            hash,
+            claims,
+        } = claimed;
         if let Some(entry) = self.tokens.get(&hash)
             && entry.0 > Instant::now()
         {
             return entry.1.clone();
         }
+        let turn = async {
+            let turn = self.turns.take(&claims.namespace).await;
+            (turn, self.reviews.acquire().await)
+        };
+        let turn = timeout(TURN_WITHIN, turn).await;
+        let _turn = turn.map_err(|_| Unidentified::Unreachable)?;
+        // Who waits uses nothing yet: so those of a crowd are told apart from a flood by what became of the ones before them.
         let strange = !self.issuers().contains(&claims.issuer);
-        if !self.budget.allows(address, &claims, strange) {
-            return Err(Unidentified::TooMany);
-        }
+        let used = self.budget.take(address, &claims, strange);
+        let used = used.ok_or(Unidentified::TooMany)?;
         let verdict = self.review(token, claims.expires).await;
         let lifetime = match &verdict {
             Err(Unidentified::Unreachable) => return verdict,
             Err(_) => REFUSED_FOR,
             Ok(_) => lifetime(claims.expires, self.clock.now()),
         };
-        if verdict.is_ok() && strange && self.issuers().len() < ISSUERS {
-            self.issuers().insert(claims.issuer);
+        if verdict.is_ok() {
+            self.budget.give_back(used);
+            if strange && self.issuers().len() < ISSUERS {
+                self.issuers().insert(claims.issuer);
+            }
         }
         self.remember(hash, Instant::now() + lifetime, verdict.clone());
         verdict
@@ -213,9 +253,6 @@ impl Authenticator {
         let reviews = Api::<TokenReview>::all(self.client.clone());
         let params = PostParams::default();
         let reviewed = async {
-            // Never closed; if it were, saying "unreachable" would still be the truth.
-            let slot = self.slots.acquire().await;
-            let _slot = slot.map_err(|_| Unidentified::Unreachable)?;
             let review = reviews.create(&params, &review).await.map_err(|error| {
                 warn!(%error, "Token review failed");
                 Unidentified::Unreachable

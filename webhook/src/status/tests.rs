@@ -75,7 +75,7 @@ impl Desk {
             known: Arc::clone(&known),
             authenticator: Authenticator::new(client, clock.clone(), known, None),
             questions: Arc::default(),
-            turns: Turns::default(),
+            turns: Turns::new(1),
             recorder,
             metrics: Arc::new(StatusMetrics::register(&mut registry)),
             shutdown: Shutdown::default(),

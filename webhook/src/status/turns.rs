@@ -1,12 +1,16 @@
-//! Who judges: one gate of a namespace at a time, so that one whose pods take long to judge holds up its own alone.
+//! Whose turn it is: so many gates of a namespace at a time, so that one of which many come, or whose gates take long, holds up its
+//! own alone.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The namespaces in which somebody judges or waits for it.
-#[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<String, Arc<Semaphore>>>);
+/// The namespaces in which somebody has a turn or waits for it.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    each: usize,
+    namespaces: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
 
 /// A turn, until it is dropped.
 #[derive(Debug)]
@@ -17,12 +21,20 @@ pub(super) struct Turn<'t> {
 }
 
 impl Turns {
+    /// So many turns at a time in each namespace.
+    pub(crate) fn new(each: usize) -> Self {
+        Self {
+            each,
+            namespaces: Mutex::default(),
+        }
+    }
+
     /// A turn in a namespace, in the order in which they are asked for.
     pub(super) async fn take<'t>(&'t self, namespace: &'t str) -> Turn<'t> {
         let semaphore = {
-            let mut judging = self.lock();
-            let one = || Arc::new(Semaphore::new(1));
-            Arc::clone(judging.entry(namespace.to_owned()).or_insert_with(one))
+            let mut namespaces = self.lock();
+            let new = || Arc::new(Semaphore::new(self.each));
+            Arc::clone(namespaces.entry(namespace.to_owned()).or_insert_with(new))
         };
         let mut turn = Turn {
             turns: self,
@@ -36,19 +48,21 @@ impl Turns {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Semaphore>>> {
         // Every change is one call, so a panic leaves nothing half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.namespaces
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.permit = None;
-        let mut judging = self.turns.lock();
-        let unused = judging
+        let mut namespaces = self.turns.lock();
+        let unused = namespaces
             .get(self.namespace)
             .is_some_and(|it| Arc::strong_count(it) == 1);
         if unused {
-            judging.remove(self.namespace);
+            namespaces.remove(self.namespace);
         }
     }
 }
@@ -60,7 +74,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_namespace_waits_for_itself_alone() {
-        let turns = Turns::default();
+        let turns = Turns::new(1);
         let first = turns.take("shop").await;
         let mut second = Box::pin(turns.take("shop"));
         assert!((&mut second).now_or_never().is_none());

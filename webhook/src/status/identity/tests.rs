@@ -5,6 +5,7 @@ use super::*;
 use crate::known::{Freshness, Settings};
 use axum::routing::post;
 use axum::{Json, Router};
+use futures::future::join_all;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -79,12 +80,17 @@ struct Desk {
 impl Desk {
     /// With a pod `api-1` in each of these namespaces, and this issuer as our own.
     fn new(namespaces: &[&str], issuer: Option<&str>) -> Self {
+        Self::taking(Duration::ZERO, namespaces, issuer)
+    }
+
+    /// The same in front of an API server that takes so long for each.
+    fn taking(time: Duration, namespaces: &[&str], issuer: Option<&str>) -> Self {
         let (pods, _) = Known::new(Settings::of_the_chart());
         let pod = |namespace: &&str| json!({"metadata": {"namespace": namespace, "name": "api-1", "uid": format!("{namespace}-1")}});
         pods.gated()
             .replace(namespaces.iter().map(pod).collect::<Vec<Value>>().iter());
         let reviews = Arc::<AtomicUsize>::default();
-        let client = Client::new(reviewer(Arc::clone(&reviews)), "sluice-system");
+        let client = Client::new(reviewer(Arc::clone(&reviews), time), "sluice-system");
         let clock = Clock::new(|| Timestamp::from_second(1_000).unwrap());
         let issuer = issuer.map(str::to_owned);
         let authenticator = Authenticator::new(client, clock, Arc::clone(&pods), issuer);
@@ -95,11 +101,23 @@ impl Desk {
         }
     }
 
-    async fn ask(&self, token: &str, from: u8) -> Result<Identity, Unidentified> {
+    async fn ask(&self, token: &str, from: u16) -> Result<Identity, Unidentified> {
         let header = format!("Bearer {token}");
-        self.authenticator
-            .identify(Some(&header), [10, 0, 0, from].into())
-            .await
+        let claimed = self.authenticator.claimed(Some(&header)).await?;
+        let [high, low] = from.to_be_bytes();
+        let address = [10, 0, high, low].into();
+        self.authenticator.identify(claimed, address).await
+    }
+
+    /// So many pods of namespace shop, and the tokens of their gates.
+    fn crowd(&self, pods: u16) -> Vec<String> {
+        let one = |number: u16| {
+            let (name, uid) = (format!("web-{number}"), number.to_string());
+            let pod = json!({"metadata": {"namespace": "shop", "name": name, "uid": uid}});
+            self.pods.gated().apply(&pod);
+            token_of("shop", &name, &uid, "good")
+        };
+        (0..pods).map(one).collect()
     }
 
     fn reviews(&self) -> usize {
@@ -107,9 +125,12 @@ impl Desk {
     }
 }
 
-fn reviewer(count: Arc<AtomicUsize>) -> Router {
+fn reviewer(count: Arc<AtomicUsize>, time: Duration) -> Router {
     let review = move |Json(review): Json<Value>| async move {
         count.fetch_add(1, Ordering::Relaxed);
+        if !time.is_zero() {
+            tokio::time::sleep(time).await;
+        }
         let token = review["spec"]["token"].as_str().unwrap();
         let claims = Claims::read(token, Timestamp::from_second(1_000).unwrap()).unwrap();
         let status = json!({
@@ -243,4 +264,49 @@ async fn a_pod_that_asks_before_it_is_seen_is_waited_for() {
     };
     let (asked, ()) = tokio::join!(desk.ask(&token, 1), appears);
     assert_eq!(asked.unwrap().uid, "shop-1");
+}
+
+/// Asks for each of these from an address of its own.
+async fn all(desk: &Desk, tokens: &[String]) -> Vec<Result<Identity, Unidentified>> {
+    let asked = tokens.iter().zip(1..);
+    join_all(asked.map(|(token, from)| desk.ask(token, from))).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn thousands_of_one_namespace_wait_for_their_turns_and_hold_up_no_other() {
+    let desk = Desk::taking(Duration::from_millis(50), &["bank"], Some("ours"));
+    let crowd = desk.crowd(4_000);
+    let one = token_of("bank", "api-1", "bank-1", "good");
+    let other = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let asks = Instant::now();
+        (desk.ask(&one, 1).await, asks.elapsed())
+    };
+    let began = Instant::now();
+    let (asked, (other, waited)) = tokio::join!(all(&desk, &crowd), other);
+    let refused: Vec<_> = asked.into_iter().filter_map(Result::err).collect();
+    assert_eq!(refused, [], "a review is not late while it waits");
+    assert!(began.elapsed() > 2 * REVIEW_FOR, "{:?}", began.elapsed());
+    assert_eq!(other.map(|it| it.namespace).as_deref(), Ok("bank"));
+    assert!(waited <= Duration::from_millis(150), "{waited:?}");
+    assert_eq!(desk.reviews(), 4_001);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_gone_has_no_turn_and_who_has_none_in_time_is_told() {
+    let desk = Desk::taking(Duration::from_secs(4), &["bank"], Some("ours"));
+    let crowd = desk.crowd(200);
+    let second = Duration::from_secs(1);
+    assert!(timeout(second, all(&desk, &crowd)).await.is_err());
+    assert_eq!(desk.reviews(), REVIEWS, "the others have gone");
+    let began = Instant::now();
+    let asked = all(&desk, &crowd).await;
+    let accepted = asked.iter().filter(|it| it.is_ok()).count();
+    assert_eq!(accepted, 8 * REVIEWS);
+    assert!(
+        asked[8 * REVIEWS..]
+            .iter()
+            .all(|it| *it == Err(Unidentified::Unreachable))
+    );
+    assert_eq!(began.elapsed(), TURN_WITHIN + 2 * second);
 }
