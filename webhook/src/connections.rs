@@ -2,8 +2,8 @@
 //!
 //! Two bounds: on all connections, so that memory is bounded, and on those of one client address, so that a single pod
 //! does not take the places of all. Beyond a bound the newcomer gets the place of whoever has proven the least: so no
-//! crowd of idle clients, of however many addresses, keeps anybody out. Where one whose valid request is being answered costs
-//! less than one that may yet send anything, several of those share a place.
+//! crowd of idle clients, of however many addresses, keeps anybody out. Where one whose request is being answered costs less than
+//! one that may yet send anything, several of those share a place.
 
 use axum::http::Extensions;
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +25,7 @@ pub struct Bounds {
     pub all: usize,
     /// Places of one client address at a time; the same.
     pub per_client: usize,
-    /// How many connections share a place while their valid requests are being answered.
+    /// How many connections share a place while their requests are being answered.
     pub sharing: usize,
 }
 
@@ -63,10 +63,19 @@ pub(crate) struct Place {
 enum Merit {
     /// No valid request has come yet.
     Unproven,
+    /// A request is being answered that claims to be of one who may ask. Whether it is, is being found out.
+    Claiming,
     /// A valid request was answered.
     Idle,
     /// A valid request is being answered.
     Answering,
+}
+
+impl Merit {
+    /// Whether nothing more is expected than the end of an answer.
+    fn shares(self) -> bool {
+        matches!(self, Self::Claiming | Self::Answering)
+    }
 }
 
 /// The merit, and at which turn it was reached: no two are alike.
@@ -85,24 +94,24 @@ struct Places {
 #[derive(Debug, Default)]
 struct Ranks {
     ranks: BTreeMap<Rank, u64>,
-    answering: usize,
+    sharing: usize,
 }
 
 impl Ranks {
     fn insert(&mut self, rank: Rank, number: u64) {
         self.ranks.insert(rank, number);
-        self.answering += usize::from(rank.0 == Merit::Answering);
+        self.sharing += usize::from(rank.0.shares());
     }
 
     fn remove(&mut self, rank: Rank) {
         if self.ranks.remove(&rank).is_some() {
-            self.answering -= usize::from(rank.0 == Merit::Answering);
+            self.sharing -= usize::from(rank.0.shares());
         }
     }
 
     /// How many places they take.
     fn places(&self, sharing: usize) -> usize {
-        self.ranks.len() - self.answering + self.answering.div_ceil(sharing)
+        self.ranks.len() - self.sharing + self.sharing.div_ceil(sharing)
     }
 
     /// The one that has proven the least.
@@ -117,6 +126,13 @@ struct Held {
     client: IpAddr,
     rank: Rank,
     cut: oneshot::Sender<Lost>,
+}
+
+/// Notes that a request claims to be valid, and that this is being found out.
+pub(crate) fn claims(extensions: &Extensions) {
+    if let Some(place) = extensions.get::<Place>() {
+        place.stands(Merit::Claiming);
+    }
 }
 
 /// Notes that a request is valid: its body has come, or its token is accepted. Until it is answered its connection is not
@@ -211,10 +227,13 @@ impl Place {
             return; // it has lost its place
         };
         let (client, (before, _)) = (held.client, held.rank);
-        // An answer to what was not valid proves nothing.
-        if merit == Merit::Idle && before != Merit::Answering {
-            return;
-        }
+        let merit = match (before, merit) {
+            // An answer to what was not valid proves nothing.
+            (Merit::Unproven | Merit::Claiming, Merit::Idle) => Merit::Unproven,
+            // What was proven once is worth more than a claim.
+            (Merit::Idle, Merit::Claiming) => return,
+            (_, merit) => merit,
+        };
         places.unrank(self.number);
         places.rank(self.number, client, merit);
     }
@@ -231,7 +250,13 @@ impl Places {
 
     fn rank(&mut self, number: u64, client: IpAddr, merit: Merit) {
         self.turn += 1;
-        let rank = (merit, self.turn);
+        // Who has proven nothing is as old as its connection, whatever it has claimed.
+        let since = if merit == Merit::Unproven {
+            number
+        } else {
+            self.turn
+        };
+        let rank = (merit, since);
         self.all.insert(rank, number);
         self.clients.entry(client).or_default().insert(rank, number);
         if let Some(held) = self.held.get_mut(&number) {
@@ -361,6 +386,28 @@ mod tests {
         // One that is idle makes room for two.
         assert!(take(&connections, "10.0.0.3").is_ok());
         assert_eq!(lost(&mut last), None);
+    }
+
+    #[tokio::test]
+    async fn who_claims_shares_a_place_until_it_is_answered_and_outranks_who_has_said_nothing() {
+        let connections = new(2, 2, 4);
+        let claiming = |client: &str| {
+            let one = take(&connections, client).unwrap();
+            one.place().stands(Merit::Claiming);
+            one
+        };
+        let mut crowd: Vec<Connection> =
+            (0..4).map(|it| claiming(&format!("10.0.0.{it}"))).collect();
+        let mut silent = take(&connections, "10.0.0.4").unwrap();
+        crowd.push(claiming("10.0.0.5"));
+        assert_eq!(lost(&mut silent), Some(Lost::Outranked));
+        assert!(crowd.iter_mut().all(|one| lost(one).is_none()));
+        answering(&crowd[0]);
+        crowd[1].place().answered();
+        // What was refused proves nothing, and the place is its own again.
+        let _newcomer = take(&connections, "10.0.0.6").unwrap();
+        assert_eq!(lost(&mut crowd[1]), Some(Lost::Outranked));
+        assert_eq!(lost(&mut crowd[2]), None);
     }
 
     #[tokio::test]

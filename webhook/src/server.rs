@@ -51,8 +51,9 @@ use self::pace::{Pace, Paced, Phase, Unread};
 use crate::connections::{Certified, Connection, Connections, Lost, Place};
 use crate::shutdown::Shutdown;
 
-/// How many connections the kernel keeps until we accept them.
-const BACKLOG: u32 = 1024;
+/// How many connections the kernel keeps until we accept them: as many as it does unless told otherwise. One more is not heard
+/// until it tries again a second later.
+const BACKLOG: u32 = 4096;
 
 /// So many more connections are open at a time, to be told that this replica is full.
 const TOLD: usize = 16;

@@ -97,6 +97,7 @@ async fn verdict(
         .and_then(|value| value.to_str().ok());
     let identity = async {
         let claimed = service.authenticator.claimed(bearer).await?;
+        connections::claims(&extensions);
         let address = from(&extensions);
         service.authenticator.identify(claimed, address).await
     };

@@ -64,7 +64,7 @@ impl ServerLimits {
                 all: 8192,
                 // Pods on the host's network share its address.
                 per_client: 512,
-                // One that waits has sent its head, which is gone: with what the kernel has of it, 16 KiB.
+                // One that waits, be it for its turn, has sent its head: with what the kernel has of it, 16 KiB.
                 sharing: 4,
             },
             // The head of a gate's request is its token, and that is below 4 KiB.
