@@ -35,7 +35,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("2 000 forged tokens a second", |site| {
             Box::pin(tokens(site))
         }),
-        trial("2 400 gates ask one replica", |site| Box::pin(gates(site))),
+        trial("10 800 questions wait on one replica", |site| {
+            Box::pin(questions(site))
+        }),
     ]
 }
 
@@ -111,30 +113,35 @@ async fn slow(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(attack.ended().await)
 }
 
-/// More than the limit of its memory lets in: it turns some away, and does not die of the others. A pod may ask four times at
-/// a time, so these are the questions of 600 pods.
-async fn gates(site: &Site<'_>) -> Broken {
-    const PODS: usize = 600;
-    const QUESTIONS: usize = 4;
+/// More than the limit of its memory lets in, which is 10,240: it turns some away, and does not die of the others. A pod may
+/// ask four times at a time, so these are the questions of 2,700 pods.
+async fn questions(site: &Site<'_>) -> Broken {
+    const PODS: usize = 2700;
+    const EACH: usize = 4;
     let (clients, targets) = (site.node.more_addresses(16).await, targets(site).await);
     let (client, namespace) = (&site.client, &site.namespace);
     let pods = Unscheduled::make(client, namespace, PODS, "configmap/never").await;
     let pods = pods.expect("the pods are made");
-    let mut attack = Attack::lasts(FLOOD);
+    let mut attack = Attack::lasts(FLOOD * 4);
     let mut status = targets.iter().filter(|it| it.port == Port::Status);
     let replica = status.next().expect("a replica runs");
     for (number, pods) in pods.chunks(PODS.div_ceil(clients.len())).enumerate() {
-        let questions = pods.iter().map(|pod| {
+        let asked = pods.iter().map(|pod| {
             let (path, token) = (wire::PATH, &pod.token);
-            let head = format!("GET {path}?wait=30 HTTP/1.1\r\nHost: x\r\n");
+            let head = format!("GET {path}?wait=300 HTTP/1.1\r\nHost: x\r\n");
             format!("{head}Authorization: Bearer {token}\r\n\r\n").into_bytes()
         });
-        let questions: Vec<_> = questions.collect();
-        let count = questions.len() * QUESTIONS;
-        let each = questions.into_iter().cycle();
-        attack.hold_each(clients[number], replica, each.take(count).collect());
+        let asked: Vec<_> = asked.collect();
+        let count = asked.len() * EACH;
+        let asked = asked.into_iter().cycle();
+        attack.hold_each(clients[number], replica, asked.take(count).collect());
     }
-    Broken::times(1).seen(attack.ended().await)
+    let words = attack.ended().await;
+    assert!(
+        words.contains("turned away"),
+        "there was room for all: {words}"
+    );
+    Broken::times(1).seen(words)
 }
 
 /// Each token looks right and is another one; only its signature is not the API server's.
