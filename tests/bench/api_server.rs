@@ -1,8 +1,9 @@
 //! What the API server's processor takes for what a gate and its pod cost it. `bench plan` goes on from there.
 
 use crate::cluster::Cluster;
+use crate::measure::{Measure, Unit, as_number};
 use crate::step;
-use crate::table::{Measure, Table, Unit, as_number};
+use crate::table::Table;
 use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt, stream};
 use harness::unscheduled::{AT_ONCE, Unscheduled};

@@ -9,9 +9,12 @@ use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authentication::v1::TokenReview;
-use k8s_openapi::api::core::v1::{ConfigMap, Event, Namespace, Pod, Secret, Service};
+use k8s_openapi::api::core::v1::{
+    ConfigMap, Event, Namespace, Pod, Secret, Service, ServiceAccount,
+};
+use k8s_openapi::api::rbac::v1::ClusterRoleBinding;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::{Client, Resource};
+use kube::{Client, Config, Resource};
 use rules::keys::AUDIENCE;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +25,18 @@ use tokio::time::sleep;
 
 /// The Secret of the CA.
 const CA: &str = "sluice-ca";
+
+/// The account of a peer.
+const PEER: &str = "peer";
+
+/// What a pod finds of the API server and of its account.
+pub(crate) struct Account {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) token: String,
+    /// Who signed the API server's certificate, PEM.
+    pub(crate) authority: String,
+}
 
 /// The API server, and the namespace of this run in it.
 pub(crate) struct Cluster {
@@ -93,14 +108,48 @@ impl Cluster {
         Unscheduled::make(&self.client, &self.namespace, count, list).await
     }
 
-    /// Sends a pod to the API server that it admits and does not keep.
-    pub(crate) async fn rehearse(&self, pod: &Pod) -> Result<()> {
+    /// Sends a pod to the API server that it admits and does not keep; what it would have kept.
+    pub(crate) async fn rehearse(&self, pod: &Pod) -> Result<Pod> {
         let params = PostParams {
             dry_run: true,
             ..PostParams::default()
         };
-        self.api::<Pod>().create(&params, pod).await?;
-        Ok(())
+        Ok(self.api::<Pod>().create(&params, pod).await?)
+    }
+
+    /// A service account that may do what the bench may, as our controller may too.
+    pub(crate) async fn account(&self) -> Result<Account> {
+        let config = Config::infer().await?;
+        let (host, port) = (config.cluster_url.host(), config.cluster_url.port_u16());
+        let namespaces = Api::<Namespace>::all(self.client.clone());
+        let own = namespaces.get(&self.namespace).await?.metadata.uid;
+        // It goes with the namespace.
+        let owner =
+            json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": own});
+        let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"});
+        let subject = json!({"kind": "ServiceAccount", "name": PEER, "namespace": self.namespace});
+        let metadata = json!({"name": self.namespace, "ownerReferences": [owner]});
+        let binding = json!({"metadata": metadata, "roleRef": role, "subjects": [subject]});
+        self.make::<ServiceAccount>(json!({"metadata": {"name": PEER}}))
+            .await?;
+        create(
+            &Api::<ClusterRoleBinding>::all(self.client.clone()),
+            binding,
+        )
+        .await?;
+        let request = serde_json::from_value(json!({"metadata": {}, "spec": {"audiences": []}}))?;
+        let answer = self
+            .api::<ServiceAccount>()
+            .create_token_request(PEER, &PostParams::default(), &request)
+            .await?;
+        let roots = self.api::<ConfigMap>().get("kube-root-ca.crt").await?.data;
+        let authority = roots.and_then(|mut data| data.remove("ca.crt"));
+        Ok(Account {
+            host: host.context("the API server has no address")?.to_owned(),
+            port: port.unwrap_or(443),
+            token: answer.status.context("no token in the answer")?.token,
+            authority: authority.context("no ca.crt in the namespace")?,
+        })
     }
 
     /// What the API server says of itself, in Prometheus' text.

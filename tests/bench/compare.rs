@@ -1,6 +1,7 @@
 //! Two tables of `make bench`, from two builds on one machine: what is slower or bigger beyond noise.
 
-use crate::table::{Number, Table};
+use crate::measure::Number;
+use crate::table::Table;
 
 /// What a figure that was measured once may stray.
 const ONCE: f64 = 1.10;
@@ -48,6 +49,7 @@ pub(crate) fn compare(before: &Table, after: &Table) -> (String, usize) {
 fn is_worse(old: Number, new: Number) -> bool {
     match (old.spread, new.spread) {
         (Some(from), Some(to)) => to.p25 > from.p75 && new.median > old.median * NONE,
+        _ if new.unit.more_is_better() => new.median * ONCE < old.median,
         _ => new.median > old.median * ONCE,
     }
 }
@@ -55,7 +57,7 @@ fn is_worse(old: Number, new: Number) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Measure;
+    use crate::measure::Measure;
     use harness::samples::Samples;
     use std::time::Duration;
 
@@ -75,6 +77,13 @@ mod tests {
         assert_eq!(worse, 0);
         let (text, worse) = compare(&before, &table(1110, 180..280));
         assert_eq!(worse, 2, "{text}");
+        let rate = |rate| {
+            let mut table = Table::default();
+            table.row("rate", Measure::per_second(rate), "");
+            table
+        };
+        assert_eq!(compare(&rate(1000.0), &rate(1110.0)).1, 0);
+        assert_eq!(compare(&rate(1110.0), &rate(1000.0)).1, 1);
         let (text, worse) = compare(&table(1110, 180..280), &before);
         assert_eq!((worse, text.matches("better").count()), (0, 2), "{text}");
     }

@@ -2,6 +2,7 @@
 
 use crate::Paths;
 use crate::cluster::Cluster;
+use crate::reviews::Endpoint;
 use anyhow::{Context, Result, bail};
 use harness::machine;
 use std::collections::BTreeMap;
@@ -23,8 +24,7 @@ pub(crate) struct Controller {
     pid: u32,
     log: PathBuf,
     admin: SocketAddr,
-    /// Where it admits.
-    pub(crate) admission: SocketAddr,
+    admission: SocketAddr,
     /// Where it answers gates.
     pub(crate) status: SocketAddr,
     /// The name in its certificate.
@@ -36,7 +36,7 @@ pub(crate) struct Controller {
 impl Controller {
     /// Starts one, and returns when it is ready.
     pub(crate) async fn start(paths: &Paths, cluster: &Cluster) -> Result<Self> {
-        let [admission, status, admin] = ports()?;
+        let [admission, status, admin] = [port()?, port()?, port()?];
         let (binary, log) = (&paths.webhook, paths.scratch.path().join("controller.log"));
         let stderr = File::create(&log).context("failed to make a file for the log")?;
         let process = Command::new(binary)
@@ -153,14 +153,24 @@ impl Controller {
         bail!("the controller is not {what} after {LIMIT:?}; its log:\n{log}")
     }
 
+    /// Where it admits pods.
+    pub(crate) fn endpoint(&self) -> Result<Endpoint> {
+        Endpoint::new(self.admission, &self.name, "/admit/pods", &self.bundle)
+    }
+
     /// Its memory now, in bytes.
     pub(crate) fn memory(&self) -> Result<u64> {
-        machine::bytes(self.pid, "status", "VmRSS")
+        self.memory_of("VmRSS")
     }
 
     /// The most memory that it ever had, in bytes.
     pub(crate) fn peak(&self) -> Result<u64> {
-        machine::bytes(self.pid, "status", "VmHWM")
+        self.memory_of("VmHWM")
+    }
+
+    /// As a line of `/proc/PID/status` says.
+    pub(crate) fn memory_of(&self, line: &str) -> Result<u64> {
+        machine::bytes(self.pid, "status", line)
     }
 
     /// The processor time that it has taken.
@@ -177,10 +187,7 @@ impl Controller {
     }
 }
 
-/// Three ports of loopback that nobody listens on. Somebody may take one before the controller does; it would say so.
-fn ports() -> Result<[SocketAddr; 3]> {
-    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let listeners = [listen()?, listen()?, listen()?];
-    let [a, b, c] = &listeners;
-    Ok([a.local_addr()?, b.local_addr()?, c.local_addr()?])
+/// A port of loopback that nobody listens on. Somebody may take it before who gets it does; they would say so.
+pub(crate) fn port() -> Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

@@ -1,11 +1,15 @@
 //! Gates as tasks of this process: more than a machine has room for as processes. Each asks as the binary does, with the token
 //! of a pod of its own and from an address of its own.
 
+use crate::Paths;
 use crate::admission;
 use crate::cluster::Cluster;
 use crate::controller::Controller;
+use crate::extent::Extent;
+use crate::measure::{Measure, Unit, as_number};
+use crate::reviews::trusting;
 use crate::step;
-use crate::table::{Measure, Table, Unit, as_number};
+use crate::table::Table;
 use anyhow::{Context, Result, bail};
 use harness::samples::Samples;
 use harness::unscheduled::Unscheduled;
@@ -35,8 +39,30 @@ const SETTLED: Duration = Duration::from_secs(15);
 /// Between two reviews.
 const BESIDE: Duration = Duration::from_millis(5);
 
+/// More and more gates, each number with a controller of its own.
+pub(crate) async fn all(
+    paths: &Paths,
+    cluster: &Cluster,
+    extent: &Extent,
+    table: &mut Table,
+) -> Result<()> {
+    let mut pods = vec![];
+    for &count in extent.crowds {
+        let lacking = count.saturating_sub(pods.len());
+        step(&format!("{lacking} more pods that are never scheduled"));
+        pods.extend(cluster.pods(lacking, "configmap/dependency").await?);
+        let mut controller = Controller::start(paths, cluster).await?;
+        measure(&controller, cluster, &pods, extent.window, table).await?;
+        let peak = Measure::bytes(controller.peak()?);
+        let what = format!("controller, most memory with {count} gates");
+        table.row(&what, peak, "VmHWM in /proc/PID/status");
+        controller.stop().await?;
+    }
+    Ok(())
+}
+
 /// What so many gates cost that arrive at once, wait, and are let through by one change.
-pub(crate) async fn measure(
+async fn measure(
     controller: &Controller,
     cluster: &Cluster,
     pods: &[Unscheduled],
@@ -116,7 +142,7 @@ pub(crate) async fn measure(
 
 /// What comes of `work`, and how long reviews took beside it.
 async fn beside<T>(controller: &Controller, work: impl Future<Output = T>) -> Result<(T, Samples)> {
-    let mut reviews = admission::Reviews::begin(controller)?;
+    let mut reviews = admission::begin(controller)?;
     let (done, stop) = std::sync::mpsc::channel::<()>();
     let reviewing = spawn_blocking(move || {
         let mut took = vec![reviews.next()?];
@@ -133,7 +159,7 @@ async fn beside<T>(controller: &Controller, work: impl Future<Output = T>) -> Re
 type Gates = JoinSet<Result<Instant>>;
 
 fn start(controller: &Controller, pods: &[Unscheduled]) -> Result<Gates> {
-    let tls = TlsConnector::from(Arc::new(admission::trusting(&controller.bundle)?));
+    let tls = TlsConnector::from(Arc::new(trusting(&controller.bundle)?));
     let name = ServerName::try_from(controller.name.clone())?;
     let mut gates = JoinSet::new();
     for (number, pod) in pods.iter().enumerate() {

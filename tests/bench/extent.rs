@@ -1,5 +1,6 @@
 //! How much is measured.
 
+use crate::injectors::Reach;
 use std::time::Duration;
 
 /// How often, and how many.
@@ -16,8 +17,8 @@ pub(crate) struct Extent {
     pub(crate) window: Duration,
     /// Pods of each sort that the API server is sent.
     pub(crate) pods: usize,
-    /// Reviews on one connection.
-    pub(crate) reviews: usize,
+    /// Which reviews a peer is sent too.
+    pub(crate) beside: Reach,
     /// How often a gate is started that may go through at once.
     pub(crate) starts: usize,
 }
@@ -30,7 +31,10 @@ pub(crate) const WHOLE: Extent = Extent {
     objects: 1000,
     window: Duration::from_mins(1),
     pods: 500,
-    reviews: 5000,
+    beside: Reach {
+        whole: true,
+        turn: Duration::from_secs(2),
+    },
     starts: 100,
 };
 
@@ -42,6 +46,9 @@ pub(crate) const QUICK: Extent = Extent {
     objects: 200,
     window: Duration::from_secs(10),
     pods: 100,
-    reviews: 2000,
+    beside: Reach {
+        whole: false,
+        turn: Duration::from_secs(1),
+    },
     starts: 50,
 };

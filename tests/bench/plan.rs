@@ -2,7 +2,8 @@
 
 mod queues;
 
-use crate::table::{Measure, Table, Unit, as_number};
+use crate::measure::{Measure, Unit, as_number};
+use crate::table::Table;
 use anyhow::{Context, Result};
 use queues::{Arrivals, Share};
 use std::time::Duration;
@@ -219,7 +220,7 @@ fn bottlenecks(plan: &Plan, costs: &Costs, table: &mut Table) {
     let within = |time: Duration, each: Duration, processors: f64| {
         processors * time.as_secs_f64() / each.as_secs_f64()
     };
-    let mut limits = vec![
+    let mut limits = [
         (
             "a replica's memory",
             of_memory / costs.gate * replicas / uneven,

@@ -86,8 +86,8 @@ impl Release {
             1 => row.at_most(1.0),
             20 => row.at_most(2.0),
             500 => row.at_most(30.0),
-            _ => (),
-        }
+            _ => row,
+        };
         let sending = how("sending the write");
         table.row(
             &format!("{what}, and what the API server takes"),

@@ -2,7 +2,8 @@
 //!
 //! In this process, without a socket: what a gate is told then is the same work for each.
 
-use crate::table::{Measure, Table, Unit};
+use crate::measure::{Measure, Unit};
+use crate::table::Table;
 use anyhow::{Context, Result};
 use futures::FutureExt;
 use jiff::Timestamp;

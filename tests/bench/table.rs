@@ -1,12 +1,12 @@
 //! One table: in Markdown to read, in JSON to compare with that of another build.
 
+use crate::measure::{Measure, Number, Unit};
 use anyhow::{Context, Result};
-use harness::samples::{Samples, millis};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 /// What was measured, and how.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -27,119 +27,103 @@ pub(crate) struct Row {
     /// What its median is to be at most, in its unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     target: Option<f64>,
+    /// What others took for the same in the same run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    peers: Vec<Peer>,
 }
 
-/// What came out. Less is better.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Measure {
-    /// As people read it.
-    pub(crate) text: String,
+/// Somebody else's figure beside ours.
+#[derive(Debug, Serialize, Deserialize)]
+struct Peer {
+    name: String,
+    #[serde(flatten)]
+    measure: Measure,
+    /// Ours as a multiple of it, and what that is to be; nothing where the peer was not measured.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
-    pub(crate) number: Option<Number>,
+    ratio: Option<Ratio>,
 }
 
-/// The same for a program.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Number {
-    pub(crate) unit: Unit,
-    pub(crate) median: f64,
-    /// What of it says how far it strays by itself; where it was measured once, nothing does.
-    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
-    pub(crate) spread: Option<Spread>,
-}
-
-/// Percentiles beside the median.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Spread {
-    pub(crate) p25: f64,
-    pub(crate) p75: f64,
-    pub(crate) p99: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Unit {
-    #[serde(rename = "ms")]
-    Millis,
-    #[serde(rename = "bytes")]
-    Bytes,
-    #[serde(rename = "% of a core")]
-    Percent,
-    #[serde(rename = "a minute")]
-    PerMinute,
-}
-
-impl Measure {
-    /// Measured once.
-    pub(crate) fn once(text: impl Into<String>, unit: Unit, median: f64) -> Self {
-        let number = Number {
-            unit,
-            median,
-            spread: None,
-        };
-        Self {
-            text: text.into(),
-            number: Some(number),
-        }
-    }
-
-    /// `2.3 MB`
-    pub(crate) fn bytes(bytes: u64) -> Self {
-        Self::once(megabytes(bytes), Unit::Bytes, as_number(bytes))
-    }
-}
-
-impl From<&Samples> for Measure {
-    fn from(samples: &Samples) -> Self {
-        let at = |percent| in_millis(samples.percentile(percent));
-        let number = Number {
-            unit: Unit::Millis,
-            median: at(50),
-            spread: Some(Spread {
-                p25: at(25),
-                p75: at(75),
-                p99: at(99),
-            }),
-        };
-        Self {
-            text: samples.to_string(),
-            number: Some(number),
-        }
-    }
-}
-
-impl From<Duration> for Measure {
-    fn from(duration: Duration) -> Self {
-        Self::once(millis(duration), Unit::Millis, in_millis(duration))
-    }
-}
-
-impl From<String> for Measure {
-    fn from(text: String) -> Self {
-        Self { text, number: None }
-    }
+/// Of the 99th percentiles where both have them, else of the medians.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Ratio {
+    ratio: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ratio_target: Option<f64>,
 }
 
 impl Row {
     /// Says what the median is to be at most, in its unit.
-    pub(crate) fn at_most(&mut self, target: f64) {
+    pub(crate) fn at_most(&mut self, target: f64) -> &mut Self {
         self.target = Some(target);
+        self
     }
 
-    /// `met` or `not met`; nothing where there is no target.
-    fn met(&self) -> Option<String> {
-        let (target, number) = (self.target?, self.measure.number?);
-        let word = if number.median <= target {
-            "met"
-        } else {
-            "not met"
+    /// Somebody else's figure of the same run, and what multiple of it ours is to be.
+    pub(crate) fn beside(
+        &mut self,
+        name: &str,
+        measure: impl Into<Measure>,
+        target: Option<f64>,
+    ) -> &mut Self {
+        let measure = measure.into();
+        let ratio = |own: Number, other: Number| Ratio {
+            ratio: own.ratio(&other),
+            ratio_target: target,
         };
-        let target = match number.unit {
-            Unit::Millis => format!("{target} ms"),
-            Unit::Bytes => format!("{target} bytes"),
-            Unit::Percent => format!("{target} %"),
-            Unit::PerMinute => format!("{target} a minute"),
+        let peer = Peer {
+            name: name.to_owned(),
+            ratio: self
+                .measure
+                .number
+                .zip(measure.number)
+                .map(|(own, other)| ratio(own, other)),
+            measure,
         };
-        Some(format!("at most {target}: {word}"))
+        eprintln!("        {peer}");
+        self.peers.push(peer);
+        self
+    }
+
+    /// `at most 12 ms: met`, and the same of each ratio.
+    fn targets(&self) -> String {
+        let Some(number) = self.measure.number else {
+            return String::new();
+        };
+        let unit = number.unit;
+        let said = |figure: f64, target: f64, of: &str| {
+            let (bound, met) = if unit.more_is_better() {
+                ("at least", figure >= target)
+            } else {
+                ("at most", figure <= target)
+            };
+            let word = if met { "met" } else { "not met" };
+            format!("{bound} {target}{of}: {word}")
+        };
+        let of = match unit {
+            Unit::Millis => " ms",
+            Unit::Bytes => " bytes",
+            Unit::Percent => " %",
+            Unit::PerMinute => " a minute",
+            Unit::PerSecond => " a second",
+        };
+        let own = self.target.map(|target| said(number.median, target, of));
+        let ratios = self.peers.iter().filter_map(|peer| {
+            let ratio = peer.ratio?;
+            let of = format!(" times {}", peer.name);
+            Some(said(ratio.ratio, ratio.ratio_target?, &of))
+        });
+        let all: Vec<_> = own.into_iter().chain(ratios).collect();
+        all.join("; ")
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.name, self.measure.text)?;
+        let Some(ratio) = self.ratio else {
+            return Ok(());
+        };
+        write!(out, ", ours {:.2} times it", ratio.ratio)
     }
 }
 
@@ -159,6 +143,7 @@ impl Table {
             how: how.to_owned(),
             measure,
             target: None,
+            peers: vec![],
         });
         &mut self.rows[end]
     }
@@ -168,13 +153,14 @@ impl Table {
         let mut lines = vec![
             self.machine.clone(),
             String::new(),
-            "| figure | value | target | how measured |".to_owned(),
-            "| --- | --- | --- | --- |".to_owned(),
+            "| figure | value | beside it | target | how measured |".to_owned(),
+            "| --- | --- | --- | --- | --- |".to_owned(),
         ];
         lines.extend(self.rows.iter().map(|row| {
-            let target = row.met().unwrap_or_default();
+            let peers: Vec<_> = row.peers.iter().map(Peer::to_string).collect();
+            let (peers, targets) = (peers.join("; "), row.targets());
             format!(
-                "| {} | {} | {target} | {} |",
+                "| {} | {} | {peers} | {targets} | {} |",
                 row.what, row.measure.text, row.how
             )
         }));
@@ -197,16 +183,39 @@ impl Table {
     }
 }
 
-/// `2.3 MB`
-pub(crate) fn megabytes(bytes: u64) -> String {
-    format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harness::samples::Samples;
+    use std::time::Duration;
 
-#[expect(clippy::cast_precision_loss, reason = "sizes that a machine has")]
-pub(crate) fn as_number(count: u64) -> f64 {
-    count as f64
-}
-
-fn in_millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
+    #[test]
+    fn a_peer_is_compared_by_what_the_target_is_of() {
+        let times = |range: std::ops::RangeInclusive<u64>| {
+            Samples::new(range.map(Duration::from_millis).collect())
+        };
+        let mut table = Table::default();
+        table.row("time", &times(1..=100), "").at_most(60.0).beside(
+            "peer",
+            &times(901..=1000),
+            Some(0.05),
+        );
+        assert_eq!(
+            table.rows[0].targets(),
+            "at most 60 ms: met; at most 0.05 times peer: not met"
+        );
+        assert_eq!(
+            table.rows[0].peers[0].to_string(),
+            "peer: p50 950 ms, p99 999 ms, ours 0.10 times it"
+        );
+        table
+            .row("rate", Measure::per_second(700.0), "")
+            .beside("peer", Measure::per_second(100.0), Some(6.0))
+            .beside("other", Measure::skipped(&anyhow::anyhow!("no Go")), None);
+        assert_eq!(table.rows[1].targets(), "at least 6 times peer: met");
+        assert_eq!(table.rows[1].peers[1].to_string(), "other: skipped: no Go");
+        let text = serde_json::to_string(&table).expect("JSON");
+        let read: Table = serde_json::from_str(&text).expect("the same JSON");
+        assert_eq!(read.rows[0].targets(), table.rows[0].targets());
+    }
 }

@@ -116,7 +116,7 @@ impl Arrivals {
         }
         let busy = replicas.iter().map(|it| it.queue.busy).max();
         let of = |busy: Duration, cores: u64| {
-            busy.as_secs_f64() / last.as_secs_f64() / crate::table::as_number(cores)
+            busy.as_secs_f64() / last.as_secs_f64() / crate::measure::as_number(cores)
         };
         End {
             last,

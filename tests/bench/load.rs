@@ -1,0 +1,93 @@
+//! Many clients that each send the same review again and again, without a pause.
+
+use crate::measure::as_number;
+use crate::reviews::{Endpoint, Reviews};
+use anyhow::{Context, Result};
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How many there are, and how they connect.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) clients: usize,
+    pub(crate) connection: Connection,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Connection {
+    /// Each client has one and keeps it, as the API server does.
+    Kept,
+    /// A new one for each review, with a whole handshake.
+    Fresh,
+}
+
+/// What the clients saw, over one run or several.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) took: Vec<Duration>,
+    pub(crate) time: Duration,
+}
+
+impl Seen {
+    /// Reviews a second.
+    pub(crate) fn rate(&self) -> f64 {
+        as_number(self.took.len() as u64) / self.time.as_secs_f64()
+    }
+}
+
+impl Load {
+    /// Sends reviews for so long. It blocks.
+    pub(crate) fn run(
+        &self,
+        endpoint: &Endpoint,
+        review: &str,
+        time: Duration,
+        seen: &mut Seen,
+    ) -> Result<()> {
+        let connected = Barrier::new(self.clients + 1);
+        let client = || {
+            let reviews = connected_to(endpoint, review);
+            connected.wait();
+            self.client(endpoint, review, reviews?, time)
+        };
+        thread::scope(|scope| {
+            let clients: Vec<_> = (0..self.clients).map(|_| scope.spawn(client)).collect();
+            connected.wait();
+            let began = Instant::now();
+            for client in clients {
+                let took = client.join().ok().context("a client panicked")??;
+                seen.took.extend(took);
+            }
+            seen.time += began.elapsed();
+            Ok(())
+        })
+    }
+
+    fn client(
+        &self,
+        endpoint: &Endpoint,
+        review: &str,
+        mut kept: Reviews,
+        time: Duration,
+    ) -> Result<Vec<Duration>> {
+        let (end, mut took) = (Instant::now() + time, vec![]);
+        while Instant::now() < end {
+            match self.connection {
+                Connection::Kept => took.push(kept.next()?),
+                Connection::Fresh => {
+                    let began = Instant::now();
+                    Reviews::begin(endpoint, review)?.next()?;
+                    took.push(began.elapsed());
+                }
+            }
+        }
+        Ok(took)
+    }
+}
+
+fn connected_to(endpoint: &Endpoint, review: &str) -> Result<Reviews> {
+    let mut reviews = Reviews::begin(endpoint, review)?;
+    reviews.next()?;
+    Ok(reviews)
+}

@@ -1,0 +1,139 @@
+//! A figure: as people read it, and as a program compares it.
+
+use harness::samples::{Samples, millis};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What came out. Less is better, but for what is counted in a second.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Measure {
+    /// As people read it.
+    pub(crate) text: String,
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) number: Option<Number>,
+}
+
+/// The same for a program.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Number {
+    pub(crate) unit: Unit,
+    pub(crate) median: f64,
+    /// What of it says how far it strays by itself; where it was measured once, nothing does.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) spread: Option<Spread>,
+}
+
+/// Percentiles beside the median.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Spread {
+    pub(crate) p25: f64,
+    pub(crate) p75: f64,
+    pub(crate) p99: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Unit {
+    #[serde(rename = "ms")]
+    Millis,
+    #[serde(rename = "bytes")]
+    Bytes,
+    #[serde(rename = "% of a core")]
+    Percent,
+    #[serde(rename = "a minute")]
+    PerMinute,
+    /// Of this, more is better.
+    #[serde(rename = "a second")]
+    PerSecond,
+}
+
+impl Unit {
+    /// Whether a bigger figure is the better one.
+    pub(crate) fn more_is_better(self) -> bool {
+        self == Self::PerSecond
+    }
+}
+
+impl Number {
+    /// Ours as a multiple of a peer's.
+    pub(crate) fn ratio(&self, peer: &Self) -> f64 {
+        match (self.spread, peer.spread) {
+            (Some(own), Some(other)) => own.p99 / other.p99,
+            _ => self.median / peer.median,
+        }
+    }
+}
+
+impl Measure {
+    /// Measured once.
+    pub(crate) fn once(text: impl Into<String>, unit: Unit, median: f64) -> Self {
+        let number = Number {
+            unit,
+            median,
+            spread: None,
+        };
+        Self {
+            text: text.into(),
+            number: Some(number),
+        }
+    }
+
+    /// `13524 a second`
+    pub(crate) fn per_second(rate: f64) -> Self {
+        Self::once(format!("{rate:.0} a second"), Unit::PerSecond, rate)
+    }
+
+    /// Why it was not measured.
+    pub(crate) fn skipped(reason: &anyhow::Error) -> Self {
+        Self::from(format!("skipped: {reason:#}"))
+    }
+
+    /// `2.3 MB`
+    pub(crate) fn bytes(bytes: u64) -> Self {
+        Self::once(megabytes(bytes), Unit::Bytes, as_number(bytes))
+    }
+}
+
+impl From<&Samples> for Measure {
+    fn from(samples: &Samples) -> Self {
+        let at = |percent| in_millis(samples.percentile(percent));
+        let number = Number {
+            unit: Unit::Millis,
+            median: at(50),
+            spread: Some(Spread {
+                p25: at(25),
+                p75: at(75),
+                p99: at(99),
+            }),
+        };
+        Self {
+            text: samples.to_string(),
+            number: Some(number),
+        }
+    }
+}
+
+impl From<Duration> for Measure {
+    fn from(duration: Duration) -> Self {
+        Self::once(millis(duration), Unit::Millis, in_millis(duration))
+    }
+}
+
+impl From<String> for Measure {
+    fn from(text: String) -> Self {
+        Self { text, number: None }
+    }
+}
+
+/// `2.3 MB`
+pub(crate) fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes that a machine has")]
+pub(crate) fn as_number(count: u64) -> f64 {
+    count as f64
+}
+
+pub(crate) fn in_millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}

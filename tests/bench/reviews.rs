@@ -1,0 +1,148 @@
+//! A client of admission: one TLS connection, on which the same review is sent again and again.
+
+use anyhow::{Context, Result, bail};
+use rustls::client::Resumption;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Somebody who admits pods.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    address: SocketAddr,
+    name: String,
+    path: &'static str,
+    tls: Arc<ClientConfig>,
+}
+
+impl Endpoint {
+    /// `bundle`, PEM, is of who signed the certificate for `name`.
+    pub(crate) fn new(
+        address: SocketAddr,
+        name: &str,
+        path: &'static str,
+        bundle: &str,
+    ) -> Result<Self> {
+        let mut tls = trusting(bundle)?;
+        // The API server resumes no session of a webhook either.
+        tls.resumption = Resumption::disabled();
+        Ok(Self {
+            address,
+            name: name.to_owned(),
+            path,
+            tls: Arc::new(tls),
+        })
+    }
+}
+
+/// A client that trusts a bundle, PEM.
+pub(crate) fn trusting(bundle: &str) -> Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(bundle.as_bytes()) {
+        roots.add(certificate.context("the bundle cannot be read")?)?;
+    }
+    let config = ClientConfig::builder().with_root_certificates(roots);
+    Ok(config.with_no_client_auth())
+}
+
+/// What the API server asks when a pod is made.
+pub(crate) fn review(pod: &Value) -> String {
+    let kind = json!({"group": "", "version": "v1", "kind": "Pod"});
+    let resource = json!({"group": "", "version": "v1", "resource": "pods"});
+    let request = json!({
+        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "kind": kind, "resource": resource, "namespace": "shop", "name": "",
+        "operation": "CREATE", "object": pod, "oldObject": null, "dryRun": false,
+    });
+    json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request})
+        .to_string()
+}
+
+/// A connection that is kept, and the request that is sent on it again and again.
+pub(crate) struct Reviews {
+    connection: Connection,
+    request: String,
+}
+
+impl Reviews {
+    /// Connects; the handshake is that of the first review.
+    pub(crate) fn begin(endpoint: &Endpoint, review: &str) -> Result<Self> {
+        let Endpoint {
+            address,
+            name,
+            path,
+            tls,
+        } = endpoint;
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nHost: {name}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{review}",
+            review.len()
+        );
+        let session = ClientConnection::new(tls.clone(), ServerName::try_from(name.clone())?)?;
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        Ok(Self {
+            connection: BufReader::new(StreamOwned::new(session, stream)),
+            request,
+        })
+    }
+
+    /// How long one takes. It blocks.
+    pub(crate) fn next(&mut self) -> Result<Duration> {
+        let began = Instant::now();
+        let stream = self.connection.get_mut();
+        stream.write_all(self.request.as_bytes())?;
+        stream.flush()?;
+        let answer = answer(&mut self.connection)?;
+        let took = began.elapsed();
+        if !answer.windows(12).any(|part| part == b"\"patchType\":") {
+            bail!("no patch: {}", String::from_utf8_lossy(&answer));
+        }
+        Ok(took)
+    }
+}
+
+type Connection = BufReader<StreamOwned<ClientConnection, TcpStream>>;
+
+/// One answer: with a length, or in chunks.
+fn answer(connection: &mut Connection) -> Result<Vec<u8>> {
+    let mut line = String::new();
+    connection.read_line(&mut line)?;
+    if !line.starts_with("HTTP/1.1 200 ") {
+        bail!("admission answers {line:?}");
+    }
+    let (mut length, mut chunked) = (None, false);
+    while line != "\r\n" {
+        line.clear();
+        connection.read_line(&mut line)?;
+        let header = line.to_ascii_lowercase();
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = Some(value.trim().parse()?);
+        }
+        chunked |= header.starts_with("transfer-encoding: chunked");
+    }
+    if !chunked {
+        return exactly(connection, length.context("an answer without a length")?);
+    }
+    let mut body = vec![];
+    loop {
+        line.clear();
+        connection.read_line(&mut line)?;
+        let chunk = exactly(connection, usize::from_str_radix(line.trim(), 16)?)?;
+        exactly(connection, 2)?;
+        if chunk.is_empty() {
+            return Ok(body);
+        }
+        body.extend(chunk);
+    }
+}
+
+fn exactly(connection: &mut Connection, length: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    connection.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,34 @@
+//! What is shipped, in bytes.
+
+use crate::Paths;
+use crate::measure::Measure;
+use crate::table::Table;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+
+/// The gate's program, and the archives of both images.
+pub(crate) fn measure(paths: &Paths, table: &mut Table) -> Result<()> {
+    let size = |path: &Path| -> Result<u64> {
+        let metadata = fs::metadata(path).with_context(|| format!("no {}", path.display()))?;
+        Ok(metadata.len())
+    };
+    let bytes = size(&paths.gate)?;
+    table
+        .row(
+            "gate, static binary",
+            Measure::bytes(bytes),
+            "`stat`, after `make images`",
+        )
+        .at_most(2_300_000.0);
+    let archives = ["gate", "webhook"].map(|name| paths.images.join(format!("sluice-{name}.tar")));
+    for (archive, what) in archives.iter().zip(["gate", "controller"]) {
+        let value = Measure::bytes(size(archive)?);
+        table.row(
+            &format!("{what}, image archive"),
+            value,
+            "`stat` of the OCI archive",
+        );
+    }
+    Ok(())
+}

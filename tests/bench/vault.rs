@@ -1,0 +1,102 @@
+//! The peer of admission: HashiCorp's injector, which patches pods as we do. Its own program, run as a process of this
+//! machine that finds what a pod would.
+
+use crate::cluster::Cluster;
+use crate::controller::port;
+use crate::reviews::{Endpoint, Reviews};
+use anyhow::{Context, Result, bail};
+use harness::machine;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tokio::process::{Child, Command};
+use tokio::time::sleep;
+
+/// What the module in `peers/` builds.
+pub(crate) const NAME: &str = "vault-k8s 1.6.2";
+const PROGRAM: &str = "vault-k8s";
+/// What its certificate is for.
+const HOST: &str = "vault-k8s.bench.svc";
+const LIMIT: Duration = Duration::from_secs(30);
+/// It reads the token and the CA where each pod has them, so they are put there in a mount namespace of its own.
+const AS_IN_A_POD: &str = r#"
+mount -t tmpfs tmpfs /var/run
+mkdir -p /var/run/secrets/kubernetes.io/serviceaccount
+cp "$1/token" "$1/ca.crt" /var/run/secrets/kubernetes.io/serviceaccount
+shift
+exec "$@""#;
+
+/// A running injector. It is killed when this is dropped.
+pub(crate) struct Injector {
+    process: Child,
+    pid: u32,
+    pub(crate) endpoint: Endpoint,
+}
+
+impl Injector {
+    /// Starts one, and returns when it answers a review.
+    pub(crate) async fn start(cluster: &Cluster, scratch: &Path, review: &str) -> Result<Self> {
+        if Command::new(PROGRAM).arg("version").output().await.is_err() {
+            bail!("there is no {PROGRAM} on the path; `make bench` builds it with Go");
+        }
+        let folder = scratch.join("vault");
+        fs::create_dir_all(&folder)?;
+        let own = rcgen::generate_simple_self_signed([HOST.to_owned()])?;
+        let account = cluster.account().await?;
+        let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));
+        fs::write(&certificate, own.cert.pem())?;
+        fs::write(&key, own.signing_key.serialize_pem())?;
+        fs::write(folder.join("token"), account.token)?;
+        fs::write(folder.join("ca.crt"), account.authority)?;
+        let address = port()?;
+        let process = Command::new("unshare")
+            .args(["--mount", "--propagation", "private", "sh", "-euc"])
+            .args([AS_IN_A_POD, "sh"])
+            .arg(&folder)
+            .args([PROGRAM, "agent-inject"])
+            .arg(format!("-listen={address}"))
+            .arg("-vault-address=https://vault.vault.svc:8200")
+            .arg(format!("-tls-cert-file={}", certificate.display()))
+            .arg(format!("-tls-key-file={}", key.display()))
+            .env("KUBERNETES_SERVICE_HOST", account.host)
+            .env("KUBERNETES_SERVICE_PORT", account.port.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(folder.join("log"))?)
+            .kill_on_drop(true)
+            .spawn()
+            .context("failed to start unshare")?;
+        let injector = Self {
+            pid: process.id().context("it has ended")?,
+            process,
+            endpoint: Endpoint::new(address, HOST, "/mutate", &own.cert.pem())?,
+        };
+        let end = Instant::now() + LIMIT;
+        while let Err(error) = injector.reviews(review) {
+            if Instant::now() > end {
+                let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+                let last = log.lines().last().unwrap_or_default();
+                return Err(
+                    error.context(format!("it does not answer; its log ends with {last:?}"))
+                );
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
+        Ok(injector)
+    }
+
+    fn reviews(&self, review: &str) -> Result<Duration> {
+        Reviews::begin(&self.endpoint, review)?.next()
+    }
+
+    /// Its memory, as a line of `/proc/PID/status` says.
+    pub(crate) fn memory(&self, line: &str) -> Result<u64> {
+        machine::bytes(self.pid, "status", line)
+    }
+
+    /// Ends it.
+    pub(crate) async fn stop(&mut self) -> Result<()> {
+        self.process.kill().await.context("failed to end it")
+    }
+}

@@ -1,0 +1,151 @@
+//! What gates that are processes cost while they wait: requests, memory and processor time.
+
+use crate::controller::Controller;
+use crate::extent::Extent;
+use crate::gates::Gates;
+use crate::measure::{Measure, Unit, as_number, megabytes};
+use crate::step;
+use crate::table::Table;
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// So many of them, beside none.
+pub(crate) async fn measure(
+    gates: &Gates<'_>,
+    controller: &Controller,
+    extent: &Extent,
+    table: &mut Table,
+) -> Result<()> {
+    let (count, time) = (extent.gates, extent.window);
+    step("what the controller asks of the API server by itself");
+    let alone = Window::of(controller, time).await?;
+    step(&format!("{count} gates wait"));
+    let begun = controller.requests()?;
+    let asking = gates.start(count)?;
+    controller.asked_by(count).await?;
+    controller.quiet().await?;
+    let mut told = difference(&begun, &controller.requests()?);
+    // The replica's own polls and watches have nothing to do with how many gates there are.
+    told.retain(|what, _| what.starts_with("create "));
+    let crowd = Window::of(controller, time).await?;
+    let how = format!(
+        "`sluice_api_requests_total` over {time:?}, {count} gates waiting; reviews, Events and what exceeds no gates"
+    );
+    let excess = crowd.excess(&alone);
+    let each = as_number(excess) * 60.0 / time.as_secs_f64() / as_number(count as u64);
+    let value = format!("{each:.3} a minute ({excess} in all)");
+    table
+        .row(
+            "API requests for a waiting gate",
+            Measure::once(value, Unit::PerMinute, each),
+            &how,
+        )
+        .at_most(0.0);
+    table.row(
+        "API requests when a gate begins to wait",
+        list(&told, count),
+        "the same counter from the first question to the last Event; a review again every 10 min",
+    );
+    table.row(
+        "API requests of a replica by itself",
+        list(&alone.requests, 1),
+        &format!("the same counter over {time:?}, no gate"),
+    );
+    crowd.tell(&alone, count, table);
+    table
+        .row(
+            "gate, memory while it waits",
+            Measure::bytes(asking.memory()?),
+            "Private_Dirty in /proc/PID/smaps_rollup, mean: what one more gate costs a node",
+        )
+        .at_most(180_000.0);
+    asking.stop().await;
+    Ok(())
+}
+
+/// A part of a controller's life.
+struct Window {
+    requests: BTreeMap<String, u64>,
+    memory: u64,
+    processor: f64,
+}
+
+impl Window {
+    async fn of(controller: &Controller, time: Duration) -> Result<Self> {
+        let (before, processor) = (controller.requests()?, controller.processor()?);
+        sleep(time).await;
+        let used = controller.processor()?.saturating_sub(processor);
+        Ok(Self {
+            requests: difference(&before, &controller.requests()?),
+            memory: controller.memory()?,
+            processor: used.as_secs_f64() / time.as_secs_f64() * 100.0,
+        })
+    }
+
+    /// What so many gates cost beside none.
+    fn tell(&self, alone: &Self, count: usize, table: &mut Table) {
+        let text = megabytes(self.memory);
+        table.row(
+            &format!("controller, memory, {count} gates waiting"),
+            Measure::bytes(self.memory),
+            "VmRSS",
+        );
+        let each = self.memory.saturating_sub(alone.memory) / count as u64;
+        let how = format!("what {text} exceeds the same process without gates");
+        table
+            .row(
+                "controller, memory of a waiting gate",
+                Measure::once(
+                    format!("{:.1} KiB", as_number(each) / 1024.0),
+                    Unit::Bytes,
+                    as_number(each),
+                ),
+                &how,
+            )
+            .at_most(20.0 * 1024.0);
+        let text = format!(
+            "{:.1} % of a core (none waiting: {:.1} %)",
+            self.processor, alone.processor
+        );
+        table.row(
+            &format!("controller, processor, {count} gates waiting"),
+            Measure::once(text, Unit::Percent, self.processor),
+            "utime + stime in /proc/PID/stat",
+        );
+    }
+
+    /// Requests that the other window does not have. Watches end and begin by themselves every few minutes.
+    fn excess(&self, other: &Self) -> u64 {
+        let own = self
+            .requests
+            .iter()
+            .filter(|(what, _)| !what.starts_with("watch "));
+        own.map(|(what, count)| {
+            // A poll may fall into a window once more than into another.
+            let usual = other.requests.get(what).map_or(0, |count| count + 1);
+            count.saturating_sub(usual)
+        })
+        .sum()
+    }
+}
+
+fn difference(
+    before: &BTreeMap<String, u64>,
+    after: &BTreeMap<String, u64>,
+) -> BTreeMap<String, u64> {
+    let grown = after
+        .iter()
+        .map(|(what, count)| (what.clone(), count - before.get(what).unwrap_or(&0)));
+    grown.filter(|(_, count)| *count > 0).collect()
+}
+
+/// `create events 1.0, create tokenreviews 1.0`, a gate.
+fn list(requests: &BTreeMap<String, u64>, among: usize) -> String {
+    let each = requests.iter().map(|(what, count)| match among {
+        1 => format!("{what} {count}"),
+        _ => format!("{what} {:.2}", as_number(*count) / as_number(among as u64)),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
