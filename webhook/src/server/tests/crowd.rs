@@ -224,3 +224,35 @@ fn connections_fit_into_the_memory_there_is() {
     assert_eq!(fitting(mib * mib), 8192);
     assert_eq!(fitting(0), 1);
 }
+
+/// How many the kernel keeps of whoever has connected to a port that is listened on.
+fn waiting_with_the_kernel(port: u16) -> u32 {
+    let sockets = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let listens = format!(":{port:04X} 00000000:0000 0A ");
+    let (_, rest) = sockets.split_once(&listens).unwrap();
+    let (_, received) = rest.split(' ').next().unwrap().split_once(':').unwrap();
+    u32::from_str_radix(received, 16).unwrap()
+}
+
+#[tokio::test]
+async fn of_a_crowd_who_is_accepted_is_answered_before_the_next_one_is_accepted() {
+    let (server, _) = server(few(1000, 1000));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let to = listener.local_addr().unwrap();
+    let mut crowd = Vec::new();
+    for _ in 0..100 {
+        let mut client = TcpStream::connect(to).await.unwrap();
+        client.write_all(GET).await.unwrap();
+        crowd.push(client);
+    }
+    let waiting = get(async move || waiting_with_the_kernel(to.port()).to_string());
+    tokio::spawn(server.serve(listener, Router::new().route("/", waiting)));
+    for (number, client) in crowd.iter_mut().enumerate() {
+        let answer = read_answer(client).await;
+        let waiting: usize = answer.lines().last().unwrap().parse().unwrap();
+        assert!(
+            waiting + number >= 90,
+            "{waiting} wait when {number} are answered"
+        );
+    }
+}
