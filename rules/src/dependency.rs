@@ -160,6 +160,15 @@ pub enum State {
 }
 
 impl Edge {
+    /// Whether the same is found of it for every pod that is like the dependent's ([`crate::dependent::alike`]).
+    pub(crate) fn is_of_all_alike(&self) -> bool {
+        match self {
+            Self::Listed(entry) => !entry.is_per_pod() && !entry.means_pods(),
+            Self::Wave(_) => true,
+            Self::Slot(_) => false,
+        }
+    }
+
     /// By which edges are put in order. A slot comes last, because it is asked for once everything else is satisfied, and
     /// so is never what a wait is about.
     pub fn name(&self) -> String {
@@ -199,6 +208,17 @@ impl Dependency {
             Reference::Object(_) | Reference::Selected(_) => self.same_node,
             Reference::Part(_) => false,
             Reference::Any(alternatives) => alternatives.of.iter().any(Self::is_per_pod),
+        }
+    }
+
+    /// Whether a pod may be meant by it, which may be the dependent's own.
+    fn means_pods(&self) -> bool {
+        let is_pod = |kind: &Kind| kind.group().is_empty() && kind.word() == "Pod";
+        match &self.reference {
+            Reference::Object(object) => is_pod(&object.kind),
+            Reference::Selected(selection) => is_pod(&selection.kind),
+            Reference::Part(_) => false,
+            Reference::Any(alternatives) => alternatives.of.iter().any(Self::means_pods),
         }
     }
 

@@ -3,9 +3,13 @@
 //! The Pod says *that* it is gated, its owner says *on what*. The list is read from the owner each time a gate asks, so
 //! that editing it rolls no pod and frees the pod that waits.
 
+mod alike;
 mod older;
 mod resolve;
 mod revision;
+
+pub use alike::alike;
+pub use revision::started;
 
 use crate::annotation::{self, ParseError, ReadTerms};
 use crate::dependency::{Edge, Part};

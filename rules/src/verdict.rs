@@ -17,7 +17,7 @@ mod slot;
 mod wave;
 
 pub use consent::{ClusterScoped, CrossNamespace};
-pub use decide::{Decided, Ground, awaiting, decide, skipped, unread};
+pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
 pub use ruling::{Ruling, rule};
 
 use crate::dependency::Edge;

@@ -37,7 +37,7 @@ use slots::Slots;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
-use waiters::{Subscription, Waiters};
+use waiters::{Bell, Subscription, Waiters};
 use whole::Whole;
 
 /// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
@@ -218,7 +218,7 @@ impl Known {
     }
 
     /// The custom kinds that somebody depends on, each once; `waiter` is woken when there is another.
-    fn custom_kinds(&self, waiter: &Arc<Notify>) -> (Vec<Kind>, Subscription) {
+    fn custom_kinds(&self, waiter: &Arc<Bell>) -> (Vec<Kind>, Subscription) {
         let subscription = self.kinds.subscribe((), (), waiter);
         let mut seen: Vec<Arc<Store>> = Vec::new();
         let mut kinds = Vec::new();

@@ -5,6 +5,7 @@ mod budget;
 mod events;
 mod identity;
 mod questions;
+mod rounds;
 mod signs;
 mod token;
 mod turns;
@@ -12,6 +13,7 @@ mod turns;
 pub(crate) use events::Recorder;
 pub(crate) use identity::{Authenticator, Identity, Unidentified};
 pub(crate) use questions::Questions;
+pub(crate) use rounds::Rounds;
 pub(crate) use token::issuer;
 pub(crate) use turns::Turns;
 
@@ -20,7 +22,7 @@ use crate::connections;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
-use answer::{Cut, Opened, Outcome, Waiting, answer};
+use answer::{Answered, Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -29,9 +31,11 @@ use axum::{Json, Router};
 use events::{GatedPod, SETTLE};
 use jiff::{SignedDuration, Timestamp};
 use questions::Question;
+use rounds::Round;
 use rules::lookup::Unavailable;
 use serde::Deserialize;
 use serde_json::json;
+use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
@@ -57,6 +61,8 @@ pub(crate) struct Service {
     pub authenticator: Authenticator,
     /// What they ask at this moment.
     pub questions: Arc<Questions>,
+    /// What was judged of those who wait.
+    pub rounds: Rounds,
     /// Whose turn it is to be judged.
     pub turns: Turns,
     /// Where Events go.
@@ -132,33 +138,33 @@ async fn hold(
         let view = service.known.view();
         let now = service.clock.now();
         let settled = began.elapsed() >= SETTLE;
-        let settings = service.known.settings();
-        let answered = answer(&identity, settings, &view, now, !settled);
+        let answered = answer(&identity, &service.rounds, &view, now, !settled);
         drop(turn);
         let subject = GatedPod {
             pod: &identity,
-            above: answered.above.as_ref(),
+            above: answered.above(),
         };
-        let waiting = match answered.outcome {
+        let waiting = match &answered.outcome {
             Outcome::Wait(waiting) => waiting,
             Outcome::Open(answer, why) => {
-                service.opened(&subject, &answer, &why, &ask);
-                return Ok(service.told(answer));
+                let waited = answered.started.filter(|_| !ask.seen.is_empty());
+                service.opened(&subject, answer, why, waited);
+                return Ok(service.told(answer.clone()));
             }
             Outcome::Refuse(answer, why) => {
-                service.refused(&subject, &answer, why);
-                return Ok(service.told(answer));
+                service.refused(&subject, answer, *why);
+                return Ok(service.told(answer.clone()));
             }
             Outcome::AnotherPod => return Err(Unidentified::AnotherPod),
         };
         let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
-        let Waiting { answer, late, .. } = &waiting;
+        let Waiting { answer, late, .. } = waiting;
         let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
         if service.is_cut_off() {
             deadline = deadline.min(began + SHORT_HOLD);
         }
         if news || Instant::now() >= deadline {
-            return Ok(service.told(waiting.answer));
+            return Ok(service.told(answer.clone()));
         }
         let next = [
             (!settled).then_some(began + SETTLE),
@@ -167,14 +173,25 @@ async fn hold(
             tell.flatten(),
         ];
         let next = next.into_iter().flatten().fold(deadline, Instant::min);
+        // Nothing else of it is kept while the gate waits.
+        let Answered { round, .. } = answered;
         tokio::select! {
             biased;
             // Each arm only wakes the loop, so losing one to another loses nothing.
             () = &mut draining => deadline = Instant::now(),
             () = view.changed() => {}
             () = view.doubted() => {}
+            () = over(round.as_deref()) => {}
             () = tokio::time::sleep_until(next) => {}
         }
+    }
+}
+
+/// Returns when what a gate was told rests on something else.
+async fn over(round: Option<&Round>) {
+    match round {
+        Some(round) => round.over().await,
+        None => pending().await,
     }
 }
 
@@ -207,18 +224,26 @@ fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
 }
 
 impl Service {
-    fn opened(&self, subject: &GatedPod<'_>, answer: &wire::Answer, why: &Opened, ask: &Ask) {
+    /// `since`: when the pod was started, unless it is told so at once.
+    fn opened(
+        &self,
+        subject: &GatedPod<'_>,
+        answer: &wire::Answer,
+        why: &Opened,
+        since: Option<Timestamp>,
+    ) {
         let pod = subject.pod;
         debug!(namespace = pod.namespace, pod = pod.pod, "Opened");
         match why {
-            Opened::Satisfied(dependent) => {
-                let waited = dependent.started.filter(|_| !ask.seen.is_empty());
-                let waited = waited.map(|started| self.clock.now().duration_since(started));
+            Opened::Satisfied(judged) => {
+                let waited = since.map(|started| self.clock.now().duration_since(started));
                 self.recorder
                     .released(subject, answer, waited.unwrap_or_default());
                 // A marker without a list says nothing about the revision: a list may yet be added to its owner.
                 if !answer.dependencies.is_empty() {
-                    self.known.memory().pass(dependent, self.clock.now());
+                    self.known
+                        .memory()
+                        .pass(&judged.dependent, self.clock.now());
                 }
             }
             Opened::Passed => self

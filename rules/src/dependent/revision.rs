@@ -169,7 +169,7 @@ impl Owner {
 
 /// When a pod began to be run. A gate may ask before the kubelet's word of the start has arrived; the pod may have waited
 /// for a node until then, which is no part of its start.
-pub(super) fn started(pod: &Value) -> Option<Timestamp> {
+pub fn started(pod: &Value) -> Option<Timestamp> {
     let scheduled = || {
         let conditions = pod.pointer("/status/conditions")?.as_array()?;
         let bound = |it: &&Value| it["type"] == "PodScheduled" && it["status"] == "True";

@@ -2,10 +2,12 @@
 //! for the gate and the command line for a reader.
 
 use super::{JudgedEdge, Judgement, Policy, Ruling};
+use crate::dependency::Edge;
 use crate::dependent::{Dependent, Unknown};
 use crate::judged::Reason;
 use crate::keys;
 use crate::lookup::{Lookup, Unavailable};
+use crate::terms::Terms;
 use crate::world::World;
 use jiff::Timestamp;
 use wire::{Answer, Decision};
@@ -40,6 +42,30 @@ pub enum Ground {
     Unread(Unavailable),
 }
 
+/// What was found of a dependent, apart from its own time: for all pods that are alike ([`crate::dependent::alike`]) the same.
+#[derive(Debug, Clone)]
+pub struct Found {
+    terms: Terms,
+    what: What,
+    /// Whether it rests on nothing that is a pod's own.
+    pub of_all_alike: bool,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    /// [`keys::SKIP`] is there.
+    Skipped(String),
+    /// A pod of its revision has passed before, and nothing is asked again.
+    Passed,
+    /// Nobody can say what it waits for.
+    Unknown(Unknown),
+    Judged {
+        judgement: Judgement,
+        /// Nobody can say yet whether a pod of its revision has passed.
+        unread: bool,
+    },
+}
+
 /// Decides for a dependent.
 ///
 /// `patient`: what is still being read gets its time before a timeout ends the wait. A controller that has just started
@@ -51,64 +77,104 @@ pub fn decide(
     now: Timestamp,
     patient: bool,
 ) -> Decided {
+    find(dependent, policy, world, now).decided(dependent.started, now, patient)
+}
+
+/// Looks at everything that a dependent waits for.
+pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Timestamp) -> Found {
+    let terms = dependent.terms().terms;
+    // Who has no owner is called by the pod's name.
+    let mut of_all_alike = !dependent.owners.is_empty();
     if let Some(place) = dependent.skipped_on() {
-        return skipped(&place);
+        let what = What::Skipped(place);
+        return Found {
+            terms,
+            what,
+            of_all_alike,
+        };
     }
-    let terms = dependent.terms();
     let before = dependent.has_passed(world);
     let passed = before == Lookup::Found(true);
-    let deadline = terms.terms.deadline(dependent.started);
-    let deadline = deadline.filter(|deadline| now < *deadline);
-    let rule = |edges: &[JudgedEdge]| super::rule(&terms.terms, dependent.started, edges, now);
-    let Judgement { edges, again } = match dependent.asked(policy.config_depends_on, world) {
-        Ok(edges) => super::judge(dependent, edges, policy, world, now),
-        Err(_) if passed => Judgement::default(),
-        Err(error) => {
-            let provisional = error == Unknown::Plans(Unavailable::Syncing);
-            let note = match error {
-                Unknown::Plans(why) => reading("the plans", why),
-                Unknown::Text(error) => {
-                    format!("annotations that can be read; correct them: {error}")
-                }
-            };
-            let ruling = if patient && provisional {
+    let judgement = match dependent.asked(policy.config_depends_on, world) {
+        Ok(edges) => {
+            of_all_alike &= edges.iter().all(Edge::is_of_all_alike);
+            Ok(super::judge(dependent, edges, policy, world, now))
+        }
+        Err(_) if passed => Ok(Judgement::default()),
+        Err(error) => Err(error),
+    };
+    let what = match judgement {
+        Err(error) => What::Unknown(error),
+        Ok(judgement) if passed && judgement.edges.is_empty() => What::Passed,
+        Ok(judgement) => What::Judged {
+            judgement,
+            unread: before == Lookup::Unavailable(Unavailable::Syncing),
+        },
+    };
+    Found {
+        terms,
+        what,
+        of_all_alike,
+    }
+}
+
+impl Found {
+    /// What becomes of a dependent that was started then; `patient` as in [`decide`].
+    pub fn decided(&self, started: Option<Timestamp>, now: Timestamp, patient: bool) -> Decided {
+        let deadline = self.terms.deadline(started);
+        let deadline = deadline.filter(|deadline| now < *deadline);
+        let rule = |unread: bool, edges: &[JudgedEdge]| {
+            if patient && unread {
                 Ruling::Wait
             } else {
-                rule(&[])
-            };
-            return Decided {
-                provisional,
-                again: deadline,
-                ..Decided::on(
-                    ruling.over(bare(Decision::Wait, note)),
-                    Ground::Ruled(ruling),
-                )
-            };
-        }
-    };
-    if passed && edges.is_empty() {
-        let note = "asking again: another pod of this revision has passed its gate before";
-        return Decided::on(bare(Decision::Open, note.to_owned()), Ground::Passed);
-    }
-    let syncing = |edge: &JudgedEdge| edge.judged.reason == Reason::Syncing;
-    let mut decided = Decided {
-        answer: super::answer(&edges),
-        ground: Ground::Satisfied,
-        provisional: edges.iter().any(syncing),
-        again: [deadline, again].into_iter().flatten().min(),
-        edges,
-    };
-    if decided.answer.verdict != Decision::Open {
-        let unread = before == Lookup::Unavailable(Unavailable::Syncing);
-        let ruling = if patient && (unread || decided.provisional) {
-            Ruling::Wait
-        } else {
-            rule(&decided.edges)
+                super::rule(&self.terms, started, edges, now)
+            }
         };
-        decided.answer = ruling.over(decided.answer);
-        decided.ground = Ground::Ruled(ruling);
+        match &self.what {
+            What::Skipped(place) => skipped(place),
+            What::Passed => {
+                let note = "asking again: another pod of this revision has passed its gate before";
+                Decided::on(bare(Decision::Open, note.to_owned()), Ground::Passed)
+            }
+            What::Unknown(error) => {
+                let provisional = *error == Unknown::Plans(Unavailable::Syncing);
+                let ruling = rule(provisional, &[]);
+                Decided {
+                    provisional,
+                    again: deadline,
+                    ..Decided::on(
+                        ruling.over(bare(Decision::Wait, nothing_known(error))),
+                        Ground::Ruled(ruling),
+                    )
+                }
+            }
+            What::Judged { judgement, unread } => {
+                let edges = judgement.edges.clone();
+                let syncing = |edge: &JudgedEdge| edge.judged.reason == Reason::Syncing;
+                let provisional = edges.iter().any(syncing);
+                let again = [deadline, judgement.again].into_iter().flatten().min();
+                let mut decided = Decided {
+                    provisional,
+                    again,
+                    ..Decided::on(super::answer(&edges), Ground::Satisfied)
+                };
+                if decided.answer.verdict != Decision::Open {
+                    let ruling = rule(*unread || provisional, &edges);
+                    decided.answer = ruling.over(decided.answer);
+                    decided.ground = Ground::Ruled(ruling);
+                }
+                Decided { edges, ..decided }
+            }
+        }
     }
-    decided
+
+    /// When time alone may change what was found, at the earliest.
+    pub fn again(&self) -> Option<Timestamp> {
+        match &self.what {
+            What::Judged { judgement, .. } => judgement.again,
+            What::Skipped(_) | What::Passed | What::Unknown(_) => None,
+        }
+    }
 }
 
 /// What a gate is told where the glass is broken; `place` is where the annotation is.
@@ -163,6 +229,14 @@ fn reading(what: &str, why: Unavailable) -> String {
             format!("the API server to tell whether it serves the kind of {what}")
         }
         Unavailable::Hidden => format!("{what}, which you may not read"),
+    }
+}
+
+/// What is waited for while nobody can say what that is. Worded as [`bare`] says.
+fn nothing_known(error: &Unknown) -> String {
+    match error {
+        Unknown::Plans(why) => reading("the plans", *why),
+        Unknown::Text(error) => format!("annotations that can be read; correct them: {error}"),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::process::Process;
 use crate::readiness::Readiness;
 use crate::server::{self, Port, Server, ServerLimits};
 use crate::shutdown::{self, Grace, Shutdown};
-use crate::status::{self, Authenticator, Recorder, Service, Turns};
+use crate::status::{self, Authenticator, Recorder, Rounds, Service, Turns};
 use crate::stranded::{self, Lookout};
 use crate::tasks::{Spawner, Tasks};
 use crate::telemetry;
@@ -302,6 +302,7 @@ impl Args {
                 container::own_token().as_deref().and_then(status::issuer),
             ),
             questions: Arc::default(),
+            rounds: Rounds::new(Arc::clone(&known)),
             turns: Turns::new(1),
             known,
             recorder,

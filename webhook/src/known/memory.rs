@@ -78,7 +78,8 @@ impl Memory {
 
     /// A pod of the dependent has passed its gate.
     pub fn pass(&self, dependent: &Dependent, now: Timestamp) {
-        if let (Some(revision), Some(owner)) = (dependent.revision(), dependent.owners.first()) {
+        let revision = dependent.revision().filter(|it| !self.has_passed(it));
+        if let (Some(revision), Some(owner)) = (revision, dependent.owners.first()) {
             let passed = Passed {
                 at: now.as_second(),
                 group: owner.kind.group().to_owned(),

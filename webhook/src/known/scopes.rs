@@ -6,7 +6,7 @@
 //! So a change in a scope of many objects costs what changed, not what exists.
 
 use super::store::Key;
-use super::waiters::{Subscription, Waiters, Woken};
+use super::waiters::{Bell, Subscription, Waiters, Woken};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::object::written;
@@ -14,7 +14,6 @@ use rules::scope::{self, Position, Scope};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tokio::sync::Notify;
 
 /// Where an object stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,7 +194,7 @@ impl Scopes {
         scope: &Scope,
         below: i64,
         passed: &[Position],
-        waiter: &Arc<Notify>,
+        waiter: &Arc<Bell>,
     ) -> (First<String>, Subscription) {
         let waves = self.members.get(scope).map(|members| &members.order);
         let mut lower = waves

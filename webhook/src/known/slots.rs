@@ -8,7 +8,7 @@
 //! emptied or garbled the ConfigMap: then nobody holds a slot and none is given, until it is known what runs.
 
 use super::Heard;
-use super::waiters::{Subscription, Waiters};
+use super::waiters::{Bell, Subscription, Waiters};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
 use rules::holder::{Holder, Running, Trouble, Wave};
@@ -98,7 +98,7 @@ impl Slots {
     pub(crate) fn ask(
         &self,
         wave: &Wave,
-        waiter: &Arc<Notify>,
+        waiter: &Arc<Bell>,
     ) -> (Result<(Running, Instant), Unavailable>, Subscription) {
         let subscription = self.waiters.subscribe(wave.clone(), (), waiter);
         self.wanted.notify_one();

@@ -9,7 +9,7 @@ pub(crate) use snapshot::READ;
 
 use super::heard::BELIEVED_FOR;
 use super::scopes::First;
-use super::waiters::{Subscription, Woken};
+use super::waiters::{Bell, Subscription, Woken};
 use contents::Contents;
 pub(super) use contents::{Interest, Key};
 use jiff::Timestamp;
@@ -22,7 +22,6 @@ use snapshot::{Snapshot, Text, key};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// For how long a kind has to be refused until it counts as forbidden or not served: an API server that starts refuses
@@ -100,10 +99,10 @@ impl Store {
 
     /// Returns when the first list has arrived.
     pub async fn synced(&self) {
-        let notify = Arc::new(Notify::new());
-        let _subscription = self.subscribe(Interest::Kind, &notify);
+        let bell = Arc::default();
+        let _subscription = self.subscribe(Interest::Kind, &bell);
         while self.condition() == Freshness::Syncing {
-            notify.notified().await;
+            bell.heard().await;
         }
     }
 
@@ -217,7 +216,7 @@ impl Store {
     }
 
     /// From now on `waiter` is woken by changes of what it is interested in.
-    pub(super) fn subscribe(&self, interest: Interest, waiter: &Arc<Notify>) -> Subscription {
+    pub(super) fn subscribe(&self, interest: Interest, waiter: &Arc<Bell>) -> Subscription {
         let everything = Selector::default();
         self.lock().waiters.subscribe(interest, everything, waiter)
     }
@@ -227,7 +226,7 @@ impl Store {
         &self,
         namespace: Option<&str>,
         selector: &Selector,
-        waiter: &Arc<Notify>,
+        waiter: &Arc<Bell>,
     ) -> Subscription {
         let label = selector.indexable();
         let interest = Interest::List {
@@ -292,7 +291,7 @@ impl Store {
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
         lasting: bool,
-        waiter: &Arc<Notify>,
+        waiter: &Arc<Bell>,
     ) -> (Option<Value>, Subscription) {
         let mut passed = Vec::new();
         // What is looked at in each turn lies within what the next one subscribes to, and that before this is dropped.
@@ -323,7 +322,7 @@ impl Store {
         scope: &Scope,
         below: i64,
         passed: &[Position],
-        waiter: &Arc<Notify>,
+        waiter: &Arc<Bell>,
     ) -> (First<Text>, Subscription) {
         let Contents {
             objects, scopes, ..

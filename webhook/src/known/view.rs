@@ -1,31 +1,21 @@
 //! A reader of what is known that notes what it read.
 
 mod behind;
+mod world;
 
 use super::memory::Memory;
-use super::scopes::Members;
 use super::store::{Details, Interest, Store};
-use super::waiters::Subscription;
+use super::waiters::{Bell, Subscription};
 use super::{Heard, Known, Named};
-use jiff::Timestamp;
-use rules::dependency::Part;
-use rules::edges::Link;
-use rules::holder::{Running, Wave};
-use rules::judged::Judged;
 use rules::kept;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
-use rules::memory::CompletedJob;
 use rules::object::created;
-use rules::room::Lack;
-use rules::scope::{self, Scope};
 use rules::selector::Selector;
-use rules::world::{Objects, Pending, World};
+use rules::world::Objects;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::debug;
 
@@ -35,7 +25,7 @@ use tracing::debug;
 #[derive(Debug)]
 pub struct View {
     known: Arc<Known>,
-    notify: Arc<Notify>,
+    bell: Arc<Bell>,
     subscriptions: Mutex<Vec<Subscription>>,
     believed: Mutex<Believed>,
 }
@@ -54,7 +44,7 @@ impl View {
     pub(super) fn new(known: Arc<Known>) -> Self {
         Self {
             known,
-            notify: Arc::default(),
+            bell: Arc::default(),
             subscriptions: Mutex::default(),
             believed: Mutex::default(),
         }
@@ -62,7 +52,19 @@ impl View {
 
     /// Returns when something that was read has changed since it was read.
     pub async fn changed(&self) {
-        self.notify.notified().await;
+        self.bell.heard().await;
+    }
+
+    /// Returns when something that was read has changed since it was read, to one after the other of those who wait: so a
+    /// crowd is not woken at a stroke.
+    pub async fn changed_for_each(&self) {
+        self.bell.heard().await;
+        self.bell.ring();
+    }
+
+    /// Whether something that was read has changed since it was read.
+    pub fn has_changed(&self) -> bool {
+        self.bell.has_rung()
     }
 
     /// Returns when something that was read is no longer believed. It is believed for longer whenever the API server gives a
@@ -152,7 +154,7 @@ impl View {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        self.hold(store.subscribe_to_list(namespace, selector, &self.notify));
+        self.hold(store.subscribe_to_list(namespace, selector, &self.bell));
         match self.usable(store) {
             Ok(()) => Lookup::Found(store.list(namespace, selector)),
             Err(why) => Lookup::Unavailable(why),
@@ -172,7 +174,7 @@ impl View {
     }
 
     fn read(&self, store: &Store, interest: Interest) {
-        self.hold(store.subscribe(interest, &self.notify));
+        self.hold(store.subscribe(interest, &self.bell));
     }
 
     /// Keeps a subscription until this view is gone.
@@ -251,202 +253,6 @@ impl Objects for View {
             (Err(why), None) => Lookup::Unavailable(why),
             (Ok(()), None) => Lookup::Unavailable(Unavailable::Syncing),
         }
-    }
-}
-
-impl World for View {
-    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        let store = Arc::clone(self.known.plans());
-        self.list_of(&store, Some(namespace), &Selector::default())
-    }
-
-    /// Beside the workloads every custom kind that somebody depends on, or that the administrator lets be watched.
-    fn kinds(&self) -> Vec<Kind> {
-        for kind in &self.known.settings().granted {
-            self.known.want(kind);
-        }
-        let (custom, subscription) = self.known.custom_kinds(&self.notify);
-        self.hold(subscription);
-        scope::workloads().chain(custom).collect()
-    }
-
-    /// Once it is known that they are, they have one store, and whoever waits for the other is woken.
-    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
-        let [one, other] = [one, other].map(|kind| self.details(kind).0);
-        Arc::ptr_eq(&one, &other)
-    }
-
-    fn is_granted(&self, kind: &Kind) -> bool {
-        // The administrator may spell it otherwise.
-        let mut granted = self.known.settings().granted.iter();
-        granted.any(|it| self.is_same(it, kind))
-    }
-
-    fn members(
-        &self,
-        kind: &Kind,
-        namespace: &str,
-        scope: Option<&str>,
-        part: &Part,
-    ) -> Lookup<Vec<Value>> {
-        let store = self.known.want(kind);
-        let members = Members {
-            namespace: namespace.into(),
-            scope: scope.map(Into::into),
-            part: part.clone(),
-        };
-        self.read(&store, Interest::Members(members));
-        match self.usable(&store) {
-            Ok(()) => Lookup::Found(store.members(namespace, scope, part)),
-            Err(why) => Lookup::Unavailable(why),
-        }
-    }
-
-    fn first_unready(
-        &self,
-        kind: &Kind,
-        scope: &Scope,
-        below: i64,
-        is_ready: &dyn Fn(&Value) -> bool,
-    ) -> Lookup<Option<Value>> {
-        let store = self.known.want(kind);
-        let lasting = !scope::rests_on_others(kind);
-        let (first, subscription) =
-            store.first_unready(scope, below, is_ready, lasting, &self.notify);
-        self.hold(subscription);
-        match self.usable(&store) {
-            Ok(()) => Lookup::Found(first),
-            Err(why) => Lookup::Unavailable(why),
-        }
-    }
-
-    fn pending(&self, scope: &Scope) -> Pending {
-        let secrets = Kind::Builtin(kinds::SECRET);
-        if !self.known.settings().follows_helm_releases {
-            return Pending::NotFollowed;
-        }
-        let (namespace, records) = scope.pending_records();
-        Pending::of(&self.list(&secrets, Some(namespace), &records))
-    }
-
-    fn slots(&self, wave: &Wave) -> Lookup<Running> {
-        let (running, subscription) = self.known.slots().ask(wave, &self.notify);
-        self.hold(subscription);
-        match running {
-            Ok((running, until)) => {
-                let earliest = &mut self.believed().until;
-                *earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
-                Lookup::Found(running)
-            }
-            Err(why) => Lookup::Unavailable(why),
-        }
-    }
-
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.known.want_unscheduled();
-        glance(self.known.unscheduled(), namespace, selector)
-    }
-
-    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        glance(self.known.gated(), namespace, selector)
-    }
-
-    fn lack(
-        &self,
-        namespace: &str,
-        workload: &str,
-        look: &dyn Fn() -> Option<Lack>,
-    ) -> Option<Arc<Lack>> {
-        let of = (namespace.to_owned(), workload.to_owned());
-        self.known.lacks.find(of, || look().map(Arc::new))
-    }
-
-    fn behind(
-        &self,
-        namespace: &str,
-        service: &str,
-        look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
-    ) -> Vec<Link<(Kind, Value)>> {
-        behind::links(self, namespace, service, look)
-    }
-
-    /// What a kind that is not served or not granted holds is no part of any scope; of one that is still being read nobody
-    /// can say.
-    fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
-        let mut last = None;
-        for (_, store) in self.known.stores() {
-            match self.usable(&store) {
-                Ok(()) => last = last.max(store.active(scope)),
-                Err(
-                    Unavailable::NotServed | Unavailable::Forbidden | Unavailable::Undiscovered,
-                ) => {}
-                Err(why) => {
-                    // Whoever waits for it hears when that changes.
-                    self.read(&store, Interest::Kind);
-                    return Err(why);
-                }
-            }
-        }
-        Ok(last)
-    }
-
-    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
-        let known = self.memory().completed(namespace, name);
-        match known.filter(|job| !self.is_younger(namespace, job.completed)) {
-            Some(job) => Lookup::Found(job),
-            None if self.memory().is_loaded() => Lookup::NotFound,
-            None => Lookup::Unavailable(Unavailable::Syncing),
-        }
-    }
-
-    fn completed_jobs(
-        &self,
-        namespace: &str,
-        selector: &Selector,
-    ) -> Lookup<BTreeMap<String, CompletedJob>> {
-        if self.memory().is_loaded() {
-            let mut jobs = self.memory().selected(namespace, selector);
-            jobs.retain(|_, job| !self.is_younger(namespace, job.completed));
-            Lookup::Found(jobs)
-        } else {
-            Lookup::Unavailable(Unavailable::Syncing)
-        }
-    }
-
-    fn has_passed(&self, revision: &str) -> Lookup<bool> {
-        match self.memory().has_passed(revision) {
-            true => Lookup::Found(true),
-            false if self.memory().is_loaded() => Lookup::Found(false),
-            false => Lookup::Unavailable(Unavailable::Syncing),
-        }
-    }
-
-    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
-        match kind {
-            Kind::Builtin(_) => Lookup::NotFound,
-            Kind::Custom { .. } => {
-                let (store, details) = self.details(kind);
-                match (details.declares_status, self.usable(&store)) {
-                    (Some(declares), _) => Lookup::Found(declares),
-                    (None, Ok(())) => Lookup::NotFound,
-                    (None, Err(why)) => Lookup::Unavailable(why),
-                }
-            }
-        }
-    }
-
-    /// Changed rules wake every view, so this is no read to note.
-    fn health(&self, object: &Value) -> Option<Judged> {
-        self.known.health_rules().judge(object)
-    }
-}
-
-/// The objects of a namespace, without a note that they were read: nobody is to be woken by them. A gate asks again before
-/// long, and then they are looked at anew.
-fn glance(store: &Store, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-    match store.believed_until() {
-        Ok(_) => Lookup::Found(store.list(Some(namespace), selector)),
-        Err(why) => Lookup::Unavailable(why),
     }
 }
 

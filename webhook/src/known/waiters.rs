@@ -3,8 +3,33 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+
+/// What wakes somebody, and remembers that it has.
+#[derive(Debug, Default)]
+pub(crate) struct Bell {
+    rung: AtomicBool,
+    notify: Notify,
+}
+
+impl Bell {
+    pub(super) fn ring(&self) {
+        self.rung.store(true, Ordering::Release);
+        self.notify.notify_one();
+    }
+
+    /// Returns when it has rung since it was last heard. One hears it each time.
+    pub(super) async fn heard(&self) {
+        self.notify.notified().await;
+    }
+
+    /// Whether it has ever rung.
+    pub(super) fn has_rung(&self) -> bool {
+        self.rung.load(Ordering::Acquire)
+    }
+}
 
 /// Everybody who waits, by what they wait for. `D` narrows that down: who is woken is asked of it.
 #[derive(Debug)]
@@ -12,7 +37,7 @@ pub(super) struct Waiters<I, D = ()>(Arc<Mutex<Registry<I, D>>>);
 
 #[derive(Debug)]
 struct Registry<I, D> {
-    waiting: HashMap<I, HashMap<u64, (D, Arc<Notify>)>>,
+    waiting: HashMap<I, HashMap<u64, (D, Arc<Bell>)>>,
     /// The number of the next subscription.
     next: u64,
 }
@@ -20,11 +45,11 @@ struct Registry<I, D> {
 /// Who is to be woken, once every lock is given back: ten thousand may wait for one object.
 #[derive(Debug, Default)]
 #[must_use]
-pub(super) struct Woken(Vec<Arc<Notify>>);
+pub(super) struct Woken(Vec<Arc<Bell>>);
 
 impl Woken {
     pub(super) fn wake(self) {
-        self.0.iter().for_each(|waiter| waiter.notify_one());
+        self.0.iter().for_each(|waiter| waiter.ring());
     }
 }
 
@@ -39,7 +64,7 @@ impl Drop for Subscription {
 
 impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
     /// From now on `waiter` is woken by changes of what it is interested in.
-    pub(super) fn subscribe(&self, interest: I, detail: D, waiter: &Arc<Notify>) -> Subscription {
+    pub(super) fn subscribe(&self, interest: I, detail: D, waiter: &Arc<Bell>) -> Subscription {
         let mut registry = self.lock();
         let number = registry.next;
         registry.next += 1;
@@ -138,10 +163,10 @@ mod tests {
 
     #[test]
     fn a_subscription_takes_itself_back() {
-        let (waiters, waiter) = (Waiters::<&str, u8>::default(), Arc::new(Notify::new()));
+        let (waiters, waiter) = (Waiters::<&str, u8>::default(), Arc::<Bell>::default());
         let woken = |interest, number| {
             waiters.wake(&interest, |detail| *detail == number);
-            waiter.notified().now_or_never().is_some()
+            waiter.heard().now_or_never().is_some()
         };
         let first = waiters.subscribe("a", 1, &waiter);
         let second = waiters.subscribe("a", 2, &waiter);

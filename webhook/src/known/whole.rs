@@ -63,7 +63,6 @@ mod tests {
     use super::*;
     use crate::known::store::Interest;
     use rules::kinds::by_word;
-    use tokio::sync::Notify;
 
     fn named(name: &str) -> Named {
         Named {
@@ -85,7 +84,7 @@ mod tests {
         let (store, new) = whole.store(&first).unwrap();
         assert!(!new);
 
-        let waiter = Arc::new(Notify::new());
+        let waiter = Arc::default();
         let before = whole.asked(&first).unwrap();
         let subscription = store.subscribe(Interest::Kind, &waiter);
         assert_eq!(whole.asked(&first), None);

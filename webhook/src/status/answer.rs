@@ -1,30 +1,48 @@
 //! The decision: from the pod that asks to the answer that its gate gets. Reads the cluster through a view, does no I/O.
 
 use super::Identity;
+use super::rounds::{Judged, Round, Rounds};
 use crate::digest::short;
 use crate::event::Regarding;
-use crate::known::{Settings, View};
+use crate::known::View;
 use jiff::Timestamp;
-use rules::dependent::{self, Dependent};
+use rules::dependent;
 use rules::lookup::{Lookup, Unavailable};
 use rules::verdict::{self, Decided, Ground, Ruling};
+use std::sync::Arc;
 use wire::Answer;
 
-/// What came of one question, and the workload above the pod that asked.
+/// What came of one question.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) outcome: Outcome,
-    pub(super) above: Option<Regarding>,
+    /// When the pod was started, where that is known.
+    pub(super) started: Option<Timestamp>,
+    /// What it rests on, beside the pod itself.
+    pub(super) round: Option<Arc<Round>>,
+}
+
+impl Answered {
+    /// The workload above the pod that asked.
+    pub(super) fn above(&self) -> Option<&Regarding> {
+        match &self.round.as_ref()?.judged {
+            Lookup::Found(judged) => judged.above.as_ref(),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        }
+    }
 }
 
 impl From<Outcome> for Answered {
     fn from(outcome: Outcome) -> Self {
-        let above = None;
-        Self { outcome, above }
+        Self {
+            outcome,
+            started: None,
+            round: None,
+        }
     }
 }
 
-/// What came of one question.
+/// What its gate is told.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The answer: wait.
@@ -53,7 +71,7 @@ pub(super) struct Waiting {
 #[derive(Debug)]
 pub(super) enum Opened {
     /// Its dependencies let it, and so they do for every pod of this dependent's revision.
-    Satisfied(Box<Dependent>),
+    Satisfied(Arc<Judged>),
     /// A pod of its revision has passed before.
     Passed,
     /// Something cut the wait short. It says nothing about the revision.
@@ -82,10 +100,10 @@ impl Cut {
     }
 }
 
-/// Decides for the pod that `identity` names; `patient` as in [`verdict::decide`].
+/// Decides for the pod that `identity` names, which is read through `view`; `patient` as in [`verdict::decide`].
 pub(super) fn answer(
     identity: &Identity,
-    settings: &Settings,
+    rounds: &Rounds,
     view: &View,
     now: Timestamp,
     patient: bool,
@@ -110,35 +128,24 @@ pub(super) fn answer(
     if dependent::is_skipped(&pod) {
         return outcome(verdict::skipped("the pod"), None).into();
     }
-    let dependent = match Dependent::resolve(&pod, &settings.workloads, view) {
-        Lookup::Found(dependent) => dependent,
-        Lookup::NotFound => {
-            return outcome(verdict::awaiting("sluice to see the pod's owner"), None).into();
+    let (round, started) = (rounds.of(&pod, now), dependent::started(&pod));
+    let outcome = match &round.judged {
+        Lookup::Found(judged) => {
+            let decided = judged.found.decided(started, now, patient);
+            outcome(decided, Some(judged))
         }
-        Lookup::Unavailable(why) => {
-            return outcome(verdict::unread("the pod's owner", why), None).into();
-        }
+        Lookup::NotFound => outcome(verdict::awaiting("sluice to see the pod's owner"), None),
+        Lookup::Unavailable(why) => outcome(verdict::unread("the pod's owner", *why), None),
     };
-    let above = above(&dependent);
-    let decided = verdict::decide(&dependent, &settings.policy, view, now, patient);
-    let outcome = outcome(decided, Some(dependent));
-    Answered { outcome, above }
-}
-
-/// What the user wrote, where that is not the pod itself.
-fn above(dependent: &Dependent) -> Option<Regarding> {
-    let owner = dependent.owners.last()?;
-    Some(Regarding {
-        api_version: owner.kind.api_version(),
-        kind: owner.kind.word().to_owned(),
-        namespace: dependent.namespace.clone(),
-        name: owner.name.clone(),
-        uid: Some(owner.uid.clone()),
-    })
+    Answered {
+        outcome,
+        started,
+        round: Some(round),
+    }
 }
 
 /// What it comes to for the one who asks.
-fn outcome(decided: Decided, dependent: Option<Dependent>) -> Outcome {
+pub(super) fn outcome(decided: Decided, judged: Option<&Arc<Judged>>) -> Outcome {
     let Decided {
         answer,
         ground,
@@ -155,10 +162,10 @@ fn outcome(decided: Decided, dependent: Option<Dependent>) -> Outcome {
             again,
         })
     };
-    match (ground, dependent) {
+    match (ground, judged) {
         (Ground::Skipped, _) => Outcome::Open(answer, Opened::Cut(Cut::Skip)),
-        (Ground::Satisfied, Some(dependent)) => {
-            Outcome::Open(answer, Opened::Satisfied(Box::new(dependent)))
+        (Ground::Satisfied, Some(judged)) => {
+            Outcome::Open(answer, Opened::Satisfied(Arc::clone(judged)))
         }
         (Ground::Passed | Ground::Satisfied, _) => Outcome::Open(answer, Opened::Passed),
         (Ground::Ruled(Ruling::Proceed(_)), _) => Outcome::Open(answer, Opened::Cut(Cut::Timeout)),

@@ -73,6 +73,7 @@ impl Desk {
         let mut registry = Registry::default();
         let service = Service {
             known: Arc::clone(&known),
+            rounds: Rounds::new(Arc::clone(&known)),
             authenticator: Authenticator::new(client, clock.clone(), known, None),
             questions: Arc::default(),
             turns: Turns::new(1),

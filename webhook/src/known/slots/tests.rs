@@ -41,11 +41,11 @@ fn stored(version: &str, holders: &[Holder]) -> ConfigMap {
 
 #[test]
 fn what_the_watch_tells_late_changes_nothing() {
-    let (slots, notify) = (Slots::default(), Arc::new(Notify::new()));
+    let (slots, bell) = (Slots::default(), Arc::<Bell>::default());
     let sheet = sheets::of("shop");
-    let (_, _subscription) = slots.ask(&wave(), &notify);
-    let ask = || slots.ask(&wave(), &notify).0.ok().map(|it| it.0.holders);
-    let woken = || notify.notified().now_or_never().is_some();
+    let (_, _subscription) = slots.ask(&wave(), &bell);
+    let ask = || slots.ask(&wave(), &bell).0.ok().map(|it| it.0.holders);
+    let woken = || bell.heard().now_or_never().is_some();
     assert_eq!(ask(), None);
     let (one, both) = ([holder("a")], [holder("a"), holder("b")]);
     slots.begin(sheet, &stored("99", &one));
@@ -70,10 +70,10 @@ fn what_the_watch_tells_late_changes_nothing() {
 
 #[test]
 fn what_was_lost_is_not_taken_for_empty() {
-    let (slots, notify) = (Slots::default(), Arc::new(Notify::new()));
+    let (slots, bell) = (Slots::default(), Arc::<Bell>::default());
     let sheet = sheets::of("shop");
-    let (_, _subscription) = slots.ask(&wave(), &notify);
-    let ask = || slots.ask(&wave(), &notify).0.map(|it| it.0.holders.len());
+    let (_, _subscription) = slots.ask(&wave(), &bell);
+    let ask = || slots.ask(&wave(), &bell).0.map(|it| it.0.holders.len());
     let losses = || slots.losses().len();
     let whole = stored("1", &[holder("a")]);
     let emptied = ConfigMap {
@@ -93,14 +93,14 @@ fn what_was_lost_is_not_taken_for_empty() {
     for lost in [emptied, garbled("shop."), garbled(WHOLE)] {
         slots.begin(sheet, &whole);
         assert_eq!((ask(), losses()), (Ok(1), 0));
-        notify.notified().now_or_never();
+        bell.heard().now_or_never();
         slots.learn(sheet, &lost);
         assert_eq!(
             (ask(), losses()),
             (Err(Unavailable::Syncing), 1),
             "{lost:?}"
         );
-        assert!(notify.notified().now_or_never().is_some());
+        assert!(bell.heard().now_or_never().is_some());
     }
     slots.begin(sheet, &whole);
     slots.lose(sheet);

@@ -8,9 +8,9 @@ fn pod(namespace: &str, name: &str, app: &str, phase: &str) -> Value {
     json!({"metadata": {"namespace": namespace, "name": name, "labels": {"app": app}}, "status": {"phase": phase}})
 }
 
-fn woken(notify: &Notify) -> bool {
+fn woken(bell: &Bell) -> bool {
     use futures::FutureExt;
-    notify.notified().now_or_never().is_some()
+    bell.heard().now_or_never().is_some()
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
         namespace: Some("a".into()),
         label: Some(("app".into(), app.into())),
     };
-    let waiters: Vec<Arc<Notify>> = (0..4).map(|_| Arc::default()).collect();
+    let waiters: Vec<Arc<Bell>> = (0..4).map(|_| Arc::default()).collect();
     let interests = [
         interest("a", "x"),
         interest("a", "y"),
@@ -56,12 +56,7 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
     ];
     let subscribe = |(interest, waiter)| store.subscribe(interest, waiter);
     let subscriptions: Vec<_> = interests.into_iter().zip(&waiters).map(subscribe).collect();
-    let woken = || {
-        waiters
-            .iter()
-            .map(|notify| woken(notify))
-            .collect::<Vec<_>>()
-    };
+    let woken = || waiters.iter().map(|bell| woken(bell)).collect::<Vec<_>>();
     store.apply(&pod("a", "x", "web", "Pending"));
     assert_eq!(woken(), [true, false, true, false]);
     store.apply(&pod("a", "x", "web", "Pending"));
@@ -84,10 +79,10 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
 fn a_new_list_drops_what_is_gone() {
     let store = Store::default();
     store.replace(&[pod("a", "x", "web", ""), pod("a", "y", "web", "")]);
-    let notify = Arc::new(Notify::new());
-    let _subscription = store.subscribe(Interest::Object(("a".into(), "x".into())), &notify);
+    let bell = Arc::<Bell>::default();
+    let _subscription = store.subscribe(Interest::Object(("a".into(), "x".into())), &bell);
     store.replace(&[pod("a", "y", "web", "")]);
-    assert!(woken(&notify));
+    assert!(woken(&bell));
     assert_eq!(store.len(), 1);
 }
 

@@ -5,6 +5,8 @@ use super::*;
 use crate::known::Settings;
 use futures::FutureExt;
 use rules::dependency::Reference;
+use rules::scope::Scope;
+use rules::world::{Pending, World};
 use serde_json::json;
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::known::{Freshness, Known, Settings};
+use rules::dependent::Dependent;
 use rules::kinds::{Kind, by_word};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,14 +67,8 @@ impl Case {
             expires: Timestamp::MAX,
         };
         let now = Timestamp::from_second(self.after).unwrap();
-        answer(
-            &identity,
-            known.settings(),
-            &known.view(),
-            now,
-            self.patient,
-        )
-        .outcome
+        let rounds = Rounds::new(Arc::clone(known));
+        answer(&identity, &rounds, &known.view(), now, self.patient).outcome
     }
 
     fn asked(&self) -> Outcome {

@@ -52,7 +52,8 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
         expires: Timestamp::MAX,
     };
     let now = Timestamp::UNIX_EPOCH;
-    let answered = answer(&identity, known.settings(), &known.view(), now, false);
+    let rounds = Rounds::new(Arc::clone(known));
+    let answered = answer(&identity, &rounds, &known.view(), now, false);
     match answered.outcome {
         Outcome::Wait(waiting) => waiting.answer,
         other => panic!("{other:?}"),

@@ -1,0 +1,135 @@
+//! Rounds of judging. What is found for one pod is found for all that are alike, so they are judged at once and wait together.
+//!
+//! Nothing is told to a pod that was found by another one's rights: a round is found by what the alike have in common, their
+//! namespace and their workload among it, and what is a pod's own is not there to be read.
+
+use crate::event::Regarding;
+use crate::known::{Known, View};
+use jiff::{SignedDuration, Timestamp};
+use rules::dependent::{self, Dependent};
+use rules::lookup::Lookup;
+use rules::verdict::{self, Found};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio::time::Instant;
+
+/// So long a round serves those who are alike: as long as a crowd takes. What rests on the time is no older then.
+const SERVES: SignedDuration = SignedDuration::from_secs(1);
+
+/// The rounds that somebody waits on, by what their pods have in common.
+#[derive(Debug)]
+pub(crate) struct Rounds {
+    known: Arc<Known>,
+    shared: Mutex<HashMap<Value, Weak<Round>>>,
+}
+
+/// What was found at a moment, and what wakes those who were told.
+#[derive(Debug)]
+pub(super) struct Round {
+    view: View,
+    at: Timestamp,
+    pub(super) judged: Lookup<Arc<Judged>>,
+}
+
+/// A dependent, and what was found of it.
+#[derive(Debug)]
+pub(super) struct Judged {
+    /// In a round that is shared it has nothing of a pod's own.
+    pub(super) dependent: Dependent,
+    pub(super) found: Found,
+    /// What the user wrote, where that is not the pod itself.
+    pub(super) above: Option<Regarding>,
+}
+
+impl Rounds {
+    /// None yet, of what is known there.
+    pub(crate) fn new(known: Arc<Known>) -> Self {
+        let shared = Mutex::default();
+        Self { known, shared }
+    }
+
+    /// A round for a pod: that of one like it, while it serves.
+    pub(super) fn of(&self, pod: &Value, now: Timestamp) -> Arc<Round> {
+        let shared = dependent::alike(pod).and_then(|alike| self.shared(alike, now));
+        shared.unwrap_or_else(|| Arc::new(self.judge(pod, now)))
+    }
+
+    /// `None` where the pod's own is asked for.
+    fn shared(&self, alike: Value, now: Timestamp) -> Option<Arc<Round>> {
+        let before = self.lock().get(&alike).and_then(Weak::upgrade);
+        if let Some(round) = before.filter(|round| round.serves(now)) {
+            return Some(round);
+        }
+        let round = Arc::new(self.judge(&alike, now));
+        if let Lookup::Found(judged) = &round.judged
+            && !judged.found.of_all_alike
+        {
+            return None;
+        }
+        let mut shared = self.lock();
+        // Before it grows, those go that nobody waits on.
+        if shared.len() == shared.capacity() {
+            shared.retain(|_, round| round.strong_count() > 0);
+        }
+        shared.insert(alike, Arc::downgrade(&round));
+        Some(round)
+    }
+
+    fn judge(&self, pod: &Value, now: Timestamp) -> Round {
+        let (view, settings) = (self.known.view(), self.known.settings());
+        let resolved = Dependent::resolve(pod, &settings.workloads, &view);
+        let judged = resolved.map(|dependent| {
+            Arc::new(Judged {
+                found: verdict::find(&dependent, &settings.policy, &view, now),
+                above: above(&dependent),
+                dependent,
+            })
+        });
+        let at = now;
+        Round { view, at, judged }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Value, Weak<Round>>> {
+        // Every change is one call, so a panic leaves nothing half done.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Round {
+    /// Whether somebody who asks now would be told the same.
+    fn serves(&self, now: Timestamp) -> bool {
+        let again = match &self.judged {
+            Lookup::Found(judged) => judged.found.again(),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        };
+        let believed = self.view.believed_until();
+        !self.view.has_changed()
+            && (self.at..self.at + SERVES).contains(&now)
+            && again.is_none_or(|again| now < again)
+            && believed.is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Returns when something that was found may have changed, or is no longer believed.
+    pub(super) async fn over(&self) {
+        tokio::select! {
+            biased;
+            () = self.view.changed_for_each() => {}
+            () = self.view.doubted() => {}
+        }
+    }
+}
+
+fn above(dependent: &Dependent) -> Option<Regarding> {
+    let owner = dependent.owners.last()?;
+    Some(Regarding {
+        api_version: owner.kind.api_version(),
+        kind: owner.kind.word().to_owned(),
+        namespace: dependent.namespace.clone(),
+        name: owner.name.clone(),
+        uid: Some(owner.uid.clone()),
+    })
+}
+
+#[cfg(test)]
+mod tests;
