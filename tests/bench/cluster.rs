@@ -38,6 +38,28 @@ pub(crate) struct Account {
     pub(crate) authority: String,
 }
 
+/// What gates wait for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Dependency {
+    /// Ready as soon as it exists.
+    ConfigMap,
+    /// Of no node, so that nobody else says whether it is ready.
+    Pod,
+}
+
+impl Dependency {
+    /// The list of who waits for it.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Self::ConfigMap => "configmap/dependency",
+            Self::Pod => "pod/dependency",
+        }
+    }
+}
+
+/// The name of what gates wait for.
+const NAME: &str = "dependency";
+
 /// The API server, and the namespace of this run in it.
 pub(crate) struct Cluster {
     client: Client,
@@ -193,20 +215,46 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes what the gates wait for: it is ready as soon as it exists.
-    pub(crate) async fn fulfil(&self) -> Result<()> {
-        // No `make`: a second try would be measured as one.
-        let object = serde_json::from_value(json!({"metadata": {"name": "dependency"}}))?;
-        self.api::<ConfigMap>()
-            .create(&PostParams::default(), &object)
-            .await?;
-        Ok(())
+    /// Makes what the gates wait for ready.
+    pub(crate) async fn fulfil(&self, dependency: Dependency) -> Result<()> {
+        match dependency {
+            Dependency::ConfigMap => {
+                // No `make`: a second try would be measured as one.
+                let object = serde_json::from_value(json!({"metadata": {"name": NAME}}))?;
+                let params = PostParams::default();
+                self.api::<ConfigMap>().create(&params, &object).await?;
+                Ok(())
+            }
+            Dependency::Pod => self.ready("True").await,
+        }
     }
 
-    /// Takes it away again.
-    pub(crate) async fn withdraw(&self) -> Result<()> {
-        self.api::<ConfigMap>()
-            .delete("dependency", &DeleteParams::default())
+    /// Takes that back.
+    pub(crate) async fn withdraw(&self, dependency: Dependency) -> Result<()> {
+        match dependency {
+            Dependency::ConfigMap => {
+                let params = DeleteParams::default();
+                self.api::<ConfigMap>().delete(NAME, &params).await?;
+                Ok(())
+            }
+            Dependency::Pod => self.ready("False").await,
+        }
+    }
+
+    /// Makes the Pod that is not ready before it is said to be.
+    pub(crate) async fn unready(&self) -> Result<()> {
+        let mut object = pod(&json!({}), 0);
+        object["metadata"] = json!({"name": NAME});
+        self.make::<Pod>(object).await?;
+        self.ready("False").await
+    }
+
+    async fn ready(&self, status: &str) -> Result<()> {
+        let condition = json!({"type": "Ready", "status": status});
+        let patch = json!({"status": {"phase": "Running", "conditions": [condition]}});
+        let (params, patch) = (PatchParams::default(), Patch::Strategic(patch));
+        self.api::<Pod>()
+            .patch_status(NAME, &params, &patch)
             .await?;
         Ok(())
     }

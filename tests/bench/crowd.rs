@@ -3,7 +3,7 @@
 
 use crate::Paths;
 use crate::admission;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Dependency};
 use crate::controller::Controller;
 use crate::extent::Extent;
 use crate::measure::{Measure, Unit, as_number};
@@ -50,7 +50,7 @@ pub(crate) async fn all(
     for &count in extent.crowds {
         let lacking = count.saturating_sub(pods.len());
         step(&format!("{lacking} more pods that are never scheduled"));
-        pods.extend(cluster.pods(lacking, "configmap/dependency").await?);
+        pods.extend(cluster.pods(lacking, Dependency::ConfigMap.list()).await?);
         let mut controller = Controller::start(paths, cluster).await?;
         measure(&controller, cluster, &pods, extent.window, table).await?;
         let peak = Measure::bytes(controller.peak()?);
@@ -117,7 +117,7 @@ async fn measure(
     );
     let used = controller.processor()?;
     let sending = Instant::now();
-    cluster.fulfil().await?;
+    cluster.fulfil(Dependency::ConfigMap).await?;
     let (ends, during) = beside(controller, ended(gates)).await?;
     let cost = controller.processor()?.saturating_sub(used);
     let took = ends?.into_iter().map(|end| end.duration_since(sending));
@@ -137,7 +137,7 @@ async fn measure(
     );
     let what = format!("admission while {count} gates are let through");
     table.row(&what, &during, "a review every 5 ms");
-    cluster.withdraw().await
+    cluster.withdraw(Dependency::ConfigMap).await
 }
 
 /// What comes of `work`, and how long reviews took beside it.

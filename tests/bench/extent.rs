@@ -1,6 +1,7 @@
 //! How much is measured.
 
 use crate::injectors::Reach;
+use crate::kubectl::Waiters;
 use std::time::Duration;
 
 /// How often, and how many.
@@ -9,6 +10,8 @@ pub(crate) struct Extent {
     pub(crate) gates: usize,
     /// Numbers of gates that are released, and how often each.
     pub(crate) releases: [(usize, usize); 3],
+    /// The same beside the peers of the gate.
+    pub(crate) waiters: Waiters,
     /// Numbers of gates that are tasks, fewest first.
     pub(crate) crowds: &'static [usize],
     /// Objects of a kind that somebody depends on.
@@ -27,6 +30,10 @@ pub(crate) struct Extent {
 pub(crate) const WHOLE: Extent = Extent {
     gates: 500,
     releases: [(500, 4), (20, 20), (1, 50)],
+    waiters: Waiters {
+        releases: &[(1, 5), (20, 3), (100, 1)],
+        window: Duration::from_secs(30),
+    },
     crowds: &[1000],
     objects: 1000,
     window: Duration::from_mins(1),
@@ -42,6 +49,10 @@ pub(crate) const WHOLE: Extent = Extent {
 pub(crate) const QUICK: Extent = Extent {
     gates: 100,
     releases: [(100, 2), (20, 2), (1, 5)],
+    waiters: Waiters {
+        releases: &[(20, 2)],
+        window: Duration::from_secs(10),
+    },
     crowds: &[1000],
     objects: 200,
     window: Duration::from_secs(10),

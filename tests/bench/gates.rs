@@ -2,16 +2,15 @@
 
 use crate::Paths;
 use crate::controller::Controller;
+use crate::running::Running;
 use anyhow::{Context, Result, bail};
-use harness::machine;
 use harness::unscheduled::Unscheduled;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tokio::process::{Child, Command};
-use tokio::task::JoinSet;
+use tokio::process::Command;
 use tokio::time::timeout;
 use wire::env;
 
@@ -26,9 +25,6 @@ pub(crate) struct Gates<'a> {
     pods: &'a [Unscheduled],
     round: AtomicUsize,
 }
-
-/// Gates that run. They are killed when this is dropped.
-pub(crate) struct Running(Vec<Child>);
 
 impl<'a> Gates<'a> {
     /// Gates of these pods.
@@ -50,7 +46,7 @@ impl<'a> Gates<'a> {
                 .spawn()
                 .context("failed to start a gate")
         });
-        Ok(Running(started.collect::<Result<_>>()?))
+        started.collect::<Result<_>>().map(Running)
     }
 
     /// One gate, not started.
@@ -91,38 +87,5 @@ impl<'a> Gates<'a> {
             bail!("the gate ended with {status}");
         }
         Ok(took)
-    }
-}
-
-impl Running {
-    /// When each of them exits.
-    pub(crate) fn exits(self) -> JoinSet<Result<Instant>> {
-        let exit = |mut gate: Child| async move {
-            let status = timeout(LIMIT, gate.wait())
-                .await
-                .context("a gate does not end")??;
-            let at = Instant::now();
-            if status.success() {
-                Ok(at)
-            } else {
-                bail!("a gate ended with {status}")
-            }
-        };
-        self.0.into_iter().map(exit).collect()
-    }
-
-    /// What one of them takes of the memory for itself, in bytes.
-    pub(crate) fn memory(&self) -> Result<u64> {
-        let pids = self.0.iter().filter_map(Child::id);
-        let sizes = pids.map(|pid| machine::bytes(pid, "smaps_rollup", "Private_Dirty"));
-        Ok(sizes.sum::<Result<u64>>()? / self.0.len() as u64)
-    }
-
-    /// Ends them.
-    pub(crate) async fn stop(mut self) {
-        for gate in &mut self.0 {
-            // One that has ended by itself is fine too.
-            let _ = gate.kill().await;
-        }
     }
 }

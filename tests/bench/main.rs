@@ -23,6 +23,8 @@ mod extent;
 mod gates;
 /// Admission beside a peer's.
 mod injectors;
+/// The peers of the gate.
+mod kubectl;
 /// Many clients of admission.
 mod load;
 /// A figure of the table.
@@ -35,6 +37,8 @@ mod plan;
 mod release;
 /// A client of admission.
 mod reviews;
+/// Processes that wait.
+mod running;
 /// What one change costs in a scope of many objects.
 mod scope;
 /// What is shipped.
@@ -46,7 +50,7 @@ mod vault;
 /// Gates that wait.
 mod waiting;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Dependency};
 use crate::controller::Controller;
 use crate::extent::{Extent, QUICK, WHOLE};
 use crate::gates::Gates;
@@ -57,7 +61,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
-         the parts are sizes, scope, api-server, admission, objects, gates and crowds
+         the parts are sizes, scope, api-server, admission, objects, gates, waiters and crowds
        bench scope, which needs neither
        bench plan FILE, a large cluster by what bench has written
        bench compare BEFORE AFTER, two files that bench has written";
@@ -80,17 +84,19 @@ enum Part {
     Admission,
     Objects,
     Gates,
+    Waiters,
     Crowds,
 }
 
 impl Part {
-    const ALL: [(&str, Self); 7] = [
+    const ALL: [(&str, Self); 8] = [
         ("sizes", Self::Sizes),
         ("scope", Self::Scope),
         ("api-server", Self::ApiServer),
         ("admission", Self::Admission),
         ("objects", Self::Objects),
         ("gates", Self::Gates),
+        ("waiters", Self::Waiters),
         ("crowds", Self::Crowds),
     ];
 
@@ -187,6 +193,7 @@ async fn measure(
             }
             Part::Objects => objects::measure(paths, cluster, extent.objects, table).await?,
             Part::Gates => gates(paths, cluster, extent, table).await?,
+            Part::Waiters => kubectl::side_by_side(paths, cluster, &extent.waiters, table).await?,
             Part::Crowds => crowd::all(paths, cluster, extent, table).await?,
         }
     }
@@ -199,14 +206,17 @@ async fn gates(paths: &Paths, cluster: &Cluster, extent: &Extent, table: &mut Ta
     step(&format!(
         "{count} pods that are never scheduled, and their tokens"
     ));
-    let pods = cluster.pods(count, "configmap/dependency").await?;
+    let pods = cluster.pods(count, Dependency::ConfigMap.list()).await?;
     api_server::requests(cluster, &pods, table).await?;
     let mut controller = Controller::start(paths, cluster).await?;
     let gates = Gates::new(paths, &controller, &pods);
     waiting::measure(&gates, &controller, extent, table).await?;
     for (count, rounds) in extent.releases {
-        let measured = release::rounds(&gates, cluster, &controller, count, rounds).await?;
-        measured.tell(table);
+        step(&format!("{count} gates released, {rounds} times"));
+        let start = async |_| release::waiting(&gates, &controller, count).await;
+        release::rounds(cluster, Dependency::ConfigMap, rounds, start)
+            .await?
+            .tell(table);
     }
     step("a gate that is let through");
     release::open_at_once(&gates, cluster, extent.starts, table).await?;

@@ -54,12 +54,13 @@ impl Unit {
 }
 
 impl Number {
-    /// Ours as a multiple of a peer's.
-    pub(crate) fn ratio(&self, peer: &Self) -> f64 {
-        match (self.spread, peer.spread) {
-            (Some(own), Some(other)) => own.p99 / other.p99,
-            _ => self.median / peer.median,
-        }
+    /// Ours as a multiple of a peer's; of nothing there is none.
+    pub(crate) fn ratio(&self, peer: &Self) -> Option<f64> {
+        let (own, other) = match (self.spread, peer.spread) {
+            (Some(own), Some(other)) => (own.p99, other.p99),
+            _ => (self.median, peer.median),
+        };
+        (other > 0.0).then(|| own / other)
     }
 }
 

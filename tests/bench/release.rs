@@ -1,9 +1,9 @@
 //! From the write that makes a dependency ready to the exit of the gates that waited for it.
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Dependency};
 use crate::controller::Controller;
 use crate::gates::Gates;
-use crate::step;
+use crate::running::Running;
 use crate::table::Table;
 use anyhow::{Context, Result, bail};
 use harness::samples::Samples;
@@ -16,33 +16,29 @@ pub(crate) struct Release {
     /// From the moment that the write was sent.
     sent: Samples,
     /// From the moment that the API server's answer to the write was here.
-    known: Samples,
+    pub(crate) known: Samples,
     /// The last gate of each round, from the sending.
     last: Samples,
 }
 
-/// Lets so many gates wait, makes what they wait for, and looks when they end.
+/// Lets gates wait in so many rounds, makes what they wait for, and looks when they end. `start` returns when all of them wait.
 pub(crate) async fn rounds(
-    gates: &Gates<'_>,
     cluster: &Cluster,
-    controller: &Controller,
-    count: usize,
+    dependency: Dependency,
     rounds: usize,
+    start: impl AsyncFn(usize) -> Result<Running>,
 ) -> Result<Release> {
-    step(&format!("{count} gates released, {rounds} times"));
-    let (mut sent, mut known, mut last) = (vec![], vec![], vec![]);
-    for _ in 0..rounds {
-        let running = gates.start(count)?;
-        controller.asked_by(count).await?;
-        // Events are written at a slow pace; they would be measured too.
-        controller.quiet().await?;
+    let (mut count, mut sent, mut known, mut last) = (0, vec![], vec![], vec![]);
+    for round in 0..rounds {
+        let running = start(round).await?;
+        count = running.0.len();
         let mut exits = running.exits();
         sleep(Duration::from_millis(200)).await;
         if exits.try_join_next().is_some() {
             bail!("a gate opened too early");
         }
         let sending = Instant::now();
-        cluster.fulfil().await?;
+        cluster.fulfil(dependency).await?;
         let knowing = Instant::now();
         let mut longest = Duration::ZERO;
         while let Some(exit) = exits.join_next().await {
@@ -53,7 +49,7 @@ pub(crate) async fn rounds(
             longest = longest.max(took);
         }
         last.push(longest);
-        cluster.withdraw().await?;
+        cluster.withdraw(dependency).await?;
         sleep(Duration::from_millis(500)).await;
     }
     Ok(Release {
@@ -62,6 +58,18 @@ pub(crate) async fn rounds(
         known: Samples::new(known),
         last: Samples::new(last),
     })
+}
+
+/// Gates that all wait. They are released within the ten seconds in which no Event is written, which would be measured too.
+pub(crate) async fn waiting(
+    gates: &Gates<'_>,
+    controller: &Controller,
+    count: usize,
+) -> Result<Running> {
+    let running = gates.start(count)?;
+    controller.asked_by(count).await?;
+    sleep(Duration::from_secs(1)).await;
+    Ok(running)
 }
 
 impl Release {
@@ -108,13 +116,13 @@ pub(crate) async fn open_at_once(
     starts: usize,
     table: &mut Table,
 ) -> Result<()> {
-    cluster.fulfil().await?;
+    cluster.fulfil(Dependency::ConfigMap).await?;
     sleep(Duration::from_millis(500)).await;
     let mut took = vec![];
     for _ in 0..starts {
         took.push(gates.once().await?);
     }
-    cluster.withdraw().await?;
+    cluster.withdraw(Dependency::ConfigMap).await?;
     let how = format!(
         "before the fork to after the exit, {starts} starts one after another, TLS to the controller on loopback"
     );

@@ -1,6 +1,6 @@
 //! One table: in Markdown to read, in JSON to compare with that of another build.
 
-use crate::measure::{Measure, Number, Unit};
+use crate::measure::{Measure, Unit};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -66,18 +66,15 @@ impl Row {
         target: Option<f64>,
     ) -> &mut Self {
         let measure = measure.into();
-        let ratio = |own: Number, other: Number| Ratio {
-            ratio: own.ratio(&other),
-            ratio_target: target,
-        };
+        let numbers = self.measure.number.zip(measure.number);
+        let ratio = numbers.and_then(|(own, other)| own.ratio(&other));
         let peer = Peer {
             name: name.to_owned(),
-            ratio: self
-                .measure
-                .number
-                .zip(measure.number)
-                .map(|(own, other)| ratio(own, other)),
             measure,
+            ratio: ratio.map(|ratio| Ratio {
+                ratio,
+                ratio_target: target,
+            }),
         };
         eprintln!("        {peer}");
         self.peers.push(peer);
@@ -123,7 +120,8 @@ impl fmt::Display for Peer {
         let Some(ratio) = self.ratio else {
             return Ok(());
         };
-        write!(out, ", ours {:.2} times it", ratio.ratio)
+        let digits = if ratio.ratio < 0.1 { 4 } else { 2 };
+        write!(out, ", ours {:.digits$} times it", ratio.ratio)
     }
 }
 
@@ -206,7 +204,7 @@ mod tests {
         );
         assert_eq!(
             table.rows[0].peers[0].to_string(),
-            "peer: p50 950 ms, p99 999 ms, ours 0.10 times it"
+            "peer: p50 950 ms, p99 999 ms, ours 0.0991 times it"
         );
         table
             .row("rate", Measure::per_second(700.0), "")

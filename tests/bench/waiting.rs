@@ -66,14 +66,14 @@ pub(crate) async fn measure(
 }
 
 /// A part of a controller's life.
-struct Window {
+pub(crate) struct Window {
     requests: BTreeMap<String, u64>,
     memory: u64,
     processor: f64,
 }
 
 impl Window {
-    async fn of(controller: &Controller, time: Duration) -> Result<Self> {
+    pub(crate) async fn of(controller: &Controller, time: Duration) -> Result<Self> {
         let (before, processor) = (controller.requests()?, controller.processor()?);
         sleep(time).await;
         let used = controller.processor()?.saturating_sub(processor);
@@ -117,7 +117,7 @@ impl Window {
     }
 
     /// Requests that the other window does not have. Watches end and begin by themselves every few minutes.
-    fn excess(&self, other: &Self) -> u64 {
+    pub(crate) fn excess(&self, other: &Self) -> u64 {
         let own = self
             .requests
             .iter()

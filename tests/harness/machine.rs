@@ -33,6 +33,15 @@ pub fn contained(program: &str) -> Result<Vec<u32>> {
     Ok(pids.filter(is_it).collect())
 }
 
+/// The processes that a process has started and not yet outlived; none where it has ended.
+pub fn children(pid: u32) -> Vec<u32> {
+    let path = format!("/proc/{pid}/task/{pid}/children");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
+}
+
 /// A line such as `VmRSS:     1234 kB` of a file of a process, in bytes.
 ///
 /// # Errors

@@ -1,0 +1,247 @@
+//! The peers of the gate: what people write into an init container who have no sluice. They wait for the same Pod as gates
+//! do, in turns.
+
+use crate::Paths;
+use crate::cluster::{Cluster, Dependency};
+use crate::controller::Controller;
+use crate::gates::Gates;
+use crate::measure::{Measure, Unit, as_number};
+use crate::release;
+use crate::running::Running;
+use crate::step;
+use crate::table::Table;
+use crate::waiting::Window;
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tokio::process::Command;
+use tokio::time::sleep;
+
+/// How many wait while what they cost is measured.
+const MANY: usize = 20;
+/// Between two looks of a loop.
+const PAUSE: Duration = Duration::from_secs(2);
+/// A loop's kubectl takes more of a processor than there is for more of them.
+const LOOPS: usize = 20;
+/// Until a kubectl has read what it waits for, and for each that starts with it.
+const SETTLED: Duration = Duration::from_secs(1);
+const EACH: Duration = Duration::from_millis(100);
+
+/// How much is measured.
+pub(crate) struct Waiters {
+    /// Numbers of them that are released, and how often each.
+    pub(crate) releases: &'static [(usize, usize)],
+    /// How long requests and memory are looked at.
+    pub(crate) window: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Peer {
+    Wait,
+    Loop,
+}
+
+impl Peer {
+    const ALL: [Self; 2] = [Self::Wait, Self::Loop];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "kubectl wait",
+            Self::Loop => "kubectl get every 2 s",
+        }
+    }
+
+    /// For a shell whose arguments are kubectl's own.
+    fn script(self) -> &'static str {
+        match self {
+            Self::Wait => {
+                r#"exec kubectl "$@" wait --for=condition=Ready --timeout=10m pod/dependency"#
+            }
+            Self::Loop => {
+                r#"ready='jsonpath={.status.conditions[?(@.type=="Ready")].status}'
+                until [ "$(kubectl "$@" get pod dependency -o "$ready")" = True ]; do sleep 2; done"#
+            }
+        }
+    }
+
+    /// Starts so many, and returns when all of them wait. Each log has a line for each request where `loud`.
+    async fn start(
+        self,
+        namespace: &str,
+        count: usize,
+        logs: &Path,
+        loud: bool,
+    ) -> Result<Running> {
+        fs::create_dir_all(logs)?;
+        let mut running = Running(vec![]);
+        for number in 0..count {
+            let log = File::create(logs.join(number.to_string()))?;
+            let mut command = Command::new("sh");
+            command
+                .args(["-c", self.script(), "sh", "--namespace", namespace])
+                .args(loud.then_some("-v=6"))
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(log)
+                .kill_on_drop(true);
+            running
+                .0
+                .push(command.spawn().context("failed to start sh")?);
+            // Their looks are spread over the pause.
+            sleep(PAUSE / u32::try_from(count)?).await;
+        }
+        sleep(SETTLED + EACH * u32::try_from(count)?).await;
+        Ok(running)
+    }
+}
+
+/// Requests to the API server, and memory, of one that waits.
+struct Cost {
+    requests: Measure,
+    memory: Measure,
+}
+
+/// Releases of gates and of peers, and what they cost while they wait.
+pub(crate) async fn side_by_side(
+    paths: &Paths,
+    cluster: &Cluster,
+    extent: &Waiters,
+    table: &mut Table,
+) -> Result<()> {
+    let most = extent.releases.iter().map(|(count, _)| *count).max();
+    let dependency = Dependency::Pod;
+    cluster.unready().await?;
+    let pods = cluster
+        .pods(most.unwrap_or(MANY).max(MANY), dependency.list())
+        .await?;
+    let mut controller = Controller::start(paths, cluster).await?;
+    let gates = Gates::new(paths, &controller, &pods);
+    for &(count, rounds) in extent.releases {
+        step(&format!(
+            "{count} gates and their peers released, {rounds} times"
+        ));
+        let start = async |_| release::waiting(&gates, &controller, count).await;
+        let own = release::rounds(cluster, dependency, rounds, start).await?;
+        let what = format!("a Pod ready to {count} that wait for it gone");
+        let how =
+            format!("from the API server's answer to `waitid` of each process, {rounds} rounds");
+        let mut others = vec![];
+        for peer in Peer::ALL {
+            let released = released(peer, paths, cluster, count, rounds).await;
+            others.push((
+                peer,
+                released.unwrap_or_else(|error| Measure::skipped(&error)),
+            ));
+        }
+        let row = table.row(&what, &own.known, &how);
+        for (peer, measure) in others {
+            row.beside(peer.name(), measure, None);
+        }
+    }
+    costs(paths, cluster, &controller, &gates, extent.window, table).await?;
+    drop(gates);
+    controller.stop().await
+}
+
+async fn released(
+    peer: Peer,
+    paths: &Paths,
+    cluster: &Cluster,
+    count: usize,
+    rounds: usize,
+) -> Result<Measure> {
+    if peer == Peer::Loop && count > LOOPS {
+        bail!("so many loops take more processor time than there is");
+    }
+    let logs = paths.scratch.path().join("kubectl");
+    let start = async |round: usize| {
+        let running = peer.start(&cluster.namespace, count, &logs, false).await?;
+        // One alone looks at another moment of its pause each time.
+        sleep(PAUSE * u32::try_from(round)? / u32::try_from(rounds)?).await;
+        Ok(running)
+    };
+    let released = release::rounds(cluster, Dependency::Pod, rounds, start).await?;
+    Ok(Measure::from(&released.known))
+}
+
+async fn costs(
+    paths: &Paths,
+    cluster: &Cluster,
+    controller: &Controller,
+    gates: &Gates<'_>,
+    window: Duration,
+    table: &mut Table,
+) -> Result<()> {
+    step(&format!("{MANY} gates and their peers wait"));
+    let alone = Window::of(controller, window).await?;
+    let running = gates.start(MANY)?;
+    controller.asked_by(MANY).await?;
+    controller.quiet().await?;
+    let waiting = Window::of(controller, window).await?;
+    let own = Cost {
+        requests: a_minute(waiting.excess(&alone), window),
+        memory: Measure::bytes(running.memory()?),
+    };
+    running.stop().await;
+    let mut others = vec![];
+    for peer in Peer::ALL {
+        let cost = cost(peer, paths, cluster, window).await;
+        others.push((
+            peer,
+            cost.unwrap_or_else(|error| Cost {
+                requests: Measure::skipped(&error),
+                memory: Measure::skipped(&error),
+            }),
+        ));
+    }
+    let how = format!(
+        "{MANY} of each over {window:?}: `sluice_api_requests_total` beyond that of no gates, and what kubectl logs with -v=6"
+    );
+    let row = table.row("API requests of one that waits", own.requests, &how);
+    for (peer, cost) in &others {
+        row.beside(peer.name(), cost.requests.clone(), None);
+    }
+    let how = format!(
+        "mean of {MANY} over {window:?}: Private_Dirty in /proc/PID/smaps_rollup, with the programs that each runs"
+    );
+    let row = table.row("memory of one that waits", own.memory, &how);
+    for (peer, cost) in &others {
+        row.beside(peer.name(), cost.memory.clone(), None);
+    }
+    Ok(())
+}
+
+async fn cost(peer: Peer, paths: &Paths, cluster: &Cluster, window: Duration) -> Result<Cost> {
+    let logs = paths.scratch.path().join("kubectl");
+    let running = peer.start(&cluster.namespace, MANY, &logs, true).await?;
+    let (before, end) = (responses(&logs)?, Instant::now() + window);
+    let mut sizes = vec![];
+    while Instant::now() < end {
+        sizes.push(running.memory()?);
+        sleep(Duration::from_millis(500)).await;
+    }
+    let requests = responses(&logs)? - before;
+    running.stop().await;
+    Ok(Cost {
+        requests: a_minute(requests, window),
+        memory: Measure::bytes(sizes.iter().sum::<u64>() / sizes.len() as u64),
+    })
+}
+
+/// How many answers of the API server they have logged so far.
+fn responses(logs: &Path) -> Result<u64> {
+    let mut count = 0;
+    for log in fs::read_dir(logs)? {
+        count += fs::read_to_string(log?.path())?
+            .matches("\"Response\"")
+            .count() as u64;
+    }
+    Ok(count)
+}
+
+fn a_minute(requests: u64, window: Duration) -> Measure {
+    let each = as_number(requests) * 60.0 / window.as_secs_f64() / as_number(MANY as u64);
+    Measure::once(format!("{each:.1} a minute"), Unit::PerMinute, each)
+}

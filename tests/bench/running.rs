@@ -1,0 +1,56 @@
+//! Processes that wait until they may go on: gates, and what others have for them.
+
+use anyhow::{Context, Result, bail};
+use harness::machine;
+use std::time::{Duration, Instant};
+use tokio::process::Child;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+/// How long the last one may take.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// They are killed when this is dropped, if they were started so.
+pub(crate) struct Running(pub(crate) Vec<Child>);
+
+impl Running {
+    /// When each of them exits.
+    pub(crate) fn exits(self) -> JoinSet<Result<Instant>> {
+        let exit = |mut waiter: Child| async move {
+            let status = timeout(LIMIT, waiter.wait())
+                .await
+                .context("one that waits does not end")??;
+            let at = Instant::now();
+            if status.success() {
+                Ok(at)
+            } else {
+                bail!("one that waited ended with {status}")
+            }
+        };
+        self.0.into_iter().map(exit).collect()
+    }
+
+    /// What one of them takes of the memory for itself, in bytes, with the programs that it runs at this moment.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        let pids = self.0.iter().filter_map(Child::id);
+        let sizes = pids.map(|pid| {
+            let own = private(pid)?;
+            // One may end meanwhile.
+            let others = machine::children(pid).into_iter().map(private);
+            Ok(own + others.filter_map(Result::ok).sum::<u64>())
+        });
+        Ok(sizes.sum::<Result<u64>>()? / self.0.len() as u64)
+    }
+
+    /// Ends them.
+    pub(crate) async fn stop(mut self) {
+        for waiter in &mut self.0 {
+            // One that has ended by itself is fine too.
+            let _ = waiter.kill().await;
+        }
+    }
+}
+
+fn private(pid: u32) -> Result<u64> {
+    machine::bytes(pid, "smaps_rollup", "Private_Dirty")
+}
