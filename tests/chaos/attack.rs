@@ -111,13 +111,20 @@ impl Attack {
 
     /// Opens so many connections, sends the same on each, and holds them until the end.
     pub(crate) fn hold(&mut self, from: IpAddr, target: &Target, count: usize, sent: &[u8]) {
-        self.hold_each(from, target, vec![sent.to_vec(); count]);
+        self.crowd(from, target, vec![sent.to_vec(); count], |_, _, end| {
+            sleep(end.saturating_duration_since(Instant::now()));
+        });
     }
 
-    /// Opens a connection for each of these, sends it there, and holds it until the end.
-    pub(crate) fn hold_each(&mut self, from: IpAddr, target: &Target, sent: Vec<Vec<u8>>) {
-        self.crowd(from, target, sent, |_, _, end| {
+    /// Opens a connection for each of these questions, sends it there, and sees at the end what was answered.
+    pub(crate) fn wait_each(&mut self, from: IpAddr, target: &Target, questions: Vec<Vec<u8>>) {
+        self.crowd(from, target, questions, |connections, seen, end| {
             sleep(end.saturating_duration_since(Instant::now()));
+            for connection in connections {
+                let answered = answer(connection).and_then(|text| status(&text));
+                let answered = answered.unwrap_or_else(|_| "closed".to_owned());
+                self::count(seen, &answered);
+            }
         });
     }
 
@@ -223,12 +230,21 @@ fn once(
     };
     stream.write_all(request)?;
     stream.flush()?;
-    let mut answer = vec![0; 4096];
-    let read = stream.read(&mut answer)?;
-    let answer = String::from_utf8_lossy(&answer[..read]).into_owned();
+    let answer = answer(stream)?;
     if answer.to_ascii_lowercase().contains("connection: close") {
         *connection = None;
     }
+    status(&answer)
+}
+
+/// What has come of an answer.
+fn answer(connection: &mut Box<dyn Connection>) -> io::Result<String> {
+    let mut answer = vec![0; 4096];
+    let read = connection.read(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer[..read]).into_owned())
+}
+
+fn status(answer: &str) -> io::Result<String> {
     let status = answer.split(' ').nth(1);
     status
         .map(str::to_owned)

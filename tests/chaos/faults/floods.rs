@@ -134,13 +134,11 @@ async fn questions(site: &Site<'_>) -> Broken {
         let asked: Vec<_> = asked.collect();
         let count = asked.len() * EACH;
         let asked = asked.into_iter().cycle();
-        attack.hold_each(clients[number], replica, asked.take(count).collect());
+        attack.wait_each(clients[number], replica, asked.take(count).collect());
     }
     let words = attack.ended().await;
-    assert!(
-        words.contains("turned away"),
-        "there was room for all: {words}"
-    );
+    let some_had_to_go = words.contains("503") || words.contains("closed");
+    assert!(some_had_to_go, "there was room for all: {words}");
     Broken::times(1).seen(words)
 }
 

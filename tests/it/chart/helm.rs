@@ -35,7 +35,7 @@ pub(super) fn helm() -> Option<PathBuf> {
 pub(super) fn versions() -> [Option<PathBuf>; 2] {
     let both = ["helm3", "helm"].map(program);
     if both.contains(&None) {
-        eprintln!("skipped: not both Helms here; `make cluster` builds them");
+        eprintln!("skipped: not both Helms here; `tests/cluster/cluster build` builds them");
     }
     both
 }
