@@ -10,10 +10,15 @@ use harness::unscheduled::pod;
 use k8s_openapi::api::core::v1::Pod;
 use rules::keys::DEPENDS_ON;
 use serde_json::json;
-use std::time::Instant;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use tokio::task::spawn_blocking;
 
 /// The size of the pod, in bytes.
 const SIZE: usize = 6000;
+
+/// Between two reviews beside other work.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The same pod with and without a list, in turns, to the API server of a cluster that sluice is installed in.
 pub(crate) async fn at_the_api_server(
@@ -58,7 +63,26 @@ pub(crate) async fn at_the_api_server(
 }
 
 /// A connection to the controller, for reviews of the same pod.
-pub(crate) fn begin(controller: &Controller) -> Result<Reviews> {
+fn begin(controller: &Controller) -> Result<Reviews> {
     let pod = pod(&json!({DEPENDS_ON: "configmap/dependency"}), SIZE);
     Reviews::begin(&controller.endpoint()?, &review(&pod))
+}
+
+/// What comes of `work`, and how long reviews took beside it.
+pub(crate) async fn beside<T>(
+    controller: &Controller,
+    work: impl Future<Output = T>,
+) -> Result<(T, Samples)> {
+    let mut reviews = begin(controller)?;
+    let (done, stop) = channel::<()>();
+    let reviewing = spawn_blocking(move || {
+        let mut took = vec![reviews.next()?];
+        while stop.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            took.push(reviews.next()?);
+        }
+        anyhow::Ok(took)
+    });
+    let worked = work.await;
+    drop(done);
+    Ok((worked, Samples::new(reviewing.await??)))
 }

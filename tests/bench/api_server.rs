@@ -4,7 +4,7 @@ use crate::cluster::Cluster;
 use crate::measure::{Measure, Unit, as_number};
 use crate::step;
 use crate::table::Table;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
 use harness::unscheduled::{AT_ONCE, Unscheduled};
 use std::time::Duration;
@@ -12,6 +12,10 @@ use tokio::time::sleep;
 
 /// For what goes on by itself in a cluster.
 const ALONE: Duration = Duration::from_secs(5);
+
+/// Between two looks at its processor time, and how much of a core is little.
+const LOOK: Duration = Duration::from_secs(2);
+const LITTLE: f64 = 0.25;
 
 /// What of a gate is asked of the API server.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +56,18 @@ pub(crate) async fn requests(
         );
     }
     Ok(())
+}
+
+/// Waits until the API server has done what follows from so many writes: then it takes little of a core.
+pub(crate) async fn quiet(cluster: &Cluster) -> Result<()> {
+    for _ in 0..60 {
+        let before = processor(cluster).await?;
+        sleep(LOOK).await;
+        if (processor(cluster).await? - before) / LOOK.as_secs_f64() < LITTLE {
+            return Ok(());
+        }
+    }
+    bail!("the API server does not become quiet")
 }
 
 /// In seconds, since it began.

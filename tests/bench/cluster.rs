@@ -102,7 +102,7 @@ impl Cluster {
         configurations.delete(name, &params).await?;
         let namespaces = Api::<Namespace>::all(self.client.clone());
         namespaces.delete(name, &params).await?;
-        for _ in 0..120 {
+        for _ in 0..600 {
             if namespaces.get_opt(name).await?.is_none() {
                 return Ok(());
             }
@@ -257,6 +257,28 @@ impl Cluster {
             .patch_status(NAME, &params, &patch)
             .await?;
         Ok(())
+    }
+
+    /// Makes a Deployment whose pod the scheduler finds no node for, and returns when it says so; the list of who waits for it.
+    pub(crate) async fn unschedulable(&self) -> Result<&'static str> {
+        let app = json!({"app": "too-large"});
+        let requests = json!({"cpu": "10000"});
+        let container = json!({"name": "app", "image": "localhost/pause:none", "resources": {"requests": requests}});
+        let template = json!({"metadata": {"labels": app}, "spec": {"containers": [container]}});
+        let spec = json!({"selector": {"matchLabels": app}, "template": template});
+        self.make::<Deployment>(json!({"metadata": {"name": app["app"]}, "spec": spec}))
+            .await?;
+        let of_it = ListParams::default().labels("app=too-large");
+        for _ in 0..60 {
+            let pods = self.api::<Pod>().list(&of_it).await?;
+            let statuses = pods.items.into_iter().filter_map(|pod| pod.status);
+            let mut conditions = statuses.flat_map(|status| status.conditions.unwrap_or_default());
+            if conditions.any(|it| it.reason.as_deref() == Some("Unschedulable")) {
+                return Ok("deployment/too-large");
+            }
+            sleep(Duration::from_secs(1)).await;
+        }
+        bail!("no scheduler says that a pod is too large")
     }
 
     /// Makes Deployments that make no pods.

@@ -3,6 +3,7 @@
 
 use crate::Paths;
 use crate::admission;
+use crate::api_server;
 use crate::cluster::{Cluster, Dependency};
 use crate::controller::Controller;
 use crate::extent::Extent;
@@ -23,7 +24,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpSocket;
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 use wire::{Answer, Decision};
@@ -36,8 +37,6 @@ const HOLD: u64 = 300;
 const PAUSE: Duration = Duration::from_secs(1);
 /// What has arrived has settled, and is told of in Events.
 const SETTLED: Duration = Duration::from_secs(15);
-/// Between two reviews.
-const BESIDE: Duration = Duration::from_millis(5);
 
 /// More and more gates, each number with a controller of its own.
 pub(crate) async fn all(
@@ -51,6 +50,7 @@ pub(crate) async fn all(
         let lacking = count.saturating_sub(pods.len());
         step(&format!("{lacking} more pods that are never scheduled"));
         pods.extend(cluster.pods(lacking, Dependency::ConfigMap.list()).await?);
+        api_server::quiet(cluster).await?;
         let mut controller = Controller::start(paths, cluster).await?;
         measure(&controller, cluster, &pods, extent.window, table).await?;
         let peak = Measure::bytes(controller.peak()?);
@@ -87,16 +87,12 @@ async fn measure(
 
     // Events go on, one in 50 ms: those of ten thousand take minutes.
     sleep(SETTLED).await;
-    let used = controller.processor()?;
-    sleep(window).await;
-    let cost = controller.processor()?.saturating_sub(used);
-    let percent = cost.as_secs_f64() / window.as_secs_f64() * 100.0;
-    let text = format!("{percent:.1} % of a core");
+    let busy = busy(controller, window).await?;
     table
         .row(
             &format!("{count} gates wait, processor"),
-            Measure::once(text, Unit::Percent, percent),
-            &format!("utime + stime in /proc/PID/stat over {window:?}"),
+            busy,
+            &busy_for(window),
         )
         .at_most(if count > 1000 { 3.0 } else { 0.5 });
     let each = controller.memory()?.saturating_sub(alone) / count as u64;
@@ -109,7 +105,7 @@ async fn measure(
         )
         .at_most(20.0 * 1024.0);
 
-    let before = beside(controller, sleep(Duration::from_secs(5))).await?;
+    let before = admission::beside(controller, sleep(Duration::from_secs(5))).await?;
     table.row(
         &format!("admission while {count} gates wait"),
         &before.1,
@@ -118,7 +114,7 @@ async fn measure(
     let used = controller.processor()?;
     let sending = Instant::now();
     cluster.fulfil(Dependency::ConfigMap).await?;
-    let (ends, during) = beside(controller, ended(gates)).await?;
+    let (ends, during) = admission::beside(controller, ended(gates)).await?;
     let cost = controller.processor()?.saturating_sub(used);
     let took = ends?.into_iter().map(|end| end.duration_since(sending));
     let took = Samples::new(took.collect());
@@ -140,25 +136,26 @@ async fn measure(
     cluster.withdraw(Dependency::ConfigMap).await
 }
 
-/// What comes of `work`, and how long reviews took beside it.
-async fn beside<T>(controller: &Controller, work: impl Future<Output = T>) -> Result<(T, Samples)> {
-    let mut reviews = admission::begin(controller)?;
-    let (done, stop) = std::sync::mpsc::channel::<()>();
-    let reviewing = spawn_blocking(move || {
-        let mut took = vec![reviews.next()?];
-        while stop.recv_timeout(BESIDE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            took.push(reviews.next()?);
-        }
-        anyhow::Ok(took)
-    });
-    let worked = work.await;
-    drop(done);
-    Ok((worked, Samples::new(reviewing.await??)))
+/// What the controller's processor does.
+pub(crate) async fn busy(controller: &Controller, window: Duration) -> Result<Measure> {
+    let used = controller.processor()?;
+    sleep(window).await;
+    let cost = controller.processor()?.saturating_sub(used);
+    let percent = cost.as_secs_f64() / window.as_secs_f64() * 100.0;
+    let text = format!("{percent:.1} % of a core");
+    Ok(Measure::once(text, Unit::Percent, percent))
 }
 
-type Gates = JoinSet<Result<Instant>>;
+/// How [`busy`] measures.
+pub(crate) fn busy_for(window: Duration) -> String {
+    format!("utime + stime in /proc/PID/stat over {window:?}")
+}
 
-fn start(controller: &Controller, pods: &[Unscheduled]) -> Result<Gates> {
+/// They end when this is dropped.
+pub(crate) type Gates = JoinSet<Result<Instant>>;
+
+/// Lets the gates of these pods ask.
+pub(crate) fn start(controller: &Controller, pods: &[Unscheduled]) -> Result<Gates> {
     let tls = TlsConnector::from(Arc::new(trusting(&controller.bundle)?));
     let name = ServerName::try_from(controller.name.clone())?;
     let mut gates = JoinSet::new();

@@ -12,6 +12,8 @@ pub(crate) struct Extent {
     pub(crate) releases: [(usize, usize); 3],
     /// The same beside the peers of the gate.
     pub(crate) waiters: Waiters,
+    /// Numbers of gates that wait for what fits on no node, fewest first.
+    pub(crate) unschedulable: &'static [usize],
     /// Numbers of gates that are tasks, fewest first.
     pub(crate) crowds: &'static [usize],
     /// Objects of a kind that somebody depends on.
@@ -29,14 +31,15 @@ pub(crate) struct Extent {
 /// A quarter of an hour.
 pub(crate) const WHOLE: Extent = Extent {
     gates: 500,
-    releases: [(500, 4), (20, 20), (1, 50)],
+    releases: [(500, 4), (20, 10), (1, 30)],
     waiters: Waiters {
         releases: &[(1, 5), (20, 3), (100, 1)],
         window: Duration::from_secs(30),
     },
-    crowds: &[1000],
+    unschedulable: &[1000, 2000],
+    crowds: &[1000, 10_000],
     objects: 1000,
-    window: Duration::from_mins(1),
+    window: Duration::from_secs(30),
     pods: 500,
     beside: Reach {
         whole: true,
@@ -53,6 +56,7 @@ pub(crate) const QUICK: Extent = Extent {
         releases: &[(20, 2)],
         window: Duration::from_secs(10),
     },
+    unschedulable: &[500],
     crowds: &[1000],
     objects: 200,
     window: Duration::from_secs(10),

@@ -45,6 +45,8 @@ mod scope;
 mod sizes;
 /// The lines of the table.
 mod table;
+/// Gates that wait for what fits on no node.
+mod unschedulable;
 /// The peer of admission.
 mod vault;
 /// Gates that wait.
@@ -61,7 +63,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
-         the parts are sizes, scope, api-server, admission, objects, gates, waiters and crowds
+         the parts are sizes, scope, api-server, admission, objects, gates, waiters, unschedulable and crowds
        bench scope, which needs neither
        bench plan FILE, a large cluster by what bench has written
        bench compare BEFORE AFTER, two files that bench has written";
@@ -85,11 +87,12 @@ enum Part {
     Objects,
     Gates,
     Waiters,
+    Unschedulable,
     Crowds,
 }
 
 impl Part {
-    const ALL: [(&str, Self); 8] = [
+    const ALL: [(&str, Self); 9] = [
         ("sizes", Self::Sizes),
         ("scope", Self::Scope),
         ("api-server", Self::ApiServer),
@@ -97,6 +100,7 @@ impl Part {
         ("objects", Self::Objects),
         ("gates", Self::Gates),
         ("waiters", Self::Waiters),
+        ("unschedulable", Self::Unschedulable),
         ("crowds", Self::Crowds),
     ];
 
@@ -194,6 +198,10 @@ async fn measure(
             Part::Objects => objects::measure(paths, cluster, extent.objects, table).await?,
             Part::Gates => gates(paths, cluster, extent, table).await?,
             Part::Waiters => kubectl::side_by_side(paths, cluster, &extent.waiters, table).await?,
+            Part::Unschedulable => {
+                unschedulable::measure(paths, cluster, extent.unschedulable, extent.window, table)
+                    .await?;
+            }
             Part::Crowds => crowd::all(paths, cluster, extent, table).await?,
         }
     }
