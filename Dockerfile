@@ -8,7 +8,8 @@ ARG BUILDER=docker.io/library/rust:1.95-bookworm
 FROM ${BUILDER} AS source
 WORKDIR /src
 COPY . .
-ENV RUSTFLAGS="-C target-feature=+crt-static"
+# Relocations are packed, as in the Makefile; the builder's glibc has to be 2.36 or later, as that of bookworm is.
+ENV RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs"
 
 # The target is named because without one the flag would reach build scripts and procedural macros too, which cannot be static.
 FROM source AS build-gate

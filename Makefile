@@ -32,7 +32,10 @@ export PATH := $(bin):$(programs):$(PATH)
 # Static, because the images hold nothing but the program; with a target of its own, so that tests need not link that way.
 # Nor does the machine show in them: from whatever folder, and whatever home of cargo, the same bytes come out.
 cargo_home := $(or $(CARGO_HOME),$(HOME)/.cargo)
-static := RUSTFLAGS='-C target-feature=+crt-static --remap-path-prefix=$(cargo_home)=/cargo' cargo build --locked --target $(target)
+# What has to be mended in a program that runs at any address is packed, or each start reads a table of up to 1.7 MB. Only where the
+# C library can read that: 2.36 and later.
+packed := $(shell printf '%s\n' 2.36 $$(getconf GNU_LIBC_VERSION | cut -d' ' -f2) | sort -CV && echo -C link-arg=-Wl,-z,pack-relative-relocs)
+static := RUSTFLAGS='-C target-feature=+crt-static $(packed) --remap-path-prefix=$(cargo_home)=/cargo' cargo build --locked --target $(target)
 labels = {"org.opencontainers.image.title":"$(1)","org.opencontainers.image.licenses":"Apache-2.0"}
 
 .PHONY: help

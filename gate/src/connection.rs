@@ -5,7 +5,7 @@ use crate::http::Response;
 use crate::trouble::Failure;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ impl Connection {
             .and_then(|()| stream.flush())
             .map_err(Failure::of)?;
         let mut bytes = Vec::new();
-        let mut buffer = [0; 16 * 1024];
+        let mut buffer = [0; 4096];
         loop {
             stream.sock.deadline = (Instant::now() + limits.silence).min(asked + limits.answer);
             let count = stream.read(&mut buffer).map_err(Failure::of)?;
@@ -124,7 +124,30 @@ impl Write for Timed {
         self.stream.write(bytes)
     }
 
+    /// The end of a handshake and the request go as one: without this each record would wake the service.
+    fn write_vectored(&mut self, records: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write_vectored(records)
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn several_records_are_written_as_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut stream = Timed {
+            stream: TcpStream::connect(listener.local_addr().unwrap()).unwrap(),
+            deadline: Instant::now() + CONNECT,
+        };
+        let records = [b"finished".as_slice(), b"request"].map(IoSlice::new);
+        assert_eq!(stream.write_vectored(&records).unwrap(), 15);
     }
 }
