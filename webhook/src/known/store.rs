@@ -1,6 +1,7 @@
 //! The objects of one kind, and who waits for a change of which.
 
 mod contents;
+mod packed;
 mod snapshot;
 
 pub(crate) use snapshot::Entry;

@@ -2,13 +2,13 @@
 
 use super::super::scopes::Standing;
 use super::Key;
-use serde::Deserialize;
+use super::packed::{Packed, pack};
 use serde_json::Value;
 use std::iter;
 use std::sync::Arc;
 
-/// An object as it is kept: trimmed, and as text, because a parsed tree takes several times the room and most objects
-/// of a kind are never asked for.
+/// An object as it is kept: trimmed, and packed, because a tree takes many times the room and most objects of a kind are never
+/// asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Snapshot {
     text: Text,
@@ -16,7 +16,7 @@ pub(super) struct Snapshot {
     pub(super) place: Option<Box<Standing>>,
 }
 
-/// The text of an object. It is shared, so that nobody has to read it under a lock.
+/// An object, packed. It is shared, so that nobody has to read it under a lock.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Text(Arc<[u8]>);
 
@@ -44,10 +44,8 @@ impl From<&Value> for Entry {
 
 impl Snapshot {
     pub(super) fn new(object: &Value) -> Self {
-        // A tree of strings, numbers and lists always serialises.
-        let json = serde_json::to_vec(object).unwrap_or_default();
         Self {
-            text: Text(json.into()),
+            text: Text(pack(object).into()),
             labels: Labels::of(object),
             place: Standing::of(object).map(Box::new),
         }
@@ -97,21 +95,13 @@ impl Text {
     pub(super) fn read(&self) -> Value {
         #[cfg(test)]
         READ.set(READ.get() + 1);
-        serde_json::from_slice(&self.0).unwrap_or_default()
+        Packed(&self.0).value().unwrap_or_default()
     }
 
     /// Its `metadata.uid`, and nothing else is copied.
     pub(super) fn uid(&self) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Object {
-            metadata: Metadata,
-        }
-        #[derive(Deserialize)]
-        struct Metadata {
-            uid: String,
-        }
-        let object: Object = serde_json::from_slice(&self.0).ok()?;
-        Some(object.metadata.uid)
+        let uid = Packed(&self.0).text_at(&["metadata", "uid"])?;
+        Some(uid.into_owned())
     }
 }
 

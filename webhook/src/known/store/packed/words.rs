@@ -1,0 +1,41 @@
+//! The words.
+
+/// Of which objects are full, as keys or as values. One that is missing takes as much room as any
+/// other text. What is packed lasts no longer than the process, so they may change.
+#[rustfmt::skip]
+pub(super) const WORDS: [&str; 213] = [
+    "25%", "Always", "Available", "Bound", "Cluster", "ClusterIP", "Complete", "ConfigMap", "ContainersReady",
+    "ControllerRevision", "CronJob", "DaemonSet", "Deployment", "EndpointSlice", "False", "Filesystem", "Helm",
+    "IPv4", "Initialized", "Job", "MinimumReplicasAvailable", "Namespace", "Never", "NewReplicaSetAvailable",
+    "Node", "NonIndexed", "None", "OnDelete", "OnFailure", "OrderedReady", "Pending", "PersistentVolumeClaim",
+    "Pod", "PodCompleted", "PodReadyToStartContainers", "PodScheduled", "Progressing", "ReadWriteOnce", "Ready",
+    "Recreate", "ReplicaSet", "ReplicaSetUpdated", "RollingUpdate", "Running", "Secret", "Service",
+    "ServiceAccount", "SingleStack", "StatefulSet", "Succeeded", "SuccessCriteriaMet", "TCP", "True", "Unknown",
+    "accessModes", "active", "addressType", "addresses", "allocatable", "annotations", "apiVersion", "app",
+    "app.kubernetes.io/component", "app.kubernetes.io/instance", "app.kubernetes.io/managed-by",
+    "app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/version", "apps/v1",
+    "availableReplicas", "backoffLimit", "backoffLimitPerIndex", "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name", "batch/v1", "blockOwnerDeletion", "capacity", "clusterIP", "clusterIPs",
+    "collisionCount", "completionMode", "completionTime", "completions", "component", "conditionType", "conditions",
+    "containerID", "containerStatuses", "containers", "controller", "controller-revision-hash", "controller-uid",
+    "creationTimestamp", "currentNumberScheduled", "currentReplicas", "currentRevision", "data",
+    "deletionGracePeriodSeconds", "deletionTimestamp", "deployment.kubernetes.io/revision",
+    "desiredNumberScheduled", "discovery.k8s.io/v1", "endpoints", "endpointslice-controller.k8s.io",
+    "endpointslice.kubernetes.io/managed-by", "exitCode", "expectedReplicas", "failed", "false", "finalizers",
+    "finishedAt", "fullyLabeledReplicas", "generateName", "generation", "helm.sh/chart", "image", "imageID",
+    "initContainerStatuses", "initContainers", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "job-name",
+    "k8s-app", "kind", "kubernetes.io/metadata.name", "kubernetes.io/service-name", "labels", "lastProbeTime",
+    "lastState", "lastTransitionTime", "lastUpdateTime", "limits", "managedFields", "matchExpressions",
+    "matchLabels", "maxSurge", "maxUnavailable", "message", "meta.helm.sh/release-name",
+    "meta.helm.sh/release-namespace", "metadata", "name", "namespace", "nodeName", "nodes", "numberAvailable",
+    "numberMisscheduled", "numberReady", "numberUnavailable", "observedGeneration", "operator", "ownerReferences",
+    "parallelism", "partition", "persistentVolumeClaimRetentionPolicy", "phase", "pod-template-hash", "podIP",
+    "podManagementPolicy", "podReplacementPolicy", "port", "ports", "progressDeadlineSeconds", "protocol", "ready",
+    "readyReplicas", "reason", "replicas", "requests", "resources", "restartCount", "restartPolicy",
+    "revisionHistoryLimit", "rollingUpdate", "running", "selector", "serviceName", "serving", "sessionAffinity",
+    "sluice.dev/depends-on", "sluice.dev/gated", "spec", "startTime", "started", "startedAt", "state", "status",
+    "storage", "storageClassName", "strategy", "succeeded", "suspend", "targetPort", "template", "terminated",
+    "terminating", "time", "true", "ttlSecondsAfterFinished", "type", "uid", "unavailableReplicas",
+    "uncountedTerminatedPods", "updateRevision", "updateStrategy", "updatedNumberScheduled", "updatedReplicas",
+    "v1", "value", "volumeMode", "volumeName", "waiting",
+];
