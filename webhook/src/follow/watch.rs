@@ -19,6 +19,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error as ThisError;
+use tokio::task::yield_now;
 use tracing::{debug, warn};
 
 /// How many objects the first page of a list holds. A page is in memory as the server wrote it, and nobody knows yet how large
@@ -30,6 +31,8 @@ const LARGEST_PAGE: u32 = 500;
 const PAGE_BYTES: usize = 2 << 20;
 /// A page is not read any further than this: larger objects follow upon small ones, and fewer of them are asked for.
 const MOST_BYTES: usize = 8 << 20;
+/// So many objects are trimmed at once, then whoever else has to do something on this thread comes first.
+const IN_A_ROW: usize = 10;
 /// The server ends a watch after this many seconds, and we begin the next one where it ended. So each watch gives a sign
 /// well within the time for which its store is believed, whatever lies between us and the API server; the bookmarks, one a
 /// minute, would not. The server sends one before it ends a watch, so what is resumed is never too old.
@@ -136,38 +139,64 @@ pub(super) async fn follow(
 }
 
 async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), Error> {
+    let mut objects = Vec::new();
+    let (mut text, mut limit) = page(client, target, FIRST_PAGE, None).await?;
+    loop {
+        let Page { metadata, items } = serde_json::from_str(&text).map_err(Error::SerdeError)?;
+        let wanted = next_page(limit, text.len());
+        let next = metadata.next.filter(|next| !next.is_empty());
+        // The API server looks for the next page while this one is trimmed.
+        let following = async {
+            match next {
+                Some(next) => page(client, target, wanted, Some(next)).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let trimmed = async {
+            for (number, item) in items.into_iter().enumerate() {
+                let object = serde_json::from_str(item.get()).map_err(Error::SerdeError)?;
+                objects.push(Entry::from(&kept(target, object)));
+                if number % IN_A_ROW == 0 {
+                    yield_now().await;
+                }
+            }
+            Ok(())
+        };
+        let (following, ()) = tokio::try_join!(biased; following, trimmed)?;
+        match following {
+            Some(following) => (text, limit) = following,
+            None => return Ok((objects, metadata.resource_version)),
+        }
+    }
+}
+
+/// A page of at most so many objects that begins where the one before it ended, and how many were asked for in the end.
+async fn page(
+    client: &Client,
+    target: &Target,
+    mut limit: u32,
+    begins: Option<String>,
+) -> Result<(String, u32), Error> {
     let request = Request::new(path(target));
     let mut params = ListParams {
         label_selector: target.selector.clone(),
         field_selector: target.fields.clone(),
+        continue_token: begins,
         ..ListParams::default()
-    }
-    .limit(FIRST_PAGE);
-    let mut objects = Vec::new();
+    };
     loop {
-        let limit = params.limit.unwrap_or(FIRST_PAGE);
+        params.limit = Some(limit);
         let request = match target.detail {
             Detail::Metadata => request.list_metadata(&params),
             Detail::Object | Detail::Whole => request.list(&params),
         };
         let mut request = request.map_err(Error::BuildRequest)?;
         request.extensions_mut().insert(MostBytes(MOST_BYTES));
-        let text = match client.request_text(request).await {
+        match client.request_text(request).await {
             Err(Error::Service(error)) if limit > 1 && error.is::<TooLong>() => {
-                params.limit = Some(limit / 8).map(|it| it.max(1));
-                continue;
+                limit = (limit / 8).max(1);
             }
-            answer => answer?,
-        };
-        params.limit = Some(next_page(limit, text.len()));
-        let page: Page<'_> = serde_json::from_str(&text).map_err(Error::SerdeError)?;
-        for item in page.items {
-            let object = serde_json::from_str(item.get()).map_err(Error::SerdeError)?;
-            objects.push(Entry::from(&kept(target, object)));
-        }
-        match page.metadata.next.filter(|next| !next.is_empty()) {
-            Some(next) => params.continue_token = Some(next),
-            None => return Ok((objects, page.metadata.resource_version)),
+            answer => return Ok((answer?, limit)),
         }
     }
 }

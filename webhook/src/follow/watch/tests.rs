@@ -93,6 +93,15 @@ type Api = Box<dyn Fn(String) -> Option<Reply> + Send>;
 
 /// Follows widgets for so many seconds, and then looks at the store.
 async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
+    play_before(seconds, api, None).await
+}
+
+/// The same before somebody who is shown each object.
+async fn play_before(
+    seconds: u64,
+    api: Api,
+    observer: Option<Observer>,
+) -> (Arc<Store>, Option<NotServed>) {
     let answer = service_fn(move |request: HttpRequest<Body>| {
         let reply = api(request.uri().to_string());
         async move {
@@ -122,7 +131,7 @@ async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
         selector: None,
         fields: None,
         namespace: None,
-        observer: None,
+        observer,
     };
     let metrics = StatusMetrics::default();
     let ended = tokio::select! {
@@ -383,4 +392,30 @@ async fn the_pages_of_a_list_follow_the_size_of_its_objects() {
     let (found, asked) = paged(sizes).await;
     assert_eq!(found, 920);
     assert!(asked.contains(&500) && asked.contains(&1), "{asked:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_page_is_asked_for_while_one_is_trimmed() {
+    let asked: Arc<Mutex<usize>> = Arc::default();
+    let noted = Arc::clone(&asked);
+    let api = move |uri: String| {
+        let mut asked = noted.lock().unwrap();
+        let items = (*asked * 100..).take(100);
+        let items = items.map(|number| widget(&number.to_string(), "1"));
+        *asked += usize::from(lists(&uri));
+        let next = if *asked < 3 {
+            asked.to_string()
+        } else {
+            String::new()
+        };
+        lists(&uri).then(|| Reply::Page(items.collect(), next))
+    };
+    let trimmed: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let shown = Arc::clone(&trimmed);
+    let observer = move |_: &Value| shown.lock().unwrap().push(*asked.lock().unwrap());
+    let (store, _) = play_before(5, Box::new(api), Some(Arc::new(observer))).await;
+    assert_eq!(store.len(), 300);
+    let trimmed = trimmed.lock().unwrap();
+    // How many pages had been asked for when the last object of each was trimmed.
+    assert_eq!([trimmed[99], trimmed[199], trimmed[299]], [2, 3, 3]);
 }
