@@ -78,7 +78,12 @@ impl Consent {
         };
         match world.object(&NAMESPACE, None, to) {
             Lookup::Found(namespace) if consents(&namespace) => Self::Given,
-            Lookup::Found(_) | Lookup::NotFound => Self::Withheld,
+            Lookup::Found(_) => Self::Withheld,
+            Lookup::NotFound => {
+                // The dependent's own namespace is read in its place, so that the time tells nobody that there is none.
+                let _ = world.object(&NAMESPACE, None, from);
+                Self::Withheld
+            }
             Lookup::Unavailable(why) => Self::Unknown(why),
         }
     }

@@ -171,6 +171,8 @@ fn desk(list: &str, objects: &[(&'static str, Value)]) -> Desk {
         let kind = by_word(word).map(Kind::Builtin).unwrap();
         desk.service.known.want(&kind).replace::<&Value>([]);
     }
+    let own = json!({"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}});
+    desk.put("namespace", &json!({"metadata": own}));
     for (word, object) in objects {
         desk.put(word, object);
     }
