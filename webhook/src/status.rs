@@ -22,7 +22,7 @@ use crate::connections;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
-use answer::{Answered, Cut, Opened, Outcome, Waiting, answer};
+use answer::{Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -31,7 +31,7 @@ use axum::{Json, Router};
 use events::{GatedPod, SETTLE};
 use jiff::{SignedDuration, Timestamp};
 use questions::Question;
-use rounds::Round;
+use rounds::{Rest, Round};
 use rules::lookup::Unavailable;
 use serde::Deserialize;
 use serde_json::json;
@@ -173,24 +173,25 @@ async fn hold(
             tell.flatten(),
         ];
         let next = next.into_iter().flatten().fold(deadline, Instant::min);
-        // Nothing else of it is kept while the gate waits.
-        let Answered { round, .. } = answered;
+        let rest = answered.round.map(Round::rest);
+        // Nothing else is kept while the gate waits.
+        drop(answered.outcome);
         tokio::select! {
             biased;
             // Each arm only wakes the loop, so losing one to another loses nothing.
             () = &mut draining => deadline = Instant::now(),
             () = view.changed() => {}
             () = view.doubted() => {}
-            () = over(round.as_deref()) => {}
+            () = over(rest.as_ref()) => {}
             () = tokio::time::sleep_until(next) => {}
         }
     }
 }
 
 /// Returns when what a gate was told rests on something else.
-async fn over(round: Option<&Round>) {
-    match round {
-        Some(round) => round.over().await,
+async fn over(rest: Option<&Rest>) {
+    match rest {
+        Some(rest) => rest.over().await,
         None => pending().await,
     }
 }

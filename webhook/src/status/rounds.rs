@@ -27,9 +27,17 @@ pub(crate) struct Rounds {
 /// What was found at a moment, and what wakes those who were told.
 #[derive(Debug)]
 pub(super) struct Round {
-    view: View,
+    view: Arc<View>,
     at: Timestamp,
+    /// Whether others may be told the same.
+    shared: bool,
     pub(super) judged: Lookup<Arc<Judged>>,
+}
+
+/// What is kept of a round while a gate waits. What was found is kept for others alone.
+pub(super) struct Rest {
+    view: Arc<View>,
+    _for_others: Option<Arc<Round>>,
 }
 
 /// A dependent, and what was found of it.
@@ -61,12 +69,15 @@ impl Rounds {
         if let Some(round) = before.filter(|round| round.serves(now)) {
             return Some(round);
         }
-        let round = Arc::new(self.judge(&alike, now));
-        if let Lookup::Found(judged) = &round.judged
-            && !judged.found.of_all_alike
-        {
+        let mut round = self.judge(&alike, now);
+        round.shared = match &round.judged {
+            Lookup::Found(judged) => judged.found.of_all_alike,
+            Lookup::NotFound | Lookup::Unavailable(_) => true,
+        };
+        if !round.shared {
             return None;
         }
+        let round = Arc::new(round);
         let mut shared = self.lock();
         // Before it grows, those go that nobody waits on.
         if shared.len() == shared.capacity() {
@@ -86,8 +97,12 @@ impl Rounds {
                 dependent,
             })
         });
-        let at = now;
-        Round { view, at, judged }
+        Round {
+            view: Arc::new(view),
+            at: now,
+            shared: false,
+            judged,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Value, Weak<Round>>> {
@@ -110,6 +125,16 @@ impl Round {
             && believed.is_none_or(|until| Instant::now() < until)
     }
 
+    /// What is kept of it while a gate waits.
+    pub(super) fn rest(self: Arc<Self>) -> Rest {
+        Rest {
+            view: Arc::clone(&self.view),
+            _for_others: self.shared.then_some(self),
+        }
+    }
+}
+
+impl Rest {
     /// Returns when something that was found may have changed, or is no longer believed.
     pub(super) async fn over(&self) {
         tokio::select! {

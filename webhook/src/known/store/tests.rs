@@ -3,6 +3,7 @@
 use super::*;
 use rules::selector::Test;
 use serde_json::json;
+use std::sync::atomic::Ordering;
 
 fn pod(namespace: &str, name: &str, app: &str, phase: &str) -> Value {
     json!({"metadata": {"namespace": namespace, "name": name, "labels": {"app": app}}, "status": {"phase": phase}})
@@ -73,6 +74,40 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
     assert_eq!(woken(), [true; 4]);
     drop(subscriptions);
     assert!(store.lock().waiters.is_empty());
+}
+
+/// Whoever is woken may read the store at once, on another thread.
+#[test]
+fn nobody_is_woken_under_the_lock() {
+    struct Reader(Store, std::sync::atomic::AtomicUsize);
+    impl std::task::Wake for Reader {
+        fn wake(self: Arc<Self>) {
+            let free = self.0.inner.try_lock().is_ok();
+            self.1.fetch_add(usize::from(free), Ordering::Relaxed);
+        }
+    }
+    let reader = Arc::new(Reader(Store::default(), 0.into()));
+    let store = &reader.0;
+    let changes: [&dyn Fn(); 6] = [
+        &|| store.apply(&pod("a", "x", "web", "")),
+        &|| store.delete(&pod("a", "x", "web", "")),
+        &|| store.replace(&[pod("a", "x", "web", "")]),
+        &|| store.clear(Freshness::Forbidden),
+        &|| store.lost(),
+        &|| store.wake_all(),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let bell = Arc::<Bell>::default();
+        let _subscription = store.subscribe(Interest::Object(("a".into(), "x".into())), &bell);
+        let waker = Arc::clone(&reader).into();
+        let mut waits = std::pin::pin!(bell.heard());
+        let polled = waits
+            .as_mut()
+            .poll(&mut std::task::Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        change();
+        assert_eq!(reader.1.load(Ordering::Relaxed), number + 1, "{number}");
+    }
 }
 
 #[test]

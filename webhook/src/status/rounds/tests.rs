@@ -263,7 +263,8 @@ async fn all_who_wait_on_a_round_are_woken_one_after_the_other() {
     let rounds = waits_for("configmap/missing");
     let [round, same] = both(&rounds, [50, 50]);
     assert!(Arc::ptr_eq(&round, &same));
-    let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(round.over())).collect();
+    let rest = Arc::clone(&round).rest();
+    let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(rest.over())).collect();
     for one in &mut waiting {
         assert!(one.now_or_never().is_none());
     }
@@ -279,7 +280,7 @@ async fn all_who_wait_on_a_round_are_woken_one_after_the_other() {
     for one in waiting {
         assert!(one.now_or_never().is_some());
     }
-    assert!(round.over().now_or_never().is_some(), "who comes late");
+    assert!(rest.over().now_or_never().is_some(), "who comes late");
     let Outcome::Open(..) = ask(&rounds, "shop", "web-1-a", 50).outcome else {
         panic!("a new round")
     };
@@ -310,4 +311,20 @@ async fn a_crowd_of_one_revision_is_judged_once_and_leaves_nothing_behind() {
         let _ = ask(&rounds, "shop", "web-1-a", 5000);
     }
     assert!(rounds.lock().len() < 20, "{}", rounds.lock().len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_found_is_kept_for_others_alone() {
+    let found = |list: &str| {
+        let asked = ask(&waits_for(list), "shop", "web-1-a", 50);
+        let round = asked.round.unwrap();
+        let Lookup::Found(judged) = &round.judged else {
+            panic!("resolved")
+        };
+        let judged = Arc::downgrade(judged);
+        let _rest = round.rest();
+        judged.upgrade().is_some()
+    };
+    assert!(found("configmap/missing"));
+    assert!(!found("pod/missing"));
 }
