@@ -2,37 +2,28 @@
 //!
 //! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
 
-use crate::client::{MostBytes, TooLong};
-use crate::known::{Entry, Freshness, Store};
+mod lean;
+mod list;
+
+use crate::known::{Freshness, Store};
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
-use kube::api::{ListParams, WatchEvent, WatchParams};
+use kube::api::{WatchEvent, WatchParams};
 use kube::core::request::Request;
 use kube::discovery::ApiResource;
 use kube::{Client, Error};
+use lean::Lean;
+use list::list;
 use rules::kept::{Detail, trim};
 use rules::kinds::Kind;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error as ThisError;
-use tokio::task::yield_now;
 use tracing::{debug, warn};
 
-/// How many objects the first page of a list holds. A page is in memory as the server wrote it, and nobody knows yet how large
-/// its objects are.
-const FIRST_PAGE: u32 = 10;
-/// As many as client-go asks for.
-const LARGEST_PAGE: u32 = 500;
-/// The next page is to have so many bytes, by what the one before it had.
-const PAGE_BYTES: usize = 2 << 20;
-/// A page is not read any further than this: larger objects follow upon small ones, and fewer of them are asked for.
-const MOST_BYTES: usize = 8 << 20;
-/// So many objects are trimmed at once, then whoever else has to do something on this thread comes first.
-const IN_A_ROW: usize = 10;
 /// The server ends a watch after this many seconds, and we begin the next one where it ended. So each watch gives a sign
 /// well within the time for which its store is believed, whatever lies between us and the API server; the bookmarks, one a
 /// minute, would not. The server sends one before it ends a watch, so what is resumed is never too old.
@@ -70,24 +61,27 @@ pub(super) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
 #[error("the API server does not serve it")]
 pub(super) struct NotServed;
 
-/// The objects stay text until each is trimmed: together, as trees, they take many times the room of what is kept.
-#[derive(Deserialize)]
-struct Page<'a> {
-    metadata: PageMetadata,
-    #[serde(default, borrow)]
-    items: Vec<&'a RawValue>,
-}
+/// An object as it arrives.
+trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'static {}
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct PageMetadata {
-    resource_version: String,
-    #[serde(rename = "continue")]
-    next: Option<String>,
-}
+impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}
 
 /// Keeps `store` like the API server's objects. Returns only when the resource is not served, and has not been for a while.
 pub(super) async fn follow(
+    client: &Client,
+    target: &Target,
+    store: &Store,
+    metrics: &StatusMetrics,
+) -> NotServed {
+    match target.detail {
+        Detail::Whole => follow_as::<Value>(client, target, store, metrics).await,
+        Detail::Metadata | Detail::Object => {
+            follow_as::<Lean>(client, target, store, metrics).await
+        }
+    }
+}
+
+async fn follow_as<T: Arriving>(
     client: &Client,
     target: &Target,
     store: &Store,
@@ -101,12 +95,12 @@ pub(super) async fn follow(
         Kind::Custom { .. } => Freshness::Undiscovered,
     };
     loop {
-        let error = match list(client, target).await {
+        let error = match list::<T>(client, target).await {
             Ok((objects, version)) => {
                 debug!(objects = objects.len(), "Listed");
                 store.replace(objects);
                 (pause, lost) = (FIRST_PAUSE, false);
-                watch(client, target, store, version).await
+                watch::<T>(client, target, store, version).await
             }
             Err(error) => error,
         };
@@ -138,80 +132,15 @@ pub(super) async fn follow(
     }
 }
 
-async fn list(client: &Client, target: &Target) -> Result<(Vec<Entry>, String), Error> {
-    let mut objects = Vec::new();
-    let (mut text, mut limit) = page(client, target, FIRST_PAGE, None).await?;
-    loop {
-        let Page { metadata, items } = serde_json::from_str(&text).map_err(Error::SerdeError)?;
-        let wanted = next_page(limit, text.len());
-        let next = metadata.next.filter(|next| !next.is_empty());
-        // The API server looks for the next page while this one is trimmed.
-        let following = async {
-            match next {
-                Some(next) => page(client, target, wanted, Some(next)).await.map(Some),
-                None => Ok(None),
-            }
-        };
-        let trimmed = async {
-            for (number, item) in items.into_iter().enumerate() {
-                let object = serde_json::from_str(item.get()).map_err(Error::SerdeError)?;
-                objects.push(Entry::from(&kept(target, object)));
-                if number % IN_A_ROW == 0 {
-                    yield_now().await;
-                }
-            }
-            Ok(())
-        };
-        let (following, ()) = tokio::try_join!(biased; following, trimmed)?;
-        match following {
-            Some(following) => (text, limit) = following,
-            None => return Ok((objects, metadata.resource_version)),
-        }
-    }
-}
-
-/// A page of at most so many objects that begins where the one before it ended, and how many were asked for in the end.
-async fn page(
+/// Watches, each time from where the last watch ended, until that is no longer possible.
+async fn watch<T: Arriving>(
     client: &Client,
     target: &Target,
-    mut limit: u32,
-    begins: Option<String>,
-) -> Result<(String, u32), Error> {
-    let request = Request::new(path(target));
-    let mut params = ListParams {
-        label_selector: target.selector.clone(),
-        field_selector: target.fields.clone(),
-        continue_token: begins,
-        ..ListParams::default()
-    };
+    store: &Store,
+    mut version: String,
+) -> Error {
     loop {
-        params.limit = Some(limit);
-        let request = match target.detail {
-            Detail::Metadata => request.list_metadata(&params),
-            Detail::Object | Detail::Whole => request.list(&params),
-        };
-        let mut request = request.map_err(Error::BuildRequest)?;
-        request.extensions_mut().insert(MostBytes(MOST_BYTES));
-        match client.request_text(request).await {
-            Err(Error::Service(error)) if limit > 1 && error.is::<TooLong>() => {
-                limit = (limit / 8).max(1);
-            }
-            answer => return Ok((answer?, limit)),
-        }
-    }
-}
-
-/// How many objects the next page has, after one of so many that had so many bytes.
-fn next_page(limit: u32, bytes: usize) -> u32 {
-    let wanted = u64::from(limit) * PAGE_BYTES as u64 / bytes.max(1) as u64;
-    let most = LARGEST_PAGE.min(limit * 4);
-    u32::try_from(wanted).map_or(most, |wanted| wanted.clamp(1, most))
-}
-
-/// Watches, each time from where the last watch ended, until that is no longer possible.
-async fn watch(client: &Client, target: &Target, store: &Store, mut version: String) -> Error {
-    loop {
-        match watch_once(client, target, store, version).await {
+        match watch_once::<T>(client, target, store, version).await {
             Ok(seen) => version = seen,
             Err(error) => return error,
         }
@@ -219,7 +148,7 @@ async fn watch(client: &Client, target: &Target, store: &Store, mut version: Str
 }
 
 /// Watches until the server ends it in order; returns the version that it came to.
-async fn watch_once(
+async fn watch_once<T: Arriving>(
     client: &Client,
     target: &Target,
     store: &Store,
@@ -237,7 +166,7 @@ async fn watch_once(
         Detail::Object | Detail::Whole => request.watch(&params, &version),
     };
     let events = client
-        .request_events::<Value>(request.map_err(Error::BuildRequest)?)
+        .request_events::<T>(request.map_err(Error::BuildRequest)?)
         .await?;
     let mut events = pin!(signs(events));
     let mut seen = version;
@@ -246,10 +175,12 @@ async fn watch_once(
         store.heard();
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                let object = object.into();
                 note_version(&object, &mut seen);
                 store.apply(&kept(target, object));
             }
             WatchEvent::Deleted(object) => {
+                let object = object.into();
                 note_version(&object, &mut seen);
                 store.delete(&object);
             }

@@ -1,0 +1,151 @@
+//! An object as it arrives, without what nobody reads of it.
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::fmt;
+
+/// An object without the names of the fields that each of its writers owns: half of its text, and nested more than the rest. When
+/// somebody wrote it stays.
+#[derive(Debug, Clone)]
+pub(super) struct Lean(Value);
+
+impl From<Lean> for Value {
+    fn from(Lean(object): Lean) -> Self {
+        object
+    }
+}
+
+impl<'de> Deserialize<'de> for Lean {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Place::Object.deserialize(from).map(Self)
+    }
+}
+
+/// Where in an object a value stands.
+#[derive(Clone, Copy)]
+enum Place {
+    Object,
+    Metadata,
+    Managed,
+    Elsewhere,
+}
+
+impl Place {
+    fn of(self, field: &str) -> Self {
+        match (self, field) {
+            (Self::Object, "metadata") => Self::Metadata,
+            (Self::Metadata, "managedFields") => Self::Managed,
+            _ => Self::Elsewhere,
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Place {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        match self {
+            Self::Elsewhere => Value::deserialize(from),
+            Self::Object | Self::Metadata | Self::Managed => from.deserialize_any(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Place {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = from.next_element_seed(self)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(field) = from.next_key::<String>()? {
+            if matches!(self, Self::Managed) && field == "fieldsV1" {
+                from.next_value::<IgnoredAny>()?;
+            } else {
+                let value = from.next_value_seed(self.of(&field))?;
+                fields.insert(field, value);
+            }
+        }
+        Ok(Value::Object(fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rules::kept::trim;
+    use rules::kinds::{Kind, by_word};
+    use serde_json::json;
+
+    #[test]
+    fn only_the_names_of_owned_fields_are_missing() {
+        let writer = |fields: Value| json!({"manager": "m", "time": "2026-01-02T03:04:05Z", "fieldsV1": fields});
+        let elsewhere = json!({"fieldsV1": {"a": 1}, "managedFields": [writer(json!(1))]});
+        let mut object = json!({
+            "apiVersion": "v1", "managedFields": [writer(json!(2))],
+            "metadata": {
+                "labels": elsewhere, "managedFields": [writer(json!({"f:spec": {"f:a": {}}})), 1, null], "fieldsV1": "kept",
+                "name": "a\"b\u{1F980}",
+            },
+            "spec": {"metadata": elsewhere, "numbers": [0, -1, u64::MAX, 1.5, -0.0], "flags": [true, false, null, "", {}, []]},
+        });
+        let lean: Lean = serde_json::from_str(&object.to_string()).unwrap();
+        let writers = &mut object["metadata"]["managedFields"];
+        writers[0].as_object_mut().unwrap().remove("fieldsV1");
+        assert_eq!(Value::from(lean), object);
+        for scalar in ["1", "null", "\"text\"", "true", "-2", "0.5", "[]"] {
+            let lean: Lean = serde_json::from_str(scalar).unwrap();
+            assert_eq!(Value::from(lean).to_string(), scalar);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_of_an_object_is_the_same() {
+        let kind = by_word("deployment").map(Kind::Builtin).unwrap();
+        let writer = |time: &str, part: &str| json!({"time": time, "subresource": part, "fieldsV1": {"f:spec": {}}});
+        let text = json!({"metadata": {"name": "x", "managedFields": [
+            writer("2026-01-02T03:04:05Z", ""), writer("2026-01-03T03:04:05Z", "status"), writer("2026-01-01T03:04:05Z", ""),
+        ]}});
+        let kept = |mut object: Value| {
+            trim(&kind, &mut object);
+            object
+        };
+        let lean: Lean = serde_json::from_str(&text.to_string()).unwrap();
+        assert_eq!(kept(lean.into()), kept(text));
+    }
+}
