@@ -71,6 +71,10 @@ bench: install ## how fast gates open and admission answers, beside peers (25 mi
 bench-compare: ## what is worse beyond noise: BEFORE=FILE AFTER=FILE, each a bench.json of `make bench`
 	@cargo run --locked --release -p tests --bin bench -- compare $(BEFORE) $(AFTER)
 
+.PHONY: bench-plan
+bench-plan: ## what five replicas and 100,000 pods would see, by the costs that `make bench` has measured
+	@cargo run --locked --release -p tests --bin bench -- plan $(images)/bench.json
+
 .PHONY: chaos
 chaos: install ## what becomes of gates and admission while everything around them breaks; ROWS='killed etcd' tries only those (25 min)
 	@cargo run --locked -p tests --bin chaos -- target/$(target)/gate/sluice-gate $(ROWS)

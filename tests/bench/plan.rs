@@ -260,3 +260,54 @@ fn bottlenecks(plan: &Plan, costs: &Costs, table: &mut Table) {
 fn percent(share: Share) -> String {
     format!("{:.0} %", share * 100.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(rows: &[(&str, f64)]) -> Table {
+        let mut table = Table::default();
+        for (what, value) in rows {
+            table.row(what, Measure::once("", Unit::Millis, *value), "");
+        }
+        table
+    }
+
+    const ROWS: [(&str, f64); 11] = [
+        ("1000 gates arrive", 1300.0),
+        ("1000 gates arrive, processor time", 500.0),
+        ("1000 gates are let through, processor time", 100.0),
+        ("1000 gates wait, processor", 0.4),
+        ("1000 gates wait, memory of each", 16384.0),
+        ("controller, memory, idle", 16e6),
+        ("controller, memory, 1000 gated pods", 17e6),
+        ("API server, processor time for a TokenReview", 1.0),
+        ("API server, processor time for an Event", 1.0),
+        ("API server, processor time for a pod's status", 2.0),
+        ("1 gates arrive", 1.0),
+    ];
+
+    #[test]
+    fn the_first_limit_is_the_one_that_the_fewest_gates_reach() {
+        let (mut table, measured) = (Table::default(), measured(&ROWS));
+        tell(&measured, &mut table).unwrap();
+        let limits = table
+            .rows
+            .iter()
+            .filter(|row| row.what.starts_with("limit "));
+        let limits: Vec<_> = limits.map(|row| (&row.what, &row.measure.text)).collect();
+        // 256 MiB less 16 MB and 100,000 pods of 1000 bytes leave room for 9,304 of 16 KiB in each of five; chance fills one first.
+        assert!(limits[0].0.contains("a replica's memory"), "{limits:?}");
+        assert_eq!(limits.len(), 6);
+    }
+
+    #[test]
+    fn a_row_that_is_missing_is_named() {
+        let lacking = measured(&ROWS[..7]);
+        let error = tell(&lacking, &mut Table::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the table has no row \"API server, processor time for a TokenReview\""
+        );
+    }
+}
