@@ -10,6 +10,7 @@ use rules::dependent::{self, Dependent};
 use rules::lookup::Lookup;
 use rules::verdict::{self, Found};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::Instant;
@@ -17,11 +18,14 @@ use tokio::time::Instant;
 /// So long a round serves those who are alike: as long as a crowd takes. What rests on the time is no older then.
 const SERVES: SignedDuration = SignedDuration::from_secs(1);
 
+/// A digest of what pods have in common, which alone may be some kilobytes.
+type Alike = [u8; 32];
+
 /// The rounds that somebody waits on, by what their pods have in common.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     known: Arc<Known>,
-    shared: Mutex<HashMap<Value, Weak<Round>>>,
+    shared: Mutex<HashMap<Alike, Weak<Round>>>,
 }
 
 /// What was found at a moment, and what wakes those who were told.
@@ -59,17 +63,18 @@ impl Rounds {
 
     /// A round for a pod: that of one like it, while it serves.
     pub(super) fn of(&self, pod: &Value, now: Timestamp) -> Arc<Round> {
-        let shared = dependent::alike(pod).and_then(|alike| self.shared(alike, now));
+        let shared = dependent::alike(pod).and_then(|alike| self.shared(&alike, now));
         shared.unwrap_or_else(|| Arc::new(self.judge(pod, now)))
     }
 
     /// `None` where the pod's own is asked for.
-    fn shared(&self, alike: Value, now: Timestamp) -> Option<Arc<Round>> {
-        let before = self.lock().get(&alike).and_then(Weak::upgrade);
+    fn shared(&self, alike: &Value, now: Timestamp) -> Option<Arc<Round>> {
+        let key: Alike = Sha256::digest(serde_json::to_vec(alike).ok()?).into();
+        let before = self.lock().get(&key).and_then(Weak::upgrade);
         if let Some(round) = before.filter(|round| round.serves(now)) {
             return Some(round);
         }
-        let mut round = self.judge(&alike, now);
+        let mut round = self.judge(alike, now);
         round.shared = match &round.judged {
             Lookup::Found(judged) => judged.found.of_all_alike,
             Lookup::NotFound | Lookup::Unavailable(_) => true,
@@ -83,7 +88,7 @@ impl Rounds {
         if shared.len() == shared.capacity() {
             shared.retain(|_, round| round.strong_count() > 0);
         }
-        shared.insert(alike, Arc::downgrade(&round));
+        shared.insert(key, Arc::downgrade(&round));
         Some(round)
     }
 
@@ -105,7 +110,7 @@ impl Rounds {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Value, Weak<Round>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Alike, Weak<Round>>> {
         // Every change is one call, so a panic leaves nothing half done.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
