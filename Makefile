@@ -61,10 +61,13 @@ test-gitops: ## the tests under Argo CD and Flux, in a cluster of this machine
 lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
 	@tests/lint
 
+peer = CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags '-s -w' -o $(bin)
+
 .PHONY: bench
 bench: install ## how fast gates open and admission answers, beside peers (25 min; QUICK=1 in 4; PARTS='admission gates' tries only those)
 	@mkdir -p $(bin)
-	@cd tests/bench/peers && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(bin)/ tool || echo 'bench: vault-k8s is not built' >&2
+	@cd tests/bench/peers && $(peer)/ tool || echo 'bench: vault-k8s is not built' >&2
+	@cd tests/differential && $(peer)/kstatus-list ./list || echo 'bench: kstatus-list is not built' >&2
 	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images) $(if $(QUICK),quick) $(PARTS)
 
 .PHONY: bench-compare

@@ -9,60 +9,24 @@ use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authentication::v1::TokenReview;
-use k8s_openapi::api::core::v1::{
-    ConfigMap, Event, Namespace, Pod, Secret, Service, ServiceAccount,
-};
-use k8s_openapi::api::rbac::v1::ClusterRoleBinding;
+use k8s_openapi::api::core::v1::{Event, Namespace, Pod, Secret, Service};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::{Client, Config, Resource};
+use kube::{Client, Resource};
 use rules::keys::AUDIENCE;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt::Debug;
+use std::ops::Range;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 /// The Secret of the CA.
 const CA: &str = "sluice-ca";
 
-/// The account of a peer.
-const PEER: &str = "peer";
-
-/// What a pod finds of the API server and of its account.
-pub(crate) struct Account {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) token: String,
-    /// Who signed the API server's certificate, PEM.
-    pub(crate) authority: String,
-}
-
-/// What gates wait for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Dependency {
-    /// Ready as soon as it exists.
-    ConfigMap,
-    /// Of no node, so that nobody else says whether it is ready.
-    Pod,
-}
-
-impl Dependency {
-    /// The list of who waits for it.
-    pub(crate) fn list(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "configmap/dependency",
-            Self::Pod => "pod/dependency",
-        }
-    }
-}
-
-/// The name of what gates wait for.
-const NAME: &str = "dependency";
-
 /// The API server, and the namespace of this run in it.
 pub(crate) struct Cluster {
-    client: Client,
+    pub(crate) client: Client,
     /// Its name is also that of the webhook configuration.
     pub(crate) namespace: String,
 }
@@ -139,41 +103,6 @@ impl Cluster {
         Ok(self.api::<Pod>().create(&params, pod).await?)
     }
 
-    /// A service account that may do what the bench may, as our controller may too.
-    pub(crate) async fn account(&self) -> Result<Account> {
-        let config = Config::infer().await?;
-        let (host, port) = (config.cluster_url.host(), config.cluster_url.port_u16());
-        let namespaces = Api::<Namespace>::all(self.client.clone());
-        let own = namespaces.get(&self.namespace).await?.metadata.uid;
-        // It goes with the namespace.
-        let owner =
-            json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": own});
-        let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"});
-        let subject = json!({"kind": "ServiceAccount", "name": PEER, "namespace": self.namespace});
-        let metadata = json!({"name": self.namespace, "ownerReferences": [owner]});
-        let binding = json!({"metadata": metadata, "roleRef": role, "subjects": [subject]});
-        self.make::<ServiceAccount>(json!({"metadata": {"name": PEER}}))
-            .await?;
-        create(
-            &Api::<ClusterRoleBinding>::all(self.client.clone()),
-            binding,
-        )
-        .await?;
-        let request = serde_json::from_value(json!({"metadata": {}, "spec": {"audiences": []}}))?;
-        let answer = self
-            .api::<ServiceAccount>()
-            .create_token_request(PEER, &PostParams::default(), &request)
-            .await?;
-        let roots = self.api::<ConfigMap>().get("kube-root-ca.crt").await?.data;
-        let authority = roots.and_then(|mut data| data.remove("ca.crt"));
-        Ok(Account {
-            host: host.context("the API server has no address")?.to_owned(),
-            port: port.unwrap_or(443),
-            token: answer.status.context("no token in the answer")?.token,
-            authority: authority.context("no ca.crt in the namespace")?,
-        })
-    }
-
     /// What the API server says of itself, in Prometheus' text.
     pub(crate) async fn metrics(&self) -> Result<String> {
         let request = hyper::Request::get("/metrics").body(vec![])?;
@@ -215,50 +144,6 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes what the gates wait for ready.
-    pub(crate) async fn fulfil(&self, dependency: Dependency) -> Result<()> {
-        match dependency {
-            Dependency::ConfigMap => {
-                // No `make`: a second try would be measured as one.
-                let object = serde_json::from_value(json!({"metadata": {"name": NAME}}))?;
-                let params = PostParams::default();
-                self.api::<ConfigMap>().create(&params, &object).await?;
-                Ok(())
-            }
-            Dependency::Pod => self.ready("True").await,
-        }
-    }
-
-    /// Takes that back.
-    pub(crate) async fn withdraw(&self, dependency: Dependency) -> Result<()> {
-        match dependency {
-            Dependency::ConfigMap => {
-                let params = DeleteParams::default();
-                self.api::<ConfigMap>().delete(NAME, &params).await?;
-                Ok(())
-            }
-            Dependency::Pod => self.ready("False").await,
-        }
-    }
-
-    /// Makes the Pod that is not ready before it is said to be.
-    pub(crate) async fn unready(&self) -> Result<()> {
-        let mut object = pod(&json!({}), 0);
-        object["metadata"] = json!({"name": NAME});
-        self.make::<Pod>(object).await?;
-        self.ready("False").await
-    }
-
-    async fn ready(&self, status: &str) -> Result<()> {
-        let condition = json!({"type": "Ready", "status": status});
-        let patch = json!({"status": {"phase": "Running", "conditions": [condition]}});
-        let (params, patch) = (PatchParams::default(), Patch::Strategic(patch));
-        self.api::<Pod>()
-            .patch_status(NAME, &params, &patch)
-            .await?;
-        Ok(())
-    }
-
     /// Makes a Deployment whose pod the scheduler finds no node for, and returns when it says so; the list of who waits for it.
     pub(crate) async fn unschedulable(&self) -> Result<&'static str> {
         let app = json!({"app": "too-large"});
@@ -282,8 +167,8 @@ impl Cluster {
     }
 
     /// Makes Deployments that make no pods.
-    pub(crate) async fn deployments(&self, count: usize) -> Result<()> {
-        let made = stream::iter(0..count).map(|number| async move {
+    pub(crate) async fn deployments(&self, numbers: Range<usize>) -> Result<()> {
+        let made = stream::iter(numbers).map(|number| async move {
             let app = json!({"app": format!("of-the-bench-{number}")});
             let template = json!({"metadata": {"labels": app}, "spec": pod(&json!({}), 2000)["spec"]});
             let spec = json!({"replicas": 0, "paused": true, "selector": {"matchLabels": app}, "template": template});
@@ -293,16 +178,33 @@ impl Cluster {
         made.buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// Takes them away again.
-    pub(crate) async fn no_deployments(&self) -> Result<()> {
-        let all = ListParams::default();
-        self.api::<Deployment>()
-            .delete_collection(&DeleteParams::default(), &all)
-            .await?;
-        Ok(())
+    /// Changes one of so many Deployments after the other, at most so many a second, for so long; how many it were.
+    pub(crate) async fn change(&self, count: usize, rate: usize, time: Duration) -> Result<usize> {
+        let mut ticks = interval(Duration::from_secs(1) / u32::try_from(rate)?);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let end = Instant::now() + time;
+        let times = stream::unfold((ticks, 0), |(mut ticks, number)| async move {
+            ticks.tick().await;
+            (Instant::now() < end).then_some((number, (ticks, number + 1)))
+        });
+        let params = PatchParams::default();
+        let changed = times.map(|number| {
+            let patch =
+                json!({"metadata": {"annotations": {"example.com/change": number.to_string()}}});
+            let (api, params) = (self.api::<Deployment>(), &params);
+            async move {
+                let name = format!("of-the-bench-{}", number % count);
+                api.patch_metadata(&name, params, &Patch::Merge(patch))
+                    .await
+                    .map(drop)
+            }
+        });
+        let changed: Vec<()> = changed.buffer_unordered(AT_ONCE).try_collect().await?;
+        Ok(changed.len())
     }
 
-    async fn make<K>(&self, object: Value) -> Result<K>
+    /// Makes an object of this run.
+    pub(crate) async fn make<K>(&self, object: Value) -> Result<K>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
             + Serialize
@@ -313,7 +215,10 @@ impl Cluster {
         create(&self.api::<K>(), object).await
     }
 
-    fn api<K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>>(&self) -> Api<K> {
+    /// The objects of a kind of this run.
+    pub(crate) fn api<K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>>(
+        &self,
+    ) -> Api<K> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Controller {
 impl Controller {
     /// Starts one, and returns when it is ready.
     pub(crate) async fn start(paths: &Paths, cluster: &Cluster) -> Result<Self> {
-        let [admission, status, admin] = [port()?, port()?, port()?];
+        let [admission, status, admin] = ports()?;
         let (binary, log) = (&paths.webhook, paths.scratch.path().join("controller.log"));
         let stderr = File::create(&log).context("failed to make a file for the log")?;
         let process = Command::new(binary)
@@ -187,7 +187,14 @@ impl Controller {
     }
 }
 
-/// A port of loopback that nobody listens on. Somebody may take it before who gets it does; they would say so.
-pub(crate) fn port() -> Result<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+/// Ports that nobody has, at whatever address. Somebody may take one before who gets it does; they would say so.
+pub(crate) fn ports<const COUNT: usize>() -> Result<[SocketAddr; COUNT]> {
+    let mut ports = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); COUNT];
+    let mut held = vec![];
+    for port in &mut ports {
+        let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        port.set_port(listener.local_addr()?.port());
+        held.push(listener);
+    }
+    Ok(ports)
 }

@@ -4,8 +4,9 @@
 use crate::Paths;
 use crate::admission;
 use crate::api_server;
-use crate::cluster::{Cluster, Dependency};
+use crate::cluster::Cluster;
 use crate::controller::Controller;
+use crate::dependency::Dependency;
 use crate::extent::Extent;
 use crate::measure::{Measure, Unit, as_number};
 use crate::reviews::trusting;
@@ -113,7 +114,7 @@ async fn measure(
     );
     let used = controller.processor()?;
     let sending = Instant::now();
-    cluster.fulfil(Dependency::ConfigMap).await?;
+    Dependency::ConfigMap.fulfil(cluster).await?;
     let (ends, during) = admission::beside(controller, ended(gates)).await?;
     let cost = controller.processor()?.saturating_sub(used);
     let took = ends?.into_iter().map(|end| end.duration_since(sending));
@@ -133,7 +134,7 @@ async fn measure(
     );
     let what = format!("admission while {count} gates are let through");
     table.row(&what, &during, "a review every 5 ms");
-    cluster.withdraw(Dependency::ConfigMap).await
+    Dependency::ConfigMap.withdraw(cluster).await
 }
 
 /// What the controller's processor does.

@@ -2,6 +2,7 @@
 
 use crate::injectors::Reach;
 use crate::kubectl::Waiters;
+use crate::objects::Objects;
 use std::time::Duration;
 
 /// How often, and how many.
@@ -17,7 +18,7 @@ pub(crate) struct Extent {
     /// Numbers of gates that are tasks, fewest first.
     pub(crate) crowds: &'static [usize],
     /// Objects of a kind that somebody depends on.
-    pub(crate) objects: usize,
+    pub(crate) objects: Objects,
     /// How long requests are counted.
     pub(crate) window: Duration,
     /// Pods of each sort that the API server is sent.
@@ -38,7 +39,14 @@ pub(crate) const WHOLE: Extent = Extent {
     },
     unschedulable: &[1000, 2000],
     crowds: &[1000, 10_000],
-    objects: 1000,
+    objects: Objects {
+        counts: &[1000, 5000, 20_000],
+        rates: &[
+            (10, Duration::from_secs(20)),
+            (100, Duration::from_secs(6)),
+            (1000, Duration::from_secs(4)),
+        ],
+    },
     window: Duration::from_secs(30),
     pods: 500,
     beside: Reach {
@@ -58,7 +66,10 @@ pub(crate) const QUICK: Extent = Extent {
     },
     unschedulable: &[500],
     crowds: &[1000],
-    objects: 200,
+    objects: Objects {
+        counts: &[1000],
+        rates: &[(100, Duration::from_secs(5))],
+    },
     window: Duration::from_secs(10),
     pods: 100,
     beside: Reach {

@@ -2,8 +2,9 @@
 //! do, in turns.
 
 use crate::Paths;
-use crate::cluster::{Cluster, Dependency};
+use crate::cluster::Cluster;
 use crate::controller::Controller;
+use crate::dependency::{Dependency, unready};
 use crate::gates::Gates;
 use crate::measure::{Measure, Unit, as_number};
 use crate::release;
@@ -112,7 +113,7 @@ pub(crate) async fn side_by_side(
 ) -> Result<()> {
     let most = extent.releases.iter().map(|(count, _)| *count).max();
     let dependency = Dependency::Pod;
-    cluster.unready().await?;
+    unready(cluster).await?;
     let pods = cluster
         .pods(most.unwrap_or(MANY).max(MANY), dependency.list())
         .await?;

@@ -5,6 +5,8 @@
 //! gates are processes too, because a node has no room for as many pods. Only the cost of a request to the API server
 //! is that of the sluice which is installed there.
 
+/// What a peer's pod would find.
+mod account;
 /// Admission over TLS, and as the API server sees it.
 mod admission;
 /// What requests cost the API server.
@@ -17,6 +19,8 @@ mod compare;
 mod controller;
 /// Gates as tasks.
 mod crowd;
+/// What gates wait for.
+mod dependency;
 /// How much is measured.
 mod extent;
 /// Gates as processes.
@@ -43,6 +47,8 @@ mod running;
 mod scope;
 /// What is shipped.
 mod sizes;
+/// The rules alone.
+mod statuses;
 /// The lines of the table.
 mod table;
 /// Gates that wait for what fits on no node.
@@ -52,8 +58,9 @@ mod vault;
 /// Gates that wait.
 mod waiting;
 
-use crate::cluster::{Cluster, Dependency};
+use crate::cluster::Cluster;
 use crate::controller::Controller;
+use crate::dependency::Dependency;
 use crate::extent::{Extent, QUICK, WHOLE};
 use crate::gates::Gates;
 use crate::table::Table;
@@ -63,7 +70,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
-         the parts are sizes, scope, api-server, admission, objects, gates, waiters, unschedulable and crowds
+         the parts are sizes, scope, statuses, api-server, admission, gates, waiters, unschedulable, crowds and objects
        bench scope, which needs neither
        bench plan FILE, a large cluster by what bench has written
        bench compare BEFORE AFTER, two files that bench has written";
@@ -82,26 +89,28 @@ struct Paths {
 enum Part {
     Sizes,
     Scope,
+    Statuses,
     ApiServer,
     Admission,
-    Objects,
     Gates,
     Waiters,
     Unschedulable,
     Crowds,
+    Objects,
 }
 
 impl Part {
-    const ALL: [(&str, Self); 9] = [
+    const ALL: [(&str, Self); 10] = [
         ("sizes", Self::Sizes),
         ("scope", Self::Scope),
+        ("statuses", Self::Statuses),
         ("api-server", Self::ApiServer),
         ("admission", Self::Admission),
-        ("objects", Self::Objects),
         ("gates", Self::Gates),
         ("waiters", Self::Waiters),
         ("unschedulable", Self::Unschedulable),
         ("crowds", Self::Crowds),
+        ("objects", Self::Objects),
     ];
 
     /// Those of these names, and all where none is named.
@@ -189,13 +198,13 @@ async fn measure(
         match part {
             Part::Sizes => sizes::measure(paths, table)?,
             Part::Scope => scope::changes(table)?,
+            Part::Statuses => statuses::measure(paths, table)?,
             Part::ApiServer => {
                 admission::at_the_api_server(cluster, extent.pods, table).await?;
             }
             Part::Admission => {
                 injectors::side_by_side(paths, cluster, &extent.beside, table).await?;
             }
-            Part::Objects => objects::measure(paths, cluster, extent.objects, table).await?,
             Part::Gates => gates(paths, cluster, extent, table).await?,
             Part::Waiters => kubectl::side_by_side(paths, cluster, &extent.waiters, table).await?,
             Part::Unschedulable => {
@@ -203,6 +212,7 @@ async fn measure(
                     .await?;
             }
             Part::Crowds => crowd::all(paths, cluster, extent, table).await?,
+            Part::Objects => objects::measure(paths, cluster, &extent.objects, table).await?,
         }
     }
     Ok(())

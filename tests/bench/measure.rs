@@ -41,6 +41,8 @@ pub(crate) enum Unit {
     Percent,
     #[serde(rename = "a minute")]
     PerMinute,
+    #[serde(rename = "instructions")]
+    Instructions,
     /// Of this, more is better.
     #[serde(rename = "a second")]
     PerSecond,

@@ -1,38 +1,128 @@
-//! What objects of a watched kind cost.
+//! What objects of a watched kind cost: memory, a start, and a change of one beside all the others.
 
 use crate::Paths;
+use crate::api_server;
 use crate::cluster::Cluster;
 use crate::controller::Controller;
-use crate::gates::Gates;
-use crate::measure::Measure;
+use crate::crowd;
+use crate::measure::{Measure, Unit, as_number};
 use crate::step;
 use crate::table::Table;
-use anyhow::Result;
-use std::time::Duration;
+use anyhow::{Context, Result};
+use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// A fresh controller, with many objects to watch.
+/// What the gates of the pods wait for: one is let through as soon as all objects are read, the other never is.
+const THERE: &str = "deployment/of-the-bench-0:present";
+const MISSING: &str = "deployment/of-the-bench";
+/// Until memory has settled.
+const SETTLED: Duration = Duration::from_secs(5);
+
+/// How much is measured.
+pub(crate) struct Objects {
+    /// Numbers of them, fewest first.
+    pub(crate) counts: &'static [usize],
+    /// Changes a second, and for how long.
+    pub(crate) rates: &'static [(usize, Duration)],
+}
+
+/// More and more objects, each number with a controller of its own.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
-    count: usize,
+    extent: &Objects,
     table: &mut Table,
 ) -> Result<()> {
-    step(&format!("{count} watched objects"));
-    let mut controller = Controller::start(paths, cluster).await?;
-    cluster.deployments(count).await?;
-    let pods = cluster.pods(1, "deployment/of-the-bench-0").await?;
-    let gates = Gates::new(paths, &controller, &pods);
-    let asking = gates.start(1)?;
-    controller.asked_by(1).await?;
-    sleep(Duration::from_secs(5)).await;
-    let full = Measure::bytes(controller.memory()?);
-    table.row(
-        &format!("controller, memory, {count} watched Deployments"),
-        full,
-        "the same, once a gate has asked for one of them",
-    );
-    asking.stop().await;
-    controller.stop().await?;
-    cluster.no_deployments().await
+    let pods = [
+        cluster.pods(1, THERE).await?,
+        cluster.pods(1, MISSING).await?,
+    ]
+    .concat();
+    let mut made = 0;
+    for &count in extent.counts {
+        step(&format!("{count} watched objects"));
+        cluster.deployments(made..count).await?;
+        made = count;
+        api_server::quiet(cluster).await?;
+
+        let began = Instant::now();
+        let mut controller = Controller::start(paths, cluster).await?;
+        let ready = began.elapsed();
+        let mut gates = crowd::start(&controller, &pods)?;
+        let first = gates
+            .join_next()
+            .await
+            .context("no gate is let through")???;
+        let what = format!("controller, start to first verdict, {count} watched Deployments");
+        let how = format!(
+            "from before the fork; it was ready after {ready:.0?}, then a gate asked for one of them"
+        );
+        let row = table.row(&what, first.duration_since(began), &how);
+        match count {
+            5000 => row.at_most(500.0),
+            20_000 => row.at_most(2000.0),
+            _ => row,
+        };
+
+        sleep(SETTLED).await;
+        let what = format!("controller, memory, {count} watched Deployments");
+        let row = table.row(
+            &what,
+            Measure::bytes(controller.memory()?),
+            "VmRSS, 5 s later",
+        );
+        match count {
+            5000 => row.at_most(20_000_000.0),
+            20_000 => row.at_most(30_000_000.0),
+            _ => row,
+        };
+        for &(rate, time) in extent.rates {
+            let change = Changes::measure(&controller, cluster, count, rate, time).await?;
+            change.tell(count, rate, time, table);
+        }
+        drop(gates);
+        controller.stop().await?;
+    }
+    Ok(())
+}
+
+/// Changes of objects that nobody waits for, while somebody waits for another of their kind.
+struct Changes {
+    count: usize,
+    used: Duration,
+    alone: Duration,
+}
+
+impl Changes {
+    async fn measure(
+        controller: &Controller,
+        cluster: &Cluster,
+        objects: usize,
+        rate: usize,
+        time: Duration,
+    ) -> Result<Self> {
+        let before = controller.processor()?;
+        sleep(time).await;
+        let alone = controller.processor()?.saturating_sub(before);
+        let before = controller.processor()?;
+        let count = cluster.change(objects, rate, time).await?;
+        // The last ones are under way.
+        sleep(Duration::from_secs(1)).await;
+        let used = controller.processor()?.saturating_sub(before);
+        Ok(Self { count, used, alone })
+    }
+
+    fn tell(&self, objects: usize, rate: usize, time: Duration, table: &mut Table) {
+        let cost = self.used.saturating_sub(self.alone).as_secs_f64() * 1000.0;
+        let each = cost / as_number(self.count as u64);
+        let measure = Measure::once(format!("{each:.2} ms"), Unit::Millis, each);
+        let what = format!(
+            "controller, processor for a change, {rate} a second, {objects} watched Deployments"
+        );
+        let how = format!(
+            "utime + stime in /proc/PID/stat over {} changes in {time:?}, less as long without any",
+            self.count
+        );
+        table.row(&what, measure, &how).at_most(0.15);
+    }
 }

@@ -1,7 +1,8 @@
 //! From the write that makes a dependency ready to the exit of the gates that waited for it.
 
-use crate::cluster::{Cluster, Dependency};
+use crate::cluster::Cluster;
 use crate::controller::Controller;
+use crate::dependency::Dependency;
 use crate::gates::Gates;
 use crate::running::Running;
 use crate::table::Table;
@@ -38,7 +39,7 @@ pub(crate) async fn rounds(
             bail!("a gate opened too early");
         }
         let sending = Instant::now();
-        cluster.fulfil(dependency).await?;
+        dependency.fulfil(cluster).await?;
         let knowing = Instant::now();
         let mut longest = Duration::ZERO;
         while let Some(exit) = exits.join_next().await {
@@ -49,7 +50,7 @@ pub(crate) async fn rounds(
             longest = longest.max(took);
         }
         last.push(longest);
-        cluster.withdraw(dependency).await?;
+        dependency.withdraw(cluster).await?;
         sleep(Duration::from_millis(500)).await;
     }
     Ok(Release {
@@ -116,13 +117,13 @@ pub(crate) async fn open_at_once(
     starts: usize,
     table: &mut Table,
 ) -> Result<()> {
-    cluster.fulfil(Dependency::ConfigMap).await?;
+    Dependency::ConfigMap.fulfil(cluster).await?;
     sleep(Duration::from_millis(500)).await;
     let mut took = vec![];
     for _ in 0..starts {
         took.push(gates.once().await?);
     }
-    cluster.withdraw(Dependency::ConfigMap).await?;
+    Dependency::ConfigMap.withdraw(cluster).await?;
     let how = format!(
         "before the fork to after the exit, {starts} starts one after another, TLS to the controller on loopback"
     );

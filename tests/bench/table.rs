@@ -102,6 +102,7 @@ impl Row {
             Unit::Percent => " %",
             Unit::PerMinute => " a minute",
             Unit::PerSecond => " a second",
+            Unit::Instructions => " instructions",
         };
         let own = self.target.map(|target| said(number.median, target, of));
         let ratios = self.peers.iter().filter_map(|peer| {

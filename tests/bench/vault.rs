@@ -1,8 +1,9 @@
 //! The peer of admission: HashiCorp's injector, which patches pods as we do. Its own program, run as a process of this
 //! machine that finds what a pod would.
 
+use crate::account::Account;
 use crate::cluster::Cluster;
-use crate::controller::port;
+use crate::controller::ports;
 use crate::reviews::{Endpoint, Reviews};
 use anyhow::{Context, Result, bail};
 use harness::machine;
@@ -43,13 +44,13 @@ impl Injector {
         let folder = scratch.join("vault");
         fs::create_dir_all(&folder)?;
         let own = rcgen::generate_simple_self_signed([HOST.to_owned()])?;
-        let account = cluster.account().await?;
+        let account = Account::make(cluster).await?;
         let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));
         fs::write(&certificate, own.cert.pem())?;
         fs::write(&key, own.signing_key.serialize_pem())?;
         fs::write(folder.join("token"), account.token)?;
         fs::write(folder.join("ca.crt"), account.authority)?;
-        let address = port()?;
+        let [address] = ports()?;
         let process = Command::new("unshare")
             .args(["--mount", "--propagation", "private", "sh", "-euc"])
             .args([AS_IN_A_POD, "sh"])
