@@ -81,6 +81,15 @@ impl Controller {
         .await
     }
 
+    /// Waits until it has seen that so many gates, at least, do not trust it.
+    pub(crate) async fn strands(&self, count: usize) -> Result<()> {
+        let what = format!("aware of {count} stranded gates");
+        self.until(&what, |controller| {
+            Ok(controller.metric("sluice_stranded_pods")? >= count as u64)
+        })
+        .await
+    }
+
     /// Waits until it has written every Event that it has to.
     pub(crate) async fn quiet(&self) -> Result<()> {
         // What is missing is worth an Event after ten seconds.

@@ -182,7 +182,7 @@ async fn costs(
     controller.quiet().await?;
     let waiting = Window::of(controller, window).await?;
     let own = Cost {
-        requests: a_minute(waiting.excess(&alone), window),
+        requests: a_minute(waiting.excess(&alone).values().sum(), window),
         memory: Measure::bytes(running.memory()?),
     };
     running.stop().await;

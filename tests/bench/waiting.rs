@@ -19,6 +19,9 @@ pub(crate) async fn measure(
     table: &mut Table,
 ) -> Result<()> {
     let (count, time) = (extent.gates, extent.window);
+    // The pods were made for the installed sluice: a controller of another name takes them for stranded, and tells each so.
+    controller.strands(count).await?;
+    controller.quiet().await?;
     step("what the controller asks of the API server by itself");
     let alone = Window::of(controller, time).await?;
     step(&format!("{count} gates wait"));
@@ -34,8 +37,9 @@ pub(crate) async fn measure(
         "`sluice_api_requests_total` over {time:?}, {count} gates waiting; reviews, Events and what exceeds no gates"
     );
     let excess = crowd.excess(&alone);
-    let each = as_number(excess) * 60.0 / time.as_secs_f64() / as_number(count as u64);
-    let value = format!("{each:.3} a minute ({excess} in all)");
+    let all = excess.values().sum();
+    let each = as_number(all) * 60.0 / time.as_secs_f64() / as_number(count as u64);
+    let value = format!("{each:.3} a minute ({all} in all: {})", list(&excess, 1));
     table
         .row(
             "API requests for a waiting gate",
@@ -117,17 +121,13 @@ impl Window {
     }
 
     /// Requests that the other window does not have. Watches end and begin by themselves every few minutes.
-    pub(crate) fn excess(&self, other: &Self) -> u64 {
-        let own = self
-            .requests
-            .iter()
-            .filter(|(what, _)| !what.starts_with("watch "));
-        own.map(|(what, count)| {
-            // A poll may fall into a window once more than into another.
-            let usual = other.requests.get(what).map_or(0, |count| count + 1);
-            count.saturating_sub(usual)
-        })
-        .sum()
+    pub(crate) fn excess(&self, other: &Self) -> BTreeMap<String, u64> {
+        // A poll may fall into a window once more than into another.
+        let usual = |what: &String| other.requests.get(what).map_or(0, |count| count + 1);
+        let own = self.requests.iter();
+        let own = own.filter(|(what, _)| !what.starts_with("watch "));
+        let beyond = own.map(|(what, count)| (what.clone(), count.saturating_sub(usual(what))));
+        beyond.filter(|(_, count)| *count > 0).collect()
     }
 }
 
