@@ -50,15 +50,18 @@ pub(super) const NO_FIELDS: [&str; 36] = [
 ];
 
 /// Labels. All of them are kept.
-pub(super) const LABELS: [&str; 8] = [
+pub(super) const LABELS: [&str; 11] = [
     "app.kubernetes.io/instance",
     "app.kubernetes.io/name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
     "helm.sh/chart",
     "helm.toolkit.fluxcd.io/name",
     "helm.toolkit.fluxcd.io/namespace",
     "kubernetes.io/service-name",
     "kustomize.toolkit.fluxcd.io/name",
     "kustomize.toolkit.fluxcd.io/namespace",
+    "statefulset.kubernetes.io/pod-name",
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
