@@ -99,6 +99,16 @@ impl Target {
     }
 }
 
+/// The whole text of one answer, on a connection of its own.
+pub(crate) fn ask(from: IpAddr, target: &Target, request: &str) -> io::Result<String> {
+    let mut connection = target.connect(from)?;
+    connection.write_all(request.as_bytes())?;
+    connection.flush()?;
+    let mut text = String::new();
+    connection.read_to_string(&mut text)?;
+    Ok(text)
+}
+
 impl Attack {
     /// Begins one that lasts so long.
     pub(crate) fn lasts(time: Duration) -> Self {
@@ -116,14 +126,19 @@ impl Attack {
         });
     }
 
-    /// Opens a connection for each of these questions, sends it there, and sees at the end what was answered.
+    /// Opens a connection for each of these questions, sends it there, and sees at the end which of them are still held.
     pub(crate) fn wait_each(&mut self, from: IpAddr, target: &Target, questions: Vec<Vec<u8>>) {
         self.crowd(from, target, questions, |connections, seen, end| {
             sleep(end.saturating_duration_since(Instant::now()));
             for connection in connections {
-                let answered = answer(connection).and_then(|text| status(&text));
-                let answered = answered.unwrap_or_else(|_| "closed".to_owned());
-                self::count(seen, &answered);
+                let became = match answer(connection) {
+                    // A blank now and then is all that is sent before the answer.
+                    Ok(text) if text.starts_with("HTTP/1.1 200 ") && !text.contains('{') => "held",
+                    Ok(text) if text.starts_with("HTTP/1.1 503 ") => "503",
+                    Ok(text) if !text.is_empty() => "answered",
+                    Ok(_) | Err(_) => "closed",
+                };
+                self::count(seen, became);
             }
         });
     }
@@ -234,7 +249,10 @@ fn once(
     if answer.to_ascii_lowercase().contains("connection: close") {
         *connection = None;
     }
-    status(&answer)
+    let status = answer.split(' ').nth(1);
+    status
+        .map(str::to_owned)
+        .ok_or_else(|| io::Error::other("no answer"))
 }
 
 /// What has come of an answer.
@@ -242,11 +260,4 @@ fn answer(connection: &mut Box<dyn Connection>) -> io::Result<String> {
     let mut answer = vec![0; 4096];
     let read = connection.read(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer[..read]).into_owned())
-}
-
-fn status(answer: &str) -> io::Result<String> {
-    let status = answer.split(' ').nth(1);
-    status
-        .map(str::to_owned)
-        .ok_or_else(|| io::Error::other("no answer"))
 }
