@@ -29,7 +29,7 @@ pub(crate) struct Extent {
     pub(crate) starts: usize,
 }
 
-/// A quarter of an hour.
+/// Less than half an hour.
 pub(crate) const WHOLE: Extent = Extent {
     gates: 500,
     releases: [(500, 4), (20, 10), (1, 30)],
@@ -56,7 +56,7 @@ pub(crate) const WHOLE: Extent = Extent {
     starts: 100,
 };
 
-/// Three minutes.
+/// Some minutes.
 pub(crate) const QUICK: Extent = Extent {
     gates: 100,
     releases: [(100, 2), (20, 2), (1, 5)],
