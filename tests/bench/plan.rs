@@ -222,8 +222,8 @@ fn bottlenecks(plan: &Plan, costs: &Costs, table: &mut Table) {
     };
     let mut limits = [
         (
-            "a replica's memory",
-            of_memory / costs.gate * replicas / uneven,
+            "a replica's memory, beside all gated pods",
+            of_memory.max(0.0) / costs.gate * replicas / uneven,
         ),
         (
             "the questions that a replica holds",
@@ -297,7 +297,12 @@ mod tests {
             .filter(|row| row.what.starts_with("limit "));
         let limits: Vec<_> = limits.map(|row| (&row.what, &row.measure.text)).collect();
         // 256 MiB less 16 MB and 100,000 pods of 1000 bytes leave room for 9,304 of 16 KiB in each of five; chance fills one first.
-        assert!(limits[0].0.contains("a replica's memory"), "{limits:?}");
+        assert!(
+            limits[0]
+                .0
+                .contains("a replica's memory, beside all gated pods"),
+            "{limits:?}"
+        );
         assert_eq!(limits.len(), 6);
     }
 
