@@ -34,7 +34,7 @@ const PLAN: Plan = Plan {
 };
 /// All gates come within this time: what the kubelets of a cluster need to start a deployment's pods.
 const WITHIN: Duration = Duration::from_secs(1);
-/// What the issue of a release and of an arrival may take: beyond it somebody notices.
+/// What an arrival and a release may take: beyond it somebody notices.
 const ARRIVE: Duration = Duration::from_secs(10);
 const RELEASE: Duration = Duration::from_secs(2);
 /// A replica writes one Event in this time, and a pod's is renewed after that.

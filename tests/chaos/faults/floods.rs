@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// How long each flood lasts.
 const FLOOD: Duration = Duration::from_secs(25);
-/// As many as the issue of `make chaos` has clients.
+/// Addresses that a flood comes from.
 const CLIENTS: u8 = 5;
 /// Connections of one client to one port of one replica.
 const EACH: usize = 256;
