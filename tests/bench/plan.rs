@@ -32,7 +32,7 @@ const PLAN: Plan = Plan {
     memory: 256 << 20,
     held: 10_240,
 };
-/// All gates come within this time: what the kubelets of a cluster need to start a deployment's pods.
+/// All gates come within this time, as after a restart of every replica.
 const WITHIN: Duration = Duration::from_secs(1);
 /// What an arrival and a release may take: beyond it somebody notices.
 const ARRIVE: Duration = Duration::from_secs(10);

@@ -22,7 +22,7 @@ use crate::connections;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
-use answer::{Cut, Opened, Outcome, Waiting, answer};
+use answer::{Answered, Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -138,33 +138,37 @@ async fn hold(
         let view = service.known.view();
         let now = service.clock.now();
         let settled = began.elapsed() >= SETTLE;
-        let answered = answer(&identity, &service.rounds, &view, now, !settled);
+        let Answered {
+            outcome,
+            started,
+            round,
+        } = answer(&identity, &service.rounds, &view, now, !settled);
         drop(turn);
         let subject = GatedPod {
             pod: &identity,
-            above: answered.above(),
+            above: round.as_ref().and_then(|round| round.above()),
         };
-        let waiting = match &answered.outcome {
+        let waiting = match outcome {
             Outcome::Wait(waiting) => waiting,
             Outcome::Open(answer, why) => {
-                let waited = answered.started.filter(|_| !ask.seen.is_empty());
-                service.opened(&subject, answer, why, waited);
-                return Ok(service.told(answer.clone()));
+                let since = started.filter(|_| !ask.seen.is_empty());
+                service.opened(&subject, &answer, &why, since);
+                return Ok(service.told(answer));
             }
             Outcome::Refuse(answer, why) => {
-                service.refused(&subject, answer, *why);
-                return Ok(service.told(answer.clone()));
+                service.refused(&subject, &answer, why);
+                return Ok(service.told(answer));
             }
             Outcome::AnotherPod => return Err(Unidentified::AnotherPod),
         };
         let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
-        let Waiting { answer, late, .. } = waiting;
+        let Waiting { answer, late, .. } = &waiting;
         let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
         if service.is_cut_off() {
             deadline = deadline.min(began + SHORT_HOLD);
         }
         if news || Instant::now() >= deadline {
-            return Ok(service.told(answer.clone()));
+            return Ok(service.told(waiting.answer));
         }
         let next = [
             (!settled).then_some(began + SETTLE),
@@ -173,9 +177,9 @@ async fn hold(
             tell.flatten(),
         ];
         let next = next.into_iter().flatten().fold(deadline, Instant::min);
-        let rest = answered.round.map(Round::rest);
+        let rest = round.map(Round::rest);
         // Nothing else is kept while the gate waits.
-        drop(answered.outcome);
+        drop(waiting);
         tokio::select! {
             biased;
             // Each arm only wakes the loop, so losing one to another loses nothing.

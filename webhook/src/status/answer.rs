@@ -3,7 +3,6 @@
 use super::Identity;
 use super::rounds::{Judged, Round, Rounds};
 use crate::digest::short;
-use crate::event::Regarding;
 use crate::known::View;
 use jiff::Timestamp;
 use rules::dependent;
@@ -20,16 +19,6 @@ pub(super) struct Answered {
     pub(super) started: Option<Timestamp>,
     /// What it rests on, beside the pod itself.
     pub(super) round: Option<Arc<Round>>,
-}
-
-impl Answered {
-    /// The workload above the pod that asked.
-    pub(super) fn above(&self) -> Option<&Regarding> {
-        match &self.round.as_ref()?.judged {
-            Lookup::Found(judged) => judged.above.as_ref(),
-            Lookup::NotFound | Lookup::Unavailable(_) => None,
-        }
-    }
 }
 
 impl From<Outcome> for Answered {

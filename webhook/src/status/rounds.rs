@@ -130,6 +130,14 @@ impl Round {
             && believed.is_none_or(|until| Instant::now() < until)
     }
 
+    /// The workload above the pods that it is for.
+    pub(super) fn above(&self) -> Option<&Regarding> {
+        match &self.judged {
+            Lookup::Found(judged) => judged.above.as_ref(),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        }
+    }
+
     /// What is kept of it while a gate waits.
     pub(super) fn rest(self: Arc<Self>) -> Rest {
         Rest {

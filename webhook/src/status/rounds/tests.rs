@@ -134,7 +134,8 @@ fn told(answered: &Answered) -> String {
         Outcome::Refuse(answer, cut) => format!("{answer:?} {cut:?}"),
         Outcome::AnotherPod => "another pod".to_owned(),
     };
-    format!("{told} {:?} {:?}", answered.above(), answered.started)
+    let above = answered.round.as_ref().and_then(|round| round.above());
+    format!("{told} {above:?} {:?}", answered.started)
 }
 
 #[tokio::test(start_paused = true)]
