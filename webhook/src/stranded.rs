@@ -8,13 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use certs::Resolver;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use kube::Client;
-use kube::api::{Api, ListParams};
+use kube::api::ListParams;
+use kube::core::Request;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use rules::gate::{Gate, is_pending};
 use rules::keys;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -89,7 +91,7 @@ impl Lookout {
 
     /// Tells of each, and counts them.
     async fn look(&self) -> Result<i64, LookError> {
-        let pods = Api::<Pod>::all(self.client.clone());
+        let pods = Request::new("/api/v1/pods");
         let mut params = ListParams::default()
             .labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE))
             .fields("status.phase=Pending")
@@ -97,7 +99,8 @@ impl Lookout {
         let mut accepted = HashMap::new();
         let mut count = 0;
         loop {
-            let page = timeout(PATIENCE, pods.list(&params));
+            let request = pods.list(&params).map_err(kube::Error::BuildRequest)?;
+            let page = timeout(PATIENCE, self.client.request::<Page>(request));
             let page = page.await.map_err(|_| LookError::Slow)??;
             for pod in page.items {
                 let Ok(pod) = serde_json::to_value(pod) else {
@@ -157,6 +160,54 @@ impl Lookout {
         };
         self.events.write(about, note).await;
     }
+}
+
+/// A page of pods, without what is not looked at: of thousands that wait that is most of it.
+#[derive(Debug, Deserialize)]
+struct Page {
+    metadata: ListMeta,
+    items: Vec<Gated>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Gated {
+    metadata: Metadata,
+    spec: Spec,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    namespace: Option<String>,
+    name: Option<String>,
+    uid: Option<String>,
+    deletion_timestamp: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    #[serde(default)]
+    init_containers: Vec<Container>,
+    #[serde(default)]
+    volumes: Vec<Value>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Container {
+    name: String,
+    #[serde(default)]
+    env: Vec<Value>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    phase: Option<String>,
+    #[serde(default)]
+    init_container_statuses: Vec<Value>,
 }
 
 /// What a gate trusts, and for which name.
