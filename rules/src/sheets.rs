@@ -4,6 +4,9 @@
 /// How many there are.
 pub const COUNT: usize = 4;
 
+/// So many bytes of keys and values one of them may hold; a ConfigMap holds 1 MiB.
+pub const MOST: usize = 900_000;
+
 /// Their names: what the administrator calls them, and a number behind all but the first.
 pub fn names(base: &str) -> [String; COUNT] {
     std::array::from_fn(|number| match number {

@@ -4,9 +4,11 @@
 
 mod cluster;
 mod helm;
+pub(crate) mod monitoring;
 mod policy;
 mod rights;
 
+pub(crate) use helm::program;
 use helm::{Manifest, Render, chart_dir, helm, versions};
 use serde_json::{Value, json};
 
@@ -83,6 +85,9 @@ networkPolicy.probes={10.1.0.0/16}              | NetworkPolicy | /spec/ingress/
 networkPolicy.apiServerPorts={8443}             | NetworkPolicy | /spec/egress/0/ports | [{"port": 8443, "protocol": "TCP"}]
 replicas=2                                      | NetworkPolicy | /spec/egress/1/ports/0/port | 53
 serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoints/0/interval | "30s"
+podConditions.enabled=true                      | Deployment | @/args/18 | "--pod-conditions"
+podMonitor.enabled=true                         | PodMonitor | /spec/podMetricsEndpoints/0/port | "admin"
+prometheusRule.enabled=true,prometheusRule.longWaitSeconds=60 | PrometheusRule | /spec/groups/0/rules/0/expr | "max by (namespace) (sluice_longest_wait_seconds) > 60"
 helmTest.enabled=true                           | Pod | /metadata/annotations/sluice.dev~1depends-on | "configmap/kube-root-ca.crt"
 admission.failurePolicy=Ignore                  | MutatingWebhookConfiguration | /webhooks/2/failurePolicy | "Ignore"
 admission.timeoutSeconds=3                      | MutatingWebhookConfiguration | /webhooks/0/timeoutSeconds | 3

@@ -14,6 +14,7 @@ mod jobs; // when a Job is done
 pub(crate) mod judged; // what `kubectl sluice status` says beside the gate
 mod kinds; // every kind of workload
 mod memory; // what outlives the objects that it was seen on
+mod metrics; // what the controller counts, and the alerts that rest on it
 mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
 mod never; // dependencies that never come

@@ -273,6 +273,36 @@ fn every_threat_is_shown_by_tests_that_are_there() {
 }
 
 #[test]
+fn every_metric_of_the_page_is_counted() {
+    let sources: String = sources(&root().join("webhook/src")).collect();
+    let page = read(&root().join("docs/metrics.md"));
+    let rows = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `sluice_"));
+    let names: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        // A unit may be added where it is registered.
+        let named = [name, name.trim_end_matches("_seconds")];
+        let counted = named
+            .iter()
+            .any(|it| sources.contains(&format!("\"{it}\"")));
+        assert!(counted, "nothing counts sluice_{name}");
+    }
+}
+
+/// The text of every source below a folder.
+fn sources(folder: &Path) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let texts = paths.flat_map(|path| match path.is_dir() {
+        true => sources(&path).collect::<Vec<_>>(),
+        false => vec![read(&path)],
+    });
+    texts.collect::<Vec<_>>().into_iter()
+}
+
+#[test]
 fn every_reason_is_explained() {
     let page = read(&root().join("docs/troubleshooting.md"));
     for reason in rules::judged::Reason::ALL {

@@ -111,6 +111,9 @@ pub struct Args {
     /// Whether the labels of Helm's release Secrets are looked at; the process needs the right to watch Secrets for it.
     #[arg(long, env = "SLUICE_FOLLOW_HELM_RELEASES")]
     follow_helm_releases: bool,
+    /// Whether pods carry the condition sluice.dev/Released; the process needs the right to patch their status for it.
+    #[arg(long, env = "SLUICE_POD_CONDITIONS")]
+    pod_conditions: bool,
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,

@@ -359,7 +359,8 @@ impl Authority {
             now,
             self.config.lifetimes.leaf(),
         )?;
-        info!(%reason, not_after = %leaf.not_after(), names = ?self.config.names, "Signed a certificate");
+        let names = self.config.names.join(", ");
+        info!(%reason, not_after = %leaf.not_after(), names, "Signed a certificate");
         self.metrics.leaf_issued(reason);
         self.serve(leaf);
         Ok(())

@@ -89,7 +89,7 @@ pub(crate) async fn maintain(
         if let (Some(ips), Some(pem)) = (&ips, pem) {
             let spec = Arc::new(fixed.spec(ips, pem.to_string()));
             if current.borrow().as_ref() != Some(&spec) {
-                info!(addresses = ?spec.addresses, "Gates ask here");
+                info!(addresses = spec.addresses.join(", "), "Gates ask here");
                 current.send_replace(Some(Arc::clone(&spec)));
             }
             let written = match &fixed.config_map {

@@ -8,6 +8,7 @@ pub(crate) mod health_rules;
 mod heard;
 mod looks;
 pub(crate) mod memory;
+mod metrics;
 mod scopes;
 mod settings;
 pub(crate) mod slots;
@@ -18,6 +19,7 @@ mod whole;
 
 pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
+pub(crate) use metrics::Condition;
 pub use settings::Settings;
 #[cfg(test)]
 pub(crate) use store::READ;

@@ -18,7 +18,8 @@ fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     // Nothing that is judged for gates can hold up admission, which has threads of its own, and the first right to a processor.
     let (admission, rest) = (runtime("admission", Some(2), 0)?, runtime("rest", None, 5)?);
-    rest.block_on(args.run(admission.handle().clone()))
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    rest.block_on(args.run(&arguments.join(" "), admission.handle().clone()))
 }
 
 /// So many threads, or one for each processor, which are so nice to all others.

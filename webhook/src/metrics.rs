@@ -4,7 +4,9 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
 use wire::Decision;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -18,10 +20,27 @@ struct CutShort {
     result: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+/// In seconds: what nobody notices, what an installation takes, what an alert is about.
+const WAITS: [f64; 10] = [
+    0.5, 2.0, 5.0, 15.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 21_600.0,
+];
+
+/// Shows which version this is.
+pub(crate) fn register_build(registry: &mut Registry) {
+    let version = [("version", env!("CARGO_PKG_VERSION"))];
+    registry.register("build", "The version that runs", Info::new(version));
+}
+
 /// Counters of the status service and its watches.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct StatusMetrics {
     waiting: Gauge,
+    waits: Family<OutcomeLabel, Histogram, fn() -> Histogram>,
     answers: Family<ResultLabel, Counter>,
     waits_cut: Family<CutShort, Counter>,
     watch_restarts: Counter,
@@ -34,6 +53,18 @@ pub(crate) struct Asking(Gauge);
 impl Drop for Asking {
     fn drop(&mut self) {
         self.0.dec();
+    }
+}
+
+impl Default for StatusMetrics {
+    fn default() -> Self {
+        Self {
+            waiting: Gauge::default(),
+            waits: Family::new_with_constructor(|| Histogram::new(WAITS)),
+            answers: Family::default(),
+            waits_cut: Family::default(),
+            watch_restarts: Counter::default(),
+        }
     }
 }
 
@@ -50,6 +81,12 @@ impl StatusMetrics {
             "answers",
             "Answers to gates, by result",
             metrics.answers.clone(),
+        );
+        registry.register_with_unit(
+            "wait",
+            "From the start of a pod until its gate was let through or refused, by how the wait ended; 0 where it had none",
+            Unit::Seconds,
+            metrics.waits.clone(),
         );
         registry.register(
             "waits_cut_short",
@@ -74,6 +111,12 @@ impl StatusMetrics {
     pub(crate) fn answered(&self, verdict: Decision) {
         let result = word(verdict);
         self.answers.get_or_create(&ResultLabel { result }).inc();
+    }
+
+    /// A gate that has waited for so many seconds waits no more.
+    pub(crate) fn waited(&self, outcome: &'static str, seconds: f64) {
+        let waits = self.waits.get_or_create(&OutcomeLabel { outcome });
+        waits.observe(seconds);
     }
 
     /// An annotation ended a wait.

@@ -42,11 +42,11 @@ impl Process {
         match &reason {
             Ok(signal) => {
                 self.serving.unmet("this replica is shutting down");
-                info!(signal, ?grace, "Shutting down");
+                info!(signal, "Shutting down");
             }
             Err(ended) => {
                 self.serving.unmet(ended.to_string());
-                error!(error = %ended, ?grace, "Shutting down");
+                error!(error = %ended, "Shutting down");
             }
         }
         self.leave(signals, grace).await;

@@ -154,7 +154,12 @@ impl Server {
         let (server, tasks) = (Arc::new(self), TaskTracker::new());
         let open = Connections::new(server.limits.connections);
         let told = Arc::new(Semaphore::new(TOLD));
-        info!(port = server.port.label(), address = ?listener.local_addr().ok(), "Listening");
+        let address = listener.local_addr().map(|address| address.to_string());
+        info!(
+            port = server.port.label(),
+            address = address.ok(),
+            "Listening"
+        );
         loop {
             let (stream, peer) = tokio::select! {
                 biased;

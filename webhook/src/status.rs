@@ -2,6 +2,7 @@
 
 mod answer;
 mod budget;
+mod conditions;
 mod events;
 mod identity;
 mod questions;
@@ -9,13 +10,16 @@ mod rounds;
 mod signs;
 mod token;
 mod turns;
+mod waits;
 
+pub(crate) use conditions::Conditions;
 pub(crate) use events::Recorder;
 pub(crate) use identity::{Authenticator, Identity, Unidentified};
 pub(crate) use questions::Questions;
 pub(crate) use rounds::Rounds;
 pub(crate) use token::issuer;
 pub(crate) use turns::Turns;
+pub(crate) use waits::Waits;
 
 use crate::clock::Clock;
 use crate::connections;
@@ -30,8 +34,9 @@ use axum::routing::get;
 use axum::{Json, Router};
 use events::{GatedPod, SETTLE};
 use jiff::{SignedDuration, Timestamp};
-use questions::Question;
+use questions::{Question, Wait};
 use rounds::{Rest, Round};
+use rules::judged::Reason;
 use rules::lookup::Unavailable;
 use serde::Deserialize;
 use serde_json::json;
@@ -42,6 +47,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{debug, info};
+use wire::said;
 
 /// The longest that a request is held.
 const LONGEST_HOLD: Duration = Duration::from_secs(300);
@@ -67,6 +73,8 @@ pub(crate) struct Service {
     pub turns: Turns,
     /// Where Events go.
     pub recorder: Recorder,
+    /// Where conditions go, if they are wanted.
+    pub conditions: Option<Arc<Conditions>>,
     /// What is counted.
     pub metrics: Arc<StatusMetrics>,
     /// Lets go of held requests when the process ends, so that the gates turn to another replica.
@@ -125,7 +133,7 @@ async fn hold(
     service: Arc<Service>,
     identity: Identity,
     ask: Ask,
-    _question: Question,
+    question: Question,
 ) -> Result<Told, Unidentified> {
     let _waiting = service.metrics.waiting();
     let mut draining = pin!(service.shutdown.draining());
@@ -156,18 +164,30 @@ async fn hold(
                 return Ok(service.told(answer));
             }
             Outcome::Refuse(answer, why) => {
-                service.refused(&subject, &answer, why);
+                let since = started.filter(|_| !ask.seen.is_empty());
+                service.refused(&subject, &answer, why, since);
                 return Ok(service.told(answer));
             }
             Outcome::AnotherPod => return Err(Unidentified::AnotherPod),
         };
+        question.waits(Wait {
+            namespace: identity.namespace.clone(),
+            reason: reason(&waiting.answer),
+            since: started.unwrap_or(now),
+        });
         let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
         let Waiting { answer, late, .. } = &waiting;
         let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
         if service.is_cut_off() {
             deadline = deadline.min(began + SHORT_HOLD);
         }
+        if news {
+            service.waits(&identity, answer, started.unwrap_or(now));
+        }
         if news || Instant::now() >= deadline {
+            if ask.seen.is_empty() {
+                service.begins(&identity, answer);
+            }
             return Ok(service.told(waiting.answer));
         }
         let next = [
@@ -200,6 +220,14 @@ async fn over(rest: Option<&Rest>) {
     }
 }
 
+/// What a gate waits for first, in a word.
+fn reason(answer: &wire::Answer) -> &'static str {
+    let mut words = Reason::ALL.into_iter().map(Reason::label);
+    let first = said::first(answer);
+    let word = first.and_then(|first| words.find(|word| *word == first.reason));
+    word.unwrap_or("Unread")
+}
+
 /// What a gate is told.
 struct Told {
     answer: wire::Answer,
@@ -229,6 +257,35 @@ fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
 }
 
 impl Service {
+    /// A gate is told something new about its wait, since its pod was started.
+    fn waits(&self, pod: &Identity, answer: &wire::Answer, since: Timestamp) {
+        if let Some(conditions) = &self.conditions {
+            conditions.waits(pod, reason(answer), said::unsatisfied(answer), since);
+        }
+    }
+
+    /// A gate begins to wait.
+    fn begins(&self, pod: &Identity, answer: &wire::Answer) {
+        let waits_for = said::unsatisfied(answer);
+        let (namespace, pod) = (&pod.namespace, &pod.pod);
+        info!(namespace, pod, waits_for, "Wait begins");
+    }
+
+    /// A gate waits no more. `since`: when its pod was started; `None` where it has not waited.
+    fn ends(&self, pod: &Identity, outcome: &'static str, since: Option<Timestamp>) {
+        let (namespace, pod) = (&pod.namespace, &pod.pod);
+        let waited = since.map(|since| self.clock.now().duration_since(since));
+        let waited = waited.map(|waited| waited.as_secs_f64().max(0.0));
+        match waited {
+            // Most pods have nothing to wait for: the log is not about them.
+            None => debug!(namespace, pod, outcome, "No wait"),
+            Some(waited_seconds) => {
+                info!(namespace, pod, outcome, waited_seconds, "Wait is over");
+            }
+        }
+        self.metrics.waited(outcome, waited.unwrap_or_default());
+    }
+
     /// `since`: when the pod was started, unless it is told so at once.
     fn opened(
         &self,
@@ -237,8 +294,10 @@ impl Service {
         why: &Opened,
         since: Option<Timestamp>,
     ) {
-        let pod = subject.pod;
-        debug!(namespace = pod.namespace, pod = pod.pod, "Opened");
+        self.ends(subject.pod, why.outcome(), since);
+        if let Some(conditions) = &self.conditions {
+            conditions.released(subject.pod, why.outcome(), self.clock.now());
+        }
         match why {
             Opened::Satisfied(judged) => {
                 let waited = since.map(|started| self.clock.now().duration_since(started));
@@ -258,9 +317,21 @@ impl Service {
         }
     }
 
-    fn refused(&self, subject: &GatedPod<'_>, answer: &wire::Answer, why: Cut) {
-        let pod = subject.pod;
-        info!(namespace = pod.namespace, pod = pod.pod, "Refused");
+    fn refused(
+        &self,
+        subject: &GatedPod<'_>,
+        answer: &wire::Answer,
+        why: Cut,
+        since: Option<Timestamp>,
+    ) {
+        // The kubelet starts a gate again that was refused, and it is refused at once: its wait has ended before.
+        if since.is_some() {
+            self.ends(subject.pod, why.refusal(), since);
+        }
+        let (told, since) = (said::unsatisfied(answer), since.unwrap_or(self.clock.now()));
+        if let Some(conditions) = &self.conditions {
+            conditions.waits(subject.pod, why.refusal(), told, since);
+        }
         self.cut(subject, answer, why);
     }
 

@@ -70,7 +70,11 @@ where
         .with_writer(writer);
     Ok(match format {
         LogFormat::Text => builder.into(),
-        LogFormat::Json => builder.json().flatten_event(true).into(),
+        LogFormat::Json => {
+            // The innermost span names whom a line is about; the list of all would say it twice.
+            let json = builder.json().flatten_event(true);
+            json.with_span_list(false).into()
+        }
     })
 }
 
@@ -122,6 +126,7 @@ mod tests {
         assert_eq!(event["message"], "Skipped");
         assert_eq!(event["reason"], "a\nb");
         assert_eq!(event["span"]["client.ip"], "10.0.0.1");
+        assert_eq!(event.get("spans"), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(super) fn chart_dir() -> PathBuf {
 }
 
 /// A program of the test cluster, or the one of that name in the PATH.
-pub(super) fn program(name: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let own = std::env::var_os("CLUSTER_BIN").map_or_else(
         || PathBuf::from("/var/cache/sluice-cluster/bin"),
         PathBuf::from,

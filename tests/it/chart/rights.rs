@@ -5,9 +5,10 @@ use super::{rules, strings};
 use serde_json::Value;
 
 /// Role, resource, names that it is limited to, verbs; and who calls them.
-const WRITES_AND_OWN: [(&str, &str, &str, &str); 12] = [
+const WRITES_AND_OWN: [(&str, &str, &str, &str); 13] = [
     ("ClusterRole", "tokenreviews", "", "create"), // status::identity
     ("ClusterRole", "events", "", "create patch"), // event: the second tells that one goes on
+    ("ClusterRole", "pods/status", "", "patch"),   // status::conditions
     // authority::changes watches it
     (
         "ClusterRole",
@@ -39,9 +40,12 @@ fn no_verb_is_granted_that_nobody_calls() {
         "injection.backend=policy",
         "healthRules.configMap=health",
         "certificates.clusterTrustBundle=true",
+        "podConditions.enabled=true",
     ];
     let without = Render::new(&helm).flags(&flags[..2]).manifest();
-    assert!(!without.text().contains("clustertrustbundles"));
+    for off in ["clustertrustbundles", "pods/status"] {
+        assert!(!without.text().contains(off), "{off}");
+    }
     let manifest = Render::new(&helm).flags(&flags).manifest();
     let words = |rule: &Value, key: &str| strings(&rule[key]).join(" ");
     let reads = |(role, rule): &(String, Value)| {

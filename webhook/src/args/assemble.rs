@@ -13,13 +13,13 @@ use crate::follow::sheets::{Losses, Sheets};
 use crate::follow::{health_rules, memory, plans, slots};
 use crate::gate_spec;
 use crate::inject::Options;
-use crate::known::{Known, Wanted};
-use crate::metrics::StatusMetrics;
+use crate::known::{self, Known, Wanted};
+use crate::metrics::{self, StatusMetrics};
 use crate::process::Process;
 use crate::readiness::Readiness;
 use crate::server::{self, Port, Server, ServerLimits};
 use crate::shutdown::{self, Grace, Shutdown};
-use crate::status::{self, Authenticator, Recorder, Rounds, Service, Turns};
+use crate::status::{self, Authenticator, Conditions, Questions, Recorder, Rounds, Service, Turns};
 use crate::stranded::{self, Lookout};
 use crate::tasks::{Spawner, Tasks};
 use crate::telemetry;
@@ -57,15 +57,18 @@ struct Parts {
 }
 
 impl Args {
-    /// Runs until a signal has been answered and the last request is done; admission on threads of its own.
+    /// Runs until a signal has been answered and the last request is done; admission on threads of its own. `arguments`: as they
+    /// were given, for the log.
     ///
     /// # Errors
     ///
     /// The process cannot start, or a task of it has ended that had to last.
-    pub async fn run(self, admission: Handle) -> Result<()> {
+    pub async fn run(self, arguments: &str, admission: Handle) -> Result<()> {
         telemetry::init(&self.log_level, self.log_format)?;
-        info!(config = ?self, "Starting");
+        let version = env!("CARGO_PKG_VERSION");
+        info!(version, arguments, "Starting");
         let mut registry = Registry::with_prefix("sluice");
+        metrics::register_build(&mut registry);
         let clock = self.clock();
         clock.register(&mut registry);
         let client = client::connect(&mut registry, clock.clone())
@@ -100,6 +103,8 @@ impl Args {
             .condition("serving", "the ports are not open yet");
         let (known, requests) = Known::new(self.settings());
         let metrics = Arc::new(StatusMetrics::register(&mut parts.registry));
+        let condition = known::Condition(Arc::clone(&known));
+        parts.registry.register_collector(Box::new(condition));
         let lifetimes = self
             .lifetimes()
             .context("--ca-lifetime, --ca-overlap and --leaf-lifetime do not fit together")?;
@@ -125,7 +130,7 @@ impl Args {
             ..
         } = parts;
         let shared = Handle::current();
-        info!(?memory, "Granted");
+        info!(memory, "Granted");
         let fitting = |limits: ServerLimits, part| match memory {
             Some(memory) => limits.within(memory / 64 * part),
             None => limits,
@@ -294,6 +299,17 @@ impl Args {
         let client = &parts.client;
         let (recorder, writer) = Recorder::new(self.events(parts));
         parts.tasks.keep("events", writer);
+        let questions = Arc::<Questions>::default();
+        let waits = status::Waits {
+            questions: Arc::clone(&questions),
+            clock: parts.clock.clone(),
+        };
+        parts.registry.register_collector(Box::new(waits));
+        let conditions = self.pod_conditions.then(|| {
+            let (conditions, writer) = Conditions::new(client.clone());
+            parts.tasks.keep("conditions", writer);
+            conditions
+        });
         status::router(Arc::new(Service {
             authenticator: Authenticator::new(
                 client.clone(),
@@ -301,11 +317,12 @@ impl Args {
                 Arc::clone(&known),
                 container::own_token().as_deref().and_then(status::issuer),
             ),
-            questions: Arc::default(),
+            questions,
             rounds: Rounds::new(Arc::clone(&known)),
             turns: Turns::new(1),
             known,
             recorder,
+            conditions,
             metrics,
             shutdown: parts.shutdown.clone(),
             clock: parts.clock.clone(),

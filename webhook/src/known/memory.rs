@@ -23,8 +23,7 @@ use tokio::sync::Notify;
 
 /// The key that says that a sheet is whole.
 const WHOLE: &str = "whole";
-/// So many bytes a sheet may hold; a ConfigMap holds 1 MiB. Beyond it there is made room for a while.
-const MOST: usize = 900_000;
+/// Where a sheet is full there is made room for a while.
 const ENOUGH: usize = 850_000;
 
 /// Keys to write, or to remove.
@@ -69,6 +68,11 @@ impl Memory {
         let known = self.read();
         let heard = known.sheets.iter().map(|sheet| sheet.heard);
         heard.min().unwrap_or_default()
+    }
+
+    /// How many bytes each sheet holds.
+    pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
+        self.read().sheets.each_ref().map(Sheet::size)
     }
 
     /// Whether a pod of this revision has passed its gate before.
@@ -302,18 +306,20 @@ impl Sheet {
         self.unwritten.insert(key, value);
     }
 
+    /// In bytes, as the ConfigMap counts them.
+    fn size(&self) -> usize {
+        let held = self.held.iter();
+        held.map(|(key, text)| key.len() + text.len()).sum()
+    }
+
     /// Removes what there is too much of; returns how many entries those were.
     fn make_room(&mut self) -> usize {
-        let texts = || {
-            self.held
-                .iter()
-                .map(|(key, text)| (key.as_str(), text.as_str()))
-        };
-        let all: usize = texts().map(|(key, text)| key.len() + text.len()).sum();
-        if all <= MOST {
+        if self.size() <= sheets::MOST {
             return 0;
         }
-        let gone: Vec<String> = entry::excess(texts(), ENOUGH)
+        let texts = self.held.iter();
+        let texts = texts.map(|(key, text)| (key.as_str(), text.as_str()));
+        let gone: Vec<String> = entry::excess(texts, ENOUGH)
             .into_iter()
             .map(str::to_owned)
             .collect();

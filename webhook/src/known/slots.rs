@@ -23,9 +23,7 @@ use tokio::time::Instant;
 
 /// The key that says that a sheet is whole, and since when.
 pub(crate) const WHOLE: &str = "whole-since";
-/// So many bytes of a sheet are filled; a ConfigMap holds 1 MiB.
-const MOST: usize = 900_000;
-/// So many of them by one namespace: some 500 holders.
+/// So many bytes of a sheet are filled by one namespace: some 500 holders.
 const SHARE: usize = 128 * 1024;
 
 /// The holders of every wave, and who waits to become one.
@@ -136,6 +134,15 @@ impl Slots {
         self.wanted.notify_one();
     }
 
+    /// How many bytes each sheet holds.
+    pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
+        let size = |sheet: &Sheet| {
+            let waves = sheet.content.waves().into_iter().flatten();
+            waves.map(|(_, (_, length))| length).sum()
+        };
+        self.lock().sheets.each_ref().map(size)
+    }
+
     /// The sheets that are lost.
     pub(crate) fn losses(&self) -> Vec<(usize, Loss)> {
         let known = self.lock();
@@ -175,7 +182,9 @@ impl Slots {
         Some(Written {
             version,
             holders: holders.unwrap_or_default(),
-            room: MOST.saturating_sub(all).min(SHARE.saturating_sub(ours)),
+            room: sheets::MOST
+                .saturating_sub(all)
+                .min(SHARE.saturating_sub(ours)),
         })
     }
 

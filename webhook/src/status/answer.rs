@@ -67,6 +67,18 @@ pub(super) enum Opened {
     Cut(Cut),
 }
 
+impl Opened {
+    /// How the wait ended, for metrics, conditions and the log.
+    pub(super) fn outcome(&self) -> &'static str {
+        match self {
+            Self::Satisfied(_) => "Satisfied",
+            Self::Passed => "Passed",
+            Self::Cut(Cut::Skip) => "Skipped",
+            Self::Cut(Cut::Timeout | Cut::Failure) => "Proceeded",
+        }
+    }
+}
+
 /// What ends a wait that the dependencies would not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
@@ -85,6 +97,15 @@ impl Cut {
             Self::Skip => "skip",
             Self::Timeout => "timeout",
             Self::Failure => "failure",
+        }
+    }
+
+    /// How a wait ended that it refused, for the same.
+    pub(super) fn refusal(self) -> &'static str {
+        match self {
+            Self::Skip => "Skipped",
+            Self::Timeout => "TimedOut",
+            Self::Failure => "DependencyFailed",
         }
     }
 }

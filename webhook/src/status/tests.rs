@@ -71,13 +71,19 @@ impl Desk {
         });
         tokio::spawn(writer);
         let mut registry = Registry::default();
+        let questions = Arc::<Questions>::default();
+        registry.register_collector(Box::new(Waits {
+            questions: Arc::clone(&questions),
+            clock: clock.clone(),
+        }));
         let service = Service {
             known: Arc::clone(&known),
             rounds: Rounds::new(Arc::clone(&known)),
             authenticator: Authenticator::new(client, clock.clone(), known, None),
-            questions: Arc::default(),
+            questions,
             turns: Turns::new(1),
             recorder,
+            conditions: None,
             metrics: Arc::new(StatusMetrics::register(&mut registry)),
             shutdown: Shutdown::default(),
             clock,

@@ -15,11 +15,12 @@ use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
 /// Every task that the process starts with.
-const TASKS: [&str; 17] = [
+const TASKS: [&str; 18] = [
     "admin server",
     "admission server",
     "authority",
     "catalog",
+    "conditions",
     "events",
     "first list of gated pods",
     "gate spec",
@@ -56,6 +57,7 @@ fn process() -> (Process, Readiness) {
         "--service-namespace=sluice-system",
         "--gate-image=gate",
         "--health-rules-configmap=rules",
+        "--pod-conditions",
         "--admission-port=0",
         "--status-port=0",
         "--admin-port=0",

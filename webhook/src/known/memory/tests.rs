@@ -187,7 +187,7 @@ fn who_fills_a_sheet_makes_room_by_his_own() {
     let written = changes
         .iter()
         .filter_map(|(key, value)| Some(key.len() + value.as_ref()?.len()));
-    assert!((ENOUGH / 2..=MOST).contains(&written.sum()));
+    assert!((ENOUGH / 2..=sheets::MOST).contains(&written.sum()));
     assert_eq!(memory.unwritten(sheet).1, 0, "once");
 }
 

@@ -112,6 +112,32 @@ async fn what_is_refused_meanwhile_is_broken_off_and_refused_by_the_next_questio
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_is_counted_while_it_lasts_and_when_it_is_over() {
+    let desk = Desk::new(&missing());
+    let (_, first) = desk.gate(0).await;
+    let token = its_own();
+    let count = async {
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        let waiting = desk.metrics();
+        desk.put("configmap", &config_map());
+        waiting
+    };
+    let (_, waiting) = tokio::join!(desk.pieces(&first.digest, &token), count);
+    let counted = |metrics: &str, line: &str| {
+        assert!(metrics.lines().any(|it| it == line), "{line}: {metrics}");
+    };
+    counted(
+        &waiting,
+        r#"gates_waiting{namespace="shop",reason="NotFound"} 1"#,
+    );
+    let over = desk.metrics();
+    assert!(!over.contains("gates_waiting{"), "{over}");
+    let bucket = |least| format!(r#"wait_seconds_bucket{{le="{least}",outcome="Satisfied"}}"#);
+    counted(&over, &format!("{} 0", bucket("15.0")));
+    counted(&over, &format!("{} 1", bucket("60.0")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_leaves_while_a_question_is_held_leaves_nothing_behind() {
     let desk = Desk::new(&missing());
     let first = desk.ask("").await;

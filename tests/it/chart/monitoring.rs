@@ -1,0 +1,61 @@
+//! What the chart renders for Prometheus and Grafana: it asks for metrics that there are, and alerts when it should.
+
+use super::helm::{Render, chart_dir, helm, program};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// The groups of rules that the chart renders.
+pub(crate) fn rules(flags: &[&str]) -> Option<Value> {
+    let render = Render::new(&helm()?).flags(&["prometheusRule.enabled=true"]);
+    let mut rule = render.flags(flags).manifest().only("PrometheusRule");
+    Some(rule["spec"].take())
+}
+
+#[test]
+fn alerts_are_raised_by_what_is_wrong_and_by_nothing_else() {
+    let (Some(rules), Some(promtool)) = (rules(&[]), program("promtool")) else {
+        return eprintln!("skipped: no Helm or no promtool here; `make cluster` brings both");
+    };
+    let dir = tempfile::tempdir().expect("a folder");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/alerts.yaml");
+    std::fs::write(dir.path().join("rules.yaml"), rules.to_string()).expect("written");
+    std::fs::copy(fixtures, dir.path().join("alerts.yaml")).expect("copied");
+    let tested = Command::new(promtool)
+        .args(["test", "rules", "alerts.yaml"])
+        .current_dir(&dir)
+        .output()
+        .expect("promtool must start");
+    assert!(
+        tested.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&tested.stdout),
+        String::from_utf8_lossy(&tested.stderr)
+    );
+}
+
+#[test]
+fn alerts_and_dashboard_ask_for_metrics_of_the_page() {
+    let Some(rules) = rules(&[]) else { return };
+    let dashboard = std::fs::read_to_string(chart_dir().join("files/dashboard.json"));
+    let dashboard = dashboard.expect("the dashboard is there");
+    serde_json::from_str::<Value>(&dashboard).expect("it is JSON");
+    let asked = names(&dashboard).chain(names(&rules.to_string())).collect();
+    let page = std::fs::read_to_string(chart_dir().join("../../docs/metrics.md"));
+    let told = names(&page.expect("the page is there")).collect();
+    let unknown: Vec<_> = BTreeSet::difference(&asked, &told).collect();
+    assert!(asked.len() > 10 && unknown.is_empty(), "{unknown:?}");
+}
+
+/// The families that a text names, as the page spells them.
+fn names(text: &str) -> impl Iterator<Item = String> {
+    let after = text.split("sluice_").skip(1);
+    after.map(|rest| {
+        let end = rest.find(|it: char| !it.is_ascii_lowercase() && it != '_');
+        let name = &rest[..end.unwrap_or(rest.len())];
+        let endings = ["_total", "_bucket", "_count", "_info"];
+        let bare = endings.iter().find_map(|ending| name.strip_suffix(ending));
+        bare.unwrap_or(name).to_owned()
+    })
+}

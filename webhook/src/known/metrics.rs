@@ -1,0 +1,119 @@
+//! How good what is known is, as `/metrics` tells it: what of it can be believed, and how full is what is written down.
+
+use super::Known;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use rules::judged::Reason;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct State {
+    state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Sheet {
+    of: &'static str,
+    sheet: u32,
+}
+
+impl Known {
+    /// How many watches there are in each state: `Live`, or the reason that a dependent is told.
+    fn watches(&self) -> impl Iterator<Item = State> {
+        let stores = self.stores().into_iter().map(|(_, store)| store);
+        let own = [Arc::clone(&self.gated), Arc::clone(&self.plans)];
+        // Two spellings of one kind share a store.
+        let mut seen = HashSet::new();
+        let each = stores
+            .chain(own)
+            .filter(move |store| seen.insert(Arc::as_ptr(store)));
+        let states = each.map(|store| match store.believed_until() {
+            Ok(_) => "Live",
+            Err(why) => Reason::from(why).label(),
+        });
+        states.map(|state| State { state })
+    }
+
+    /// How many bytes each ConfigMap holds of what is written down.
+    fn sheets(&self) -> impl Iterator<Item = (Sheet, i64)> {
+        let of = |of, sizes: [usize; rules::sheets::COUNT]| {
+            let numbered = (0..).zip(sizes);
+            numbered.map(move |(sheet, bytes)| {
+                (
+                    Sheet { of, sheet },
+                    i64::try_from(bytes).unwrap_or(i64::MAX),
+                )
+            })
+        };
+        of("memory", self.memory.sizes()).chain(of("slots", self.slots.sizes()))
+    }
+}
+
+/// Tells it.
+#[derive(Debug)]
+pub(crate) struct Condition(pub(crate) Arc<Known>);
+
+impl Collector for Condition {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let watches = Family::<State, Gauge>::default();
+        for state in self.0.watches() {
+            watches.get_or_create(&state).inc();
+        }
+        let gauge = watches.metric_type();
+        let told = "Watches of kinds, by whether what they hold is believed";
+        watches.encode(encoder.encode_descriptor("watches", told, None, gauge)?)?;
+        let sheets = Family::<Sheet, Gauge>::default();
+        for (sheet, bytes) in self.0.sheets() {
+            sheets.get_or_create(&sheet).set(bytes);
+        }
+        let told = "What a ConfigMap holds of what is written down";
+        sheets.encode(encoder.encode_descriptor("written_down_bytes", told, None, gauge)?)?;
+        let bound = ConstGauge::new(i64::try_from(rules::sheets::MOST).unwrap_or(i64::MAX));
+        let told =
+            "What one may hold, beyond which there is made room in memory, and no slot given";
+        bound.encode(encoder.encode_descriptor("written_down_bytes_limit", told, None, gauge)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::known::{Freshness, Settings};
+    use prometheus_client::encoding::text::encode;
+    use prometheus_client::registry::Registry;
+    use rules::kinds::{Kind, by_word};
+
+    #[tokio::test(start_paused = true)]
+    async fn it_says_what_can_be_believed_and_how_full_it_is() {
+        let (known, _wanted) = Known::new(Settings::of_the_chart());
+        let kind = |word| Kind::Builtin(by_word(word).unwrap());
+        let (jobs, _) = (known.want(&kind("job")), known.want(&kind("pod")));
+        jobs.replace::<&serde_json::Value>([]);
+        known.want(&kind("secret")).refuse(Freshness::Forbidden);
+        tokio::time::advance(std::time::Duration::from_mins(2)).await;
+        known.want(&kind("secret")).refuse(Freshness::Forbidden);
+        known.gated().replace::<&serde_json::Value>([]);
+        known
+            .memory()
+            .learn(1, [("key".to_owned(), "four".to_owned())].into());
+        let mut registry = Registry::with_prefix("sluice");
+        registry.register_collector(Box::new(Condition(known)));
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        for line in [
+            r#"sluice_watches{state="Live"} 1"#,
+            r#"sluice_watches{state="Stale"} 1"#,
+            r#"sluice_watches{state="KindForbidden"} 1"#,
+            r#"sluice_watches{state="Syncing"} 2"#,
+            r#"sluice_written_down_bytes{of="memory",sheet="0"} 0"#,
+            r#"sluice_written_down_bytes{of="memory",sheet="1"} 7"#,
+            "sluice_written_down_bytes_limit 900000",
+        ] {
+            assert!(text.lines().any(|it| it == line), "{line}: {text}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The condition `sluice.dev/Released` of pods, for those who look at conditions alone. It says what the gate was told last.
+//!
+//! Written only where the chart's value `podConditions.enabled` grants the right, one pod after the other, and of each the newest
+//! word alone: a pod that is let through before its turn comes is never said to wait.
+
+use super::Identity;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{Pod, PodCondition, PodStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::Client;
+use kube::api::{Api, ObjectMeta, Patch, PatchParams};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+use tracing::debug;
+
+const TYPE: &str = "sluice.dev/Released";
+
+/// The pause between two writes of one replica.
+const PACE: Duration = Duration::from_millis(10);
+/// As many pods wait to be written about; the next one is told of when its answer changes.
+const MOST: usize = 20_000;
+
+/// What is to be written.
+#[derive(Debug, Default)]
+pub(crate) struct Conditions {
+    pending: Mutex<Pending>,
+    added: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    /// By the UID of the pod.
+    words: HashMap<String, Word>,
+    /// Whose turn it is: each UID once.
+    turns: VecDeque<String>,
+}
+
+/// What is said of a pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Word {
+    namespace: String,
+    pod: String,
+    released: bool,
+    reason: String,
+    message: Option<String>,
+    since: Timestamp,
+}
+
+impl Conditions {
+    /// The conditions, and the writer that must run beside them.
+    pub(crate) fn new(client: Client) -> (Arc<Self>, impl Future<Output = ()>) {
+        let conditions = Arc::<Self>::default();
+        let writer = write(client, Arc::clone(&conditions));
+        (conditions, writer)
+    }
+
+    /// A pod waits for this, and has since it was started.
+    pub(super) fn waits(
+        &self,
+        pod: &Identity,
+        reason: &str,
+        message: Option<String>,
+        since: Timestamp,
+    ) {
+        self.tell(pod, false, reason, message, since);
+    }
+
+    /// A pod was let through just now.
+    pub(super) fn released(&self, pod: &Identity, reason: &str, now: Timestamp) {
+        self.tell(pod, true, reason, None, now);
+    }
+
+    fn tell(
+        &self,
+        pod: &Identity,
+        released: bool,
+        reason: &str,
+        message: Option<String>,
+        since: Timestamp,
+    ) {
+        let word = Word {
+            namespace: pod.namespace.clone(),
+            pod: pod.pod.clone(),
+            released,
+            reason: reason.to_owned(),
+            message,
+            since,
+        };
+        self.with(|pending| pending.add(&pod.uid, word));
+        self.added.notify_one();
+    }
+
+    /// The next pod to write about, as soon as there is one. Cancel-safe.
+    async fn next(&self) -> (String, Word) {
+        loop {
+            if let Some(next) = self.with(Pending::next) {
+                return next;
+            }
+            self.added.notified().await;
+        }
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Pending) -> T) -> T {
+        // A panic while the lock was held leaves at worst a word that is not written.
+        act(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Pending {
+    fn add(&mut self, uid: &str, word: Word) {
+        if let Some(before) = self.words.get_mut(uid) {
+            *before = word;
+        } else if self.turns.len() < MOST {
+            self.turns.push_back(uid.to_owned());
+            self.words.insert(uid.to_owned(), word);
+        }
+    }
+
+    fn next(&mut self) -> Option<(String, Word)> {
+        let uid = self.turns.pop_front()?;
+        let word = self.words.remove(&uid)?;
+        Some((uid, word))
+    }
+}
+
+/// The change of a pod's status: of the conditions the one that is ours, by the key that a strategic merge goes by. A pod of
+/// another UID refuses it.
+fn patch(uid: String, word: Word) -> Pod {
+    let condition = PodCondition {
+        type_: TYPE.to_owned(),
+        status: if word.released { "True" } else { "False" }.to_owned(),
+        reason: Some(word.reason),
+        message: Some(word.message.unwrap_or_default()),
+        last_transition_time: Some(Time(word.since)),
+        ..PodCondition::default()
+    };
+    Pod {
+        metadata: ObjectMeta {
+            uid: Some(uid),
+            ..ObjectMeta::default()
+        },
+        status: Some(PodStatus {
+            conditions: Some(vec![condition]),
+            ..PodStatus::default()
+        }),
+        ..Pod::default()
+    }
+}
+
+async fn write(client: Client, conditions: Arc<Conditions>) {
+    loop {
+        let (uid, word) = conditions.next().await;
+        let pods = Api::<Pod>::namespaced(client.clone(), &word.namespace);
+        let name = word.pod.clone();
+        let patch = Patch::Strategic(patch(uid, word));
+        // Nothing rests on it, and the pod may be gone.
+        if let Err(error) = pods
+            .patch_status(&name, &PatchParams::default(), &patch)
+            .await
+        {
+            debug!(%error, pod = name, "Condition not written");
+        }
+        sleep(PACE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::Resource;
+    use serde_json::{Value, json, to_value};
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn pod(uid: &str) -> Identity {
+        Identity {
+            namespace: "shop".to_owned(),
+            pod: format!("api-{uid}"),
+            uid: uid.to_owned(),
+            expires: Timestamp::MAX,
+        }
+    }
+
+    #[tokio::test]
+    async fn of_each_pod_the_newest_word_is_written_in_turn() {
+        let conditions = Conditions::default();
+        conditions.waits(&pod("u1"), "NotFound", Some("a".to_owned()), at(5));
+        conditions.waits(&pod("u2"), "NotFound", Some("b".to_owned()), at(6));
+        conditions.released(&pod("u1"), "Satisfied", at(9));
+        let (first, word) = conditions.next().await;
+        let written: Value = to_value(patch(first, word)).unwrap();
+        assert_eq!(
+            written,
+            json!({
+                "apiVersion": Pod::api_version(&()),
+                "kind": "Pod",
+                "metadata": {"uid": "u1"},
+                "status": {"conditions": [{
+                    "type": "sluice.dev/Released",
+                    "status": "True",
+                    "reason": "Satisfied",
+                    "message": "",
+                    "lastTransitionTime": "1970-01-01T00:00:09Z",
+                }]},
+            })
+        );
+        let (second, word) = conditions.next().await;
+        assert_eq!(
+            (second.as_str(), word.message.as_deref()),
+            ("u2", Some("b"))
+        );
+        assert!(conditions.with(|pending| pending.words.is_empty()));
+    }
+}

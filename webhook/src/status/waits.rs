@@ -1,0 +1,173 @@
+//! What those who wait at this moment wait for, as `/metrics` tells it: counted when somebody looks, so that a change of an answer
+//! costs nothing here.
+
+use super::questions::{Questions, Wait};
+use crate::clock::Clock;
+use jiff::Timestamp;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// So many namespaces have figures of their own: those where the most wait.
+const NAMESPACES: usize = 100;
+/// What stands for the others.
+const OTHER: &str = "other";
+
+/// Tells it.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    pub(crate) questions: Arc<Questions>,
+    pub(crate) clock: Clock,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByReason {
+    namespace: String,
+    reason: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByNamespace {
+    namespace: String,
+}
+
+/// The waits of one namespace.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sum {
+    reasons: BTreeMap<&'static str, i64>,
+    /// Since when the one waits that has waited the longest.
+    since: Option<Timestamp>,
+}
+
+impl Sum {
+    fn count(&mut self, wait: &Wait) {
+        *self.reasons.entry(wait.reason).or_default() += 1;
+        self.waits_since(wait.since);
+    }
+
+    fn waits_since(&mut self, since: Timestamp) {
+        self.since = Some(self.since.map_or(since, |before| before.min(since)));
+    }
+
+    fn add(&mut self, other: Self) {
+        for (reason, count) in other.reasons {
+            *self.reasons.entry(reason).or_default() += count;
+        }
+        other.since.into_iter().for_each(|it| self.waits_since(it));
+    }
+}
+
+impl Waits {
+    fn sums(&self) -> BTreeMap<String, Sum> {
+        let mut sums = HashMap::<String, Sum>::new();
+        self.questions.each_wait(|wait| {
+            if let Some(sum) = sums.get_mut(&wait.namespace) {
+                return sum.count(wait);
+            }
+            sums.entry(wait.namespace.clone()).or_default().count(wait);
+        });
+        bounded(sums)
+    }
+}
+
+/// The namespaces where the most wait, and all others as one.
+fn bounded(sums: HashMap<String, Sum>) -> BTreeMap<String, Sum> {
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_cached_key(|(namespace, sum)| {
+        let count: i64 = sum.reasons.values().sum();
+        (Reverse(count), namespace.clone())
+    });
+    let mut told = BTreeMap::<String, Sum>::new();
+    for (place, (namespace, sum)) in sums.into_iter().enumerate() {
+        let own = place < NAMESPACES;
+        let name = if own { namespace } else { OTHER.to_owned() };
+        told.entry(name).or_default().add(sum);
+    }
+    told
+}
+
+impl Collector for Waits {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let now = self.clock.now();
+        let waiting = Family::<ByReason, Gauge>::default();
+        let longest = Family::<ByNamespace, Gauge<f64, AtomicU64>>::default();
+        for (namespace, Sum { reasons, since }) in self.sums() {
+            let seconds = since.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
+            for (reason, count) in reasons {
+                let namespace = namespace.clone();
+                let labels = ByReason { namespace, reason };
+                waiting.get_or_create(&labels).set(count);
+            }
+            let labels = ByNamespace { namespace };
+            longest.get_or_create(&labels).set(seconds.max(0.0));
+        }
+        let told = "Gates that wait and whose request this replica holds, by namespace and by the reason of what comes first";
+        let gauge = waiting.metric_type();
+        waiting.encode(encoder.encode_descriptor("gates_waiting", told, None, gauge)?)?;
+        let told = "How long the one has waited that has waited the longest, by namespace";
+        let gauge = longest.metric_type();
+        longest.encode(encoder.encode_descriptor("longest_wait_seconds", told, None, gauge)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn wait(namespace: &str, reason: &'static str, since: i64) -> Wait {
+        Wait {
+            namespace: namespace.to_owned(),
+            reason,
+            since: at(since),
+        }
+    }
+
+    #[test]
+    fn each_pod_counts_once_and_by_what_it_was_told_last() {
+        let questions = Arc::<Questions>::default();
+        let first = questions.begin("u1").unwrap();
+        let again = questions.begin("u1").unwrap();
+        let other = questions.begin("u2").unwrap();
+        let _untold = questions.begin("u3").unwrap();
+        first.waits(wait("shop", "NotFound", 5));
+        again.waits(wait("shop", "JobNotComplete", 5));
+        other.waits(wait("shop", "JobNotComplete", 3));
+        let waits = Waits {
+            questions,
+            clock: Clock::new(|| at(65)),
+        };
+        let expected = Sum {
+            reasons: [("JobNotComplete", 2)].into(),
+            since: Some(at(3)),
+        };
+        assert_eq!(waits.sums(), [("shop".to_owned(), expected)].into());
+        drop((first, again, other));
+        assert_eq!(waits.sums(), BTreeMap::new());
+    }
+
+    #[test]
+    fn beyond_a_hundred_namespaces_those_with_the_fewest_are_one() {
+        let mut sums = HashMap::<String, Sum>::new();
+        for number in 0..=NAMESPACES {
+            let sum = sums.entry(format!("n{number:03}")).or_default();
+            sum.count(&wait("", "NotFound", 9));
+            if number > 1 {
+                sum.count(&wait("", "NotFound", 9));
+            }
+        }
+        let told = bounded(sums);
+        assert_eq!(told.len(), NAMESPACES + 1);
+        assert!(told.contains_key("n000") && !told.contains_key("n001"));
+        assert_eq!(told[OTHER].reasons, [("NotFound", 1)].into());
+    }
+}
