@@ -5,9 +5,11 @@
 
 mod limits;
 mod sentence;
+mod spelling;
 mod target;
 
 pub use limits::is_for_windows;
+pub use spelling::of_metadata;
 pub use target::too_late;
 
 use crate::annotation::{self, GatePosition};
@@ -82,6 +84,8 @@ pub enum Advice {
         /// When, and by what.
         removal: Removal,
     },
+    /// A Job that is not run.
+    Suspended(String),
     /// A Service without a selector, of which nothing but its existence is waited for.
     NoSelector(String),
     /// A Service that selects no pod.
@@ -94,6 +98,24 @@ pub enum Advice {
     ActiveDeadline(i64),
     /// Its pods run on Windows, for which there is no gate.
     Windows(Windows),
+    /// Something in its pods has a name that the gate needs.
+    NameTaken {
+        /// `container` or `volume`
+        what: &'static str,
+        /// The name.
+        name: &'static str,
+    },
+    /// It says what becomes of a wait that takes too long, and not how long that is.
+    NoTimeout,
+    /// A key that nobody acts on.
+    ForeignKey {
+        /// `helm.sh/weight`
+        key: String,
+        /// What to write in its place.
+        ours: String,
+    },
+    /// A label that would say something as an annotation.
+    LabelOnly(String),
     /// The gate's position is written where no pod carries it.
     PositionOnWorkload,
     /// The gate is to stand after an init container that is not there.
@@ -287,21 +309,35 @@ impl Advice {
             Self::LaterWave { .. } => "LaterWave",
             Self::PartElsewhere { .. } => "PartElsewhere",
             Self::Removed { .. } => "Removed",
+            Self::Suspended(_) => "Suspended",
             Self::NoSelector(_) => "NoSelector",
             Self::NoPods(_) => "NoPods",
             Self::KindForbidden(_) => "KindForbidden",
             Self::ProgressDeadline(_) => "ProgressDeadline",
             Self::ActiveDeadline(_) => "ActiveDeadline",
             Self::Windows(_) => "Windows",
+            Self::NameTaken { .. } => "NameTaken",
+            Self::NoTimeout => "NoTimeout",
+            Self::ForeignKey { .. } => "ForeignKey",
+            Self::LabelOnly(_) => "LabelOnly",
             Self::PositionOnWorkload => "PositionOnWorkload",
             Self::NoSuchInitContainer(_) => "NoSuchInitContainer",
         }
     }
 
-    /// How bad it is.
+    /// How bad it is, where it is certain that both objects are of one release.
     pub fn level(&self) -> Level {
         match self {
-            Self::SelfReference | Self::OwnService(_) => Level::Error,
+            Self::SelfReference
+            | Self::OwnService(_)
+            | Self::NeverMade { .. }
+            | Self::RunsBefore { .. }
+            | Self::LaterHook { .. }
+            | Self::LaterWave { .. }
+            | Self::NameTaken { .. } => Level::Error,
+            // Argo CD always waits; Helm does with --wait.
+            Self::RunsAfterwards { hook, .. } if hook == "PostSync" => Level::Error,
+            Self::ForeignKey { key, .. } if spelling::is_refused(key) => Level::Error,
             _ => Level::Warning,
         }
     }

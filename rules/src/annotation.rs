@@ -197,6 +197,11 @@ fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, ParseError> {
     })
 }
 
+/// Whether a key is one of ours.
+pub fn knows(key: &str) -> bool {
+    key.starts_with(keys::PREFIX) && check_key(key).is_ok()
+}
+
 fn check_key(key: &str) -> Result<(), ParseError> {
     let Some(own) = key.strip_prefix(keys::PREFIX) else {
         return Ok(());

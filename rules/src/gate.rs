@@ -1,4 +1,8 @@
-//! How far a pod with a gate is, as its status says.
+//! The gate in a pod: what it is made of, and how far it is, as the pod's status says.
+
+mod parts;
+
+pub use parts::{STATE_VOLUME, TOKEN_VOLUME, is_gate, taken};
 
 use crate::keys;
 use serde_json::Value;

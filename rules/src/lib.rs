@@ -64,7 +64,7 @@ pub mod scope;
 pub mod selector;
 pub mod sheets;
 pub mod slots;
-mod suggest;
+pub mod suggest;
 pub mod terms;
 mod text;
 pub mod verdict;

@@ -2,7 +2,7 @@
 
 /// The word nearest to `text`, letter case aside, if it is near enough to be a slip of the fingers: within two edits,
 /// one for words of up to five letters, none for words of two. The first of equally near words wins.
-pub(crate) fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+pub fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let text: Vec<char> = text.to_lowercase().chars().collect();
     let reach = match text.len() {
         0..=2 => 0,

@@ -16,7 +16,7 @@ mod several;
 mod slot;
 mod wave;
 
-pub use consent::{ClusterScoped, CrossNamespace};
+pub use consent::{ClusterScoped, CrossNamespace, consents};
 pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
 pub use ruling::{Ruling, rule};
 

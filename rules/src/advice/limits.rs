@@ -2,16 +2,32 @@
 
 use super::{Advice, Workload};
 use crate::annotation;
+use crate::gate;
+use crate::keys;
 use serde_json::Value;
 
 /// The progress deadline that the API server writes where there is none.
 const DEFAULT_PROGRESS_DEADLINE: i64 = 600;
 
-/// Limits that run while the gate is shut.
+/// Limits that run while the gate is shut, one that does not, and what keeps the gate out.
 pub(super) fn of(workload: &Workload<'_>) -> impl Iterator<Item = Advice> {
-    let progress = progress_deadline(workload).map(Advice::ProgressDeadline);
-    let active = active_deadline(workload).map(Advice::ActiveDeadline);
-    progress.into_iter().chain(active)
+    let advice = [
+        gate::taken(workload.template).map(|(what, name)| Advice::NameTaken { what, name }),
+        progress_deadline(workload).map(Advice::ProgressDeadline),
+        active_deadline(workload).map(Advice::ActiveDeadline),
+        lacks_timeout(workload).then_some(Advice::NoTimeout),
+    ];
+    advice.into_iter().flatten()
+}
+
+/// Whether it says what is to become of a wait that never takes too long.
+fn lacks_timeout(workload: &Workload<'_>) -> bool {
+    let said = |key: &str| {
+        let mut places = [workload.template, workload.object].into_iter();
+        places.find_map(|it| it["metadata"]["annotations"][key].as_str())
+    };
+    let is_idle = said(keys::TIMEOUT).is_none();
+    is_idle && matches!(said(keys::ON_TIMEOUT), Some("fail" | "proceed"))
 }
 
 /// Where it is shorter than what everybody has, or than the workload says that it may wait. The default alone is nobody's

@@ -1,6 +1,6 @@
 //! The words: what it is, and the way out, short enough for a header behind the name of the workload.
 
-use super::{Advice, Removal, Windows};
+use super::{Advice, Removal, Windows, spelling};
 use crate::keys;
 use std::fmt;
 
@@ -34,6 +34,26 @@ impl fmt::Display for Advice {
                 dependency,
                 removal,
             } => removed(out, dependency, *removal),
+            Self::Suspended(dependency) => write!(
+                out,
+                "{dependency} is suspended, so it does not complete before somebody resumes it; take spec.suspend away"
+            ),
+            Self::NameTaken { what, name } => write!(
+                out,
+                "it has a {what} named \"{name}\", a name that sluice needs for its gate: its pods are refused; give yours \
+                 another name"
+            ),
+            Self::NoTimeout => write!(
+                out,
+                "{} has no effect without {}, since no wait is too long; write both",
+                keys::ON_TIMEOUT,
+                keys::TIMEOUT
+            ),
+            Self::ForeignKey { key, ours } => foreign(out, key, ours),
+            Self::LabelOnly(key) => write!(
+                out,
+                "{key} has no effect as a label; move it to the annotations"
+            ),
             Self::KindForbidden(kind) => write!(
                 out,
                 "sluice may not watch {kind}, so its pods would wait for ever; have {} of sluice's chart allow it",
@@ -133,6 +153,17 @@ fn removed(out: &mut fmt::Formatter<'_>, dependency: &str, removal: Removal) -> 
         out,
         "; if sluice misses its end, later pods wait for a Job that is gone; {way_out}"
     )
+}
+
+fn foreign(out: &mut fmt::Formatter<'_>, key: &str, ours: &str) -> fmt::Result {
+    if spelling::is_refused(key) {
+        write!(
+            out,
+            "the API server refuses {key}, a key with two slashes, and nobody acts on it; write {ours}"
+        )
+    } else {
+        write!(out, "nobody acts on {key}; write {ours}")
+    }
 }
 
 fn windows(out: &mut fmt::Formatter<'_>, windows: Windows) -> fmt::Result {

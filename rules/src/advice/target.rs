@@ -3,7 +3,6 @@
 use super::{Advice, Removal, Seen, Served, Target, Workload, is_here, is_itself};
 use crate::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection, State};
 use crate::installer::{self, Late};
-use crate::kinds::Kind;
 use crate::lookup::Lookup;
 use crate::selector::Selector;
 use serde_json::Value;
@@ -76,7 +75,7 @@ impl Asked<'_> {
                 let late = too_late(self.workload.object, named.to_string(), &target);
                 let late = late.or_else(|| self.service(named, &target.object));
                 late.into_iter()
-                    .chain(removed(named.to_string(), &named.kind, &target.object))
+                    .chain(self.job(named, &target.object))
                     .collect()
             }
             Lookup::NotFound => self.absent(named).into_iter().collect(),
@@ -99,8 +98,8 @@ impl Asked<'_> {
                 name: target.object["metadata"]["name"].as_str()?.to_owned(),
             };
             let late = too_late(self.workload.object, named.to_string(), target);
-            let removed = removed(named.to_string(), &named.kind, &target.object);
-            Some(late.into_iter().chain(removed))
+            let job = self.job(&named, &target.object);
+            Some(late.into_iter().chain(job))
         };
         targets.iter().filter_map(of).flatten().collect()
     }
@@ -113,6 +112,18 @@ impl Asked<'_> {
             dependency: named.to_string(),
             installer,
         })
+    }
+
+    /// What becomes of a Job before it is done, and after.
+    fn job(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
+        if (named.kind.group(), named.kind.word()) != ("batch", "Job") {
+            return None;
+        }
+        let is_suspended = found["spec"]["suspend"] == true && self.state != State::Present;
+        if is_suspended {
+            return Some(Advice::Suspended(named.to_string()));
+        }
+        removed(named.to_string(), found)
     }
 
     /// Who serves it, where that is waited for.
@@ -170,10 +181,7 @@ pub fn too_late(dependent: &Value, dependency: String, target: &Target) -> Optio
 }
 
 /// A Job that is taken away after its end.
-fn removed(dependency: String, kind: &Kind, found: &Value) -> Option<Advice> {
-    if (kind.group(), kind.word()) != ("batch", "Job") {
-        return None;
-    }
+fn removed(dependency: String, found: &Value) -> Option<Advice> {
     let ttl = found["spec"]["ttlSecondsAfterFinished"].as_i64();
     let removal = match ttl {
         Some(seconds) if seconds < LONG_ENOUGH => Removal::Ttl(seconds),

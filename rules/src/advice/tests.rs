@@ -438,3 +438,67 @@ fn a_sub_chart_that_is_elsewhere_is_told_of_unless_the_entry_says_where() {
         assert_eq!(told(list, &known), "", "{list}");
     }
 }
+
+#[test]
+fn keys_that_nobody_acts_on_have_our_spelling() {
+    for (key, told) in [
+        (
+            "helm.sh/weight",
+            "nobody acts on helm.sh/weight; write sluice.dev/weight",
+        ),
+        (
+            "helm.sh/depends-on/resource-groups",
+            "the API server refuses helm.sh/depends-on/resource-groups, a key with two slashes, and nobody acts on it; write \
+             sluice.dev/depends-on: group/NAME",
+        ),
+        (
+            "helm.sh/health/status/items/each/phase",
+            "the API server refuses helm.sh/health/status/items/each/phase, a key with two slashes, and nobody acts on it; \
+             write sluice.dev/health.status.items.each.phase",
+        ),
+        (
+            "sluice.io/depends-on",
+            "nobody acts on sluice.io/depends-on; write sluice.dev/depends-on",
+        ),
+        (
+            "slucie.dev/weight",
+            "nobody acts on slucie.dev/weight; write sluice.dev/weight",
+        ),
+        ("sluice.io/of-somebody-else", ""),
+        ("helm.sh/hook-weight", ""),
+        ("helm.sh/resource-group", ""),
+        ("sluice.dev/depends-on", ""),
+        ("depends-on", ""),
+    ] {
+        let advice = of_metadata(&json!({"annotations": {key: "x"}}));
+        let sentences: Vec<_> = advice.iter().map(ToString::to_string).collect();
+        assert_eq!(sentences.join(""), told, "{key}");
+        let is_error = advice.iter().any(|it| it.level() == Level::Error);
+        assert_eq!(is_error, told.starts_with("the API server"), "{key}");
+    }
+    let labels = json!({"labels": {"sluice.dev/weight": "1", "sluice.dev/gated": "true", "sluice.dev/plan": "true"}});
+    let told = of_metadata(&labels);
+    assert_eq!(told, [Advice::LabelOnly("sluice.dev/weight".to_owned())]);
+}
+
+#[test]
+fn a_suspended_job_is_told_of_where_it_has_to_run() {
+    let known = job(&json!({}), &json!({"suspend": true}));
+    let expected = "Job/migrate is suspended, so it does not complete before somebody resumes it; take spec.suspend away";
+    assert_eq!(told("job/migrate", &known), expected);
+    assert_eq!(told("job/migrate:present", &known), "");
+    let selector = "[{kind: Job, selector: app=x}]";
+    assert_eq!(told(selector, &known), expected);
+}
+
+#[test]
+fn an_outcome_of_a_timeout_needs_one() {
+    let of = |own: &Value| said("Deployment", &deployment(own), "job/migrate", &()).join("");
+    let fail = "sluice.dev/on-timeout";
+    assert_eq!(
+        of(&json!({fail: "fail"})),
+        "sluice.dev/on-timeout has no effect without sluice.dev/timeout, since no wait is too long; write both"
+    );
+    assert_eq!(of(&json!({fail: "wait"})), "");
+    assert_eq!(of(&json!({fail: "fail", "sluice.dev/timeout": "1m"})), "");
+}

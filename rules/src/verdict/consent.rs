@@ -57,6 +57,13 @@ fn fits(pattern: &str, name: &str) -> bool {
     pattern == "*" || pattern == name
 }
 
+/// Whether a Namespace consents to dependents in the namespace `from`.
+pub fn consents(namespace: &Value, from: &str) -> bool {
+    let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM].as_str();
+    let mut listed = listed.unwrap_or_default().split(',');
+    listed.any(|name| fits(name.trim(), from))
+}
+
 /// Whether the dependents of a namespace may be told of something elsewhere.
 pub(super) enum Consent {
     Given,
@@ -70,14 +77,8 @@ impl Consent {
         if policy.cross_namespace.allows(from, to) {
             return Self::Given;
         }
-        let consents = |namespace: &Value| {
-            let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM]
-                .as_str()
-                .unwrap_or_default();
-            listed.split(',').any(|name| fits(name.trim(), from))
-        };
         match world.object(&NAMESPACE, None, to) {
-            Lookup::Found(namespace) if consents(&namespace) => Self::Given,
+            Lookup::Found(namespace) if consents(&namespace, from) => Self::Given,
             Lookup::Found(_) => Self::Withheld,
             Lookup::NotFound => {
                 // The dependent's own namespace is read in its place, so that the time tells nobody that there is none.

@@ -2,15 +2,10 @@
 
 use super::GateSpec;
 use super::qos::Class;
+use rules::gate::{STATE_VOLUME, TOKEN_VOLUME};
 use rules::keys;
 use serde_json::{Value, json};
 use wire::env;
-
-/// The volume with the gate's token.
-pub(super) const TOKEN_VOLUME: &str = "sluice-token";
-
-/// The volume with the marker that outlives a restart of the container and of the node.
-pub(super) const STATE_VOLUME: &str = "sluice-state";
 
 /// Where the pod's own API token would be: Kubernetes mounts that into every container that has nothing mounted here,
 /// and the gate is to have no rights.
@@ -106,16 +101,4 @@ pub(super) fn volumes(spec: &GateSpec) -> [Value; 2] {
         json!({"name": TOKEN_VOLUME, "projected": {"sources": sources}}),
         json!({"name": STATE_VOLUME, "emptyDir": {"sizeLimit": "1Mi"}}),
     ]
-}
-
-/// Whether a container is a gate, of this version or another.
-pub(super) fn is_gate(container: &Value) -> bool {
-    let lists = |list: &str, name: &str| {
-        container[list]
-            .as_array()
-            .is_some_and(|items| items.iter().any(|item| item["name"] == name))
-    };
-    container["name"] == keys::GATE_CONTAINER
-        && lists("env", env::ADDRESSES)
-        && lists("volumeMounts", TOKEN_VOLUME)
 }

@@ -38,7 +38,15 @@ pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -
         Windows::Refused
     };
     let workload = workload(request.subject, object, template);
-    advice::of(&workload, &dependencies, windows, known)
+    let mut told = advice::of(&workload, &dependencies, windows, known);
+    let places = if pod {
+        vec![object]
+    } else {
+        vec![object, template]
+    };
+    let keys = places.iter().map(|it| &it["metadata"]);
+    told.extend(keys.flat_map(advice::of_metadata));
+    told
 }
 
 /// The object of a request, as advice looks at it.

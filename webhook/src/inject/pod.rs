@@ -3,7 +3,7 @@
 //! On CREATE only. Init containers cannot be added later, and a webhook that tries on UPDATE blocks the updates by which
 //! finalizers are removed.
 
-use super::container::{self, STATE_VOLUME, TOKEN_VOLUME};
+use super::container;
 use super::hints::workload;
 use super::lists::{Lists, gate_position};
 use super::patch::{Edits, Misshapen};
@@ -14,6 +14,7 @@ use super::{
 };
 use rules::advice::{self, is_for_windows};
 use rules::annotation::GatePosition;
+use rules::gate;
 use rules::keys;
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ pub fn decide(request: &Request<'_>, options: Options, spec: Option<&GateSpec>) 
     }
     let gate = containers(pod, "initContainers")
         .iter()
-        .position(container::is_gate);
+        .position(gate::is_gate);
     let asked = options.every_pod || has(keys::GATED) || lists.asked(options);
     if !asked && gate.is_none() {
         return Skip::NotAsked.into();
@@ -67,7 +68,7 @@ fn inject(
     if is_for_windows(pod) {
         return Err(Deny::Windows);
     }
-    if let Some((what, name)) = taken(pod).filter(|_| gate.is_none()) {
+    if let Some((what, name)) = gate::taken(pod) {
         return Err(Deny::NameTaken { what, name });
     }
     let spec = spec.ok_or(Deny::Starting)?;
@@ -117,21 +118,4 @@ fn add_gate(
     }
     let gate = container::gate(spec, qos::class(pod));
     edits.insert(&["spec", "initContainers"], Some(index), gate)
-}
-
-/// The first of our names that something in the pod has.
-fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
-    let has = |list: &str, name: &str| {
-        containers(pod, list)
-            .iter()
-            .any(|item| item["name"] == name)
-    };
-    let gate = keys::GATE_CONTAINER;
-    if has("initContainers", gate) || has("containers", gate) {
-        return Some(("container", gate));
-    }
-    [TOKEN_VOLUME, STATE_VOLUME]
-        .into_iter()
-        .find(|name| has("volumes", name))
-        .map(|name| ("volume", name))
 }

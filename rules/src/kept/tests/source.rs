@@ -65,9 +65,11 @@ pub(super) const LABELS: [&str; 11] = [
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
-const OTHERS: [&str; 17] = [
-    // Looks at what is applied, which is there whole.
+const OTHERS: [&str; 19] = [
+    // These look at what is applied, which is there whole.
     "advice/limits",
+    "advice/spelling",
+    "gate/parts",
     "annotation",
     "comparison",
     "expression",

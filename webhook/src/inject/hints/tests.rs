@@ -62,3 +62,36 @@ fn what_becomes_of_windows_is_the_installations_choice() {
         assert_eq!(told(&windows, &Value::Null, options), ["Windows"]);
     }
 }
+
+#[test]
+fn what_its_pods_are_refused_for_is_told_of_the_workload() {
+    let mut object = deployment("job/migrate:present");
+    object["spec"]["progressDeadlineSeconds"] = json!(600);
+    let told = |pod: Value| {
+        let mut object = object.clone();
+        object["spec"]["template"]["spec"] = pod;
+        told(&object, &Value::Null, Options::default())
+    };
+    for pod in [
+        json!({"containers": [{"name": "sluice-gate"}]}),
+        json!({"containers": [], "volumes": [{"name": "sluice-token"}]}),
+    ] {
+        assert_eq!(told(pod), ["NameTaken"]);
+    }
+    let gate = json!({
+        "name": "sluice-gate", "env": [{"name": "SLUICE_ADDRESSES"}], "volumeMounts": [{"name": "sluice-token"}],
+    });
+    let copy = json!({"initContainers": [gate], "volumes": [{"name": "sluice-token"}]});
+    assert_eq!(told(copy), [""; 0], "a copy of a gated pod");
+}
+
+#[test]
+fn keys_that_nobody_acts_on_are_told_with_our_spelling() {
+    let mut object = deployment("job/migrate:present");
+    object["spec"]["progressDeadlineSeconds"] = json!(600);
+    object["metadata"]["annotations"]["helm.sh/weight"] = json!("2");
+    let template = json!({"labels": {"sluice.dev/weight": "2", "sluice.dev/gated": "true"}});
+    object["spec"]["template"]["metadata"] = template;
+    let told = told(&object, &Value::Null, Options::default());
+    assert_eq!(told, ["ForeignKey", "LabelOnly"]);
+}

@@ -1,0 +1,71 @@
+//! Keys that nobody acts on: those of proposals for Helm, ours under another prefix, ours as a label.
+
+use super::Advice;
+use crate::annotation;
+use crate::keys;
+use crate::suggest;
+use serde_json::Value;
+
+/// What there is to say of the keys in `metadata`: of an object, or of a template in it.
+pub fn of_metadata(metadata: &Value) -> Vec<Advice> {
+    let keys = |of: &str| {
+        metadata[of]
+            .as_object()
+            .into_iter()
+            .flat_map(|it| it.keys())
+    };
+    let foreign = keys("annotations").filter_map(|key| {
+        let ours = ours(key)?;
+        let key = key.clone();
+        Some(Advice::ForeignKey { key, ours })
+    });
+    let labels = keys("labels").filter(|key| counts_as_annotation(key));
+    foreign
+        .chain(labels.cloned().map(Advice::LabelOnly))
+        .collect()
+}
+
+/// Whether the API server refuses the key: it takes one slash.
+pub(super) fn is_refused(key: &str) -> bool {
+    key.matches('/').count() > 1
+}
+
+/// How we spell what the author of a key is likely to want.
+fn ours(key: &str) -> Option<String> {
+    let (prefix, rest) = key.split_once('/')?;
+    if prefix == "helm.sh" {
+        return of_helm(rest);
+    }
+    let alike = prefix.starts_with("sluice.") || suggest::nearest(prefix, [domain()]).is_some();
+    let ours = format!("{}{rest}", keys::PREFIX);
+    (alike && prefix != domain() && annotation::knows(&ours)).then_some(ours)
+}
+
+fn domain() -> &'static str {
+    keys::PREFIX.trim_end_matches('/')
+}
+
+/// What HIP-0025, HIP-0999 and older proposals call it.
+fn of_helm(rest: &str) -> Option<String> {
+    let list = keys::DEPENDS_ON;
+    match rest.split_once('/').unwrap_or((rest, "")) {
+        ("weight", "") => Some(keys::WEIGHT.to_owned()),
+        ("depends-on", "resource-groups") => Some(format!("{list}: group/NAME")),
+        ("depends-on", "subcharts") => Some(format!("{list}: subchart/NAME")),
+        ("depends-on", _) => Some(list.to_owned()),
+        ("health", "") => Some(keys::HEALTH.to_owned()),
+        ("health", path) => Some(format!("{}.{}", keys::HEALTH, path.replace('/', "."))),
+        _ => None,
+    }
+}
+
+/// Whether a key says something as an annotation, and nothing as a label.
+fn counts_as_annotation(key: &str) -> bool {
+    let others = [
+        keys::CONFIG_DEPENDS_ON,
+        keys::RESOURCE_GROUP,
+        keys::READINESS_SUCCESS,
+        keys::READINESS_FAILURE,
+    ];
+    key != keys::GATED && (annotation::knows(key) || others.contains(&key))
+}
