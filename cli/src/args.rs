@@ -82,12 +82,13 @@ enum Command {
     /// What is wrong with the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
-    /// templates, and names the file, the document, the object, the key and the place of what is refused at admission.
-    /// Then looks at what the objects are to each other: what waits for itself or is in a cycle is an error too; a
-    /// dependency that is likely not meant, such as a post-install hook, is a warning; one that is not in the input is
-    /// a note. Weights, caps and plans are looked at as well. Asks no cluster. A chart's folder is rendered by helm.
+    /// templates, and names the file, line and column, the object and the key of what is refused at admission.
+    /// Then looks at what the objects are to each other: what never starts (a cycle, a hook that comes too late) is an
+    /// error too; a dependency that is likely not meant is a warning; one that is not in the input is a note, or a
+    /// warning where one with nearly its name is. Weights, caps and plans are looked at as well. Asks no cluster. A
+    /// chart's folder is rendered by helm.
     ///
-    /// Exit code 0: no error; 1: an error, or with --strict a warning; 2: wrong arguments.
+    /// Exit code 0: no error; 1: an error, or with --strict anything; 2: wrong arguments.
     Lint(LintArgs),
     /// Whether the installed sluice can do its work, or with --health-rules what is wrong with a file of health rules.
     ///

@@ -12,7 +12,7 @@ mod times;
 
 use crate::installation::Installation;
 use crate::installed::Installed;
-use crate::objects::{self, Graph, Input, Object};
+use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::printable;
 use crate::reader::Reader;
 use anyhow::{Context, Result, bail, ensure};
@@ -104,9 +104,17 @@ pub(crate) async fn cluster(
 
 /// The graph of manifests.
 pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> Result<ExitCode> {
-    let (objects, unread) = objects::read(input)?;
-    if let Some(first) = unread.first() {
-        bail!("{}: {}", first.place.file, first.why);
+    let Read {
+        objects, unread, ..
+    } = objects::read(input)?;
+    if let Some(Doubt {
+        place,
+        position,
+        why,
+    }) = unread.first()
+    {
+        let at = position.map(|it| format!("{it}: ")).unwrap_or_default();
+        bail!("{}: {at}{why}", place.file);
     }
     let graph = Graph::new(&objects);
     let model = Model::new(&graph, release, &|_| None);

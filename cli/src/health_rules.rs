@@ -35,8 +35,11 @@ fn parse(name: &str, text: &str) -> (Rules, Vec<RuleProblem>) {
     if maps.is_empty() {
         return Rules::read([(name, text)]);
     }
-    let flaws = maps.iter().filter_map(|map| map.problem.as_ref());
-    let mut problems: Vec<_> = flaws.map(|flaw| unreadable(name, flaw)).collect();
+    let flaws = maps
+        .iter()
+        .flat_map(|map| map.problem.iter().chain(&map.twice));
+    let flaws = flaws.map(|flaw| unreadable(name, &flaw.to_string()));
+    let mut problems: Vec<_> = flaws.collect();
     let (rules, found) = of_config_maps(name, maps.iter().map(|map| &map.object));
     problems.extend(found);
     (rules, problems)
@@ -108,7 +111,9 @@ mod tests {
         let told = ["f, a.yaml: is no text; begin it with `|`".to_owned()];
         assert_eq!(found(&map("[{apiVersion: v1}]")), (0, told.to_vec()));
         let twice = format!("{}data: {{}}\n", map("''"));
-        let told = ["f: line 5, column 1: the key \"data\" is there twice".to_owned()];
+        let told = [
+            "f: line 5, column 1: the key \"data\" is there twice; the last one counts".to_owned(),
+        ];
         assert_eq!(found(&twice), (0, told.to_vec()));
         let empty = "kind: ConfigMap\napiVersion: v1\n";
         assert_eq!(found(empty), (0, vec![]), "no rules are fine");

@@ -4,39 +4,57 @@ mod annotations;
 mod cycles;
 mod dependencies;
 mod finding;
+mod flux;
+mod identity;
 mod plans;
+mod report;
+mod spots;
 mod waves;
 
-use crate::objects::{self, Graph, Input, Object};
-use crate::output::{self, Output};
+pub(crate) use report::Format;
+
+use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use anyhow::{Result, ensure};
-use finding::Finding;
+use finding::{Finding, Where};
 use rules::advice::Level;
 use std::process::ExitCode;
 
-/// Prints what is wrong. With `strict` a warning is as bad as an error.
-pub(crate) fn run(input: &Input, strict: bool, output: Output) -> Result<ExitCode> {
-    let (objects, unread) = objects::read(input)?;
-    let unread = unread.into_iter();
-    let mut findings: Vec<_> = unread
-        .map(|it| Finding::new(Level::Error, &it.place, it.why))
-        .collect();
+/// Prints what is wrong. With `strict` whatever is found is as bad as an error.
+pub(crate) fn run(input: &Input, strict: bool, format: Format) -> Result<ExitCode> {
+    let Read {
+        objects,
+        unread,
+        twice,
+        sources,
+    } = objects::read(input)?;
     ensure!(
-        !objects.is_empty() || !findings.is_empty(),
+        !objects.is_empty() || !unread.is_empty(),
         "there is no object; -f takes a file, a folder with *.yaml, *.yml or *.json, a chart, or -"
     );
+    let doubts = unread
+        .iter()
+        .map(|it| of_text("Unreadable", Level::Error, it));
+    let mut findings: Vec<_> = doubts.collect();
+    let doubts = twice
+        .iter()
+        .map(|it| of_text("DuplicateKey", Level::Warning, it));
+    findings.extend(doubts);
     findings.extend(check(&objects));
-    for finding in &findings {
-        output::print(finding, output)?;
-    }
+    let mut finder = sources.finder();
+    let located = findings.into_iter().map(|it| it.located(&mut finder));
+    let mut findings: Vec<_> = located.collect();
+    findings.sort_by_cached_key(Finding::order);
+    report::print(&findings, format)?;
+
     let count = |level| findings.iter().filter(|it| it.level == level).count();
-    let (errors, warnings) = (count(Level::Error), count(Level::Warning));
     eprintln!(
-        "{} objects: {errors} errors, {warnings} warnings, {} notes",
-        objects.len(),
-        count(Level::Note)
+        "{}: {}, {}, {}",
+        counted(objects.len(), "object"),
+        counted(count(Level::Error), "error"),
+        counted(count(Level::Warning), "warning"),
+        counted(count(Level::Note), "note")
     );
-    let wrong = errors > 0 || strict && warnings > 0;
+    let wrong = count(Level::Error) > 0 || strict && !findings.is_empty();
     Ok(if wrong {
         ExitCode::FAILURE
     } else {
@@ -44,14 +62,27 @@ pub(crate) fn run(input: &Input, strict: bool, output: Output) -> Result<ExitCod
     })
 }
 
+/// `1 error`, `2 errors`
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+fn of_text(rule: &'static str, level: Level, doubt: &Doubt) -> Finding {
+    let finding = Finding::new(rule, level, &doubt.place, doubt.why.as_str());
+    finding.spot(doubt.position.map_or(Where::Object, Where::Text))
+}
+
 /// Everything that there is to say of these objects: of each by itself, then of what they are to each other.
 fn check(objects: &[Object]) -> Vec<Finding> {
     let graph = Graph::new(objects);
     let mut findings: Vec<_> = objects.iter().flat_map(annotations::check).collect();
+    findings.extend(identity::check(objects));
     findings.extend(waves::check(objects));
     findings.extend(plans::check(objects));
     findings.extend(dependencies::check(&graph));
     findings.extend(cycles::check(&graph));
+    findings.extend(flux::check(&graph));
     findings
 }
 

@@ -4,8 +4,12 @@
 //! kubectl (see [`scalar`]), so that `yes` is a boolean, `0o17` is 15 and a date is a text.
 
 mod document;
+mod places;
 mod scalar;
+mod spelled;
 mod yaml;
+
+pub(crate) use places::{Places, token};
 
 use document::{Document, Documents};
 use serde_json::Value;
@@ -17,31 +21,44 @@ use std::fmt;
 pub(crate) struct Entry {
     /// The object; a mapping, unless there is a `problem`.
     pub(crate) object: Value,
-    /// Why it cannot be judged, and where.
-    pub(crate) problem: Option<String>,
+    /// Why it cannot be judged.
+    pub(crate) problem: Option<Fault>,
+    /// The keys of its document that are there before; the last one counts, as it does for kubectl and Helm.
+    pub(crate) twice: Vec<Fault>,
     /// The number of its document in the input, from 1; empty documents do not count.
     pub(crate) document: usize,
+    /// Where in the text it is.
+    pub(crate) origin: Origin,
 }
 
-/// A place that is neither YAML nor JSON. Reading ends there.
-#[derive(Debug, thiserror::Error)]
+/// Where an object is in a text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Origin {
+    /// The byte at which its document begins.
+    pub(crate) at: usize,
+    /// Which item of the lists in that it is.
+    pub(crate) items: Vec<usize>,
+}
+
+/// What is wrong with a text, and where. Where that is neither YAML nor JSON, reading ends there.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{place}: {text}")]
-pub(crate) struct SyntaxError {
-    place: Position,
+pub(crate) struct Fault {
+    pub(crate) place: Position,
     /// The parser's message.
-    text: String,
+    pub(crate) text: String,
 }
 
 /// A position in the input; both numbers begin with 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Position {
-    line: usize,
-    column: usize,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
 }
 
 impl Position {
     /// The one behind this text.
-    fn behind(text: &str) -> Self {
+    pub(crate) fn behind(text: &str) -> Self {
         let mut lines = text.split('\n');
         let last = lines.next_back().unwrap_or_default();
         Self {
@@ -70,7 +87,7 @@ pub(crate) struct Entries<'t> {
     documents: Documents<'t>,
     /// How many documents were read.
     count: usize,
-    ready: VecDeque<Result<Entry, SyntaxError>>,
+    ready: VecDeque<Result<Entry, Fault>>,
     ended: bool,
 }
 
@@ -79,7 +96,7 @@ impl<'t> Entries<'t> {
         let mut ready = VecDeque::new();
         let text = str::from_utf8(bytes).unwrap_or_else(|error| {
             let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            ready.push_back(Err(SyntaxError {
+            ready.push_back(Err(Fault {
                 place: Position::behind(&before),
                 text: "the text is not UTF-8".to_owned(),
             }));
@@ -98,53 +115,71 @@ impl<'t> Entries<'t> {
         match self.documents.read() {
             // An empty document is nothing, as it is to kubectl.
             Ok(Some(Document { value, flaw, .. })) if value.is_null() && flaw.is_none() => {}
-            Ok(Some(Document { value, flaw, at })) => {
+            Ok(Some(document)) => {
                 self.count += 1;
-                let problem = flaw.map(|it| format!("{}: {}", self.place(it.at), it.text));
-                // Counting lines takes time, so only for what goes wrong.
-                let text = self.text;
-                let place = || Position::behind(&text[..at]).to_string();
-                self.expand(value, problem.as_ref(), &place);
+                let flaw = document.flaw.map(|it| self.fault(it));
+                let twice = document.twice.into_iter().map(|it| self.fault(it));
+                let mut twice = twice.collect();
+                let origin = Origin {
+                    at: document.at,
+                    items: Vec::new(),
+                };
+                self.expand(document.value, flaw.as_ref(), &mut twice, origin);
             }
             Ok(None) => self.ended = true,
-            Err(Flaw { at, text }) => {
+            Err(flaw) => {
                 self.ended = true;
-                let place = self.place(at);
-                self.ready.push_back(Err(SyntaxError { place, text }));
+                let fault = self.fault(flaw);
+                self.ready.push_back(Err(fault));
             }
         }
     }
 
-    fn place(&self, at: usize) -> Position {
-        Position::behind(&self.text[..at])
+    fn fault(&self, Flaw { at, text }: Flaw) -> Fault {
+        let place = Position::behind(&self.text[..at]);
+        Fault { place, text }
     }
 
-    fn expand(&mut self, object: Value, problem: Option<&String>, place: &dyn Fn() -> String) {
-        match items(object) {
+    /// The first object of a document tells of its keys.
+    fn expand(
+        &mut self,
+        object: Value,
+        flaw: Option<&Fault>,
+        twice: &mut Vec<Fault>,
+        origin: Origin,
+    ) {
+        let object = match items(object) {
             Ok(items) => {
                 for (index, item) in items.into_iter().enumerate() {
-                    self.expand(item, problem, &|| format!("{}, item {index}", place()));
+                    let mut origin = origin.clone();
+                    origin.items.push(index);
+                    self.expand(item, flaw, twice, origin);
                 }
+                return;
             }
-            Err(object) => {
-                let problem = problem.cloned().or_else(|| {
-                    let found = type_of(&object)?;
-                    let place = place();
-                    Some(format!("{place}: an object is a mapping, this is {found}"))
-                });
-                let document = self.count;
-                self.ready.push_back(Ok(Entry {
-                    object,
-                    problem,
-                    document,
-                }));
+            Err(object) => object,
+        };
+        let problem = flaw.cloned().or_else(|| {
+            let found = type_of(&object)?;
+            let mut text = format!("an object is a mapping, this is {found}");
+            for index in origin.items.iter().rev() {
+                text = format!("item {index}: {text}");
             }
-        }
+            let at = origin.at;
+            Some(self.fault(Flaw { at, text }))
+        });
+        self.ready.push_back(Ok(Entry {
+            object,
+            problem,
+            twice: std::mem::take(twice),
+            document: self.count,
+            origin,
+        }));
     }
 }
 
 impl Iterator for Entries<'_> {
-    type Item = Result<Entry, SyntaxError>;
+    type Item = Result<Entry, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.ready.is_empty() && !self.ended {

@@ -8,7 +8,7 @@ pub(crate) use judge::kind_of;
 pub(crate) use world::Manifest;
 
 use crate::input;
-use crate::manifest::{Entries, Entry, SyntaxError};
+use crate::manifest::{Entries, Entry, Fault};
 use crate::output::Output;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -68,7 +68,7 @@ fn judge_all(
     options: &Options,
     mut entries: Entries<'_>,
     printer: &mut Printer<impl Write>,
-) -> Result<(), SyntaxError> {
+) -> Result<(), Fault> {
     let now = options.now;
     match options.profile {
         Profile::Kstatus => entries.try_for_each(|entry| {

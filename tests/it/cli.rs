@@ -8,6 +8,7 @@
 mod api;
 mod graph;
 mod lint;
+mod lint_folder;
 mod reasons;
 mod server;
 mod slots;
@@ -292,7 +293,7 @@ fn every_command_explains_itself() {
     for (command, told) in [
         ("status", "What a pod waits for"),
         ("check", "Whether the installed sluice can do its work"),
-        ("lint", "A chart's folder is rendered by helm"),
+        ("lint", "chart's folder is rendered by helm"),
         ("graph", "kubectl sluice graph --release shop"),
         ("release", "Break-glass: opens a pod's gate at once"),
     ] {

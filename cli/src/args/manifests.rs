@@ -3,7 +3,6 @@
 use super::{Connection, wrong};
 use crate::graph::Format;
 use crate::objects::{Chart, Input};
-use crate::output::Output;
 use crate::{graph, input, lint};
 use anyhow::Result;
 use clap::Args as ClapArgs;
@@ -13,8 +12,8 @@ use std::process::ExitCode;
 /// Where objects are read from, without a cluster.
 #[derive(Debug, ClapArgs)]
 struct Manifests {
-    /// Manifests: files, folders with *.yaml, *.yml and *.json, charts (folders with a Chart.yaml, rendered by `helm
-    /// template`); `-` is standard input. May be there several times.
+    /// Manifests: files, folders with *.yaml, *.yml, *.json and charts, charts (folders with a Chart.yaml, rendered by `helm
+    /// template`); `-` is standard input. May be there several times. What says no namespace is put into that of -n.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Also the folders in a folder.
@@ -32,12 +31,12 @@ struct Manifests {
 pub(super) struct LintArgs {
     #[command(flatten)]
     manifests: Manifests,
-    /// Take a warning for an error.
+    /// Take a warning or a note for an error.
     #[arg(long)]
     strict: bool,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = Output::Text)]
-    output: Output,
+    #[arg(short, long, value_enum, default_value_t = lint::Format::Text)]
+    output: lint::Format,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -1,8 +1,8 @@
 //! The annotations of one object, each key by itself, so that one mistake hides no other.
 
-use super::finding::Finding;
+use super::finding::{Finding, Where, pointer};
 use crate::objects::{Holder, Object, Role};
-use rules::advice::Level;
+use rules::advice::{self, Advice, Level};
 use rules::annotation::{self, ParseError, Problem};
 use rules::keys;
 use rules::readiness;
@@ -18,7 +18,21 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
         findings.extend(pair(object, holder));
     }
     findings.extend(twice(object, &holders));
+    for (path, metadata) in object.metadata() {
+        let advice = advice::of_metadata(metadata);
+        findings.extend(advice.iter().map(|it| idle_key(object, path, it)));
+    }
     findings
+}
+
+/// A key that nobody reads there.
+fn idle_key(object: &Object, path: &'static str, advice: &Advice) -> Finding {
+    let finding = Finding::advice(&object.place, advice);
+    match advice {
+        Advice::ForeignKey { key, .. } => finding.at(path, key),
+        Advice::LabelOnly(key) => finding.spot(Where::Field(pointer(path, "labels", key))),
+        _ => finding,
+    }
 }
 
 /// Whether a list has an effect here.
@@ -32,7 +46,7 @@ fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Opt
             return Some(refused(object, holder, &error));
         }
         return idle(object, holder, key).map(|message| {
-            Finding::new(Level::Warning, &object.place, message).at(holder.path, key)
+            Finding::new("NoEffect", Level::Warning, &object.place, message).at(holder.path, key)
         });
     }
     None
@@ -79,15 +93,15 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
 
 /// HIP-0025's two annotations.
 fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
-    let told = |level, key: &str, message: String| {
-        Some(Finding::new(level, &object.place, message).at(holder.path, key))
+    let told = |rule, level, key: &str, message: String| {
+        Some(Finding::new(rule, level, &object.place, message).at(holder.path, key))
     };
     match readiness::of(holder.annotations) {
-        Err((key, problem)) => told(Level::Error, key, problem.to_string()),
+        Err((key, problem)) => told("Grammar", Level::Error, key, problem.to_string()),
         Ok(Some(_)) => None,
         Ok(None) => {
             let (key, why) = readiness::idle(holder.annotations)?;
-            told(Level::Warning, key, format!("it {why}"))
+            told("NoEffect", Level::Warning, key, format!("it {why}"))
         }
     }
 }
@@ -109,7 +123,7 @@ fn twice(object: &Object, holders: &[Holder<'_>]) -> Vec<Finding> {
             "it stands on {} too, and that one counts; keep one of them",
             template.path
         );
-        Finding::new(Level::Warning, &object.place, message).at(own.path, key)
+        Finding::new("WrittenTwice", Level::Warning, &object.place, message).at(own.path, key)
     })
     .collect()
 }

@@ -2,6 +2,7 @@
 
 use super::dependencies;
 use super::finding::Finding;
+use super::spots;
 use crate::objects::Graph;
 use rules::advice::{Advice, Level};
 
@@ -12,14 +13,17 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     cycles
         .filter(|cycle| !is_told(graph, cycle))
         .map(|cycle| {
-            let place = &graph.objects[cycle[0]].place;
+            let object = &graph.objects[cycle[0]];
+            let place = &object.place;
             if cycle.len() == 1 {
-                return Finding::advice(place, &Advice::SelfReference);
+                let spot = spots::entry(object, &place.name);
+                return Finding::advice(place, &Advice::SelfReference).spot(spot);
             }
             let path = graph.path(&cycle);
             let way_out = graph.way_out(&cycle);
             let told = format!("these wait for each other and never start: {path}; {way_out}");
-            Finding::new(Level::Error, place, told)
+            let next = &graph.objects[cycle[1]].place.name;
+            Finding::new("Cycle", Level::Error, place, told).spot(spots::link(object, next))
         })
         .collect()
 }

@@ -1,15 +1,17 @@
 //! Each entry of a list beside the objects of the input.
 
+mod absent;
 mod files;
 
 use super::finding::Finding;
+use super::spots;
 use crate::objects::{Graph, Object};
 use files::Files;
 use rules::advice::{self, Advice, Level, Windows, Workload};
-use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection};
+use rules::dependency::{Dependency, Reference};
 use rules::dependent::Source;
 use rules::keys;
-use rules::kinds::Kind;
+use rules::verdict::consents;
 use std::collections::BTreeSet;
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
@@ -23,10 +25,13 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
             }
             _ => true,
         });
-        findings.extend(advice.map(|advice| Finding::advice(&object.place, &advice)));
+        findings.extend(advice.map(|advice| {
+            let spot = spots::of_advice(object, &advice);
+            Finding::advice(&object.place, &advice).spot(spot)
+        }));
         for dependency in listed(graph, at) {
-            let told = beside(graph, at, &dependency).into_iter();
-            findings.extend(told.map(|(level, told)| Finding::new(level, &object.place, told)));
+            findings.extend(absent::check(graph, at, &dependency));
+            findings.extend(consent(graph, at, &dependency));
         }
     }
     findings
@@ -69,80 +74,30 @@ fn workload(object: &Object) -> Option<Workload<'_>> {
     })
 }
 
-/// What is not among the objects: it may be in the cluster, or be made by an operator.
-fn beside(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<(Level, String)> {
-    let told = match &dependency.reference {
-        Reference::Any(alternatives) => {
-            let of = alternatives.of.iter();
-            return of.flat_map(|it| beside(graph, from, it)).collect();
-        }
-        _ if dependency.optional => None,
-        Reference::Object(object) => absent(graph, from, object),
-        Reference::Selected(selection) => unselected(graph, from, selection),
-        Reference::Part(parts) => of_part(graph, from, parts, dependency),
+/// A namespace that is among the objects and does not consent. What the administrator allows beyond that, no file tells.
+fn consent(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Option<Finding> {
+    let object = &graph.objects[from];
+    let (namespace, name) = match &dependency.reference {
+        Reference::Object(it) => (it.namespace.as_ref()?, it.name.as_str()),
+        Reference::Selected(it) => (it.namespace.as_ref()?, ""),
+        Reference::Part(it) => (it.namespace.as_ref()?, it.part.name()),
+        Reference::Any(_) => return None,
     };
-    told.into_iter().collect()
-}
-
-fn absent(graph: &Graph<'_>, from: usize, object: &ObjectRef) -> Option<(Level, String)> {
-    let is_known = graph.find(from, object).is_some() || is_the_clusters(object);
-    let told = format!("it depends on {object}, which is not among these objects");
-    (!is_known).then_some((Level::Note, told))
-}
-
-fn unselected(graph: &Graph<'_>, from: usize, selection: &Selection) -> Option<(Level, String)> {
-    let found = graph.selected(from, selection);
-    let told = format!("it depends on {selection}, which selects none of these objects");
-    found.is_empty().then_some((Level::Note, told))
-}
-
-fn of_part(
-    graph: &Graph<'_>,
-    from: usize,
-    parts: &Parts,
-    dependency: &Dependency,
-) -> Option<(Level, String)> {
-    let scope = &graph.objects[from].scope;
-    if matches!(parts.part, Part::SubChart(_)) && scope.is_none() {
-        let told = format!(
-            "it depends on {dependency} and is in no scope, so it has no sub-charts and waits for ever; name the objects themselves, or give both {}",
-            keys::SCOPE
-        );
-        return Some((Level::Warning, told));
+    let (own, key) = (object.namespace(), keys::ALLOW_DEPENDENTS_FROM);
+    if namespace == own {
+        return None;
     }
-    let found = graph.part(from, parts);
-    let told = match &parts.part {
-        Part::SubChart(_) if parts.namespace.is_some() => {
-            "of which these objects have none there: it waits until there is one"
-        }
-        // Advice says where.
-        Part::SubChart(_) if !graph.elsewhere(from, &parts.part).is_empty() => return None,
-        // One that is switched off holds nobody back.
-        Part::SubChart(_) => {
-            "of which these objects have none: a sub-chart that stays away is not waited for; check the spelling"
-        }
-        Part::Group(_) => "in which no other of these objects is",
-        Part::Release(_) => "which is not among these objects",
-    };
-    let told = format!("it depends on {dependency}, {told}");
-    found.is_empty().then_some((Level::Note, told))
-}
-
-/// Whether a cluster has it by itself.
-fn is_the_clusters(object: &ObjectRef) -> bool {
-    let Kind::Builtin(builtin) = &object.kind else {
-        return false;
-    };
-    let of_system = object
-        .namespace
-        .as_ref()
-        .is_some_and(|namespace| namespace.starts_with("kube-"));
-    !builtin.namespaced
-        || of_system
-        || matches!(
-            (builtin.kind, object.name.as_str()),
-            ("ServiceAccount", "default")
-                | ("ConfigMap", "kube-root-ca.crt")
-                | ("Service", "kubernetes")
-        )
+    let consenting = graph.namespace_object(namespace)?;
+    let says = consenting.value["metadata"]["annotations"][key].is_string();
+    // Who does not say where he is may be anybody that it consents to.
+    if own.is_empty() && says || consents(&consenting.value, own) {
+        return None;
+    }
+    let own = if own.is_empty() { "NAMESPACE" } else { own };
+    let told = format!(
+        "it depends on {dependency}, and namespace {namespace} does not consent, so it waits for ever; annotate the \
+         Namespace with {key}: {own}"
+    );
+    let finding = Finding::new("NoConsent", Level::Warning, &object.place, told);
+    Some(finding.spot(spots::entry(object, name)))
 }

@@ -1,8 +1,9 @@
 //! A finding of lint.
 
-use crate::objects::Place;
+use crate::manifest::{Position, token};
+use crate::objects::{Finder, Location, Place, Spot};
 use rules::advice::{Advice, Level};
-use rules::annotation::ParseError;
+use rules::annotation::{self, ParseError};
 use serde::Serialize;
 use std::fmt;
 
@@ -10,85 +11,157 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) level: Level,
+    /// What it is, in a word.
+    pub(super) rule: &'static str,
     #[serde(flatten)]
     pub(super) place: Place,
-    /// Which annotations of the object: of its own metadata, or of a template in it.
+    /// Which metadata of the object: its own, or of a template in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) path: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) key: Option<String>,
-    /// In the value of the annotation, from 1.
+    /// In the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) column: Option<usize>,
-    /// Which advice it is, where admission may give it too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) advice: Option<&'static str>,
     pub(super) message: String,
+    /// Where in the object.
+    #[serde(skip)]
+    pub(super) spot: Where,
+}
+
+/// Where in an object something is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) enum Where {
+    /// Nowhere in particular.
+    #[default]
+    Object,
+    /// In the file itself.
+    Text(Position),
+    /// A field, by its JSON pointer.
+    Field(String),
+    /// A place in what a field says.
+    Within(String, annotation::Place),
 }
 
 impl Finding {
-    pub(super) fn new(level: Level, place: &Place, message: impl Into<String>) -> Self {
+    pub(super) fn new(
+        rule: &'static str,
+        level: Level,
+        place: &Place,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             level,
+            rule,
             place: place.clone(),
             path: None,
             key: None,
             line: None,
             column: None,
-            advice: None,
             message: message.into(),
+            spot: Where::Object,
         }
     }
 
     /// What admission says too, in its words.
     pub(super) fn advice(place: &Place, advice: &Advice) -> Self {
-        Self {
-            advice: Some(advice.label()),
-            ..Self::new(advice.level(), place, advice.to_string())
-        }
+        Self::new(advice.label(), advice.level(), place, advice.to_string())
     }
 
     /// What the grammar refuses, with its own place and words.
     pub(super) fn refused(place: &Place, path: &'static str, error: &ParseError) -> Self {
-        let finding = Self::new(Level::Error, place, error.problem.to_string());
-        Self {
-            line: error.place.map(|it| it.line),
-            column: error.place.map(|it| it.column),
-            ..finding.at(path, &error.key)
+        let message = error.problem.to_string();
+        let finding = Self::new("Grammar", Level::Error, place, message).at(path, &error.key);
+        match (&finding.spot, error.place) {
+            (Where::Field(pointer), Some(within)) => Self {
+                spot: Where::Within(pointer.clone(), within),
+                ..finding
+            },
+            _ => finding,
         }
     }
 
+    /// Of an annotation of the object (`metadata`), of a template in it, or of a key of its data.
     pub(super) fn at(self, path: &'static str, key: &str) -> Self {
         Self {
             path: Some(path),
             key: Some(key.to_owned()),
+            spot: Where::Field(pointer(path, "annotations", key)),
             ..self
         }
     }
+
+    pub(super) fn spot(self, spot: Where) -> Self {
+        Self { spot, ..self }
+    }
+
+    /// With the line and the column of its file.
+    pub(super) fn located(mut self, finder: &mut Finder<'_>) -> Self {
+        let spot = match &self.spot {
+            Where::Text(position) => {
+                self.put(*position);
+                return self;
+            }
+            Where::Object => Spot::Field(""),
+            Where::Field(pointer) => Spot::Field(pointer),
+            Where::Within(pointer, within) => Spot::Within(pointer, within.line, within.column),
+        };
+        let Location { file, position } = finder.find(&self.place, spot);
+        self.place.file = file;
+        if let Some(position) = position {
+            self.put(position);
+        }
+        self
+    }
+
+    fn put(&mut self, Position { line, column }: Position) {
+        self.line = Some(line);
+        self.column = Some(column);
+    }
+
+    /// In the order of the files.
+    pub(super) fn order(&self) -> impl Ord + use<> {
+        let level = std::cmp::Reverse(self.level);
+        (self.place.file.clone(), self.line, self.column, level)
+    }
+
+    /// What and why, without the file.
+    pub(super) fn what(&self) -> String {
+        let object = (!self.place.kind.is_empty()).then(|| self.place.to_string());
+        let path = self.path.filter(|path| *path != OWN).map(str::to_owned);
+        let parts = [object, path].into_iter().flatten();
+        let subject = parts.collect::<Vec<_>>().join(", ");
+        let parts = [Some(subject), self.key.clone(), Some(self.message.clone())];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(": ")
+    }
 }
 
-/// `error: shop.yaml, document 2, Deployment api, spec.template: sluice.dev/depends-on: line 1, column 9: …`
+/// The object's own metadata.
+const OWN: &str = "metadata";
+
+/// The data of a ConfigMap.
+pub(super) const DATA: &str = "data";
+
+/// Where a key is: `spec.template` and `labels` are `/spec/template/metadata/labels/KEY`.
+pub(super) fn pointer(path: &str, of: &str, key: &str) -> String {
+    let key = token(key);
+    match path {
+        DATA => format!("/{DATA}/{key}"),
+        OWN => format!("/{OWN}/{of}/{key}"),
+        _ => format!("/{}/{OWN}/{of}/{key}", path.replace('.', "/")),
+    }
+}
+
+/// `shop.yaml:12:29: error: Deployment api, spec.template: sluice.dev/depends-on: …`
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { file, document, .. } = &self.place;
-        write!(out, "{}: {file}", self.level.word())?;
-        if *document > 0 {
-            write!(out, ", document {document}")?;
-        }
-        if !self.place.kind.is_empty() {
-            write!(out, ", {}", self.place)?;
-        }
-        if let Some(path) = self.path {
-            write!(out, ", {path}")?;
-        }
-        if let Some(key) = &self.key {
-            write!(out, ": {key}")?;
-        }
+        out.write_str(&self.place.file)?;
         if let (Some(line), Some(column)) = (self.line, self.column) {
-            write!(out, ": line {line}, column {column}")?;
+            write!(out, ":{line}:{column}")?;
         }
-        write!(out, ": {}", self.message)
+        write!(out, ": {}: {}", self.level.word(), self.what())
     }
 }

@@ -1,6 +1,6 @@
 //! Plans: ConfigMaps that order the parts of a release.
 
-use super::finding::Finding;
+use super::finding::{DATA, Finding};
 use crate::objects::Object;
 use rules::advice::Level;
 use rules::dependency::Part;
@@ -8,16 +8,14 @@ use rules::keys;
 use rules::plan::{self, PlanFlaw};
 use rules::scope::Scope;
 
-/// Where a plan stands in its ConfigMap.
-const DATA: &str = "data";
-
 pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
     let configs = objects.iter().filter(|it| it.word() == "ConfigMap");
     configs.filter_map(|it| of_config(objects, it)).collect()
 }
 
 fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
-    let warning = |message: String| Some(Finding::new(Level::Warning, &config.place, message));
+    let warning =
+        |message: String| Some(Finding::new("Plan", Level::Warning, &config.place, message));
     if !config.is_plan() {
         let value = config.label(keys::PLAN)?;
         let label = keys::PLAN;

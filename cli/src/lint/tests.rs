@@ -3,13 +3,17 @@ mod order;
 use super::*;
 use crate::manifest::Entries;
 
-/// The lines for a manifest.
+/// The findings for a manifest: level, document, and what it is. Places are looked at by `tests/it/cli/lint_folder.rs`.
 fn lint(manifest: &str) -> Vec<String> {
     let entries = Entries::new(manifest.as_bytes()).map(Result::unwrap);
     let objects: Vec<_> = entries
         .map(|entry| objects::place("a.yaml", entry.document, entry.object))
         .collect();
-    check(&objects).iter().map(ToString::to_string).collect()
+    let line = |it: &Finding| {
+        let (level, document) = (it.level.word(), it.place.document);
+        format!("{level}: {document}: {}", it.what())
+    };
+    check(&objects).iter().map(line).collect()
 }
 
 /// A Deployment with this list.
@@ -37,7 +41,7 @@ fn the_grammars_own_errors_are_told_with_their_place() {
         "a: b\n{}",
         deployment("api", "job/migrate, Deploymnt/x")
     ));
-    let expected = "error: a.yaml, document 2, Deployment api, metadata: sluice.dev/depends-on: line 1, column 14: \
+    let expected = "error: 2: Deployment api: sluice.dev/depends-on: \
                     unknown kind \"Deploymnt\"; did you mean \"Deployment\"?";
     assert_eq!(lines, [expected]);
 }
@@ -60,11 +64,11 @@ spec:
 ";
     let lines = lint(manifest);
     let starts = [
-        "error: a.yaml, document 1, CronJob c, metadata: config.kubernetes.io/depends-on: line 1, column 1: ",
-        "error: a.yaml, document 1, CronJob c, metadata: sluice.dev/dependson: unknown annotation; did you mean \"sluice.dev/depends-on\"?",
-        "warning: a.yaml, document 1, CronJob c, spec.jobTemplate: sluice.dev/depends-on: it has no effect here; ",
-        "error: a.yaml, document 1, CronJob c, spec.jobTemplate.spec.template: sluice.dev/health: line 1, column ",
-        "error: a.yaml, document 1, CronJob c, spec.jobTemplate.spec.template: helm.sh/readiness-success: ",
+        "error: 1: CronJob c: config.kubernetes.io/depends-on: ",
+        "error: 1: CronJob c: sluice.dev/dependson: unknown annotation; did you mean \"sluice.dev/depends-on\"?",
+        "warning: 1: CronJob c, spec.jobTemplate: sluice.dev/depends-on: it has no effect here; ",
+        "error: 1: CronJob c, spec.jobTemplate.spec.template: sluice.dev/health: ",
+        "error: 1: CronJob c, spec.jobTemplate.spec.template: helm.sh/readiness-success: ",
     ];
     assert_eq!(lines.len(), starts.len(), "{lines:#?}");
     for (line, start) in lines.iter().zip(starts) {
@@ -119,14 +123,15 @@ kind: Deployment
 metadata: {name: api, annotations: {sluice.dev/depends-on: configmap/a:present}}
 spec: {template: {metadata: {annotations: {sluice.dev/depends-on: 'node/a'}}, spec: {containers: []}}}
 ";
-    let expected = "warning: a.yaml, document 1, Deployment api, metadata: sluice.dev/depends-on: it stands on spec.template \
+    let expected = "warning: 1: Deployment api: sluice.dev/depends-on: it stands on spec.template \
                     too, and that one counts; keep one of them";
     assert_eq!(lint(twice), [expected]);
 }
 
 #[test]
 fn what_is_not_in_the_input_is_a_note() {
-    let expected = "note: a.yaml, document 1, Deployment api: it depends on Job/migrate, which is not among these objects";
+    let expected =
+        "note: 1: Deployment api: it depends on Job/migrate, which is not among these objects";
     assert_eq!(lint(&deployment("api", "job/migrate")), [expected]);
     for list in [
         "node/a",
@@ -137,7 +142,8 @@ fn what_is_not_in_the_input_is_a_note() {
     ] {
         assert_eq!(lint(&deployment("api", list)), NOTHING, "{list}");
     }
-    let expected = "note: a.yaml, document 1, Deployment api: it depends on Job[app=typo], which selects none of these objects";
+    let expected =
+        "note: 1: Deployment api: it depends on Job[app=typo], which selects none of these objects";
     let selector = "[{kind: Job, selector: app=typo}]";
     assert_eq!(lint(&deployment("api", selector)), [expected]);
     let custom = "---\napiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: tls}\n";
@@ -161,7 +167,7 @@ fn cycles_are_told_with_their_whole_path() {
         deployment("c", "deploy/a"),
     ]
     .concat();
-    let expected = "error: a.yaml, document 1, Deployment a: these wait for each other and never start: Deployment a -> \
+    let expected = "error: 1: Deployment a: these wait for each other and never start: Deployment a -> \
                     Deployment b -> Service c -> Deployment c -> Deployment a; take one entry out";
     assert_eq!(lint(&cycle), [expected]);
     let before = [
@@ -174,10 +180,10 @@ fn cycles_are_told_with_their_whole_path() {
     let lines = lint(&before);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].ends_with(told), "{lines:?}");
-    let itself = "error: a.yaml, document 1, Deployment a: it waits for itself and never starts; take the entry out of its list";
+    let itself = "error: 1: Deployment a: it waits for itself and never starts; take the entry out of its list";
     assert_eq!(lint(&deployment("a", "deploy/a")), [itself]);
     let behind = [deployment("a", "svc/a"), service("a", "selector: {app: a}")].concat();
-    let expected = "error: a.yaml, document 1, Deployment a: Service/a selects its own pods, and nobody else is behind it: it \
+    let expected = "error: 1: Deployment a: Service/a selects its own pods, and nobody else is behind it: it \
                     has no endpoint before they start, and they wait for it; take it out of the list";
     assert_eq!(lint(&behind), [expected]);
 }
@@ -208,7 +214,7 @@ fn dependencies_that_are_likely_not_meant_are_warnings() {
     let told = |lines: Vec<String>, part: &str| {
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(
-            lines[0].starts_with("warning: a.yaml, document 1, Deployment api: "),
+            lines[0].starts_with("warning: 1: Deployment api: "),
             "{lines:?}"
         );
         assert!(lines[0].contains(part), "{lines:?}");
@@ -259,7 +265,7 @@ fn dependencies_that_are_likely_not_meant_are_warnings() {
 }
 
 #[test]
-fn a_hook_that_waits_for_what_comes_after_it_is_a_warning() {
+fn a_hook_that_waits_for_what_comes_after_it_is_an_error() {
     let seed = |hook: &str| {
         let annotations =
             format!(", annotations: {{helm.sh/hook: '{hook}', sluice.dev/depends-on: deploy/db}}");
@@ -269,7 +275,7 @@ fn a_hook_that_waits_for_what_comes_after_it_is_a_warning() {
     assert_eq!(
         lint("pre-upgrade, pre-install"),
         [
-            "warning: a.yaml, document 1, Job seed: it is a pre-install hook, and Helm creates nothing else of a release before \
+            "error: 1: Job seed: it is a pre-install hook, and Helm creates nothing else of a release before \
              its end: if Deployment/db is of the same release, neither comes; make it a plain object"
         ]
     );
@@ -288,8 +294,8 @@ fn a_finding_is_data_too() {
     let objects = [objects::place("a.yaml", 1, entry)];
     let json = serde_json::to_value(&check(&objects)[0]).unwrap();
     let expected = serde_json::json!({
-        "level": "error", "file": "a.yaml", "document": 1, "kind": "Deployment", "namespace": "", "name": "api",
-        "path": "metadata", "key": "sluice.dev/depends-on", "line": 1, "column": 1,
+        "level": "error", "rule": "Grammar", "file": "a.yaml", "document": 1, "kind": "Deployment", "namespace": "",
+        "name": "api", "path": "metadata", "key": "sluice.dev/depends-on",
         "message": "unknown kind \"jbo\"; did you mean \"job\"?",
     });
     assert_eq!(json, expected);

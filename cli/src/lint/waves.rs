@@ -14,17 +14,17 @@ pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
 }
 
 /// A warning at the place of the key that counts.
-fn warning(object: &Object, key: &str, message: String) -> Finding {
+fn warning(rule: &'static str, object: &Object, key: &str, message: String) -> Finding {
     let holders = object.holders();
     let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
     let holder = holders.find(|holder| holder.annotations.contains_key(key));
     let path = holder.map_or("metadata", |holder| holder.path);
-    Finding::new(Level::Warning, &object.place, message).at(path, key)
+    Finding::new(rule, Level::Warning, &object.place, message).at(path, key)
 }
 
 /// Keys that order nothing where they stand.
 fn idle(object: &Object) -> Vec<Finding> {
-    let told = |key: &str| Some(warning(object, key, why_idle(object, key)?));
+    let told = |key: &str| Some(warning("NoEffect", object, key, why_idle(object, key)?));
     let keys = [keys::WEIGHT, keys::PARALLELISM].into_iter();
     keys.filter(|key| object.said(key).is_some())
         .filter_map(told)
@@ -78,7 +78,7 @@ fn caps(objects: &[Object]) -> Vec<Finding> {
                 "{cap} here and {least} on {}, both of weight {weight} in {}: the smallest counts for all of them; write the same on each",
                 first.place, scope.name
             );
-            findings.push(warning(object, keys::PARALLELISM, message));
+            findings.push(warning("CapsDiffer", object, keys::PARALLELISM, message));
         }
     }
     findings

@@ -10,6 +10,8 @@ pub(super) struct Document {
     pub(super) value: Value,
     /// The first thing in it that is valid YAML and no valid object.
     pub(super) flaw: Option<Flaw>,
+    /// Keys that are there before.
+    pub(super) twice: Vec<Flaw>,
     /// The byte where it begins.
     pub(super) at: usize,
 }
@@ -50,10 +52,9 @@ impl<'t> Documents<'t> {
                 }
                 (Event::StreamEnd, _) => return Ok(None),
                 (event, span) => {
-                    let at = yaml.start(span);
-                    let (value, flaw) = Composer::document(&mut yaml, event, span)?;
+                    let document = Composer::document(&mut yaml, event, span)?;
                     self.yaml = Some(yaml);
-                    return Ok(Some(Document { value, flaw, at }));
+                    return Ok(Some(document));
                 }
             }
         }
@@ -70,7 +71,11 @@ impl<'t> Documents<'t> {
         let value = text.starts_with('{').then(|| values.next()?.ok())??;
         let at = self.text.len() - text.len();
         self.at = at + values.byte_offset();
-        let flaw = None;
-        Some(Document { value, flaw, at })
+        Some(Document {
+            value,
+            flaw: None,
+            twice: Vec::new(),
+            at,
+        })
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-fn read(text: &str) -> Vec<Result<Entry, SyntaxError>> {
+fn read(text: &str) -> Vec<Result<Entry, Fault>> {
     Entries::new(text.as_bytes()).collect()
 }
 
@@ -19,7 +19,7 @@ fn value(yaml: &str) -> Value {
 }
 
 fn problem(text: &str) -> String {
-    read(text).remove(0).unwrap().problem.unwrap()
+    read(text).remove(0).unwrap().problem.unwrap().to_string()
 }
 
 #[test]
@@ -98,7 +98,10 @@ fn a_list_is_its_items() {
 fn what_is_no_mapping_is_an_entry_with_a_problem() {
     let problems: Vec<_> = read("a: 1\n---\n- a\n---\ntext\n---\n5\n---\na: 2\n")
         .into_iter()
-        .map(|entry| entry.unwrap().problem.unwrap_or_default())
+        .map(|entry| {
+            let problem = entry.unwrap().problem;
+            problem.map_or_else(String::new, |it| it.to_string())
+        })
         .collect();
     assert_eq!(
         problems,
@@ -112,17 +115,13 @@ fn what_is_no_mapping_is_an_entry_with_a_problem() {
     );
     assert_eq!(
         problem("kind: List\nitems: [null]"),
-        "line 1, column 1, item 0: an object is a mapping, this is nothing"
+        "line 1, column 1: item 0: an object is a mapping, this is nothing"
     );
 }
 
 #[test]
 fn what_means_nothing_is_told_with_its_place() {
     for (text, expected) in [
-        (
-            "b: 1\na: 1\na: 2\n",
-            "line 3, column 1: the key \"a\" is there twice",
-        ),
         (
             "\n\na: .inf\n",
             "line 3, column 4: .inf is no number in JSON",
@@ -147,6 +146,21 @@ fn what_means_nothing_is_told_with_its_place() {
     ] {
         assert_eq!(problem(text), expected, "{text}");
     }
+}
+
+#[test]
+fn of_a_key_that_is_there_twice_the_last_value_counts() {
+    let entry = read("b: 1\na: 1\nc: {d: 1, d: 2}\na: 2\n")
+        .remove(0)
+        .unwrap();
+    assert_eq!(entry.problem, None);
+    assert_eq!(entry.object, json!({"b": 1, "a": 2, "c": {"d": 2}}));
+    let twice: Vec<_> = entry.twice.iter().map(ToString::to_string).collect();
+    let expected = [
+        "line 3, column 11: the key \"d\" is there twice; the last one counts",
+        "line 4, column 1: the key \"a\" is there twice; the last one counts",
+    ];
+    assert_eq!(twice, expected);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! One YAML document as JSON, made of the parser's events.
 //!
 //! Keys, merges and aliases follow the reader under kubectl, and differ from serde-saphyr's: `<<` overrides the keys
-//! before it, the key `0x10` is `"16"`, and after a duplicate key the other documents are read all the same.
+//! before it, the key `0x10` is `"16"`, and of a duplicate key the last value counts.
 
 use super::Flaw;
+use super::document::Document;
 use super::scalar;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, options};
 use serde_json::{Map, Value};
@@ -60,23 +61,32 @@ pub(super) struct Composer<'e, 't> {
     aliased: usize,
     /// The first flaw.
     flaw: Option<Flaw>,
+    /// Keys that are there before.
+    twice: Vec<Flaw>,
 }
 
 impl<'e, 't> Composer<'e, 't> {
-    /// The document that begins with this event, and its first flaw.
+    /// The document that begins with this event.
     pub(super) fn document(
         events: &'e mut Events<'t>,
         event: Event<'t>,
         span: Span,
-    ) -> Result<(Value, Option<Flaw>), Flaw> {
+    ) -> Result<Document, Flaw> {
+        let at = events.start(span);
         let mut composer = Self {
             events,
             anchors: HashMap::new(),
             aliased: 0,
             flaw: None,
+            twice: Vec::new(),
         };
         let value = composer.node(event, span)?;
-        Ok((value, composer.flaw))
+        Ok(Document {
+            value,
+            flaw: composer.flaw,
+            twice: composer.twice,
+            at,
+        })
     }
 
     /// Recursion is bounded by the parser's nesting limits.
@@ -132,12 +142,15 @@ impl<'e, 't> Composer<'e, 't> {
                     let fits = merge(&mut map, value);
                     (!fits).then(|| "<< takes a mapping, or a list of mappings".to_owned())
                 }
-                // A merge may come first and be overridden; without one a second value is a mistake.
+                // A merge may come first and be overridden; without one a second value is likely a mistake.
                 Some(Ok(key)) => {
-                    let twice = !merged && map.contains_key(&key);
-                    let fault = twice.then(|| format!("the key {key:?} is there twice"));
+                    if !merged && map.contains_key(&key) {
+                        let text = format!("the key {key:?} is there twice; the last one counts");
+                        let at = self.events.start(at);
+                        self.twice.push(Flaw { at, text });
+                    }
                     map.insert(key, value);
-                    fault
+                    None
                 }
                 Some(Err(fault)) => Some(fault),
             };

@@ -32,6 +32,18 @@ pub(super) fn is_chart(path: &Path) -> bool {
     path.join(FILE).is_file()
 }
 
+/// Whether it is a chart for other charts, which renders nothing.
+pub(super) fn is_library(folder: &Path) -> bool {
+    metadata(folder).is_ok_and(|chart| chart["type"] == "library")
+}
+
+/// What a chart's own file says.
+fn metadata(folder: &Path) -> Result<Value> {
+    let (name, text) = input::read(&folder.join(FILE))?;
+    let chart = Entries::new(&text).next().transpose().context(name)?;
+    Ok(chart.map(|entry| entry.object).unwrap_or_default())
+}
+
 impl Chart {
     /// What `helm template` prints of the folder.
     pub(super) fn render(&self, folder: &Path) -> Result<Vec<u8>> {
@@ -66,15 +78,20 @@ impl Chart {
         if let Some(release) = &self.release {
             return Ok(release.clone());
         }
-        let path = folder.join(FILE);
-        let (name, text) = input::read(&path)?;
-        let chart = Entries::new(&text).next().transpose().context(name)?;
-        let name = chart.and_then(|entry| Some(entry.object["name"].as_str()?.to_owned()));
-        name.with_context(|| format!("{}: it has no name", path.display()))
+        let chart = metadata(folder)?;
+        let name = chart["name"].as_str().map(str::to_owned);
+        name.with_context(|| format!("{}: it has no name", folder.join(FILE).display()))
     }
 
     fn namespace(&self) -> &str {
         self.namespace.as_deref().unwrap_or("default")
+    }
+
+    /// What is no chart goes where `kubectl apply --namespace` puts it.
+    pub(super) fn settle(&self, object: &mut Value) {
+        if let Some(namespace) = &self.namespace {
+            put_into(object, namespace);
+        }
     }
 
     /// Adds what an installation adds and `helm template` leaves out: the namespace, and (except on hooks) the annotations
@@ -82,16 +99,11 @@ impl Chart {
     pub(super) fn install(&self, folder: &Path, object: &mut Value) -> Result<()> {
         let release = self.release(folder)?;
         let is_hook = scope::is_hook(object);
-        let of_cluster =
-            matches!(offline::kind_of(object), Ok(Kind::Builtin(it)) if !it.namespaced);
+        put_into(object, self.namespace());
         let metadata = object.pointer_mut("/metadata");
         let Some(metadata) = metadata.and_then(Value::as_object_mut) else {
             return Ok(());
         };
-        if !of_cluster {
-            let namespace = metadata.entry("namespace");
-            namespace.or_insert_with(|| self.namespace().into());
-        }
         if !is_hook {
             let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
             if annotations.is_null() {
@@ -104,5 +116,15 @@ impl Chart {
             }
         }
         Ok(())
+    }
+}
+
+/// Puts an object that says no namespace into this one, where objects of its kind are in any.
+fn put_into(object: &mut Value, namespace: &str) {
+    let of_cluster = matches!(offline::kind_of(object), Ok(Kind::Builtin(it)) if !it.namespaced);
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    if let (Some(metadata), false) = (metadata, of_cluster) {
+        let own = metadata.entry("namespace");
+        own.or_insert_with(|| namespace.into());
     }
 }

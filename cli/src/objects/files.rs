@@ -3,8 +3,9 @@
 use super::chart::{self, Chart};
 use super::object::Object;
 use super::place::Place;
+use super::sources::Sources;
 use crate::input;
-use crate::manifest::Entries;
+use crate::manifest::{Entries, Fault, Origin, Position};
 use crate::offline;
 use anyhow::{Context, Result};
 use rules::scope::Scope;
@@ -25,75 +26,111 @@ pub(crate) struct Input {
     pub(crate) chart: Chart,
 }
 
-/// A place that cannot be read, and why.
+/// What was read of an input.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// The objects, in their order.
+    pub(crate) objects: Vec<Object>,
+    /// What could not be read.
+    pub(crate) unread: Vec<Doubt>,
+    /// Keys that are there twice.
+    pub(crate) twice: Vec<Doubt>,
+    /// The texts.
+    pub(crate) sources: Sources,
+}
+
+/// What is wrong with a text.
 #[derive(Debug)]
-pub(crate) struct Unread {
+pub(crate) struct Doubt {
+    /// The object, as far as it is one.
     pub(crate) place: Place,
+    /// Where in the file.
+    pub(crate) position: Option<Position>,
     pub(crate) why: String,
 }
 
-/// The objects of the files and folders in their order, and the places that cannot be read.
-pub(crate) fn read(input: &Input) -> Result<(Vec<Object>, Vec<Unread>)> {
-    let mut objects = Objects::default();
+/// The objects of the files, folders and charts.
+pub(crate) fn read(input: &Input) -> Result<Read> {
+    let mut objects = Read::default();
     for path in &input.paths {
         if chart::is_chart(path) {
             objects.take_chart(path, &input.chart)?;
             continue;
         }
         for file in files(path, input.recursive)? {
+            // One chart of many that cannot be rendered hides none of the others.
+            if chart::is_chart(&file) {
+                if chart::is_library(&file) {
+                    continue;
+                }
+                if let Err(error) = objects.take_chart(&file, &input.chart) {
+                    objects.unreadable(&file.display().to_string(), None, format!("{error:#}"));
+                }
+                continue;
+            }
             let (name, text) = input::read(&file)?;
-            objects.take(&name, Entries::new(&text), |_| Ok(()))?;
+            let settle = |object: &mut Value| {
+                input.chart.settle(object);
+                Ok(())
+            };
+            objects.take(&name, &text, false, settle)?;
         }
     }
-    Ok((objects.read, objects.unread))
+    Ok(objects)
 }
 
-#[derive(Default)]
-struct Objects {
-    read: Vec<Object>,
-    unread: Vec<Unread>,
-}
-
-impl Objects {
+impl Read {
     fn take_chart(&mut self, folder: &Path, chart: &Chart) -> Result<()> {
         let rendered = chart.render(folder)?;
         let name = folder.display().to_string();
-        let first = self.read.len();
-        self.take(&name, Entries::new(&rendered), |object| {
+        self.take(&name, &rendered, true, |object| {
             chart.install(folder, object)
-        })?;
-        for object in &mut self.read[first..] {
-            object.rendered = true;
-        }
-        Ok(())
+        })
     }
 
     fn take(
         &mut self,
         name: &str,
-        entries: Entries<'_>,
+        text: &[u8],
+        rendered: bool,
         finish: impl Fn(&mut Value) -> Result<()>,
     ) -> Result<()> {
-        for entry in entries {
-            match entry {
-                Ok(mut entry) => {
-                    finish(&mut entry.object)?;
-                    let object = place(name, entry.document, entry.object);
-                    let place = object.place.clone();
-                    let unread = entry.problem.map(|why| Unread { place, why });
-                    self.unread.extend(unread);
-                    self.read.push(object);
+        for entry in Entries::new(text) {
+            let mut entry = match entry {
+                Ok(entry) => entry,
+                Err(Fault { place, text }) => {
+                    self.unreadable(name, Some(place), text);
+                    continue;
                 }
-                Err(error) => self.unread.push(Unread {
-                    place: Place {
-                        file: name.to_owned(),
-                        ..Place::default()
-                    },
-                    why: error.to_string(),
-                }),
-            }
+            };
+            finish(&mut entry.object)?;
+            let mut object = place(name, entry.document, entry.object);
+            object.place.origin = entry.origin;
+            object.rendered = rendered;
+            let doubt = |fault: Fault| Doubt {
+                place: object.place.clone(),
+                position: Some(fault.place),
+                why: fault.text,
+            };
+            self.unread.extend(entry.problem.map(doubt));
+            self.twice.extend(entry.twice.into_iter().map(doubt));
+            self.objects.push(object);
         }
+        self.sources.keep(name, text, rendered);
         Ok(())
+    }
+
+    fn unreadable(&mut self, name: &str, position: Option<Position>, why: String) {
+        let file = name.to_owned();
+        let place = Place {
+            file,
+            ..Place::default()
+        };
+        self.unread.push(Doubt {
+            place,
+            position,
+            why,
+        });
     }
 }
 
@@ -111,6 +148,7 @@ pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
         place: Place {
             file: file.to_owned(),
             document,
+            origin: Origin::default(),
             kind: text("/kind"),
             namespace: text("/metadata/namespace"),
             name: text("/metadata/name"),
@@ -122,7 +160,8 @@ pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
     }
 }
 
-/// The manifests of a folder, sorted by name (`recursive`: also those of the folders inside); of a file, the file itself.
+/// The manifests and charts of a folder, sorted by name (`recursive`: also those of the folders inside); of a file, the file
+/// itself.
 fn files(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -136,7 +175,9 @@ fn files(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in inside {
         let extension = path.extension().and_then(|it| it.to_str());
-        if path.is_dir() {
+        if chart::is_chart(&path) {
+            found.push(path);
+        } else if path.is_dir() {
             if recursive {
                 found.extend(files(&path, recursive)?);
             }

@@ -4,7 +4,7 @@ use super::object::Object;
 use rules::dependency::{ObjectRef, Part, Parts, Selection};
 use rules::dependent::{Unknown, Wait};
 use rules::keys;
-use rules::kinds::Kind;
+use rules::kinds::{self, Kind};
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -124,6 +124,19 @@ impl<'a> Graph<'a> {
 
     fn namespace<'n>(&'n self, from: usize, written: Option<&'n String>) -> &'n str {
         written.map_or(self.objects[from].namespace(), String::as_str)
+    }
+
+    /// Whether an object may be in the namespace that `from` means: one that says none is put into any.
+    pub(crate) fn may_mean(&self, from: usize, written: Option<&String>, object: &Object) -> bool {
+        let (meant, own) = (self.namespace(from, written), object.namespace());
+        meant == own || meant.is_empty() || own.is_empty()
+    }
+
+    /// The object of a namespace.
+    pub(crate) fn namespace_object(&self, name: &str) -> Option<&'a Object> {
+        let kind = Kind::Builtin(kinds::NAMESPACE);
+        let at = self.named.get(&(&kind, "", name))?;
+        Some(&self.objects[*at])
     }
 
     pub(crate) fn selected(&self, from: usize, selection: &Selection) -> Vec<usize> {

@@ -77,6 +77,29 @@ impl Object {
         templates.find(|template| template.pointer("/spec/containers").is_some())
     }
 
+    /// The JSON pointer of its pod template; of a pod that of the pod itself.
+    pub(crate) fn template_path(&self) -> Option<&'static str> {
+        let template = self.template()?;
+        let pointers = TEMPLATES.iter().map(|(_, pointer)| *pointer);
+        let mut pointers = pointers.chain([""]);
+        pointers.find(|it| {
+            self.value
+                .pointer(it)
+                .is_some_and(|it| std::ptr::eq(it, template))
+        })
+    }
+
+    /// The metadata of the object and of the templates in it, each by what [`Holder::path`] calls it.
+    pub(crate) fn metadata(&self) -> Vec<(&'static str, &Value)> {
+        let own = ("metadata", "");
+        let places = [own, COPIED].into_iter().chain(TEMPLATES);
+        let of = |(path, pointer): (_, &str)| {
+            let metadata = self.value.pointer(pointer)?.get("metadata")?;
+            Some((path, metadata))
+        };
+        places.filter_map(of).collect()
+    }
+
     pub(crate) fn holders(&self) -> Vec<Holder<'_>> {
         let own = ("metadata", "");
         let copied = (COPIED, Role::Copied);

@@ -1,5 +1,6 @@
 //! The place of an object in the input.
 
+use crate::manifest::Origin;
 use serde::Serialize;
 use std::fmt;
 
@@ -10,6 +11,9 @@ pub(crate) struct Place {
     pub(crate) file: String,
     /// From 1; 0 where the file has none that can be read.
     pub(crate) document: usize,
+    /// Where in the file.
+    #[serde(skip)]
+    pub(crate) origin: Origin,
     pub(crate) kind: String,
     pub(crate) namespace: String,
     pub(crate) name: String,

@@ -54,7 +54,7 @@ impl Line {
 pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> Line {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {
-        return Line::unknown(object, problem.clone());
+        return Line::unknown(object, problem.to_string());
     }
     match kstatus::compute(object, now) {
         Ok(evaluation) => {
@@ -74,7 +74,7 @@ pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> Line {
 pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {
-        return Line::unknown(object, problem.clone());
+        return Line::unknown(object, problem.to_string());
     }
     let kind = match kind_of(object) {
         Ok(kind) => kind,

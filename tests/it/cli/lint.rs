@@ -22,12 +22,12 @@ fn an_error_is_told_with_its_place() {
     let path = path.to_str().unwrap();
     let ran = run(&["lint", "-f", path], "");
     let expected = format!(
-        "error: {path}, document 2, Deployment api, metadata: sluice.dev/depends-on: line 1, column 1: unknown kind \
-         \"Deploymnt\"; did you mean \"Deployment\"?\n\
-         note: {path}, document 1, Pod p: it depends on Job/migrate, which is not among these objects\n"
+        "{path}:3:62: note: Pod p: it depends on Job/migrate, which is not among these objects\n\
+         {path}:7:60: error: Deployment api: sluice.dev/depends-on: unknown kind \"Deploymnt\"; did you mean \
+         \"Deployment\"?\n"
     );
     assert_eq!(ran.out, expected);
-    assert_eq!(ran.error, "2 objects: 1 errors, 0 warnings, 1 notes\n");
+    assert_eq!(ran.error, "2 objects: 1 error, 0 warnings, 1 note\n");
     assert_eq!(ran.code, Some(1));
 
     let page = include_str!("../../../docs/cli.md");
@@ -49,7 +49,8 @@ fn a_folder_and_standard_input_are_read() {
         std::fs::write(file, text).unwrap();
     }
     let path = folder.path().to_str().unwrap();
-    let flat = run(&["lint", "-f", path, "-f", "-", "-o", "json"], NOTE);
+    let other = NOTE.replace("name: p", "name: q");
+    let flat = run(&["lint", "-f", path, "-f", "-", "-o", "json"], &other);
     assert_eq!(
         flat.error, "3 objects: 0 errors, 0 warnings, 2 notes\n",
         "{}",
@@ -76,8 +77,7 @@ fn warnings_count_where_they_are_asked_to() {
 fn what_cannot_be_read_is_an_error_and_hides_nothing_before_it() {
     let ran = run(&["lint", "-f", "-"], &format!("{TYPO}---\na: b: c\n"));
     assert!(
-        ran.out
-            .starts_with("error: standard input: line 6, column 5: "),
+        ran.out.contains("standard input:6:5: error: "),
         "{}",
         ran.out
     );
@@ -182,4 +182,87 @@ fn without_helm_a_chart_is_refused_with_the_way_out() {
         )
     );
     assert_eq!(ran.code, Some(1));
+}
+
+#[test]
+fn what_says_no_namespace_is_put_into_that_of_n() {
+    let deployment = |name: &str, list: &str, namespace: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}{namespace}, annotations: {{sluice.dev/depends-on: {list}}}}}\n\
+             spec: {{template: {{spec: {{containers: []}}}}}}\n"
+        )
+    };
+    let cycle = [
+        deployment("a", "deployment/b", ", namespace: shop"),
+        deployment("b", "deployment/a", ""),
+    ]
+    .concat();
+    let open = run(&["lint", "-f", "-"], &cycle);
+    assert_eq!((open.out.as_str(), open.code), ("", Some(0)));
+    let shop = run(&["lint", "-n", "shop", "-f", "-"], &cycle);
+    let path = "Deployment shop/a -> Deployment shop/b -> Deployment shop/a";
+    assert!(shop.out.contains(path), "{}", shop.out);
+    assert_eq!(shop.code, Some(1));
+}
+
+/// A chart whose Job waits for another, which is not there, by a list on line 7 and by one that a value makes.
+fn write_chart(folder: &std::path::Path, kind: &str) {
+    let templates = folder.join("templates");
+    std::fs::create_dir_all(&templates).unwrap();
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    let chart = format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\ntype: {kind}\n");
+    std::fs::write(folder.join("Chart.yaml"), chart).unwrap();
+    let job = |name: &str, gone: &str| {
+        format!(
+            "{{{{- if true }}}}\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {name}\n  annotations:\n    \
+             sluice.dev/depends-on: job/{gone}\nspec: {{template: {{spec: {{containers: []}}}}}}\n{{{{- end }}}}\n"
+        )
+    };
+    std::fs::write(templates.join("plain.yaml"), job("plain", "gone")).unwrap();
+    let computed = job("computed", r#"{{ "gone" }}"#);
+    std::fs::write(templates.join("computed.yaml"), computed).unwrap();
+}
+
+#[test]
+fn each_chart_of_a_folder_is_rendered_and_its_templates_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    write_chart(&folder.path().join("one"), "application");
+    write_chart(&folder.path().join("two"), "application");
+    write_chart(&folder.path().join("shared"), "library");
+    let broken = folder.path().join("vendored");
+    write_chart(&broken, "application");
+    let chart = "apiVersion: v2\nname: vendored\nversion: 1.0.0\n\
+                 dependencies: [{name: db, version: 1.x, repository: 'https://charts.example.com'}]\n";
+    std::fs::write(broken.join("Chart.yaml"), chart).unwrap();
+    let path = folder.path().to_str().unwrap();
+    let Some(ran) = with_helm(&["lint", "-f", path]) else {
+        println!("skipped: there is no helm");
+        return;
+    };
+    let lines: Vec<_> = ran.out.lines().collect();
+    let job = |name: &str| {
+        format!("Job default/{name}: it depends on Job/gone, which is not among these objects")
+    };
+    for (at, chart) in ["one", "two"].into_iter().enumerate() {
+        let templates = format!("{path}/{chart}/templates");
+        let computed = format!("{templates}/computed.yaml: note: {}", job("computed"));
+        assert_eq!(lines[2 * at], computed, "the line is computed");
+        let plain = format!("{templates}/plain.yaml:7:32: note: {}", job("plain"));
+        assert_eq!(lines[2 * at + 1], plain);
+    }
+    let unread = format!("{path}/vendored: error: helm cannot render {path}/vendored: ");
+    assert!(lines[4].starts_with(&unread), "{}", lines[4]);
+    assert!(lines[4].contains("helm dependency build"), "{}", lines[4]);
+    assert_eq!((lines.len(), ran.code), (5, Some(1)));
+}
+
+#[test]
+fn other_programs_read_it_in_their_own_formats() {
+    let with = |format: &str| run(&["lint", "-f", "-", "-o", format], TYPO);
+    let expected = "::error file=standard input,line=3,col=60,title=Grammar::Deployment api: sluice.dev/depends-on: unknown kind \
+                    \"Deploymnt\"; did you mean \"Deployment\"?\n";
+    assert_eq!(with("github").out, expected);
+    let sarif = with("sarif").lines().remove(0);
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["region"]["startColumn"], 60, "{sarif}");
 }

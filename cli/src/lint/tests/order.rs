@@ -69,7 +69,7 @@ fn a_cycle_through_a_plan_is_told() {
             &chart("db"),
         ),
     ];
-    let expected = "error: a.yaml, document 2, Deployment api: these wait for each other and never start: Deployment api -> \
+    let expected = "error: 2: Deployment api: these wait for each other and never start: Deployment api -> \
                     StatefulSet db (plan: subchart/db) -> Deployment api; take one entry out, or change the plan";
     assert_eq!(lint(&objects.concat()), [expected]);
 }
@@ -104,7 +104,12 @@ fn keys_that_order_nothing_are_warnings_with_the_way_out() {
     };
     for key in ["weight", "parallelism"] {
         let line = one("Job", &format!("annotations: {{sluice.dev/{key}: '2'}}"));
-        assert!(line.starts_with(&format!("warning: a.yaml, document 1, Job x, metadata: sluice.dev/{key}: it is in no scope, so there is no wave; ")), "{line}");
+        assert!(
+            line.starts_with(&format!(
+                "warning: 1: Job x: sluice.dev/{key}: it is in no scope, so there is no wave; "
+            )),
+            "{line}"
+        );
         assert!(line.ends_with("annotate it with sluice.dev/scope"));
     }
     let hook = "labels: {app.kubernetes.io/instance: r}, annotations: {helm.sh/hook: pre-install, sluice.dev/weight: '2'}";
@@ -137,7 +142,7 @@ fn different_caps_in_one_wave_are_a_warning() {
         deployment("d", ""),
         deployment("e", "sluice.dev/parallelism: '5', sluice.dev/weight: '1'"),
     ];
-    let expected = "warning: a.yaml, document 1, Deployment a, metadata: sluice.dev/parallelism: 3 here and 1 on \
+    let expected = "warning: 1: Deployment a: sluice.dev/parallelism: 3 here and 1 on \
                     Deployment b, both of weight 0 in r: the smallest counts for all of them; write the same on each";
     assert_eq!(lint(&objects.concat()), [expected]);
 }
@@ -150,7 +155,7 @@ fn a_plan_is_read() {
     assert_eq!(
         one(IN_R, "api: []\nweb: [a b]"),
         [
-            "error: a.yaml, document 1, ConfigMap order, data: order: line 2, column 8: sub-chart \"a b\" has ' ' in it; \
+            "error: 1: ConfigMap order, data: order: sub-chart \"a b\" has ' ' in it; \
              letters, digits, \"-\", \"_\" and \".\" are allowed"
         ]
     );
@@ -158,7 +163,7 @@ fn a_plan_is_read() {
     assert_eq!(
         unknown,
         [
-            "warning: a.yaml, document 1, ConfigMap order, data: order: release r has no group/data, subchart/web; check \
+            "warning: 1: ConfigMap order, data: order: release r has no group/data, subchart/web; check \
              the spelling"
         ]
     );
@@ -223,7 +228,7 @@ fn a_sub_chart_in_another_namespace_is_found_where_the_entry_looks() {
     };
     let [line] = told("subchart/db").try_into().expect("one line");
     assert!(
-        line.starts_with("warning: a.yaml, document 1, Deployment shop/api: "),
+        line.starts_with("warning: 1: Deployment shop/api: "),
         "{line}"
     );
     assert!(

@@ -1,5 +1,5 @@
 use super::*;
-use crate::manifest::Entry;
+use crate::manifest::{Entry, Origin};
 use crate::offline::judge::sluice;
 use serde_json::json;
 
@@ -18,6 +18,8 @@ fn judge_by(rules: &str, objects: &[Value]) -> Vec<(&'static str, String)> {
             object: object.clone(),
             problem: None,
             document: 1,
+            twice: Vec::new(),
+            origin: Origin::default(),
         };
         sluice(&entry, &world, now)
     });

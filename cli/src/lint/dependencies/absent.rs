@@ -1,0 +1,175 @@
+//! What is not among the objects: it may be in the cluster, be made by an operator, or be misspelt.
+
+use crate::lint::finding::Finding;
+use crate::lint::spots;
+use crate::objects::{Graph, Object};
+use rules::advice::Level;
+use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection};
+use rules::keys;
+use rules::kinds::Kind;
+use rules::scope;
+use rules::suggest::nearest;
+
+pub(super) fn check(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<Finding> {
+    let told = match &dependency.reference {
+        Reference::Any(alternatives) => {
+            let of = alternatives.of.iter();
+            return of.flat_map(|it| check(graph, from, it)).collect();
+        }
+        _ if dependency.optional => None,
+        Reference::Object(object) => named(graph, from, object),
+        Reference::Selected(selection) => selected(graph, from, selection),
+        Reference::Part(parts) => of_part(graph, from, parts, dependency),
+    };
+    told.into_iter().collect()
+}
+
+fn finding(graph: &Graph<'_>, from: usize, level: Level, name: &str, told: String) -> Finding {
+    let object = &graph.objects[from];
+    let finding = Finding::new("NotAmong", level, &object.place, told);
+    finding.spot(spots::entry(object, name))
+}
+
+/// A note; where a word of the input is near, a warning that names it.
+fn unless_meant(
+    graph: &Graph<'_>,
+    from: usize,
+    name: &str,
+    told: &str,
+    meant: Option<String>,
+) -> Finding {
+    match meant {
+        None => finding(graph, from, Level::Note, name, told.to_owned()),
+        Some(likely) => {
+            let told = format!("{told}; did you mean {likely:?}?");
+            finding(graph, from, Level::Warning, name, told)
+        }
+    }
+}
+
+fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
+    let ObjectRef {
+        kind,
+        namespace,
+        name,
+    } = named;
+    let here = |it: &&Object| graph.may_mean(from, namespace.as_ref(), it);
+    let of_kind = |it: &&Object| it.kind.as_ref() == Some(kind);
+    let beside = || graph.objects.iter().filter(here);
+    let is_there = |it: &Object| it.place.name == *name;
+    let is_known = graph.find(from, named).is_some()
+        || is_the_clusters(named)
+        || beside().filter(of_kind).any(is_there);
+    if is_known {
+        return None;
+    }
+    let others = beside().filter(of_kind).map(|it| it.place.name.as_str());
+    // A workload of another kind that is called the same.
+    let namesake = || {
+        let mut workloads = beside().filter(|it| it.is_dependent() && it.word() != "Pod");
+        let found = workloads.find(|it| is_there(it))?;
+        Some(format!("{}/{name}", found.word()))
+    };
+    let meant = nearest(name, others).map(|near| format!("{kind}/{near}"));
+    let told = format!("it depends on {named}, which is not among these objects");
+    Some(unless_meant(
+        graph,
+        from,
+        name,
+        &told,
+        meant.or_else(namesake),
+    ))
+}
+
+fn selected(graph: &Graph<'_>, from: usize, selection: &Selection) -> Option<Finding> {
+    let selects = |it: &Object| {
+        it.kind.as_ref() == Some(&selection.kind)
+            && graph.may_mean(from, selection.namespace.as_ref(), it)
+            && selection.selector.selects(&it.value)
+    };
+    if graph.objects.iter().any(selects) {
+        return None;
+    }
+    let told = format!("it depends on {selection}, which selects none of these objects");
+    Some(finding(graph, from, Level::Note, "", told))
+}
+
+fn of_part(
+    graph: &Graph<'_>,
+    from: usize,
+    parts: &Parts,
+    dependency: &Dependency,
+) -> Option<Finding> {
+    let Parts {
+        part, namespace, ..
+    } = parts;
+    let name = part.name();
+    if matches!(part, Part::SubChart(_)) && graph.objects[from].scope.is_none() {
+        let told = format!(
+            "it depends on {dependency} and is in no scope, so it has no sub-charts and waits for ever; name the objects themselves, or give both {}",
+            keys::SCOPE
+        );
+        return Some(finding(graph, from, Level::Warning, name, told));
+    }
+    if !graph.part(from, parts).is_empty() {
+        return None;
+    }
+    let told = match part {
+        Part::SubChart(_) if namespace.is_some() => {
+            "of which these objects have none there: it waits until there is one"
+        }
+        // Advice says where.
+        Part::SubChart(_) if !graph.elsewhere(from, part).is_empty() => return None,
+        // One that is switched off holds nobody back.
+        Part::SubChart(_) => {
+            "of which these objects have none: a sub-chart that stays away is not waited for; check the spelling"
+        }
+        Part::Group(_) => "in which no other of these objects is",
+        Part::Release(_) => "which is not among these objects",
+    };
+    let told = format!("it depends on {dependency}, {told}");
+    let meant = near_part(graph, from, part);
+    Some(unless_meant(graph, from, name, &told, meant))
+}
+
+/// The part of the input that is nearly called so.
+fn near_part(graph: &Graph<'_>, from: usize, part: &Part) -> Option<String> {
+    let own = graph.objects[from].scope.as_ref();
+    let others = graph
+        .objects
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| *at != from);
+    let others = others.map(|(_, object)| object);
+    let near = match part {
+        Part::Group(name) => nearest(name, others.flat_map(|it| scope::groups(&it.value))),
+        Part::SubChart(name) => {
+            let of_release = others.filter(|it| it.scope.as_ref() == own);
+            nearest(name, of_release.filter_map(|it| scope::chart(&it.value)))
+        }
+        Part::Release(name) => {
+            let names = others.filter_map(|it| Some(it.scope.as_ref()?.name.as_str()));
+            nearest(name, names)
+        }
+    };
+    Some(format!("{}/{}", part.word(), near?))
+}
+
+/// Whether a cluster has it by itself.
+fn is_the_clusters(object: &ObjectRef) -> bool {
+    let Kind::Builtin(builtin) = &object.kind else {
+        return false;
+    };
+    let of_system = object
+        .namespace
+        .as_ref()
+        .is_some_and(|namespace| namespace.starts_with("kube-"));
+    !builtin.namespaced
+        || of_system
+        || matches!(
+            (builtin.kind, object.name.as_str()),
+            ("ServiceAccount", "default")
+                | ("ConfigMap", "kube-root-ca.crt")
+                | ("Service", "kubernetes")
+        )
+}

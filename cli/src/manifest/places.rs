@@ -1,0 +1,164 @@
+//! Where in a text the nodes of one document are: what is said of one, an editor can open.
+//!
+//! The document is read once more for that, and only where something is to be said of it.
+
+use super::spelled;
+use super::yaml::Events;
+use super::{Flaw, Origin, Position};
+use granit_parser::{Event, ScalarStyle, Span};
+use std::collections::HashMap;
+
+/// The nodes of a document by their JSON pointers.
+#[derive(Debug)]
+pub(crate) struct Places<'t> {
+    text: &'t str,
+    nodes: HashMap<String, Node>,
+}
+
+#[derive(Debug)]
+struct Node {
+    /// The byte of its key; without one, its own.
+    key: usize,
+    /// Its own first byte.
+    value: usize,
+    /// What a scalar says, and how it is written.
+    scalar: Option<(String, ScalarStyle)>,
+}
+
+impl<'t> Places<'t> {
+    /// Of the document that begins at this byte.
+    pub(crate) fn new(text: &'t str, at: usize) -> Self {
+        // Indentation counts from the start of the line; in JSON, where another document may stand before it, nothing does.
+        let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
+        let from = if text[at..].starts_with('{') {
+            at
+        } else {
+            line
+        };
+        let mut reader = Reader {
+            events: Events::new(text, from),
+            nodes: HashMap::new(),
+        };
+        // Up to a flaw there are places all the same.
+        let _ = reader.document();
+        let nodes = reader.nodes;
+        Self { text, nodes }
+    }
+
+    /// The key of a node of the object, else of what it would be in.
+    pub(crate) fn key(&self, of: &Origin, pointer: &str) -> Option<Position> {
+        let pointer = absolute(of, pointer);
+        let node = ancestors(&pointer).find_map(|it| self.nodes.get(it))?;
+        Some(self.position(node.key))
+    }
+
+    /// A character of a scalar of the object, by line and column in what the scalar says.
+    pub(crate) fn within(
+        &self,
+        of: &Origin,
+        pointer: &str,
+        line: usize,
+        column: usize,
+    ) -> Option<Position> {
+        let node = self.nodes.get(&absolute(of, pointer))?;
+        let (says, style) = node.scalar.as_ref()?;
+        let before = says.split_inclusive('\n').take(line.saturating_sub(1));
+        let before: usize = before.map(|line| line.chars().count()).sum();
+        let indent = self.position(node.value).column - 1;
+        let letters = spelled::letters(&self.text[node.value..], indent, *style, says);
+        let letters = letters.unwrap_or_default();
+        let at = before + column.saturating_sub(1);
+        // Behind the last character is its end.
+        let at = letters.get(at).or(letters.last()).copied();
+        Some(self.position(node.value + at.unwrap_or_default()))
+    }
+
+    fn position(&self, at: usize) -> Position {
+        Position::behind(&self.text[..at])
+    }
+}
+
+/// The pointer from the root of the document.
+fn absolute(of: &Origin, pointer: &str) -> String {
+    let items = of.items.iter().map(|item| format!("/items/{item}"));
+    items.collect::<String>() + pointer
+}
+
+/// A pointer, and those of everything around the node.
+fn ancestors(pointer: &str) -> impl Iterator<Item = &str> {
+    let around = pointer.rmatch_indices('/').map(|(at, _)| &pointer[..at]);
+    std::iter::once(pointer).chain(around)
+}
+
+struct Reader<'t> {
+    events: Events<'t>,
+    nodes: HashMap<String, Node>,
+}
+
+impl Reader<'_> {
+    fn document(&mut self) -> Result<(), Flaw> {
+        loop {
+            match self.events.next()? {
+                (Event::StreamStart | Event::DocumentStart(..), _) => {}
+                (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(()),
+                (event, span) => return self.node(&event, span, String::new(), None),
+            }
+        }
+    }
+
+    /// Recursion is bounded by the parser's nesting limits.
+    fn node(
+        &mut self,
+        event: &Event<'_>,
+        span: Span,
+        pointer: String,
+        key: Option<usize>,
+    ) -> Result<(), Flaw> {
+        let value = self.events.start(span);
+        let mut scalar = None;
+        match event {
+            Event::Scalar(text, style, ..) => scalar = Some((text.to_string(), *style)),
+            Event::SequenceStart(..) => self.sequence(&pointer)?,
+            Event::MappingStart(..) => self.mapping(&pointer)?,
+            _ => {}
+        }
+        let key = key.unwrap_or(value);
+        let node = Node { key, value, scalar };
+        self.nodes.insert(pointer, node);
+        Ok(())
+    }
+
+    fn sequence(&mut self, pointer: &str) -> Result<(), Flaw> {
+        for index in 0.. {
+            match self.events.next()? {
+                (Event::SequenceEnd | Event::StreamEnd, _) => break,
+                (event, span) => self.node(&event, span, format!("{pointer}/{index}"), None)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn mapping(&mut self, pointer: &str) -> Result<(), Flaw> {
+        loop {
+            let (event, span) = self.events.next()?;
+            if matches!(event, Event::MappingEnd | Event::StreamEnd) {
+                return Ok(());
+            }
+            let key = self.events.start(span);
+            let name = if let Some((name, _)) = event.scalar() {
+                token(name)
+            } else {
+                // What no pointer names is read to its end.
+                self.node(&event, span, format!("{pointer}/?"), None)?;
+                "?".to_owned()
+            };
+            let (event, span) = self.events.next()?;
+            self.node(&event, span, format!("{pointer}/{name}"), Some(key))?;
+        }
+    }
+}
+
+/// A key as it stands in a JSON pointer.
+pub(crate) fn token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

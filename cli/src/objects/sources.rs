@@ -1,0 +1,145 @@
+//! The texts that objects were read from, to find the line of what is said of one.
+
+use super::place::Place;
+use crate::manifest::{Places, Position};
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What Helm writes before what it has rendered from a template.
+const TEMPLATE: &str = "# Source: ";
+
+/// The texts by the names of their files.
+#[derive(Debug, Default)]
+pub(crate) struct Sources(HashMap<String, Source>);
+
+#[derive(Debug)]
+struct Source {
+    text: String,
+    /// Whether Helm has rendered it.
+    rendered: bool,
+}
+
+/// Something in an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spot<'a> {
+    /// A field, by its JSON pointer; the object itself by the empty one.
+    Field(&'a str),
+    /// A character of what a field says: by line and column, from 1.
+    Within(&'a str, usize, usize),
+}
+
+/// A file, and as far as it is known where in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Location {
+    pub(crate) file: String,
+    pub(crate) position: Option<Position>,
+}
+
+impl Sources {
+    pub(super) fn keep(&mut self, name: &str, text: &[u8], rendered: bool) {
+        // Of what is no UTF-8 nothing is read.
+        let text = String::from_utf8_lossy(text).into_owned();
+        let source = Source { text, rendered };
+        self.0.insert(name.to_owned(), source);
+    }
+
+    /// One that finds places.
+    pub(crate) fn finder(&self) -> Finder<'_> {
+        Finder {
+            sources: self,
+            places: HashMap::new(),
+        }
+    }
+}
+
+/// Finds places in texts, each of whose documents is read once for that.
+#[derive(Debug)]
+pub(crate) struct Finder<'s> {
+    sources: &'s Sources,
+    places: HashMap<(&'s str, usize), Places<'s>>,
+}
+
+impl Finder<'_> {
+    /// Where something in an object is.
+    pub(crate) fn find(&mut self, place: &Place, spot: Spot<'_>) -> Location {
+        let nowhere = || Location {
+            file: place.file.clone(),
+            position: None,
+        };
+        let Some((name, source)) = self.sources.0.get_key_value(&place.file) else {
+            return nowhere();
+        };
+        let origin = &place.origin;
+        let places = self.places.entry((name, origin.at));
+        let places = places.or_insert_with(|| Places::new(&source.text, origin.at));
+        let position = match spot {
+            Spot::Field(pointer) => places.key(origin, pointer),
+            Spot::Within(pointer, line, column) => {
+                let within = places.within(origin, pointer, line, column);
+                within.or_else(|| places.key(origin, pointer))
+            }
+        };
+        if source.rendered {
+            return of_template(Path::new(name), &source.text, origin.at, position)
+                .unwrap_or_else(nowhere);
+        }
+        let file = name.clone();
+        Location { file, position }
+    }
+}
+
+/// Where in a chart's template that is what Helm has rendered at a position: the template's only line that is the same. Most
+/// lines are; the others are computed, and there only the file is known.
+fn of_template(
+    chart: &Path,
+    rendered: &str,
+    document: usize,
+    position: Option<Position>,
+) -> Option<Location> {
+    let head = &rendered[..document];
+    let head = &head[head.rfind(TEMPLATE)? + TEMPLATE.len()..];
+    // The first folder is called as the chart is.
+    let (_, file) = head.lines().next()?.split_once('/')?;
+    let path: PathBuf = chart.join(file);
+    let text = fs::read_to_string(&path).ok()?;
+    Some(Location {
+        file: path.display().to_string(),
+        position: position.and_then(|it| same_line(&text, rendered, it)),
+    })
+}
+
+fn same_line(template: &str, rendered: &str, position: Position) -> Option<Position> {
+    let line = rendered.lines().nth(position.line - 1)?;
+    let mut same = template
+        .lines()
+        .enumerate()
+        .filter(|(_, it)| it.trim() == line.trim());
+    let (at, found) = same.next()?;
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let column = (position.column + indent(found)).checked_sub(indent(line))?;
+    same.next().is_none().then_some(Position {
+        line: at + 1,
+        column,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_found_in_the_template_where_it_is_the_only_one() {
+        let template = "{{- if .Values.web }}\nmetadata:\n    name: web\n  annotations:\n      a/b: {{ .Values.b }}\n\
+                        spec:\n  x: 1\n  x: 1\n";
+        let rendered = "---\n# Source: shop/templates/web.yaml\nmetadata:\n  name: web\n  annotations:\n    a/b: c\n\
+                        spec:\n  x: 1\n";
+        let found = |line, column| {
+            let found = same_line(template, rendered, Position { line, column });
+            found.map(|it| (it.line, it.column))
+        };
+        assert_eq!(found(4, 3), Some((3, 5)));
+        assert_eq!(found(6, 5), None, "computed");
+        assert_eq!(found(8, 3), None, "there twice");
+    }
+}

@@ -1,0 +1,50 @@
+//! `lint` over two folders of manifests. Each of the bad ones has one fault, of which its first line tells level, place and words;
+//! the good ones have none.
+
+use super::run;
+use std::fs;
+use std::path::PathBuf;
+
+/// The manifests of a folder, each with its text.
+fn manifests(folder: &str) -> Vec<(PathBuf, String)> {
+    let folder = format!("{}/fixtures/lint/{folder}", env!("CARGO_MANIFEST_DIR"));
+    let entries = fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = paths
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn every_fault_is_found_with_its_level_and_its_place() {
+    let manifests = manifests("bad");
+    assert!(manifests.len() >= 50, "{}", manifests.len());
+    let mut wrong = Vec::new();
+    for (path, text) in manifests {
+        let path = path.to_str().unwrap();
+        let head = text.lines().next().unwrap();
+        let expected = head.strip_prefix("# expect: ").unwrap();
+        let mut words = expected.splitn(3, ' ');
+        let [level, place, words] = [(); 3].map(|()| words.next().unwrap_or_default());
+        let ran = run(&["lint", "--strict", "-f", path], "");
+        let start = format!("{path}:{place}: {level}: ");
+        let is_told = ran.out.starts_with(&start) && ran.out.contains(words);
+        if !is_told || ran.out.lines().count() != 1 || ran.code != Some(1) {
+            wrong.push((expected.to_owned(), ran.out + &ran.error));
+        }
+    }
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_wrong() {
+    let manifests = manifests("good");
+    assert!(manifests.len() >= 30, "{}", manifests.len());
+    for (path, _) in manifests {
+        let path = path.to_str().unwrap();
+        let ran = run(&["lint", "--strict", "-f", path], "");
+        assert_eq!((ran.out.as_str(), ran.code), ("", Some(0)), "{path}");
+    }
+}
