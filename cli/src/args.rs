@@ -4,7 +4,7 @@ mod manifests;
 
 use crate::offline::{self, Profile};
 use crate::output::Output;
-use crate::{check, health_rules, input, release, status};
+use crate::{check, health_rules, input, release, status, ui};
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand};
@@ -79,6 +79,13 @@ enum Command {
     /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a cycle.
     #[command(verbatim_doc_comment)]
     Graph(GraphArgs),
+    /// The same of a cluster in your browser, while it changes.
+    ///
+    /// A page with the graph, what waits for what and why, the critical path and a timeline. Serves it on 127.0.0.1 alone, at an address with a secret, which it prints, until Ctrl-C ends it. Reads the cluster with
+    /// your own rights, and as long as somebody looks; nothing new runs in it.
+    ///
+    /// Exit code 0: it was ended by Ctrl-C; 1: an error; 2: wrong arguments.
+    Ui(UiArgs),
     /// What is wrong with the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
@@ -109,6 +116,16 @@ struct ReleaseArgs {
     /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
     #[arg(long)]
     owner: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+struct UiArgs {
+    /// Show this Helm release or Argo CD application first, and what it waits for.
+    #[arg(long, value_name = "NAME")]
+    release: Option<String>,
+    /// The port to serve at; 0 is one that is free.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -157,9 +174,26 @@ impl Args {
                 release::run(client, &namespace, bare(&pod), owner).await
             }
             Command::Graph(graph) => graph.run(connection).await,
+            Command::Ui(ui) => ui.run(connection).await,
             Command::Lint(lint) => lint.run(connection),
             Command::Check(check) => check.run(connection).await,
         }
+    }
+}
+
+impl UiArgs {
+    async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let (client, namespace) = connection.open().await?;
+        let Self { release, port } = self;
+        ui::run(
+            client,
+            ui::Options {
+                namespace,
+                release,
+                port,
+            },
+        )
+        .await
     }
 }
 

@@ -15,16 +15,16 @@ use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::printable;
 use crate::reader::Reader;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use critical::Path;
 use jiff::Timestamp;
 use kube::Client;
 use model::Model;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
-use times::GateWait;
+use times::{GateWait, Lived};
 
 /// The exit code for "some of it never starts".
 const CYCLE: u8 = 3;
@@ -38,22 +38,38 @@ pub(crate) enum Format {
     Dot,
     /// For Mermaid, as in Markdown.
     Mermaid,
-    /// One JSON object: nodes, edges, cycles, gates, criticalPath.
+    /// One JSON object: nodes, edges, cycles, gates, times, criticalPath.
     Json,
 }
 
 /// Everything that is printed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Drawing {
+pub(crate) struct Drawing {
     #[serde(flatten)]
     model: Model,
     /// How long the gate of each pod waited; of a cluster only.
     #[serde(skip_serializing_if = "Option::is_none")]
     gates: Option<Vec<GateWait>>,
+    /// When each object started and was ready; of a cluster only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<Vec<Lived>>,
     /// What determined when the last object became ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     critical_path: Option<Path>,
+}
+
+/// What is told of a namespace, or of one release in it.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// Without a node where there is no workload.
+    pub(crate) drawing: Drawing,
+    /// The releases of the namespace.
+    pub(crate) releases: BTreeSet<String>,
+    /// What the caller may not see, and which lists cannot be read.
+    pub(crate) warnings: Vec<String>,
+    /// The lists that all of this rests on: label selectors by path.
+    pub(crate) lists: BTreeMap<String, String>,
 }
 
 /// The graph of a namespace.
@@ -63,17 +79,24 @@ pub(crate) async fn cluster(
     release: Option<&str>,
     format: Format,
 ) -> Result<ExitCode> {
+    let told = tell(&client, namespace, release).await?;
+    answer(&told, release, &format!("namespace {namespace}"), format)
+}
+
+/// Looks at a namespace.
+pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>) -> Result<Told> {
     let now = Timestamp::now();
     let mut reader = Reader::new(client.clone());
     let home = reader.settle(|reader| Ok(cluster::home(reader, namespace)));
     let home = home.await?;
-    let basis = Installation::basis(&client, home.as_deref()).await?;
+    let basis = Installation::basis(client, home.as_deref()).await?;
     let workloads = &basis.settings.workloads;
     let seen = reader.settle(|reader| Ok(cluster::see(reader, namespace, workloads)));
     let seen = seen.await?;
-    for kind in &seen.hidden {
-        eprintln!("warning: {kind} objects in {namespace} cannot be read, so they are left out");
-    }
+    let left_out = seen
+        .hidden
+        .iter()
+        .map(|kind| format!("{kind} objects in {namespace} cannot be read, so they are left out"));
     let graph = Graph::new(&seen.objects);
     let model = reader.settle(|reader| {
         let world = Installed {
@@ -86,20 +109,20 @@ pub(crate) async fn cluster(
         Ok(Model::new(&graph, release, &judge))
     });
     let model = model.await?;
-    for unseen in &basis.unseen {
-        eprintln!("warning: {unseen}");
-    }
-    check(&model, &graph, release, &format!("namespace {namespace}"))?;
+    let unread = unread(&model, &graph);
+    let warnings = left_out.chain(basis.unseen).chain(unread).collect();
     let times = times::of(&seen, &graph, &model, now);
-    let path = critical::path(&model, &times.spans);
-    finish(
-        &Drawing {
-            model,
+    Ok(Told {
+        releases: releases(&graph),
+        warnings,
+        lists: reader.lists(),
+        drawing: Drawing {
+            critical_path: critical::path(&model, &times.spans),
+            times: Some(times::lived(&model, &times.spans)),
             gates: Some(times.gates),
-            critical_path: path,
+            model,
         },
-        format,
-    )
+    })
 }
 
 /// The graph of manifests.
@@ -116,46 +139,67 @@ pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> R
         let at = position.map(|it| format!("{it}: ")).unwrap_or_default();
         bail!("{}: {at}{why}", place.file);
     }
-    let graph = Graph::new(&objects);
-    let model = Model::new(&graph, release, &|_| None);
-    check(&model, &graph, release, "these manifests")?;
-    finish(
-        &Drawing {
-            model,
-            gates: None,
-            critical_path: None,
-        },
-        format,
-    )
+    let told = of_manifests(&objects, release);
+    answer(&told, release, "these manifests", format)
 }
 
-/// Warns of lists that cannot be read, and refuses an empty graph.
-fn check(model: &Model, graph: &Graph<'_>, release: Option<&str>, place: &str) -> Result<()> {
-    for (at, node) in &model.at {
-        if let Some(error) = &graph.unreadable[*at] {
-            let id = &model.nodes[*node].id;
-            let warning = format!("warning: {id} waits until its list can be read: {error}");
-            eprintln!("{}", printable(&warning));
-        }
+fn of_manifests(objects: &[Object], release: Option<&str>) -> Told {
+    let graph = Graph::new(objects);
+    let model = Model::new(&graph, release, &|_| None);
+    Told {
+        releases: releases(&graph),
+        warnings: unread(&model, &graph),
+        lists: BTreeMap::new(),
+        drawing: Drawing {
+            model,
+            gates: None,
+            times: None,
+            critical_path: None,
+        },
     }
-    let Some(release) = release else {
-        ensure!(
-            !model.nodes.is_empty(),
-            "there is no workload in {place}; name another namespace with -n, or a file with -f"
-        );
-        return Ok(());
-    };
-    if model.nodes.is_empty() {
-        let scopes = graph.objects.iter().filter_map(|it| it.scope.as_ref());
-        let names: BTreeSet<&str> = scopes.map(|it| it.name.as_str()).collect();
-        let names: Vec<_> = names.into_iter().collect();
+}
+
+/// A warning of each list that cannot be read.
+fn unread(model: &Model, graph: &Graph<'_>) -> Vec<String> {
+    let errors = model.at.iter().filter_map(|(at, node)| {
+        let error = graph.unreadable[*at].as_ref()?;
+        let id = &model.nodes[*node].id;
+        Some(format!("{id} waits until its list can be read: {error}"))
+    });
+    errors.collect()
+}
+
+fn releases(graph: &Graph<'_>) -> BTreeSet<String> {
+    let scopes = graph.objects.iter().filter_map(|it| it.scope.as_ref());
+    scopes.map(|it| it.name.clone()).collect()
+}
+
+/// Prints it with its warnings; refuses an empty graph.
+fn answer(told: &Told, release: Option<&str>, place: &str, format: Format) -> Result<ExitCode> {
+    for warning in &told.warnings {
+        eprintln!("warning: {}", printable(warning));
+    }
+    told.is_filled(release, place)?;
+    finish(&told.drawing, format)
+}
+
+impl Told {
+    fn is_filled(&self, release: Option<&str>, place: &str) -> Result<()> {
+        if !self.drawing.model.nodes.is_empty() {
+            return Ok(());
+        }
+        let Some(release) = release else {
+            bail!(
+                "there is no workload in {place}; name another namespace with -n, or a file with -f"
+            );
+        };
+        let names: Vec<&str> = self.releases.iter().map(String::as_str).collect();
         let others = match names.as_slice() {
             [] => "there is no release in it".to_owned(),
             names => format!("there are {}", names.join(", ")),
         };
-        bail!("no workload of release {release:?} in {place}; {others}");
+        bail!("no workload of release {release:?} in {place}; {others}")
     }
-    Ok(())
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]

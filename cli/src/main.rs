@@ -2,6 +2,7 @@
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
+//! * ui
 //! * check, graph, lint, release
 //! * objects, status
 //! * installed
@@ -25,6 +26,7 @@ mod output;
 mod reader;
 mod release;
 mod status;
+mod ui;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -15,7 +15,7 @@ use rules::world::Objects;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// More rounds than the longest chain of questions can need: pod, owners, kind, object, slices, class; and for a wave or a
 /// part one kind after another.
@@ -250,6 +250,26 @@ impl Reader {
             .map(|name| format!("/namespaces/{name}"))
             .unwrap_or_default();
         Ok(format!("{root}/{version}{namespace}/{plural}"))
+    }
+
+    /// The lists that were read: the label selector of each by its path, empty where several were asked for.
+    pub(crate) fn lists(&self) -> BTreeMap<String, String> {
+        let mut lists = BTreeMap::new();
+        for (question, reply) in &self.known {
+            let (Question::List(kind, namespace, selector), Lookup::Found(_)) = (question, reply)
+            else {
+                continue;
+            };
+            let Ok(path) = self.path(kind, namespace.as_deref()) else {
+                continue;
+            };
+            let selector = selector.to_string();
+            let both = lists.entry(path).or_insert_with(|| selector.clone());
+            if *both != selector {
+                both.clear();
+            }
+        }
+        lists
     }
 
     /// How the API server names the objects of a kind: `certificates`.

@@ -12,6 +12,7 @@ mod lint_folder;
 mod reasons;
 mod server;
 mod slots;
+mod ui;
 
 use harness::process::{binary, json_lines, pipe};
 use serde_json::{Value, json};
@@ -295,6 +296,7 @@ fn every_command_explains_itself() {
         ("check", "Whether the installed sluice can do its work"),
         ("lint", "chart's folder is rendered by helm"),
         ("graph", "kubectl sluice graph --release shop"),
+        ("ui", "at an address with a secret"),
         ("release", "Break-glass: opens a pod's gate at once"),
     ] {
         let ran = run(&[command, "--help"], "");

@@ -19,6 +19,7 @@ mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
 mod never; // dependencies that never come
 mod order; // chains and diamonds
+mod page; // `kubectl sluice ui` in a browser
 mod parts; // sub-charts, groups and releases
 mod plans; // plans, and cycles
 mod pods; // pods whose namespace or own settings are narrow

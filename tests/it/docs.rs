@@ -83,6 +83,11 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         r#"["graph", "--release", "shop"]"#,
     ),
     (
+        "kubectl sluice ui --namespace shop",
+        "tests/it/cli/ui.rs",
+        r#"["ui", "--kubeconfig""#,
+    ),
+    (
         "kubectl sluice release POD --namespace shop",
         "tests/it/cli/server.rs",
         r#"["release", "api-1"]"#,

@@ -72,7 +72,7 @@ pub(super) struct Edge {
     /// Whether it is in a cycle.
     pub(super) cycle: bool,
     /// Whether other edges lead there as well, so that a drawing is clearer without it.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) implied: bool,
 }
 

@@ -13,13 +13,7 @@ fn read(manifest: &str) -> Vec<Object> {
 }
 
 fn offline(manifest: &str, release: Option<&str>) -> Drawing {
-    let objects = read(manifest);
-    let graph = Graph::new(&objects);
-    Drawing {
-        model: Model::new(&graph, release, &|_| None),
-        gates: None,
-        critical_path: None,
-    }
+    of_manifests(&read(manifest), release).drawing
 }
 
 /// A workload of a release.
@@ -92,10 +86,10 @@ STEP  OBJECT        RELEASE  WAITS FOR
 3     Deployment/a  one      Deployment/b
 ";
     assert_eq!(text::text(&offline(&manifest, Some("one"))), expected);
-    let objects = read(&manifest);
-    let graph = Graph::new(&objects);
-    let none = Model::new(&graph, Some("three"), &|_| None);
-    let refusal = check(&none, &graph, Some("three"), "these manifests").unwrap_err();
+    let none = of_manifests(&read(&manifest), Some("three"));
+    let refusal = none
+        .is_filled(Some("three"), "these manifests")
+        .unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "no workload of release \"three\" in these manifests; there are one, two"
@@ -229,6 +223,7 @@ fn told(values: &[Value]) -> Drawing {
     let times = times::of(&seen, &graph, &model, now);
     Drawing {
         critical_path: critical::path(&model, &times.spans),
+        times: Some(times::lived(&model, &times.spans)),
         gates: Some(times.gates),
         model,
     }

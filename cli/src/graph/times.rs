@@ -34,13 +34,35 @@ pub(super) struct GateWait {
 }
 
 /// From the start of an object until its dependents could start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(super) struct Span {
     /// When its first pod was created; a Service has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started: Option<Timestamp>,
     /// When the gate of its pod opened, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) opened: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ready: Option<Timestamp>,
+}
+
+/// The times of one object that has some.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Lived {
+    /// The id of its node.
+    object: String,
+    #[serde(flatten)]
+    span: Span,
+}
+
+/// The times of the nodes, in their order.
+pub(super) fn lived(model: &Model, spans: &BTreeMap<usize, Span>) -> Vec<Lived> {
+    let lived = spans.iter().filter(|(_, span)| **span != Span::default());
+    let lived = lived.map(|(node, span)| Lived {
+        object: model.nodes[*node].id.clone(),
+        span: *span,
+    });
+    lived.collect()
 }
 
 /// The times of a pod.

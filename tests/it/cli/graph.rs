@@ -145,7 +145,7 @@ fn template(app: &str) -> Value {
 }
 
 /// A shop that has started.
-fn shop() -> Server {
+pub(super) fn shop() -> Server {
     let named = |name: &str, list: &str| {
         let annotations = json!({"sluice.dev/depends-on": list});
         json!({"namespace": "shop", "name": name, "generation": 1, "annotations": annotations,

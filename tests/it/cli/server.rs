@@ -60,8 +60,12 @@ impl Server {
     }
 
     pub(super) fn run(&self, args: &[&str]) -> Ran {
-        let path = self.kubeconfig.path().to_str().unwrap();
-        run(&[args, &["--kubeconfig", path]].concat(), "")
+        run(&[args, &["--kubeconfig", self.kubeconfig()]].concat(), "")
+    }
+
+    /// The path of the file that names it.
+    pub(super) fn kubeconfig(&self) -> &str {
+        self.kubeconfig.path().to_str().unwrap()
     }
 }
 

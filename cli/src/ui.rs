@@ -1,0 +1,66 @@
+//! `ui`: a page on loopback that shows the graph of a namespace while it changes, read with the caller's own rights.
+
+mod changes;
+mod feed;
+mod guard;
+mod page;
+mod server;
+
+use anyhow::{Context, Result, anyhow};
+use feed::{Feeds, Subject};
+use guard::Guard;
+use kube::Client;
+use std::net::Ipv4Addr;
+use std::process::ExitCode;
+use tokio::net::TcpListener;
+
+/// What the page shows first, and where it is served.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) namespace: String,
+    pub(crate) release: Option<String>,
+    /// 0 for one that is free.
+    pub(crate) port: u16,
+}
+
+/// Serves the page until Ctrl-C.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+pub(crate) async fn run(client: Client, options: Options) -> Result<ExitCode> {
+    let Options {
+        namespace,
+        release,
+        port,
+    } = options;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .await
+        .with_context(|| {
+            format!("cannot listen on 127.0.0.1:{port}; name another port with --port, or leave it out for a free one")
+        })?;
+    let port = listener.local_addr()?.port();
+    let secret = random().context("cannot make a secret for the address")?;
+    let shown = Subject { namespace, release };
+    println!("http://127.0.0.1:{port}/{secret}/");
+    println!(
+        "Open this address in a browser. Whoever has it sees what you may see, until Ctrl-C ends it."
+    );
+    let (feeds, telling) = Feeds::new(client);
+    let router = server::router(Guard::new(secret), feeds, shown);
+    tokio::select! {
+        served = axum::serve(listener, router) => served?,
+        () = telling => {}
+        ended = tokio::signal::ctrl_c() => ended?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// 256 bits that nobody can guess, in hexadecimal digits.
+fn random() -> Result<String> {
+    let mut bytes = [0; 32];
+    let source = rustls::crypto::ring::default_provider().secure_random;
+    source
+        .fill(&mut bytes)
+        .map_err(|_| anyhow!("the system has no random numbers"))?;
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits = digits.filter_map(|digit| char::from_digit(digit.into(), 16));
+    Ok(digits.collect())
+}

@@ -1,0 +1,197 @@
+//! What the page shows: built anew when something has changed, once for all who look at the same.
+
+use super::changes::Changes;
+use crate::graph::{self, Drawing, Told};
+use crate::installation;
+use anyhow::{Result, bail};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use jiff::Timestamp;
+use kube::Client;
+use kube::api::ListParams;
+use rules::lookup::Lookup;
+use rules::object;
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+/// So long lies at least between two builds.
+const REST: Duration = Duration::from_secs(1);
+
+/// So long at most, as not everything that counts can be watched by everybody.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// After a build that failed.
+const RETRY: Duration = Duration::from_secs(3);
+
+/// An API server that takes longer than this for all questions together is as good as gone.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What somebody looks at.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Subject {
+    pub(super) namespace: String,
+    pub(super) release: Option<String>,
+}
+
+/// Everything that is told of it, at one moment.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    /// JSON: a [`View`] or a [`Failure`].
+    pub(super) json: Arc<str>,
+    pub(super) failed: bool,
+}
+
+/// The graph as `graph -o json` prints it, and what is around it.
+#[derive(Serialize)]
+struct View<'a> {
+    /// By the clock that the waits are counted with.
+    at: Timestamp,
+    namespace: &'a str,
+    release: Option<&'a str>,
+    releases: &'a BTreeSet<String>,
+    warnings: &'a [String],
+    #[serde(flatten)]
+    drawing: &'a Drawing,
+}
+
+/// Why there is none.
+#[derive(Serialize)]
+struct Failure {
+    at: Timestamp,
+    error: String,
+}
+
+type Sender = watch::Sender<Option<Answer>>;
+
+/// A subject that somebody begins to look at, and those who do.
+type Begun = (Subject, Arc<Sender>);
+
+/// Every subject that somebody looks at.
+pub(super) struct Feeds {
+    client: Client,
+    /// Each belongs to what tells it, and goes with that.
+    senders: Mutex<HashMap<Subject, Weak<Sender>>>,
+    begin: mpsc::UnboundedSender<Begun>,
+}
+
+impl Feeds {
+    /// The feeds, and what has to run for as long as they are to tell anything.
+    pub(super) fn new(client: Client) -> (Self, impl Future<Output = ()>) {
+        let (begin, subjects) = mpsc::unbounded_channel();
+        let running = run(client.clone(), subjects);
+        let feeds = Self {
+            client,
+            senders: Mutex::default(),
+            begin,
+        };
+        (feeds, running)
+    }
+
+    /// The namespaces, where the caller may list them.
+    pub(super) async fn namespaces(&self) -> Result<Vec<String>> {
+        let all = ListParams::default();
+        Ok(
+            match installation::list(&self.client, "/api/v1/namespaces", &all).await? {
+                Lookup::Found(found) => {
+                    found.iter().map(|it| object::name(it).to_owned()).collect()
+                }
+                Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+            },
+        )
+    }
+
+    /// The answers on a subject, from now on. They may end when somebody else stops to look: then ask again.
+    pub(super) async fn follow(&self, subject: &Subject) -> watch::Receiver<Option<Answer>> {
+        let mut senders = self.senders.lock().await;
+        senders.retain(|_, sender| sender.strong_count() > 0);
+        let known = senders.get(subject).and_then(Weak::upgrade);
+        if let Some(sender) = known {
+            return sender.subscribe();
+        }
+        let (sender, receiver) = watch::channel(None);
+        let sender = Arc::new(sender);
+        senders.insert(subject.clone(), Arc::downgrade(&sender));
+        // It is only ever refused while the process ends.
+        let _ = self.begin.send((subject.clone(), sender));
+        receiver
+    }
+}
+
+/// Tells all subjects.
+async fn run(client: Client, mut begun: mpsc::UnboundedReceiver<Begun>) {
+    let mut running = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            Some((subject, listeners)) = begun.recv() => running.push(feed(client.clone(), subject, listeners)),
+            Some(()) = running.next() => {}
+            else => return,
+        }
+    }
+}
+
+/// Tells a subject for as long as anybody listens.
+async fn feed(client: Client, subject: Subject, listeners: Arc<Sender>) {
+    let mut changes = Changes::new(client.clone());
+    loop {
+        let began = Instant::now();
+        changes.forget();
+        let told = tell(&client, &subject).await;
+        let answer = Answer::new(&subject, &told);
+        listeners.send_replace(Some(answer));
+        let again = async {
+            match told {
+                Ok(told) => {
+                    changes.follow(told.lists);
+                    // A large cluster that takes long to read is not read all the time.
+                    sleep_until(began + (2 * began.elapsed()).max(REST)).await;
+                    // It is only a bound: elapsed or not, it is read anew.
+                    let _ = timeout(IDLE, changes.next()).await;
+                }
+                Err(_) => sleep(RETRY).await,
+            }
+        };
+        tokio::select! {
+            () = listeners.closed() => return,
+            () = again => {}
+        }
+    }
+}
+
+async fn tell(client: &Client, Subject { namespace, release }: &Subject) -> Result<Told> {
+    match timeout(LIMIT, graph::tell(client, namespace, release.as_deref())).await {
+        Ok(told) => told,
+        Err(_) => bail!(
+            "the API server has not answered for {} s; see whether kubectl get pods -n {namespace} does better",
+            LIMIT.as_secs()
+        ),
+    }
+}
+
+impl Answer {
+    fn new(subject: &Subject, told: &Result<Told>) -> Self {
+        let at = Timestamp::now();
+        let json = match told {
+            Ok(told) => serde_json::to_string(&View {
+                at,
+                namespace: &subject.namespace,
+                release: subject.release.as_deref(),
+                releases: &told.releases,
+                warnings: &told.warnings,
+                drawing: &told.drawing,
+            }),
+            Err(error) => serde_json::to_string(&Failure {
+                at,
+                error: format!("{error:#}"),
+            }),
+        };
+        Self {
+            // Nothing that is told has keys that are no texts.
+            json: json.unwrap_or_default().into(),
+            failed: told.is_err(),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The page: one document with its style and its program in it, which asks nobody but this process for anything.
+
+const HTML: &str = include_str!("page/page.html");
+
+/// What stands for a file, and the file.
+const PARTS: [(&str, &str); 7] = [
+    ("/* page.css */", include_str!("page/page.css")),
+    ("/* layout.js */", include_str!("page/layout.js")),
+    ("/* state.js */", include_str!("page/state.js")),
+    ("/* graph.js */", include_str!("page/graph.js")),
+    ("/* details.js */", include_str!("page/details.js")),
+    ("/* timeline.js */", include_str!("page/timeline.js")),
+    ("/* main.js */", include_str!("page/main.js")),
+];
+
+/// The document, whose style and program carry the nonce.
+pub(super) fn page(nonce: &str) -> String {
+    let whole = PARTS.iter().fold(HTML.to_owned(), |page, (mark, text)| {
+        page.replacen(mark, text, 1)
+    });
+    whole.replace("{nonce}", nonce)
+}
+
+/// What a browser lets the document do: run and show what carries the nonce, and ask where it came from.
+pub(super) fn policy(nonce: &str) -> String {
+    format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_whole_and_asks_nobody_else() {
+        let page = page("abc");
+        for (mark, _) in PARTS {
+            assert!(HTML.contains(mark), "{mark}");
+            assert!(!page.contains(mark), "{mark}");
+        }
+        assert!(!page.contains("{nonce}"));
+        for begin in ["<script", "<style"] {
+            let all = page.matches(begin).count();
+            let with = page.matches(&format!("{begin} nonce=\"abc\"")).count();
+            assert_eq!((all, with), (1, 1), "{begin}");
+        }
+        // What the policy refuses would be missing without a word.
+        for refused in [
+            "http://",
+            "https://",
+            " style=\"",
+            " onclick=",
+            "innerHTML",
+            "@import",
+        ] {
+            let found = page
+                .replace("http://www.w3.org/2000/svg", "")
+                .contains(refused);
+            assert!(!found, "{refused}");
+        }
+    }
+}

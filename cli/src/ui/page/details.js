@@ -1,0 +1,137 @@
+// The panel beside the graph: the object that is selected, else what waits, and why.
+
+function drawDetails(model) {
+  const panel = find("details");
+  const node = model.byId.get(page.selected);
+  const subject = node?.id ?? "";
+  const top = panel.dataset.subject === subject ? panel.scrollTop : 0;
+  const focused = panel.contains(document.activeElement) && document.activeElement.dataset.key;
+  panel.dataset.subject = subject;
+  panel.replaceChildren(...(node ? ofNode(node, model) : overview(model)));
+  panel.scrollTop = top;
+  if (focused) panel.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}
+
+const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
+
+function badge(node) {
+  return make(`span.badge.${node.state}`, {}, icon(node.state), STATES[node.state][0]);
+}
+
+/// A button that leads to another object.
+function link(node, ...after) {
+  const button = make("button.link", { type: "button", onclick: () => select(node.id) }, icon(node.state), node.id);
+  button.dataset.key = node.id;
+  return make("div.row", {}, button, ...after);
+}
+
+/// `InProgress (JobNotComplete): Job in progress`
+function told(node) {
+  if (node.state === "missing") return make("p.told", {}, "It is not there.");
+  if (!node.status || node.state === "ready") return "";
+  const reason = node.reason && node.reason !== node.status ? ` (${node.reason})` : "";
+  return make("p.told", {}, make("b", {}, `${node.status}${reason}`), node.message ? `: ${node.message}` : "");
+}
+
+function ofNode(node, model) {
+  const facts = [
+    ["Namespace", node.namespace || "(of the cluster)"],
+    ["Release", node.scope],
+    ["Wave", node.wave],
+    ["At once", node.parallelism],
+    ["Step", node.step ?? "never"],
+  ].filter(([, value]) => value !== undefined);
+  return [
+    make("header", {},
+      make("div", {}, make("span.kind", {}, node.kind), make("h2", {}, node.name)),
+      make("button.icon", { type: "button", "aria-label": "Back to the overview", onclick: () => select(undefined) }, "\u00d7")),
+    make("p", {}, badge(node), node.critical || node.passed ? make("span.badge.path", {}, "critical path") : ""),
+    told(node),
+    ...cycles(model, node),
+    section("Waits for", ...waits(node, model)),
+    section("Waited for by", ...nothing(node.waitedBy.map((it) => link(it)), "nothing")),
+    ...(node.gates.length ? [section("Gates", gates(node))] : []),
+    section("About", make("dl.facts", {}, facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))]))),
+    ...commands(node),
+  ];
+}
+
+const nothing = (rows, word) => (rows.length ? rows : [make("p.quiet", {}, word)]);
+
+function waits(node, model) {
+  const rows = node.links.map((edge) => {
+    const to = model.byId.get(edge.to);
+    const notes = [edge.because, edge.must ? "" : "there is a way around it"].filter(Boolean).join("; ");
+    return link(to, notes ? make("span.quiet", {}, notes) : "", told(to));
+  });
+  const others = node.waitsFor.filter((text) => !node.links.some((edge) => text.endsWith(edge.to)));
+  const written = others.length && node.kind !== "Service" ? [make("p.quiet", {}, `as it is written: ${node.waitsFor.join(", ")}`)] : [];
+  return nothing([...rows, ...written], "nothing");
+}
+
+function gates(node) {
+  const rows = node.gates.map((gate) => make("tr", {},
+    make("td", {}, gate.pod),
+    make("td", {}, lasting(gate.since, gate.until)),
+    make("td", {}, gate.until ? `open at ${clock(gate.until)}` : `waits since ${clock(gate.since)}`)));
+  const head = make("tr", {}, ...["Pod", "Waited", ""].map((it) => make("th", { scope: "col" }, it)));
+  return make("table", {}, make("thead", {}, head), make("tbody", {}, rows));
+}
+
+/// What to type next.
+function commands(node) {
+  const pod = (node.waiting[0] ?? node.gates[0])?.pod;
+  if (!pod) return [];
+  const command = `kubectl sluice status ${pod} -n ${node.namespace}`;
+  const copy = async (event) => {
+    await navigator.clipboard.writeText(command);
+    event.target.textContent = "copied";
+  };
+  return [section("In a terminal", make("div.command", {},
+    make("code", {}, command), make("button", { type: "button", onclick: copy }, "copy")))];
+}
+
+function cycles(model, node) {
+  const [word, name] = [`${node.kind} ${node.name}`, ` -> ${node.kind} ${node.name} `];
+  const own = (cycle) => `${cycle.path} `.startsWith(`${word} `) || `${cycle.path} `.includes(name);
+  return model.cycles.filter((cycle) => !node || own(cycle)).map(cycleCard);
+}
+
+const cycleCard = (cycle) => make("div.card.cycle", {},
+  make("b", {}, "These wait for each other and never start"),
+  make("p", {}, cycle.path), make("p", {}, `Way out: ${cycle.wayOut}.`));
+
+/// What waits, and why; what is wrong; and where the time went.
+function overview(model) {
+  const of = (...states) => model.nodes.filter((it) => states.includes(it.state));
+  const [waiting, failed, never] = [of("waiting"), of("failed"), of("never")];
+  const done = model.nodes.length > 0 && model.nodes.every((it) => it.state === "ready");
+  const title = done ? "Everything is ready" : waiting.length ? "What waits, and for what" : "Overview";
+  const causes = roots(model);
+  const alone = failed.filter((it) => !causes.some((cause) => cause.node === it));
+  return [
+    make("header", {}, make("div", {}, make("span.kind", {}, model.release ? `release ${model.release}` : `namespace ${model.namespace}`), make("h2", {}, title))),
+    ...model.cycles.map(cycleCard),
+    ...(causes.length ? [section("What holds the others up", ...causes.map(({ node, holds }) => link(node, make("span.since", {}, `holds up ${holds.size}`), told(node))))] : []),
+    ...(waiting.length ? [section("Waiting", ...waiting.map((it) => waits_(it, model)))] : []),
+    ...(alone.length ? [section("Failed", ...alone.map((it) => link(it, told(it))))] : []),
+    ...(never.length ? [section("Never starts", ...never.map((it) => link(it)))] : []),
+    ...critical(model),
+    ...model.warnings.map((text) => make("div.card.warning", {}, make("b", {}, "What could not be seen"), make("p", {}, text))),
+  ];
+}
+
+function waits_(node, model) {
+  const rows = unmet(node, model).map(({ node: it }) => make("li", {}, it.id, it.state === "ready" ? "" : `, ${STATES[it.state][0]}`));
+  return link(node, make("span.since", {}, lasting(waitsSince(node))), rows.length ? make("ul.quiet", {}, rows) : "");
+}
+
+function critical(model) {
+  if (!model.path.length) return [];
+  const steps = model.path.map((step) => link(model.byId.get(step.object), make("span.since", {}, `${step.seconds} s`)));
+  const { seconds, unfinished } = model.criticalPath;
+  const last = model.path.at(-1).object;
+  return [section("Critical path",
+    make("p.quiet", {}, `${duration(seconds * 1000)} until ${last} was ready, the last one${unfinished ? "; not everything is ready yet" : ""}`),
+    ...steps)];
+}

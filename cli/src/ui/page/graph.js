@@ -1,0 +1,212 @@
+// The graph: a box for each object, which is a button, and lines between them.
+
+const find = (id) => document.getElementById(id);
+
+/// An element with properties and children; a text becomes text and nothing else.
+function make(tag, properties = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.flat().filter((it) => it !== undefined && it !== ""));
+  return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#i-${name}`);
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", `mark ${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/// Time that runs on, or that is over; `tick` keeps it right.
+function lasting(since, until) {
+  const element = make("span.lasting", { "data-since": since, "data-until": until });
+  element.textContent = duration((until ? stamp(until) : now()) - stamp(since));
+  return element;
+}
+
+const graph = {
+  scale: 1,
+  /// Whether nobody has chosen the size.
+  fits: true,
+  boxes: new Map(),
+  shape: "",
+  places: new Map(),
+
+  draw(model) {
+    const drawn = model.edges.filter((edge) => edge.cycle || !edge.implied);
+    const shape = JSON.stringify([model.nodes.map((it) => [it.id, it.step]), drawn.map((it) => [it.from, it.to])]);
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.laid = layout(model.nodes, drawn);
+      this.places = this.laid.places;
+      if (this.fits) this.fit();
+      else this.resize();
+    }
+    this.drawBoxes(model);
+    this.drawLines(new Map(drawn.map((edge) => [`${edge.from} ${edge.to}`, edge])));
+    this.mark(model);
+  },
+
+  drawBoxes(model) {
+    for (const [id, box] of this.boxes) {
+      if (!model.byId.has(id)) {
+        box.remove();
+        this.boxes.delete(id);
+      }
+    }
+    for (const node of model.nodes) {
+      let box = this.boxes.get(node.id);
+      if (!box) {
+        box = make("button", { type: "button", tabindex: "-1", onclick: () => select(node.id) });
+        box.dataset.id = node.id;
+        this.boxes.set(node.id, box);
+        find("nodes").append(box);
+      }
+      const { x, y } = this.places.get(node.id);
+      box.style.transform = `translate(${x}px, ${y}px)`;
+      box.className = ["box", node.state, node.critical || node.passed ? "critical" : ""].join(" ");
+      box.title = node.id;
+      box.replaceChildren(
+        icon(node.state),
+        make("span.kind", {}, node.kind, ...wave(node, model)),
+        make("span.name", {}, node.name),
+        make("span.why", {}, ...why(node, model)),
+      );
+      box.setAttribute("aria-label", spoken(node, model));
+    }
+  },
+
+  drawLines(edges) {
+    const lines = this.laid.lines.map(({ edge, path }) => {
+      const line = document.createElementNS(SVG, "path");
+      const now = edges.get(`${edge.from} ${edge.to}`);
+      const classes = ["cycle", "critical", "holds"].filter((it) => now[it]);
+      line.setAttribute("class", ["line", now.must ? "" : "around", ...classes].join(" "));
+      line.setAttribute("d", path);
+      line.setAttribute("marker-start", "url(#arrow)");
+      line.dataset.from = edge.from;
+      line.dataset.to = edge.to;
+      return line;
+    });
+    // What matters is drawn last, above the others.
+    const weight = (line) => ["holds", "critical", "cycle"].filter((it) => line.classList.contains(it)).length;
+    lines.sort((one, other) => weight(one) - weight(other));
+    find("lines").replaceChildren(...lines);
+  },
+
+  /// Shows what is selected, and what the filter leaves.
+  mark(model) {
+    const chosen = model.byId.get(page.selected);
+    const near = chosen && new Set([chosen, ...chosen.waitsOn, ...chosen.waitedBy].map((it) => it.id));
+    const first = page.selected ?? model.nodes.find((it) => TROUBLE.includes(it.state))?.id ?? model.nodes[0]?.id;
+    for (const node of model.nodes) {
+      const box = this.boxes.get(node.id);
+      const dim = !passes(node) || (near && !near.has(node.id));
+      box.classList.toggle("dim", Boolean(dim));
+      box.setAttribute("aria-pressed", String(node.id === page.selected));
+      if (!find("nodes").contains(document.activeElement)) box.tabIndex = node.id === first ? 0 : -1;
+    }
+    for (const line of find("lines").children) {
+      const { from, to } = line.dataset;
+      const of = chosen && (from === chosen.id || to === chosen.id);
+      const hidden = ![from, to].every((id) => passes(model.byId.get(id)));
+      line.classList.toggle("near", Boolean(of));
+      line.classList.toggle("dim", hidden || Boolean(chosen && !of));
+    }
+  },
+
+  /// All of it where that can still be read.
+  fit() {
+    this.fits = true;
+    const { clientWidth, clientHeight } = find("graph");
+    const scale = Math.min(clientWidth / this.laid.width, clientHeight / this.laid.height);
+    this.scale = Math.min(1, Math.max(0.75, scale));
+    this.resize();
+  },
+
+  zoom(factor) {
+    const area = find("graph");
+    const before = this.scale;
+    this.fits = false;
+    this.scale = Math.min(2, Math.max(0.25, this.scale * factor));
+    this.resize();
+    // What is in the middle stays there.
+    const middle = (start, size) => (start + size / 2) * (this.scale / before) - size / 2;
+    area.scrollLeft = middle(area.scrollLeft, area.clientWidth);
+    area.scrollTop = middle(area.scrollTop, area.clientHeight);
+  },
+
+  resize() {
+    const { width, height } = this.laid;
+    const world = find("world");
+    world.style.width = `${width * this.scale}px`;
+    world.style.height = `${height * this.scale}px`;
+    find("stage").style.transform = `scale(${this.scale})`;
+    find("edges").setAttribute("width", width);
+    find("edges").setAttribute("height", height);
+    find("fit").textContent = `${Math.round(this.scale * 100)} %`;
+  },
+
+  /// Moves the focus to an object.
+  focus(id) {
+    const box = this.boxes.get(id);
+    if (!box) return;
+    for (const other of this.boxes.values()) other.tabIndex = -1;
+    box.tabIndex = 0;
+    box.focus({ preventScroll: true });
+    box.scrollIntoView({ block: "nearest", inline: "nearest" });
+  },
+
+  /// From the object that has the focus in a direction: along an edge, or within the column.
+  step(key, model) {
+    const from = model.byId.get(document.activeElement.dataset.id);
+    const { y, rank } = this.places.get(from.id);
+    const near = { ArrowLeft: from.waitsOn, ArrowRight: from.waitedBy }[key];
+    const others = near ?? model.nodes.filter((it) => this.places.get(it.id).rank === rank && it !== from);
+    const away = (it) => this.places.get(it.id).y - y;
+    const ahead = { ArrowUp: (it) => away(it) < 0, ArrowDown: (it) => away(it) > 0 }[key] ?? (() => true);
+    const nearest = others.filter(ahead).sort((one, other) => Math.abs(away(one)) - Math.abs(away(other)));
+    if (nearest[0]) this.focus(nearest[0].id);
+  },
+};
+
+function wave(node, model) {
+  const weighs = model.nodes.some((it) => it.wave);
+  return weighs && node.wave !== undefined ? [make("span.wave", {}, `wave ${node.wave}`)] : [];
+}
+
+/// The line below the name: why an object is as it is.
+function why(node, model) {
+  if (node.state === "waiting") {
+    const [first, ...others] = unmet(node, model).map((it) => it.node.id);
+    const what = first ? ` for ${first}${others.length ? ` and ${others.length} more` : ""}` : "";
+    return [lasting(waitsSince(node)), what];
+  }
+  if (node.state === "ready") {
+    const { started, opened, ready } = node.time ?? {};
+    const from = opened ?? started;
+    return [from && ready ? `ready after ${duration(stamp(ready) - stamp(from))}` : "ready"];
+  }
+  if (node.state === "cycle") return ["waits for itself"];
+  if (node.state === "never") return ["never starts"];
+  if (node.state === "missing") return ["it is not there"];
+  return [node.reason && node.reason !== "Satisfied" ? node.reason : STATES[node.state][0]];
+}
+
+function spoken(node, model) {
+  const for_ = unmet(node, model).map((it) => it.node.id).join(", ");
+  const parts = [node.id, STATES[node.state][0], node.state === "ready" ? "" : node.reason ?? ""];
+  if (node.waiting.length && for_) parts.push(`waits for ${for_}`);
+  if (node.critical) parts.push("on the critical path");
+  return parts.filter(Boolean).join(", ");
+}

@@ -1,0 +1,249 @@
+// The page as a whole: asks the process, keeps what is chosen, and hears the keys.
+
+const page = { model: undefined, selected: undefined, only: new Set(), text: "", offset: 0, spoken: "" };
+const base = location.pathname.replace(/\/?$/, "/");
+
+/// By the clock that the times were written with.
+function now() {
+  return Date.now() + page.offset;
+}
+
+function passes(node) {
+  const words = [node.id, node.status, node.reason, node.scope, STATES[node.state][0]].join(" ").toLowerCase();
+  return (!page.only.size || page.only.has(node.state)) && words.includes(page.text);
+}
+
+/// Shows an object, or the overview.
+function select(id) {
+  page.selected = page.model?.byId.has(id) ? id : undefined;
+  draw();
+  if (page.selected) graph.boxes.get(id)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+function draw() {
+  const { model } = page;
+  if (!model) return;
+  if (!model.byId.has(page.selected)) page.selected = undefined;
+  document.body.classList.toggle("empty", !model.nodes.length);
+  find("blank").replaceChildren(...(model.nodes.length ? [] : [nobody(model)]));
+  graph.draw(model);
+  drawDetails(model);
+  drawTimeline(model);
+  drawCounts(model);
+}
+
+function nobody({ namespace, release, releases }) {
+  const what = release ? `No workload of release ${release}` : "No workload";
+  const way = release && releases.length ? `There are ${releases.join(", ")}; choose one above.` : "Choose another namespace above. What is applied here shows up by itself.";
+  return make("div", {}, make("h2", {}, `${what} in namespace ${namespace}`), make("p", {}, way));
+}
+
+function drawCounts(model) {
+  const count = (state) => model.nodes.filter((it) => it.state === state).length;
+  const chips = Object.keys(STATES).filter((state) => count(state) || page.only.has(state)).map((state) => {
+    const toggle = () => {
+      if (!page.only.delete(state)) page.only.add(state);
+      draw();
+    };
+    const pressed = String(page.only.has(state));
+    const chip = make(`button.chip.${state}`, { type: "button", "aria-pressed": pressed, onclick: toggle }, icon(state), make("b", {}, String(count(state))), STATES[state][0]);
+    chip.dataset.key = state;
+    return chip;
+  });
+  const focused = find("counts").contains(document.activeElement) && document.activeElement.dataset.key;
+  find("counts").replaceChildren(...chips);
+  if (focused) find("counts").querySelector(`[data-key="${focused}"]`)?.focus();
+  const waiting = count("waiting");
+  document.title = `${waiting ? `${waiting} waiting` : "sluice"} \u00b7 ${model.release ?? model.namespace}`;
+  const spoken = chips.map((it) => it.textContent).join(", ");
+  if (spoken !== page.spoken) find("spoken").textContent = page.spoken = spoken;
+}
+
+// What the process tells.
+
+let source;
+
+function listen() {
+  source?.close();
+  connection("connecting", "connecting");
+  source = new EventSource(`${base}api/live${location.search}`);
+  source.onmessage = (event) => hear(JSON.parse(event.data));
+  source.onerror = () => {
+    // One that was refused is not tried again by the browser.
+    if (source.readyState === EventSource.CLOSED) refused();
+    else lost("kubectl sluice ui does not answer. If it was ended, start it again and open the address that it prints; if not, this page goes on by itself.");
+  };
+}
+
+function hear(view) {
+  page.offset = stamp(view.at) - Date.now();
+  if (view.error) {
+    lost(`${view.error}. It is asked again until it answers.`);
+    return;
+  }
+  connection("live", "live");
+  find("notice").hidden = true;
+  document.body.classList.remove("stale");
+  page.model = derive(view);
+  controls(view);
+  draw();
+}
+
+async function refused() {
+  const answer = await fetch(`${base}api/graph${location.search}`).catch(() => undefined);
+  lost(answer ? await answer.text() : "kubectl sluice ui does not answer; start it again and open the address that it prints");
+  setTimeout(listen, 3000);
+}
+
+/// Keeps what was there last, and says so.
+function lost(why) {
+  connection("lost", "not connected");
+  document.body.classList.add("stale");
+  const last = page.model ? `Shown is how it was at ${clock(page.model.at)}. ` : "";
+  find("notice").replaceChildren(icon("failed"), make("span", {}, `${last}${why}`));
+  find("notice").hidden = false;
+  if (!page.model) find("blank").replaceChildren(make("div", {}, make("h2", {}, "There is nothing to show yet"), make("p", {}, "This page shows the graph as soon as the cluster can be read.")));
+}
+
+function connection(state, text) {
+  if (find("live").textContent === text) return;
+  find("live").className = `live ${state}`;
+  find("live").textContent = text;
+}
+
+// What is chosen.
+
+function controls(view) {
+  const fields = [find("namespace"), find("release")];
+  if (fields.includes(document.activeElement)) return;
+  find("namespace").value = view.namespace;
+  const names = [...new Set([...view.releases, ...(view.release ? [view.release] : [])])];
+  find("release").replaceChildren(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name)));
+  find("release").value = view.release ?? "";
+  find("release").disabled = !names.length;
+}
+
+function show(namespace, release) {
+  const query = new URLSearchParams(release ? { namespace, release } : { namespace });
+  history.pushState(undefined, "", `${base}?${query}`);
+  again();
+}
+
+/// For another subject nothing of the last one counts.
+function again() {
+  Object.assign(page, { model: undefined, selected: undefined, only: new Set() });
+  graph.shape = "";
+  graph.fits = true;
+  find("blank").replaceChildren(make("div.loading", {}, "Reading the cluster\u2026"));
+  document.body.classList.add("empty");
+  find("timeline").hidden = true;
+  find("details").replaceChildren();
+  find("counts").replaceChildren();
+  listen();
+}
+
+const THEMES = { auto: "as the system has them", light: "light", dark: "dark" };
+
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  find("theme").setAttribute("aria-label", `Colours: ${THEMES[name]}`);
+  find("theme").title = `Colours: ${THEMES[name]}`;
+  find("theme").querySelector("use").setAttribute("href", `#i-${name}`);
+}
+
+function nextTheme() {
+  const names = Object.keys(THEMES);
+  theme(names[(names.indexOf(document.documentElement.dataset.theme) + 1) % names.length]);
+}
+
+function nextTrouble() {
+  const all = page.model?.nodes.filter((it) => TROUBLE.includes(it.state)) ?? [];
+  const next = all[(all.findIndex((it) => it.id === page.selected) + 1) % all.length];
+  if (!next) return;
+  select(next.id);
+  graph.focus(next.id);
+}
+
+function back() {
+  if (page.text || page.only.size) {
+    find("filter").value = page.text = "";
+    page.only.clear();
+  } else page.selected = undefined;
+  draw();
+}
+
+const KEYS = {
+  "/": () => find("filter").focus(),
+  "?": () => find("help").showModal(),
+  "+": () => graph.zoom(1.2),
+  "=": () => graph.zoom(1.2),
+  "-": () => graph.zoom(1 / 1.2),
+  0: () => graph.fit(),
+  t: nextTheme,
+  w: nextTrouble,
+  Escape: back,
+};
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || find("help").open) return;
+  const typing = event.target.matches("input, select");
+  if (typing && event.key !== "Escape") return;
+  if (typing) event.target.blur();
+  const onBox = document.activeElement.classList.contains("box");
+  if (event.key.startsWith("Arrow") && onBox) {
+    graph.step(event.key, page.model);
+    event.preventDefault();
+  } else if (Object.hasOwn(KEYS, event.key) && (page.model || event.key === "?" || event.key === "t")) {
+    KEYS[event.key]();
+    event.preventDefault();
+  }
+}
+
+/// Waits that go on, second by second.
+function tick() {
+  for (const element of document.querySelectorAll(".lasting:not([data-until])")) {
+    element.textContent = duration(now() - stamp(element.dataset.since));
+  }
+  if (page.model && !document.body.classList.contains("stale") && span(page.model)?.running) drawTimeline(page.model);
+}
+
+function pan(down) {
+  const area = find("graph");
+  if (down.button !== 0 || down.target.closest("button")) return;
+  const from = { x: down.clientX + area.scrollLeft, y: down.clientY + area.scrollTop };
+  const move = (event) => area.scrollTo(from.x - event.clientX, from.y - event.clientY);
+  area.addEventListener("pointermove", move);
+  area.setPointerCapture(down.pointerId);
+  area.addEventListener("pointerup", () => area.removeEventListener("pointermove", move), { once: true });
+}
+
+find("states").append(...Object.entries(STATES).flatMap(([state, [word, meaning]]) =>
+  [make("dt", {}, icon(state), word), make("dd", {}, meaning)]));
+find("namespace").addEventListener("change", (event) => show(event.target.value.trim()));
+find("release").addEventListener("change", (event) => show(page.model.namespace, event.target.value));
+find("filter").addEventListener("input", (event) => {
+  page.text = event.target.value.trim().toLowerCase();
+  draw();
+});
+find("theme").addEventListener("click", nextTheme);
+find("help-open").addEventListener("click", KEYS["?"]);
+find("smaller").addEventListener("click", KEYS["-"]);
+find("larger").addEventListener("click", KEYS["+"]);
+find("fit").addEventListener("click", KEYS[0]);
+find("graph").addEventListener("pointerdown", pan);
+find("graph").addEventListener("wheel", (event) => {
+  if (!event.ctrlKey) return;
+  event.preventDefault();
+  graph.zoom(event.deltaY < 0 ? 1.1 : 1 / 1.1);
+}, { passive: false });
+document.addEventListener("keydown", pressed);
+// Who does not look is not told, and costs the cluster nothing.
+document.addEventListener("visibilitychange", () => (document.hidden ? source?.close() : listen()));
+addEventListener("popstate", again);
+addEventListener("resize", () => page.model && graph.fits && graph.fit());
+theme("auto");
+fetch(`${base}api/namespaces`).then((it) => it.json()).then((names) => {
+  find("namespaces").replaceChildren(...names.map((name) => make("option", { value: name })));
+}).catch(() => {});
+setInterval(tick, 1000);
+again();

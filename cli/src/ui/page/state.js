@@ -1,0 +1,121 @@
+// What is known: the last answer of the process, with what follows from it. Knows nothing of the document.
+
+/// How an object can be, the worst first: a word, and what it means.
+const STATES = {
+  failed: ["failed", "it has failed, and what waits for it waits on"],
+  cycle: ["cycle", "it is in a cycle: these wait for each other and never start"],
+  never: ["never", "it waits for a cycle, or its list cannot be read"],
+  missing: ["missing", "it is waited for and is not there"],
+  waiting: ["waiting", "its gate holds it back until what it waits for is ready"],
+  starting: ["not ready", "nothing holds it back, and it is not ready yet"],
+  unknown: ["unknown", "it cannot be judged from here"],
+  ready: ["ready", "what waits for it may start"],
+};
+const TROUBLE = ["failed", "cycle", "never", "missing", "waiting"];
+
+/// The answer with its parts joined: what each object waits on, who waits on it, its gates and times, and how it is.
+function derive(view) {
+  const nodes = view.nodes.map((node) => ({ ...node, waitsOn: [], waitedBy: [], gates: [], links: [] }));
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const edges = view.edges.map((edge) => ({ ...edge }));
+  for (const edge of edges) {
+    const [from, to] = [byId.get(edge.from), byId.get(edge.to)];
+    from.waitsOn.push(to);
+    from.links.push(edge);
+    to.waitedBy.push(from);
+  }
+  for (const gate of view.gates ?? []) byId.get(gate.of)?.gates.push(gate);
+  for (const time of view.times ?? []) byId.get(time.object).time = time;
+  const path = view.criticalPath?.steps ?? [];
+  path.forEach((step) => { byId.get(step.object).critical = step; });
+  for (const node of nodes) {
+    node.waiting = node.gates.filter((gate) => !gate.until);
+    node.state = stateOf(node);
+  }
+  for (const edge of edges) {
+    const [from, to] = [byId.get(edge.from), byId.get(edge.to)];
+    edge.holds = from.state === "waiting" && to.state !== "ready";
+  }
+  onPath(path, edges, byId);
+  return { ...view, nodes, edges, byId, path };
+}
+
+function stateOf(node) {
+  if (node.missing) return "missing";
+  if (node.cycle) return "cycle";
+  if (node.status === "Failed") return "failed";
+  if (node.waiting.length) return "waiting";
+  if (node.step === undefined) return "never";
+  if (node.ready === undefined || node.status === "Unknown") return "unknown";
+  return node.ready ? "ready" : "starting";
+}
+
+/// Marks the edges of the critical path; between two of its objects a Service may stand, which has no time of its own.
+function onPath(path, edges, byId) {
+  const edge = (from, to) => edges.find((it) => it.from === from && it.to === to);
+  path.slice(1).forEach((step, at) => {
+    const [from, to] = [step.object, path[at].object];
+    const direct = edge(from, to);
+    if (direct) {
+      direct.critical = true;
+      return;
+    }
+    const between = byId.get(from).waitsOn.find((it) => edge(it.id, to));
+    if (!between) return;
+    between.passed = true;
+    edge(from, between.id).critical = true;
+    edge(between.id, to).critical = true;
+  });
+}
+
+/// What holds an object back.
+function unmet(node, model) {
+  return node.links.map((edge) => ({ edge, node: model.byId.get(edge.to) })).filter((it) => it.node.state !== "ready");
+}
+
+/// What others wait for, and nothing holds back itself: there is what to look at. With all that it holds up.
+function roots(model) {
+  const idle = (node) => !["ready", "waiting", "cycle", "never"].includes(node.state) && !unmet(node, model).length;
+  const found = model.nodes.filter(idle).map((node) => ({ node, holds: behind(node) }));
+  return found.filter((it) => it.holds.size).sort((one, other) => other.holds.size - one.holds.size);
+}
+
+/// Whoever waits for it, and for those.
+function behind(node, found = new Set()) {
+  for (const next of node.waitedBy) {
+    if (next.state === "ready" || found.has(next)) continue;
+    found.add(next);
+    behind(next, found);
+  }
+  return found;
+}
+
+/// When the first of its pods began to wait.
+function waitsSince(node) {
+  return node.waiting.map((gate) => gate.since).sort()[0];
+}
+
+/// Milliseconds since the epoch.
+const stamp = (text) => Date.parse(text);
+
+/// `26 s`, `4 min 10 s`, `3 h 5 min`, `2 d 3 h`
+function duration(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const parts = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const first = parts.findIndex(([size]) => seconds >= size);
+  if (first < 0) return "0 s";
+  let left = seconds;
+  const shown = parts.slice(first, first + 2).map(([size, unit]) => {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    return count ? `${count} ${unit}` : "";
+  });
+  return shown.filter(Boolean).join(" ");
+}
+
+/// `12:00:26`, with the day where it is another one
+function clock(text) {
+  const date = new Date(text);
+  const time = date.toLocaleTimeString([], { hour12: false });
+  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}

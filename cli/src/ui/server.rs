@@ -1,0 +1,173 @@
+//! What is served: the page, and what it asks for.
+
+use super::feed::{Answer, Feeds, Subject};
+use super::guard::{Guard, Refusal};
+use super::{page, random};
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{Html, IntoResponse, Response, Sse};
+use axum::routing::get;
+use axum::{Json, Router};
+use futures::stream;
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What every answer says: it is for this page alone, and not to be kept.
+const HEADERS: [(header::HeaderName, &str); 5] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (
+        header::HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// What the answers are made from.
+struct Site {
+    feeds: Feeds,
+    /// For who names no namespace.
+    shown: Subject,
+}
+
+pub(super) fn router(guard: Guard, feeds: Feeds, shown: Subject) -> Router {
+    let site = Arc::new(Site { feeds, shown });
+    Router::new()
+        .route("/{secret}/", get(page))
+        .route("/{secret}/api/graph", get(graph))
+        .route("/{secret}/api/live", get(live))
+        .route("/{secret}/api/namespaces", get(namespaces))
+        .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
+        .layer(middleware::from_fn_with_state(Arc::new(guard), guarded))
+        .with_state(site)
+}
+
+async fn guarded(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    let mut answer = match guard.admit(&head) {
+        Ok(()) => next.run(Request::from_parts(head, body)).await,
+        Err(refusal) => refused(refusal),
+    };
+    for (name, value) in HEADERS {
+        let value = HeaderValue::from_static(value);
+        answer.headers_mut().insert(name, value);
+    }
+    answer
+}
+
+fn refused(refusal: Refusal) -> Response {
+    (refusal.status(), format!("{refusal}\n")).into_response()
+}
+
+/// Only what carries the number of this very answer is run by the browser.
+async fn page() -> Response {
+    let nonce = match random() {
+        Ok(nonce) => nonce,
+        Err(error) => {
+            return (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response();
+        }
+    };
+    let policy = [(header::CONTENT_SECURITY_POLICY, page::policy(&nonce))];
+    (policy, Html(page::page(&nonce))).into_response()
+}
+
+/// What a question is about; what it leaves out is what the command was called with.
+#[derive(Deserialize)]
+struct Asked {
+    namespace: Option<String>,
+    release: Option<String>,
+}
+
+impl Asked {
+    fn about(self, site: &Site) -> Result<Subject, Response> {
+        let Some(namespace) = self.namespace else {
+            return Ok(site.shown.clone());
+        };
+        // It becomes a part of paths.
+        let letter = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
+        if namespace.is_empty() || !namespace.chars().all(letter) {
+            let why = "a namespace has lower case letters, digits and hyphens in its name; choose another\n";
+            return Err((StatusCode::BAD_REQUEST, why).into_response());
+        }
+        Ok(Subject {
+            namespace,
+            release: self.release.filter(|name| !name.is_empty()),
+        })
+    }
+}
+
+async fn graph(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
+    let subject = match asked.about(&site) {
+        Ok(subject) => subject,
+        Err(refusal) => return refusal,
+    };
+    let answer = Live::of(site, subject).await.next().await;
+    let status = if answer.failed {
+        StatusCode::BAD_GATEWAY
+    } else {
+        StatusCode::OK
+    };
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    (status, json, answer.json.to_string()).into_response()
+}
+
+async fn live(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
+    let subject = match asked.about(&site) {
+        Ok(subject) => subject,
+        Err(refusal) => return refusal,
+    };
+    let answers = stream::unfold(Live::of(site, subject).await, |mut live| async {
+        let answer = live.next().await;
+        let event = Event::default().data(&answer.json);
+        Some((Ok::<_, Infallible>(event), live))
+    });
+    Sse::new(answers)
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+async fn namespaces(State(site): State<Arc<Site>>) -> Response {
+    // Without them a name can still be typed.
+    let names = site.feeds.namespaces().await.unwrap_or_default();
+    Json(names).into_response()
+}
+
+/// The answers on one subject, one after the other.
+struct Live {
+    site: Arc<Site>,
+    subject: Subject,
+    answers: watch::Receiver<Option<Answer>>,
+}
+
+impl Live {
+    async fn of(site: Arc<Site>, subject: Subject) -> Self {
+        let mut answers = site.feeds.follow(&subject).await;
+        // What is known already is the first one.
+        answers.mark_changed();
+        Self {
+            site,
+            subject,
+            answers,
+        }
+    }
+
+    async fn next(&mut self) -> Answer {
+        loop {
+            match self.answers.changed().await {
+                Ok(()) => {
+                    let answer = self.answers.borrow_and_update().clone();
+                    if let Some(answer) = answer {
+                        return answer;
+                    }
+                }
+                // Whoever told them has ended.
+                Err(_) => self.answers = self.site.feeds.follow(&self.subject).await,
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The page of `kubectl sluice ui` in a real browser, while things start.
+
+mod browser;
+
+use browser::Browser;
+use harness::cluster::{Namespace, config_map, deployment, job, stateful_set, with_namespace};
+use harness::process::{Process, binary};
+use serde_json::json;
+use std::process::Command;
+
+const SELECTED: &str = "document.querySelector('.box[aria-pressed=true]')?.dataset.id ?? null";
+const FOCUSED: &str = "document.activeElement.dataset.id ?? null";
+const BACKGROUND: &str = "getComputedStyle(document.body).backgroundColor";
+
+/// The ids of the boxes of a class, sorted.
+fn boxes(class: &str) -> String {
+    format!("[...document.querySelectorAll('.box.{class}')].map(it => it.dataset.id).sort().join()")
+}
+
+fn serve(ns: &Namespace) -> (Process, String) {
+    let mut command = Command::new(binary("kubectl-sluice"));
+    command.args(["ui", "--namespace", &ns.name]);
+    let mut process = Process::start(&mut command);
+    let address = process.line("http://");
+    (process, address)
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_page_shows_what_waits_and_follows_it_until_all_is_ready() {
+    let Some(mut browser) = Browser::start() else {
+        eprintln!("skipped: no chromium is installed");
+        return;
+    };
+    with_namespace("page", async |ns| {
+        ns.apply([
+            stateful_set("db"),
+            job("migrate").depends_on("statefulset/db, configmap/go"),
+            deployment("api").depends_on("job/migrate"),
+        ])
+        .await
+        .ok();
+        ns.pod_of("api")
+            .await
+            .waits_for("Job/migrate", "JobNotComplete")
+            .await;
+        let (_process, address) = serve(ns);
+        browser.open(&address);
+        browser
+            .until(&boxes("waiting"), json!("Deployment/api,Job/migrate"))
+            .await;
+        browser
+            .until(&boxes("ready"), json!("StatefulSet/db"))
+            .await;
+        browser
+            .until(&boxes("missing"), json!("ConfigMap/go"))
+            .await;
+        // What there is to look at is said first, and how much rests on it.
+        let details = "document.querySelector('.details').innerText.replace(/\\s+/g, ' ')";
+        let told = browser.value(details);
+        let told = told.as_str().unwrap_or_default();
+        assert!(told.contains("ConfigMap/go holds up 2"), "{told}");
+
+        by_keys(&mut browser).await;
+        colours(&mut browser).await;
+        elsewhere(&address, &mut browser).await;
+
+        browser.open(&address);
+        browser
+            .until(&boxes("missing"), json!("ConfigMap/go"))
+            .await;
+        ns.apply([config_map("go")]).await.ok();
+        let all = "ConfigMap/go,Deployment/api,Job/migrate,StatefulSet/db";
+        browser.until(&boxes("ready"), json!(all)).await;
+        browser
+            .until(
+                "document.querySelector('.details h2').innerText",
+                json!("Everything is ready"),
+            )
+            .await;
+        let critical = browser.value(&boxes("critical"));
+        assert!(
+            critical
+                .as_str()
+                .is_some_and(|it| it.contains("Deployment/api")),
+            "{critical}"
+        );
+        assert_eq!(
+            browser.value("document.querySelectorAll('.timeline .bar.waited').length > 2"),
+            json!(true)
+        );
+        assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+    })
+    .await;
+}
+
+/// Without a mouse: from one to the next, into it, back, and the help.
+async fn by_keys(browser: &mut Browser) {
+    browser.press("w");
+    browser.until(SELECTED, json!("ConfigMap/go")).await;
+    browser.press("ArrowRight");
+    browser.until(FOCUSED, json!("Job/migrate")).await;
+    browser.press("Enter");
+    browser.until(SELECTED, json!("Job/migrate")).await;
+    let gates = "document.querySelectorAll('.details td').length > 0";
+    browser.until(gates, json!(true)).await;
+    browser.press("Escape");
+    browser.until(SELECTED, json!(null)).await;
+    browser.press("/");
+    for key in ["a", "p", "i"] {
+        browser.press(key);
+    }
+    browser
+        .until(
+            "document.querySelectorAll('.box:not(.dim)').length",
+            json!(1),
+        )
+        .await;
+    browser.press("Escape");
+    browser
+        .until("document.querySelectorAll('.box.dim').length", json!(0))
+        .await;
+    browser.press("?");
+    browser
+        .until("document.querySelector('dialog').open", json!(true))
+        .await;
+    browser.press("Escape");
+    browser
+        .until("document.querySelector('dialog').open", json!(false))
+        .await;
+}
+
+/// As the system has them, and by the switch.
+async fn colours(browser: &mut Browser) {
+    browser.prefers("light");
+    let light = browser.value(BACKGROUND);
+    browser.prefers("dark");
+    let dark = browser.value(BACKGROUND);
+    assert_ne!(light, dark);
+    browser.press("t");
+    browser.until(BACKGROUND, light).await;
+    browser.press("t");
+    browser.until(BACKGROUND, dark).await;
+}
+
+/// A page from elsewhere in the same browser reads nothing, even if it knows the address.
+async fn elsewhere(address: &str, browser: &mut Browser) {
+    browser.open("about:blank");
+    browser
+        .until("document.querySelectorAll('.box').length", json!(0))
+        .await;
+    let read = format!("fetch('{address}api/graph').then(it => it.text(), () => 'refused')");
+    assert_eq!(browser.value(&read), json!("refused"));
+    // The browser complains of it, which is what it has to do.
+    browser.complaints.clear();
+}

@@ -1,0 +1,154 @@
+//! A headless Chromium, driven over two pipes by its DevTools protocol: JSON values with a zero byte after each.
+
+use harness::cluster::LIMIT;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// It listens at descriptor 3 and answers at 4.
+const START: &str = "exec chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+    --remote-debugging-pipe --user-data-dir=\"$1\" 3<&0 4>&1 >/dev/null 2>/dev/null";
+
+/// One tab of it; it ends with this.
+pub(super) struct Browser {
+    process: Child,
+    answers: mpsc::Receiver<Value>,
+    session: Option<String>,
+    asked: u64,
+    /// What went wrong in the page: errors, and what its policy refused.
+    pub(super) complaints: Vec<String>,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// None where there is no Chromium.
+    pub(super) fn start() -> Option<Self> {
+        let there = Command::new("chromium").arg("--version").output();
+        if there.is_err() {
+            return None;
+        }
+        let profile = tempfile::tempdir().expect("a folder");
+        let mut process = Command::new("sh")
+            .args(["-c", START, "sh"])
+            .arg(profile.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("sh must start");
+        let output = process.stdout.take().expect("a pipe");
+        let (sender, answers) = mpsc::channel();
+        std::thread::spawn(move || {
+            for answer in BufReader::new(output).split(0).map_while(Result::ok) {
+                let answer = serde_json::from_slice(&answer).expect("JSON");
+                if sender.send(answer).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut browser = Self {
+            process,
+            answers,
+            session: None,
+            asked: 0,
+            complaints: Vec::new(),
+            _profile: profile,
+        };
+        let tab = browser.ask("Target.createTarget", &json!({"url": "about:blank"}));
+        let tab = json!({"targetId": tab["targetId"], "flatten": true});
+        let session = browser.ask("Target.attachToTarget", &tab);
+        browser.session = session["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Log"] {
+            browser.ask(&format!("{domain}.enable"), &json!({}));
+        }
+        Some(browser)
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        let mut question = json!({"id": self.asked, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            question["sessionId"] = json!(session);
+        }
+        let input = self.process.stdin.as_mut().expect("a pipe");
+        write!(input, "{question}\0").expect("Chromium reads");
+        loop {
+            let answer = self.answers.recv_timeout(LIMIT).expect("Chromium answers");
+            if answer["id"] == self.asked {
+                assert!(answer["error"].is_null(), "{method}: {answer}");
+                return answer["result"].clone();
+            }
+            let wrong = match answer["method"].as_str() {
+                Some("Runtime.exceptionThrown") => true,
+                Some("Log.entryAdded") => answer["params"]["entry"]["level"] == "error",
+                _ => false,
+            };
+            if wrong {
+                self.complaints.push(answer["params"].to_string());
+            }
+        }
+    }
+
+    pub(super) fn open(&mut self, address: &str) {
+        self.ask("Page.navigate", &json!({"url": address}));
+    }
+
+    /// The value of an expression in the page.
+    pub(super) fn value(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let answer = self.ask("Runtime.evaluate", &params);
+        let wrong = &answer["exceptionDetails"];
+        assert!(wrong.is_null(), "{expression}: {wrong}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until an expression in the page has a value.
+    pub(super) async fn until(&mut self, expression: &str, expected: Value) {
+        let end = Instant::now() + LIMIT;
+        loop {
+            let value = self.value(expression);
+            if value == expected {
+                return;
+            }
+            assert!(
+                Instant::now() < end,
+                "{expression} is {value}, not {expected}; {:#?}",
+                self.complaints
+            );
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Presses a key, like `w` or `Enter`.
+    pub(super) fn press(&mut self, key: &str) {
+        let text = match key {
+            "Enter" => "\r",
+            key if key.len() == 1 => key,
+            _ => "",
+        };
+        // What the browser itself does at a key, it knows by its number.
+        let number = if key == "Escape" { 27 } else { 0 };
+        let pressed = |event: &str, text: &str| json!({"type": event, "key": key, "code": key, "text": text, "windowsVirtualKeyCode": number});
+        let (down, up) = (pressed("keyDown", text), pressed("keyUp", ""));
+        self.ask("Input.dispatchKeyEvent", &down);
+        self.ask("Input.dispatchKeyEvent", &up);
+    }
+
+    /// What the system of the user prefers: `light` or `dark`.
+    pub(super) fn prefers(&mut self, scheme: &str) {
+        let feature = json!({"name": "prefers-color-scheme", "value": scheme});
+        self.ask(
+            "Emulation.setEmulatedMedia",
+            &json!({"features": [feature]}),
+        );
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Where it has ended already there is nothing to kill.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
