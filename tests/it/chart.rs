@@ -55,6 +55,7 @@ replicas=3                                      | Deployment | /spec/replicas | 
 image.registry=                                 | Deployment | @/image | "sluice-webhook:dev"
 image.registry=mirror:5000                      | Deployment | @/image | "mirror:5000/sluice-webhook:dev"
 image.repository=a/b                            | Deployment | @/image | "localhost/a/b:dev"
+global.imageRegistry=mirror:5000                | Deployment | @/image | "mirror:5000/sluice-webhook:dev"
 image.tag=1.0                                   | Deployment | @/image | "localhost/sluice-webhook:1.0"
 image.pullPolicy=Always                         | Deployment | @/imagePullPolicy | "Always"
 image.pullSecrets={a,b}                         | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
@@ -71,6 +72,13 @@ affinity.nodeAffinity.x=y                       | Deployment | /spec/template/sp
 topologySpreadConstraints[0].topologyKey=rack   | Deployment | /spec/template/spec/topologySpreadConstraints | [{"topologyKey": "rack"}]
 podAnnotations.a=b                              | Deployment | /spec/template/metadata/annotations | {"a": "b"}
 podLabels.a=b                                   | Deployment | /spec/template/metadata/labels/a | "b"
+podLabels.app\.kubernetes\.io/name=b             | Deployment | /spec/template/metadata/labels/app.kubernetes.io~1name | "sluice"
+revisionHistoryLimit=2                          | Deployment | /spec/revisionHistoryLimit | 2
+strategy.type=Recreate                          | Deployment | /spec/strategy | {"type": "Recreate"}
+extraArgs={--x=1}                               | Deployment | @/args/25 | "--x=1"
+extraEnv[0].name=A,extraEnv[0].value=b          | Deployment | @/env/2 | {"name": "A", "value": "b"}
+extraVolumes[0].name=v                          | Deployment | /spec/template/spec/volumes | [{"name": "v"}]
+extraVolumeMounts[0].name=v,extraVolumeMounts[0].mountPath=/v | Deployment | @/volumeMounts/0/mountPath | "/v"
 commonLabels.a=b                                | Service | /metadata/labels/a | "b"
 serviceAccount.annotations.a=b                  | ServiceAccount | /metadata/annotations | {"a": "b"}
 podDisruptionBudget.maxUnavailable=50%          | PodDisruptionBudget | /spec/maxUnavailable | "50%"
@@ -119,6 +127,12 @@ fn renders_every_branch() {
             "{line}"
         );
     }
+}
+
+#[test]
+fn renders_no_disruption_budget_where_none_is_wanted() {
+    let manifest = render!("podDisruptionBudget.enabled=false");
+    assert!(manifest.all("PodDisruptionBudget").is_empty());
 }
 
 #[test]
@@ -258,6 +272,8 @@ fn refuses_values_that_nobody_reads() {
         "clusterScoped.allow[0].from=web,clusterScoped.allow[0].kind=*",
         "image.digest=latest",
         "replicas=0",
+        "log.level=chatty",
+        "extraArgs={value}",
         "healthRules.builtin=maybe",
         "healthRules.configMap=Not_A_Name",
         "gate.runAsUser=0",

@@ -74,9 +74,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* image.* or gate.image.* as one reference; the digest wins. */}}
+{{/* The values of all charts, and image.* or gate.image.*, as one reference: the digest wins over the tag, the registry of all charts over its own. */}}
 {{- define "sluice.image" -}}
-{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- $global := index . 0 }}
+{{- with index . 1 -}}
+{{- with $global.imageRegistry | default .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- end }}
 {{- end }}
 
 {{/* workloads.custom as the flag wants it: group/Kind,group/Kind */}}

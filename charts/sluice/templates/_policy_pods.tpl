@@ -124,7 +124,7 @@ mutations:
         + (has(object.spec.initContainers) ? [] : [JSONPatch{op: 'add', path: '/spec/initContainers', value: []}])
         + [JSONPatch{op: 'add', path: '/spec/initContainers/' + string(variables.at), value: Object.spec.initContainers{
         name: 'sluice-gate',
-        image: {{ include "sluice.image" .Values.gate.image | squote }},
+        image: {{ include "sluice.image" (list .Values.global .Values.gate.image) | squote }},
         imagePullPolicy: {{ .Values.gate.image.pullPolicy | squote }},
         env: [
         Object.spec.initContainers.env{name: 'SLUICE_ADDRESSES', value: params.data['addresses']},
