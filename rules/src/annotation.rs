@@ -211,6 +211,7 @@ fn check_key(key: &str) -> Result<(), ParseError> {
         keys::ALLOW_DEPENDENTS_FROM,
         keys::HEALTH,
         keys::GATE_POSITION,
+        keys::SKIP_REASON,
     ];
     let mut words = candidates.into_iter().chain(keys::TERMS);
     if key == keys::GATED || words.any(|it| it == key) || own.starts_with("health.") {

@@ -23,6 +23,10 @@ use crate::terms::Regate;
 use crate::world::World;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use wire::said::clean;
+
+/// So much of [`keys::SKIP_REASON`] is told, in characters.
+const LONGEST_REASON: usize = 200;
 
 /// A pod and the workload above it.
 #[derive(Debug, Clone, PartialEq)]
@@ -233,15 +237,17 @@ impl Dependent {
         annotation::terms_by(|key| self.annotation(key))
     }
 
-    /// Where somebody has broken the glass ([`keys::SKIP`]): on the pod, or on the workload that the user wrote.
+    /// Where somebody has broken the glass ([`keys::SKIP`]): on the pod, or on the workload that the user wrote; and why,
+    /// where that is written beside it.
     ///
     /// Here one "true" is enough. Whoever sets it in an emergency shall not have to look for a "false" beside it.
     pub fn skipped_on(&self) -> Option<String> {
         if skips(&self.pod_annotations) {
-            return Some("the pod".to_owned());
+            return Some(because("the pod".to_owned(), &self.pod_annotations));
         }
         let topmost = self.owners.last()?;
-        skips(&topmost.annotations).then(|| format!("{}/{}", topmost.kind, topmost.name))
+        let place = || format!("{}/{}", topmost.kind, topmost.name);
+        skips(&topmost.annotations).then(|| because(place(), &topmost.annotations))
     }
 
     /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.
@@ -291,6 +297,14 @@ pub fn is_skipped(pod: &Value) -> bool {
 
 fn skips(annotations: &Map<String, Value>) -> bool {
     annotation::terms(annotations).terms.skip == Some(true)
+}
+
+/// `the pod: the queue is drained by hand`
+fn because(place: String, annotations: &Map<String, Value>) -> String {
+    match annotations.get(keys::SKIP_REASON).and_then(Value::as_str) {
+        Some(reason) => format!("{place}: {}", clean(reason, LONGEST_REASON)),
+        None => place,
+    }
 }
 
 fn annotations(object: &Value) -> Map<String, Value> {

@@ -36,6 +36,9 @@ pub const REGATE: &str = "sluice.dev/regate";
 /// `"true"` opens the gate at once: break-glass.
 pub const SKIP: &str = "sluice.dev/skip";
 
+/// Why somebody set [`SKIP`], for people to read.
+pub const SKIP_REASON: &str = "sluice.dev/skip-reason";
+
 /// Where the gate stands among the init containers: `first`, `last` or `after=<init container>`. On the pod template, where
 /// admission finds it when the pod is made.
 pub const GATE_POSITION: &str = "sluice.dev/gate-position";

@@ -183,6 +183,12 @@ fn one_word_on_the_pod_or_on_its_workload_skips() {
         skipped(skip("false"), skip("true")).as_deref(),
         Some("Job/seed")
     );
+    let mut why = skip("true");
+    why["sluice.dev/skip-reason"] = json!("drained by\nhand");
+    assert_eq!(
+        skipped(why, json!({})).as_deref(),
+        Some("the pod: drained by\\nhand")
+    );
     assert_eq!(skipped(skip("false"), skip("yes")), None);
     assert_eq!(skipped(json!({}), json!({})), None);
 }
