@@ -1,19 +1,20 @@
 //! The command line.
 
+mod check;
+mod connection;
 mod manifests;
+mod mistakes;
+mod status;
 
-use crate::offline::{self, Profile};
-use crate::output::Output;
-use crate::{check, health_rules, input, release, status, ui};
-use anyhow::{Context, Result};
+use crate::subject::Named;
+use crate::{explain, release, ui};
+use anyhow::{Result, bail};
+use check::CheckArgs;
 use clap::error::ErrorKind;
-use clap::{ArgGroup, Args as ClapArgs, CommandFactory, Parser, Subcommand};
-use jiff::Timestamp;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
+use connection::Connection;
 use manifests::{GraphArgs, LintArgs};
-use rules::health::Rules;
-use std::path::{Path, PathBuf};
+use status::StatusArgs;
 use std::process::ExitCode;
 
 /// Says what waits for what in a cluster with sluice, and why. `release POD` opens the gate of a pod; `--release NAME` is
@@ -27,31 +28,25 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Debug, ClapArgs)]
-struct Connection {
-    /// The namespace; default: that of the kubeconfig's context.
-    #[arg(short, long, global = true)]
-    namespace: Option<String>,
-    /// The kubeconfig file; default: KUBECONFIG, then ~/.kube/config, then the pod's own account.
-    #[arg(long, global = true)]
-    kubeconfig: Option<PathBuf>,
-    /// The kubeconfig's context.
-    #[arg(long, global = true)]
-    context: Option<String>,
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// What a pod waits for, or with -f what the rules say of each object of a manifest.
+    /// What pods wait for, or with -f what the rules say of each object of a manifest.
     ///
-    /// With POD: each dependency of its list, its status, and why. Reads the cluster with your own rights and judges
-    /// with the rules of the status service.
+    /// Of a pod (`NAME`, `pod/NAME`): each dependency of its list, its status, and why. Of a workload (`deploy/api`), of a
+    /// release, of a namespace and with -A of all of them: a tree of workloads, their pods, and what each waits for; of a
+    /// namespace and of all only the pods that wait. Reads the cluster with your own rights and judges with the rules of the
+    /// status service.
+    ///
+    ///   kubectl sluice status                     what waits in the namespace
+    ///   kubectl sluice status deploy/api
+    ///   kubectl sluice status --release shop
     ///
     /// With -f: asks no cluster. A Service is judged by the EndpointSlices of the same file, a claim by its
     /// StorageClasses, a custom resource by its CustomResourceDefinition.
     ///
-    /// Exit code 0: nothing holds the pod back, or every object is Current; 1: an error, after what came before it;
-    /// 2: wrong arguments; 3: something is not as it has to be.
+    /// Exit code 0: nothing waits, or every object is Current; 1: an error, after what came before it; 2: wrong arguments;
+    /// 3: a pod waits, or an object is not as it has to be.
+    #[command(verbatim_doc_comment)]
     Status(StatusArgs),
     /// Break-glass: opens a pod's gate at once, whatever it waits for.
     ///
@@ -97,16 +92,38 @@ enum Command {
     ///
     /// Exit code 0: no error; 1: an error, or with --strict anything; 2: wrong arguments.
     Lint(LintArgs),
-    /// Whether the installed sluice can do its work, or with --health-rules what is wrong with a file of health rules.
+    /// Whether the installed sluice can do its work, with --pre whether it can be installed, or with --health-rules what is
+    /// wrong with a file of health rules.
     ///
     /// Without an option: looks at the controller, its webhook configuration, the administrator's health rules, what
-    /// the controller may read, the versions, and the namespaces in which every pod is gated. A line for each: `ok`,
-    /// `warning` or `problem`, and the way out. Reads the cluster with your own rights and changes nothing.
+    /// the controller may read, the versions, and the namespaces in which every pod is gated; and has the API server admit a
+    /// gated pod in the namespace of -n, as a dry run. A line for each: `ok`, `warning` or `problem`, and the way out. Reads
+    /// the cluster with your own rights and changes nothing.
+    ///
+    /// With --pre: looks at the version of Kubernetes, at your rights to create what the chart makes, in the namespace of -n or
+    /// in sluice-system, at other installations, and at NetworkPolicies that gates could not get past.
     ///
     /// With --health-rules: asks no cluster.
     ///
     /// Exit code 0: no problem; 1: a problem, or an error; 2: wrong arguments.
     Check(CheckArgs),
+    /// What an annotation, a reason, a value of the chart or an exit code means.
+    ///
+    /// In the words of the documentation, which is built in. Without KEY: every word that is known.
+    ///
+    /// Exit code 0: it is told; 1: nothing is known of it; 2: wrong arguments.
+    Explain {
+        /// `timeout`, `NoEndpoints`, `rbac.kinds`, `3`
+        key: Option<String>,
+    },
+    /// The versions of this command and of the installed sluice.
+    ///
+    /// Exit code 0: they are told; 1: an error, after the version of this command; 2: wrong arguments.
+    Version {
+        /// Only of this command; asks no cluster.
+        #[arg(long)]
+        client: bool,
+    },
 }
 
 #[derive(Debug, ClapArgs)]
@@ -116,6 +133,9 @@ struct ReleaseArgs {
     /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
     #[arg(long)]
     owner: bool,
+    /// Why, for whoever looks later: stands beside it as sluice.dev/skip-reason, and in the Event.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -128,40 +148,15 @@ struct UiArgs {
     port: u16,
 }
 
-#[derive(Debug, ClapArgs)]
-struct CheckArgs {
-    /// Health rules: a list of them, or the ConfigMap that holds them; `-` is standard input.
-    #[arg(long, value_name = "FILE")]
-    health_rules: Option<PathBuf>,
-    /// How to print what is found in the cluster.
-    #[arg(short, long, value_enum, default_value_t = Output::Text, conflicts_with = "health_rules")]
-    output: Output,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(group = ArgGroup::new("subject").args(["pod", "file"]).required(true))]
-struct StatusArgs {
-    /// The pod, `NAME` or `pod/NAME`.
-    pod: Option<String>,
-    /// A manifest: YAML documents, JSON values or lists; `-` is standard input.
-    #[arg(short, long = "filename", value_name = "FILE")]
-    file: Option<PathBuf>,
-    /// The rules that judge the manifest.
-    #[arg(long, value_enum, default_value_t = Profile::Sluice, conflicts_with = "pod")]
-    profile: Profile,
-    /// Health rules of an administrator, which judge the manifest before the library does: a list of them, or the
-    /// ConfigMap that holds them; `-` is standard input.
-    #[arg(long, value_name = "FILE", conflicts_with = "pod")]
-    rules: Option<PathBuf>,
-    /// The time to judge the manifest at, like 2026-01-31T12:00:00Z; default: now.
-    #[arg(long, value_name = "TIME", conflicts_with = "pod")]
-    now: Option<Timestamp>,
-    /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = Output::Text)]
-    output: Output,
-}
-
 impl Args {
+    /// What this process was called with; ends it with the likely word where that is wrong.
+    pub(crate) fn read() -> Self {
+        match Self::try_parse() {
+            Ok(args) => args,
+            Err(error) => mistakes::explained(error, &Self::command()).exit(),
+        }
+    }
+
     pub(crate) async fn run(self) -> Result<ExitCode> {
         let Self {
             connection,
@@ -169,10 +164,13 @@ impl Args {
         } = self;
         match command {
             Command::Status(status) => status.run(connection).await,
-            Command::Release(ReleaseArgs { pod, owner }) => {
+            Command::Release(ReleaseArgs { pod, owner, reason }) => {
+                let pod = pod_in(&pod)?;
                 let (client, namespace) = connection.open().await?;
-                release::run(client, &namespace, bare(&pod), owner).await
+                release::run(client, &namespace, &pod, owner, reason.as_deref()).await
             }
+            Command::Explain { key } => explain::run(key.as_deref()),
+            Command::Version { client } => version(connection, client).await,
             Command::Graph(graph) => graph.run(connection).await,
             Command::Ui(ui) => ui.run(connection).await,
             Command::Lint(lint) => lint.run(connection),
@@ -197,61 +195,23 @@ impl UiArgs {
     }
 }
 
-impl CheckArgs {
-    async fn run(self, connection: Connection) -> Result<ExitCode> {
-        let Self {
-            health_rules,
-            output,
-        } = self;
-        match health_rules {
-            Some(path) => check::rules(&path),
-            None => check::cluster(&connection.open().await?.0, output).await,
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+async fn version(connection: Connection, client: bool) -> Result<ExitCode> {
+    println!("kubectl sluice {}", env!("CARGO_PKG_VERSION"));
+    if client {
+        return Ok(ExitCode::SUCCESS);
+    }
+    crate::check::versions(&connection.open().await?.0).await
+}
+
+/// The name in `NAME` and `pod/NAME`.
+fn pod_in(text: &str) -> Result<String> {
+    match Named::of(text) {
+        Named::Pod(name) => Ok(name),
+        Named::Object { .. } => {
+            bail!("{text:?} is no pod; name one of its pods, with --owner to release all of them")
         }
     }
-}
-
-impl StatusArgs {
-    async fn run(self, connection: Connection) -> Result<ExitCode> {
-        let Self {
-            pod,
-            file,
-            profile,
-            rules,
-            now,
-            output,
-        } = self;
-        if let Some(file) = file {
-            let rules = rules.map(|rules| administrators(&rules, &file, profile));
-            return offline::run(&offline::Options {
-                file,
-                profile,
-                now: now.unwrap_or_else(Timestamp::now),
-                output,
-                rules: rules.transpose()?.unwrap_or_default(),
-            });
-        }
-        let pod = pod.context("a pod or a file must be named")?;
-        let (client, namespace) = connection.open().await?;
-        status::run(client, &namespace, bare(&pod), output).await
-    }
-}
-
-/// The name in `pod/NAME`.
-fn bare(pod: &str) -> &str {
-    pod.strip_prefix("pod/")
-        .or_else(|| pod.strip_prefix("pods/"))
-        .unwrap_or(pod)
-}
-
-/// The rules of `--rules`, where it makes sense beside the other arguments.
-fn administrators(rules: &Path, manifest: &Path, profile: Profile) -> Result<Rules> {
-    if profile == Profile::Kstatus {
-        wrong("--rules judges with --profile sluice; leave one of them out");
-    }
-    if input::is_stdin(rules) && input::is_stdin(manifest) {
-        wrong("standard input can be read once; name a file for -f or for --rules");
-    }
-    health_rules::load(rules)
 }
 
 /// Ends the process as clap does where arguments do not fit together.
@@ -259,34 +219,4 @@ fn wrong(why: &str) -> ! {
     Args::command()
         .error(ErrorKind::ArgumentConflict, why)
         .exit()
-}
-
-impl Connection {
-    async fn open(self) -> Result<(Client, String)> {
-        let Self {
-            namespace,
-            kubeconfig,
-            context,
-        } = self;
-        let options = KubeConfigOptions {
-            context,
-            ..KubeConfigOptions::default()
-        };
-        let mut config = match (kubeconfig, &options.context) {
-            (Some(path), _) => {
-                let file = Kubeconfig::read_from(&path)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
-                Config::from_custom_kubeconfig(file, &options).await?
-            }
-            (None, Some(_)) => Config::from_kubeconfig(&options).await?,
-            (None, None) => Config::infer().await?,
-        };
-        // A person waits for the answer: by default kube asks for minutes where the server of an aggregated API is down.
-        config.default_retry = false;
-        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
-        Ok((
-            Client::try_from(config).context("cannot make a client for the API server")?,
-            namespace,
-        ))
-    }
 }

@@ -1,5 +1,7 @@
 //! `check`: whether the installed sluice can do its work, and what is wrong with health rules before they are applied.
 
+mod admission;
+mod before;
 mod controller;
 mod finding;
 mod gates;
@@ -10,13 +12,20 @@ mod seen;
 mod webhook;
 
 use crate::health_rules;
-use crate::output::{self, Output};
-use anyhow::Result;
+use crate::installation::Installation;
+use crate::output::{self, Output, counted};
+use anyhow::{Result, bail};
+use before::Before;
 use finding::{Checked, Result as Outcome};
 use kube::Client;
 use seen::Seen;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// The health rules of a file; asks no cluster.
 pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
@@ -25,25 +34,67 @@ pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
         eprintln!("{problem}");
     }
     if problems.is_empty() {
-        eprintln!("{name}: {} rules are in order", rules.len());
+        eprintln!("{name}: {} in order", counted(rules.len(), "rule"));
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
 }
 
-/// The installed sluice.
-pub(crate) async fn cluster(client: &Client, output: Output) -> Result<ExitCode> {
-    let seen = Seen::read(client).await?;
-    let findings = judge(&seen);
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum What {
+    /// The installed sluice, with a pod that is tried in this namespace.
+    Installed(String),
+    /// Whether it can be installed in this namespace.
+    Before(String),
+}
+
+/// The cluster; looks again while there is a problem and `patience` is not over.
+pub(crate) async fn cluster(
+    client: &Client,
+    what: &What,
+    patience: Duration,
+    output: Output,
+) -> Result<ExitCode> {
+    let end = Instant::now() + patience;
+    let findings = loop {
+        let found = look(client, what).await;
+        let is_fine = found.as_ref().is_ok_and(|it| !is_wrong(it));
+        if is_fine || Instant::now() + PAUSE > end {
+            break found?;
+        }
+        sleep(PAUSE).await;
+    };
     for finding in &findings {
         output::print(finding, output)?;
     }
-    let wrong = findings.iter().any(|it| it.result == Outcome::Problem);
-    Ok(if wrong {
+    Ok(if is_wrong(&findings) {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
     })
+}
+
+async fn look(client: &Client, what: &What) -> Result<Vec<Checked>> {
+    Ok(match what {
+        What::Installed(namespace) => judge(&Seen::read(client, namespace).await?),
+        What::Before(namespace) => before::judge(&Before::read(client, namespace).await?),
+    })
+}
+
+fn is_wrong(findings: &[Checked]) -> bool {
+    findings.iter().any(|it| it.result == Outcome::Problem)
+}
+
+/// The versions of the installed sluice.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
+    let installation = Installation::read(client, None).await?;
+    match controller::find(&installation.deployments) {
+        Ok(deployment) => print!("{}", controller::Versions::of(deployment)),
+        Err(finding) => bail!("{}", finding.message),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Every check, in the order in which one needs the other: where nothing is installed, the rest says nothing.
@@ -57,6 +108,7 @@ fn judge(seen: &Seen) -> Vec<Checked> {
         controller::versions(deployment),
     ];
     findings.extend(webhook::configuration(&seen.configuration));
+    findings.push(admission::judge(&seen.tried));
     let (rules, of_rules) = health::rules(deployment, &seen.installation.health_rules);
     findings.extend(of_rules);
     findings.extend(rights::kinds(&seen.installation.roles, &rules));

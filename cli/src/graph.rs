@@ -15,7 +15,8 @@ use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::printable;
 use crate::reader::Reader;
-use anyhow::{Context, Result, bail};
+use crate::{access, status};
+use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use critical::Path;
 use jiff::Timestamp;
@@ -80,6 +81,11 @@ pub(crate) async fn cluster(
     format: Format,
 ) -> Result<ExitCode> {
     let told = tell(&client, namespace, release).await?;
+    if told.drawing.model.nodes.is_empty() {
+        let mut reader = Reader::new(client);
+        let exists = reader.settle(|reader| status::exists(reader, namespace));
+        exists.await?;
+    }
     answer(&told, release, &format!("namespace {namespace}"), format)
 }
 
@@ -93,10 +99,6 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
     let workloads = &basis.settings.workloads;
     let seen = reader.settle(|reader| Ok(cluster::see(reader, namespace, workloads)));
     let seen = seen.await?;
-    let left_out = seen
-        .hidden
-        .iter()
-        .map(|kind| format!("{kind} objects in {namespace} cannot be read, so they are left out"));
     let graph = Graph::new(&seen.objects);
     let model = reader.settle(|reader| {
         let world = Installed {
@@ -109,8 +111,14 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
         Ok(Model::new(&graph, release, &judge))
     });
     let model = model.await?;
+    let hidden: Vec<&str> = seen.hidden.iter().map(String::as_str).collect();
+    let missing = access::missing("list", &hidden.join(","), Some(namespace));
+    ensure!(!model.nodes.is_empty() || hidden.is_empty(), missing);
+    let left_out = format!("left out is what cannot be read: {missing}");
+    let left_out = (!hidden.is_empty()).then_some(left_out);
     let unread = unread(&model, &graph);
-    let warnings = left_out.chain(basis.unseen).chain(unread).collect();
+    let warnings = left_out.into_iter().chain(basis.unseen).chain(unread);
+    let warnings = warnings.collect();
     let times = times::of(&seen, &graph, &model, now);
     Ok(Told {
         releases: releases(&graph),

@@ -3,15 +3,17 @@
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
 //! * ui
-//! * check, graph, lint, release
+//! * check, explain, graph, lint, release
 //! * objects, status
 //! * installed
-//! * installation
+//! * installation, watches
 //! * health_rules, offline, reader
-//! * gate_log, input, manifest, output
+//! * access, gate_log, input, manifest, output, style, subject
 
+mod access;
 mod args;
 mod check;
+mod explain;
 mod gate_log;
 mod graph;
 mod health_rules;
@@ -26,9 +28,11 @@ mod output;
 mod reader;
 mod release;
 mod status;
+mod style;
+mod subject;
 mod ui;
+mod watches;
 
-use clap::Parser;
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
@@ -40,7 +44,7 @@ static ALLOCATOR: Jemalloc = Jemalloc;
 async fn main() -> ExitCode {
     // Only this crate's TLS uses it, and nothing installed one before.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    match args::Args::parse().run().await {
+    match args::Args::read().run().await {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");

@@ -25,6 +25,15 @@ pub(crate) fn print(line: &(impl Display + Serialize), output: Output) -> Result
     Ok(())
 }
 
+/// `1 object`, `2 objects`, `2 dependencies`
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
 /// The text on one line. Objects hold any text: an escape character of theirs would move the cursor of a terminal, or
 /// worse.
 pub(crate) fn printable(text: &str) -> String {

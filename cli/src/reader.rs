@@ -3,23 +3,27 @@
 //! The rules ask synchronously, the API server answers later: so a question that cannot be answered yet is noted, the
 //! rules are told "syncing", and after [`Reader::fetch`] they are asked again. A handful of rounds answers everything.
 
-use anyhow::{Context, Result, bail};
-use kube::core::request::Request;
-use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
+mod ask;
+
+use anyhow::{Result, bail};
+use futures::{StreamExt, TryStreamExt, stream};
+use kube::discovery::ApiResource;
 use kube::{Client, Error};
-use rules::kept::is_secret;
-use rules::kinds::{self, Kind};
+use rules::kinds::Kind;
 use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
 use rules::world::Objects;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// More rounds than the longest chain of questions can need: pod, owners, kind, object, slices, class; and for a wave or a
 /// part one kind after another.
 const MAX_ROUNDS: usize = 64;
+
+/// So many questions are put to the API server at once, as kubectl does by default.
+const AT_ONCE: usize = 5;
 
 /// One question to the API server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,6 +45,21 @@ struct Served {
     resource: ApiResource,
     namespaced: bool,
     declares_status: Lookup<bool>,
+}
+
+/// Where objects are read: a kind, and a namespace where it is one.
+pub(crate) type Place = (Kind, Option<String>);
+
+impl Question {
+    /// Where the answer comes from; what kinds there are does not come from objects.
+    fn place(&self) -> Option<Place> {
+        match self {
+            Self::Kind(_) => None,
+            Self::Object(kind, namespace, _) | Self::List(kind, namespace, _) => {
+                Some((kind.clone(), namespace.clone()))
+            }
+        }
+    }
 }
 
 /// What has been asked and answered so far.
@@ -70,145 +89,28 @@ impl Reader {
         bail!("the cluster changes faster than it can be read; try again")
     }
 
+    /// Where everything was read so far.
+    pub(crate) fn places(&self) -> HashSet<Place> {
+        self.known.keys().filter_map(Question::place).collect()
+    }
+
+    /// Forgets what was read there. A kind that was not served, or could not be read, may be by now.
+    pub(crate) fn forget(&mut self, place: &Place) {
+        let unserved = Question::Kind(place.0.clone());
+        self.known.retain(|question, reply| match reply {
+            Lookup::Unavailable(_) if *question == unserved => false,
+            _ => question.place().as_ref() != Some(place),
+        });
+    }
+
     /// Puts the open questions to the API server; `false` if there were none.
     async fn fetch(&mut self) -> Result<bool> {
         let open = self.open.take();
-        for question in &open {
-            let reply = self.ask(question).await?;
-            self.known.insert(question.clone(), reply);
-        }
-        Ok(!open.is_empty())
-    }
-
-    async fn ask(&self, question: &Question) -> Result<Lookup<Reply>> {
-        let answer = match question {
-            Question::Kind(kind) => self.served(kind).await,
-            Question::Object(kind, namespace, name) => {
-                self.get(kind, namespace.as_deref(), name).await
-            }
-            Question::List(kind, namespace, selector) => {
-                self.get_all(kind, namespace.as_deref(), selector).await
-            }
-        };
-        let is_kind = matches!(question, Question::Kind(_));
-        match answer {
-            Ok(reply) => Ok(Lookup::Found(reply)),
-            Err(Error::Api(status)) if status.code == 404 => Ok(match question {
-                Question::Object(..) => Lookup::NotFound,
-                Question::Kind(_) | Question::List(..) => {
-                    Lookup::Unavailable(Unavailable::NotServed)
-                }
-            }),
-            Err(Error::Discovery(_)) => Ok(Lookup::Unavailable(Unavailable::NotServed)),
-            Err(Error::Api(status)) if status.code == 403 => {
-                Ok(Lookup::Unavailable(Unavailable::Forbidden))
-            }
-            // The server behind an aggregated API is down.
-            Err(Error::Api(status)) if is_kind && status.code >= 500 => {
-                Ok(Lookup::Unavailable(Unavailable::Undiscovered))
-            }
-            Err(error) => Err(error).context("the API server did not answer"),
-        }
-    }
-
-    async fn served(&self, kind: &Kind) -> Result<Reply, Error> {
-        let group = discovery::group(&self.client, kind.group()).await?;
-        let word = kind.word();
-        let fits = |resource: &ApiResource| {
-            resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
-        };
-        let found = group
-            .recommended_resources()
-            .into_iter()
-            .find(|(resource, _)| fits(resource));
-        let (resource, capabilities) = found.ok_or_else(|| {
-            Error::Discovery(kube::error::DiscoveryError::MissingKind(kind.to_string()))
-        })?;
-        let declares_status = self.defined_with_status(&resource, &capabilities).await?;
-        let namespaced = capabilities.scope == Scope::Namespaced;
-        Ok(Reply::Kind(Served {
-            resource,
-            namespaced,
-            declares_status,
-        }))
-    }
-
-    /// As its definition says, and to who may not read that, as discovery tells everybody.
-    async fn defined_with_status(
-        &self,
-        resource: &ApiResource,
-        capabilities: &ApiCapabilities,
-    ) -> Result<Lookup<bool>, Error> {
-        let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
-        let name = format!("{}.{}", resource.plural, resource.group);
-        let definition = match self.get(&definitions, None, &name).await {
-            Ok(Reply::Object(definition)) => definition,
-            Err(Error::Api(status)) if status.code == 403 => {
-                let mut below = capabilities.subresources.iter();
-                return Ok(Lookup::Found(below.any(|(it, _)| it.plural == "status")));
-            }
-            Err(Error::Api(status)) if status.code == 404 => return Ok(Lookup::NotFound),
-            Err(error) => return Err(error),
-            Ok(_) => return Ok(Lookup::NotFound),
-        };
-        let versions = definition
-            .pointer("/spec/versions")
-            .and_then(Value::as_array);
-        let mut versions = versions.into_iter().flatten();
-        let ours = versions.find(|version| version["name"] == resource.version.as_str());
-        Ok(ours.map_or(Lookup::NotFound, |version| {
-            Lookup::Found(version.pointer("/subresources/status").is_some())
-        }))
-    }
-
-    async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Reply, Error> {
-        let request = Request::new(self.path(kind, namespace)?);
-        let params = kube::api::GetParams::default();
-        // Of a Secret no more than the metadata is asked for, as sluice does.
-        if !is_secret(kind) {
-            let request = request.get(name, &params).map_err(Error::BuildRequest)?;
-            return Ok(Reply::Object(self.client.request(request).await?));
-        }
-        let request = request.get_metadata(name, &params);
-        let request = request.map_err(Error::BuildRequest)?;
-        let mut secret: Value = self.client.request(request).await?;
-        self.name_type(kind, &mut secret);
-        Ok(Reply::Object(secret))
-    }
-
-    async fn get_all(
-        &self,
-        kind: &Kind,
-        namespace: Option<&str>,
-        selector: &Selector,
-    ) -> Result<Reply, Error> {
-        let params = kube::api::ListParams {
-            label_selector: Some(selector.to_string()).filter(|text| !text.is_empty()),
-            ..Default::default()
-        };
-        let request = Request::new(self.path(kind, namespace)?);
-        let request = if is_secret(kind) {
-            request.list_metadata(&params)
-        } else {
-            request.list(&params)
-        };
-        let request = request.map_err(Error::BuildRequest)?;
-        let mut page: Value = self.client.request(request).await?;
-        let mut items = match page["items"].take() {
-            Value::Array(items) => items,
-            _ => Vec::new(),
-        };
-        for item in &mut items {
-            self.name_type(kind, item);
-        }
-        Ok(Reply::List(items))
-    }
-
-    /// Says what an object is: an item of a list, and what comes as bare metadata, does not.
-    fn name_type(&self, kind: &Kind, object: &mut Value) {
-        let (version, word) = self.type_of(kind);
-        object["apiVersion"] = version.into();
-        object["kind"] = word.into();
+        let asked = open.iter().map(|question| self.ask(question));
+        let replies: Vec<_> = stream::iter(asked).buffered(AT_ONCE).try_collect().await?;
+        let any = !open.is_empty();
+        self.known.extend(open.into_iter().zip(replies));
+        Ok(any)
     }
 
     /// `apiVersion` and `kind` of a kind's objects.
@@ -279,6 +181,9 @@ impl Reader {
 
     /// The kind with the API server's own word for it, once that is known.
     pub(crate) fn canonical(&self, kind: Kind) -> Kind {
+        if let Kind::Builtin(_) = kind {
+            return kind;
+        }
         match self.served_as(&kind, |served| served.resource.kind) {
             Lookup::Found(word) => Kind::Custom {
                 group: kind.group().to_owned(),

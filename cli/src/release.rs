@@ -1,5 +1,6 @@
 //! `release POD`: opens the gate of a pod (break-glass) with the annotation that the status service reads live.
 
+use crate::access;
 use crate::installed::Installed;
 use crate::status;
 use anyhow::{Context, Result, bail};
@@ -27,6 +28,7 @@ pub(crate) async fn run(
     namespace: &str,
     name: &str,
     owner: bool,
+    reason: Option<&str>,
 ) -> Result<ExitCode> {
     let (mut reader, pod, basis) = status::begin(&client, namespace, name).await?;
     let found =
@@ -38,12 +40,21 @@ pub(crate) async fn run(
     }
     let target = target(&dependent, owner)?;
     let path = reader.path(&target.kind, Some(&target.namespace))?;
-    let change = Patch::Merge(json!({"metadata": {"annotations": {keys::SKIP: "true"}}}));
+    let change = Patch::Merge(json!({"metadata": {"annotations": annotations(reason)}}));
     let request = Request::new(path).patch(&target.name, &PatchParams::default(), &change)?;
     let patched = client.request::<Value>(request).await;
     patched.with_context(|| format!("cannot annotate {}", target.name()))?;
-    println!("{}", done(&target, owner));
+    println!("{}", done(&target, owner, reason));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What opens the gate, and why for whoever looks later.
+fn annotations(reason: Option<&str>) -> Value {
+    let mut annotations = json!({keys::SKIP: "true"});
+    if let Some(reason) = reason {
+        annotations[keys::SKIP_REASON] = reason.into();
+    }
+    annotations
 }
 
 /// Why there is nothing to release, where that is so.
@@ -101,19 +112,11 @@ impl Target {
 
     /// The argument for kubectl: `deployments.apps/api`.
     fn resource(&self) -> String {
-        match &self.kind {
-            Kind::Builtin(builtin) if builtin.group.is_empty() => {
-                format!("{}/{}", builtin.plural, self.name)
-            }
-            Kind::Builtin(builtin) => {
-                format!("{}.{}/{}", builtin.plural, builtin.group, self.name)
-            }
-            Kind::Custom { group, word } => format!("{word}.{group}/{}", self.name),
-        }
+        format!("{}/{}", access::resource(&self.kind), self.name)
     }
 }
 
-fn done(target: &Target, owner: bool) -> String {
+fn done(target: &Target, owner: bool, reason: Option<&str>) -> String {
     let key = keys::SKIP;
     let (name, resource, namespace) = (target.name(), target.resource(), &target.namespace);
     let effect = if owner {
@@ -121,8 +124,12 @@ fn done(target: &Target, owner: bool) -> String {
     } else {
         "its gate opens, whatever it waits for"
     };
+    let and = match reason {
+        Some(_) => format!(" {}-", keys::SKIP_REASON),
+        None => String::new(),
+    };
     format!(
-        "{name} is annotated with {key}: \"true\": {effect}.\nTo undo it: kubectl annotate {resource} --namespace {namespace} {key}-"
+        "{name} is annotated with {key}: \"true\": {effect}.\nTo undo it: kubectl annotate {resource} --namespace {namespace} {key}-{and}"
     )
 }
 
@@ -172,7 +179,7 @@ mod tests {
         let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &Only::of(Owners)) else {
             bail!("the owners are there");
         };
-        Ok(done(&target(&dependent, owner)?, owner))
+        Ok(done(&target(&dependent, owner)?, owner, None))
     }
 
     #[test]

@@ -1,38 +1,109 @@
-//! `status POD`: the last word of the pod's gate, and what the rules of the installed sluice say now.
+//! `status`: what pods wait for. Of one pod the last word of its gate, and what the rules of the installed sluice say now; of
+//! several a tree.
 
+mod live;
+mod rows;
+mod scene;
+mod screen;
+mod stage;
+mod text;
 mod told;
+mod tree;
+
+pub(crate) use scene::exists;
 
 use crate::gate_log::{self, Word};
 use crate::installation::{Basis, Installation};
 use crate::installed::Installed;
-use crate::output::Output;
 use crate::reader::Reader;
+use crate::style::Style;
+use crate::subject::{self, Named};
 use anyhow::{Result, bail};
+use clap::ValueEnum;
 use jiff::Timestamp;
 use kube::Client;
 use rules::dependent::Dependent;
 use rules::gate::Gate;
 use rules::judged::Reason;
 use rules::keys;
-use rules::kinds::{self, Kind};
 use rules::kstatus::Status;
 use rules::lookup::Lookup;
 use rules::verdict::{self, Decided, JudgedEdge};
-use rules::world::Objects;
+use scene::{Chosen, Scene};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
+use text::View;
 use told::Told;
+use tree::Tree;
 use wire::{Answer, env};
 
 /// The exit code for "something holds the pod back".
 const WAITS: u8 = 3;
 
+/// The gates that are asked for their last word: each is a request.
+const MOST_WORDS: usize = 20;
+
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// A tree, also of a single pod, with what is satisfied, the nodes and the last word of each gate.
+    Wide,
+    /// One JSON object.
+    Json,
+    /// The same as YAML.
+    Yaml,
+}
+
+/// What is asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Named(Named),
+    Release(String),
+    /// What waits in a namespace.
+    Namespace,
+    /// What waits anywhere.
+    Everywhere,
+}
+
+/// How it is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    pub(crate) format: Format,
+    pub(crate) style: Style,
+    /// Again and again, until nothing waits any more.
+    pub(crate) watch: bool,
+}
+
+impl Manner {
+    fn is_wide(self) -> bool {
+        self.format == Format::Wide
+    }
+
+    /// Whether it is for people.
+    fn is_text(self) -> bool {
+        matches!(self.format, Format::Text | Format::Wide)
+    }
+}
+
 pub(crate) async fn run(
     client: Client,
     namespace: &str,
-    name: &str,
-    output: Output,
+    subject: Subject,
+    manner: Manner,
 ) -> Result<ExitCode> {
+    match &subject {
+        Subject::Named(Named::Pod(name)) if !manner.is_wide() && !manner.watch => {
+            one(client, namespace, name, manner).await
+        }
+        _ => several(client, namespace, subject, manner).await,
+    }
+}
+
+/// One pod.
+async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Result<ExitCode> {
     let (mut reader, pod, basis) = begin(&client, namespace, name).await?;
     let now = Timestamp::now();
     let answer = reader.settle(|reader| judge(&Installed::of_pod(reader, &basis, &pod), &pod, now));
@@ -49,12 +120,116 @@ pub(crate) async fn run(
         word,
         Installed::of_pod(&reader, &basis, &pod).unseen(),
     );
-    told.print(output)?;
-    Ok(if told.waits() {
+    told.print(manner.format, manner.style)?;
+    Ok(code(told.waits()))
+}
+
+/// A tree of pods.
+async fn several(
+    client: Client,
+    namespace: &str,
+    subject: Subject,
+    manner: Manner,
+) -> Result<ExitCode> {
+    let mut reader = Reader::new(client.clone());
+    let (scene, basis) = scene_of(&client, &mut reader, namespace, subject).await?;
+    if manner.watch {
+        return live::follow(&client, reader, &basis, &scene, manner).await;
+    }
+    let now = Timestamp::now();
+    let mut tree = look(&mut reader, &basis, &scene, &BTreeSet::new(), now).await?;
+    hear(&client, &mut tree, manner.is_wide()).await;
+    show(&tree, manner, now)?;
+    Ok(code(tree.waiting > 0))
+}
+
+/// The pods that a subject means, and what the sluice judges by that is installed there.
+async fn scene_of(
+    client: &Client,
+    reader: &mut Reader,
+    namespace: &str,
+    subject: Subject,
+) -> Result<(Scene, Basis)> {
+    let mut scene = Scene {
+        namespace: (subject != Subject::Everywhere).then(|| namespace.to_owned()),
+        chosen: match &subject {
+            Subject::Named(Named::Pod(name)) => Chosen::Pod(name.clone()),
+            Subject::Release(name) => Chosen::Release(name.clone()),
+            Subject::Named(Named::Object { .. }) | Subject::Namespace | Subject::Everywhere => {
+                Chosen::Waiting
+            }
+        },
+    };
+    let pods = reader.settle(|reader| scene.pods(reader)).await?;
+    let home = pods.iter().find_map(home);
+    let basis = Installation::basis(client, home.as_deref()).await?;
+    if let Subject::Named(Named::Object { word, name }) = subject {
+        let kind = subject::kind(&word, &basis.settings.workloads)?;
+        scene.chosen = Chosen::Workload(kind, name);
+    }
+    Ok((scene, basis))
+}
+
+async fn look(
+    reader: &mut Reader,
+    basis: &Basis,
+    scene: &Scene,
+    followed: &BTreeSet<String>,
+    now: Timestamp,
+) -> Result<Tree> {
+    let tree = reader.settle(|reader| {
+        let world = Installed {
+            reader,
+            basis,
+            afresh: false,
+        };
+        let mut tree = scene.look(&world, followed, now)?;
+        tree.unseen = world.unseen();
+        Ok(tree)
+    });
+    tree.await
+}
+
+/// Asks gates for their last word: of those that wait although they need not, and where `all` is wanted of every one.
+async fn hear(client: &Client, tree: &mut Tree, all: bool) {
+    let asked = |pod: &&mut tree::Pod| pod.is_disputed() || all && pod.since.is_some();
+    for pod in tree.pods_mut().filter(asked).take(MOST_WORDS) {
+        pod.gate = match gate_log::last(client, &pod.namespace, &pod.name).await {
+            Word::Said(said) => Some(said.line),
+            Word::Unheard(why) => Some(format!("its log cannot be read: {why}")),
+            Word::Nothing => None,
+        };
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the answer of a command line tool"
+)]
+fn show(tree: &Tree, manner: Manner, now: Timestamp) -> Result<()> {
+    let (wide, style) = (manner.is_wide(), manner.style);
+    match manner.format {
+        Format::Json => println!("{}", serde_json::to_string(tree)?),
+        Format::Yaml => print!("{}", serde_saphyr::to_string(tree)?),
+        Format::Text | Format::Wide => {
+            for unseen in &tree.unseen {
+                eprintln!("warning: {unseen}");
+            }
+            for line in (View { wide, style, now }).lines(tree) {
+                println!("{line}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn code(waits: bool) -> ExitCode {
+    if waits {
         ExitCode::from(WAITS)
     } else {
         ExitCode::SUCCESS
-    })
+    }
 }
 
 /// A pod, and what the sluice judges by whose gate is in it.
@@ -64,20 +239,11 @@ pub(crate) async fn begin(
     name: &str,
 ) -> Result<(Reader, Value, Basis)> {
     let mut reader = Reader::new(client.clone());
-    let pod = reader.settle(|reader| pod(reader, namespace, name)).await?;
+    let pod = reader
+        .settle(|reader| scene::pod(reader, namespace, name))
+        .await?;
     let basis = Installation::basis(client, home(&pod).as_deref()).await?;
     Ok((reader, pod, basis))
-}
-
-fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value> {
-    let pods = Kind::Builtin(kinds::POD);
-    match reader.object(&pods, Some(namespace), name) {
-        Lookup::Found(pod) => Ok(pod),
-        Lookup::NotFound => bail!("pod {name:?} not found in namespace {namespace:?}"),
-        Lookup::Unavailable(why) => {
-            bail!("cannot read pod {name:?} in namespace {namespace:?}: {why:?}")
-        }
-    }
 }
 
 /// The workload above a pod, with the kinds that the installation takes for workloads.

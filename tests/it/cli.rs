@@ -12,6 +12,7 @@ mod lint_folder;
 mod reasons;
 mod server;
 mod slots;
+mod subjects;
 mod ui;
 
 use harness::process::{binary, json_lines, pipe};
@@ -214,11 +215,15 @@ fn nothing_is_told_of_an_empty_manifest() {
 #[test]
 fn wrong_arguments_are_told() {
     for (args, expected) in [
-        (&["status"][..], "<POD|--filename <FILE>>"),
         (
-            &["status", "a", "-f", "b"],
-            "'[POD]' cannot be used with '--filename <FILE>'",
+            &["status", "a", "-f", "b"][..],
+            "'[POD|KIND/NAME]' cannot be used with '--filename <FILE>'",
         ),
+        (&["status", "a", "-A"], "cannot be used with"),
+        (&["status", "--release", "a", "-A"], "cannot be used with"),
+        (&["status", "-A", "-f", "b"], "cannot be used with"),
+        (&["status", "-f", "-", "-o", "wide"], "text or json"),
+        (&["status", "--profile", "kstatus"], "--filename <FILE>"),
         (
             &["status", "a", "--profile", "kstatus"],
             "cannot be used with",
@@ -228,6 +233,17 @@ fn wrong_arguments_are_told() {
             "cannot be used with",
         ),
         (&["status", "-f", "-", "--now", "noon"], "'--now <TIME>'"),
+        (
+            &["status", "-f", "-", "--now", "yesterday"],
+            "write it in RFC 3339, like 2026-01-31T12:00:00Z",
+        ),
+        (&["sttus"], "tip: a similar subcommand exists: 'status'"),
+        (&["check", "--wait", "soon"], "write a time like 90s or 2m"),
+        (&["lint", "x.yaml"], "tip: did you mean -f x.yaml?"),
+        (
+            &["graph", "--relase", "shop"],
+            "tip: a similar argument exists: '--release'",
+        ),
         (
             &["status", "-f", "-", "--profile", "helm"],
             "[possible values: kstatus, sluice]",
@@ -252,6 +268,78 @@ fn wrong_arguments_are_told() {
         let ran = run(args, "");
         assert!(ran.error.contains(expected), "{args:?}: {}", ran.error);
         assert_eq!(ran.code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn a_word_is_explained_without_a_cluster() {
+    let ran = run(&["explain", "timeout"], "");
+    assert!(
+        ran.out
+            .starts_with("sluice.dev/timeout\n  how long a pod may wait"),
+        "{}",
+        ran.out
+    );
+    let all = run(&["explain"], "").out;
+    for word in [
+        "  NoEndpoints\n",
+        "  rbac.kinds\n",
+        "  sluice.dev/timeout\n",
+    ] {
+        assert!(all.contains(word), "{word}: {all}");
+    }
+    let ran = run(&["explain", "NoEndpoints"], "");
+    assert!(
+        ran.out.contains("no pod behind the Service is ready"),
+        "{}",
+        ran.out
+    );
+    let ran = run(&["explain", "NoEndpoint"], "");
+    let expected = "error: nothing is known of \"NoEndpoint\"; did you mean \"NoEndpoints\"?\n";
+    assert_eq!((ran.error.as_str(), ran.code), (expected, Some(1)));
+    let ran = run(&["version", "--client"], "");
+    let expected = format!("kubectl sluice {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!((ran.out, ran.code), (expected, Some(0)));
+}
+
+/// Each is told once, and what to do about it.
+#[test]
+fn a_cluster_that_nobody_names_is_told() {
+    let file = |text: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    };
+    let way_out = "name a file with --kubeconfig, or set KUBECONFIG, as for kubectl; ~/.kube/config is the default";
+    for (args, expected) in [
+        (
+            &["--kubeconfig", "/none"][..],
+            format!(
+                "error: cannot read the kubeconfig /none: No such file or directory (os error 2); {way_out}\n"
+            ),
+        ),
+        (
+            &[],
+            format!(
+                "error: cannot read the kubeconfig /nonexistent/.kube/config: No such file or directory (os error 2); {way_out}\n"
+            ),
+        ),
+    ] {
+        let ran = run(&[&["status", "a"], args].concat(), "");
+        assert_eq!((ran.error, ran.code), (expected, Some(1)), "{args:?}");
+    }
+    let empty = file("apiVersion: v1\nkind: Config\n");
+    let path = empty.path().to_str().unwrap();
+    for (args, expected) in [
+        (&[][..], "kubectl config use-context"),
+        (
+            &["--context", "nope"],
+            "has no context \"nope\"; kubectl config get-contexts",
+        ),
+    ] {
+        let ran = run(&[&["status", "a", "--kubeconfig", path], args].concat(), "");
+        assert!(ran.error.contains(expected), "{args:?}: {}", ran.error);
+        assert_eq!(ran.code, Some(1));
     }
 }
 
@@ -292,12 +380,14 @@ fn the_administrators_rules_judge_a_manifest() {
 #[test]
 fn every_command_explains_itself() {
     for (command, told) in [
-        ("status", "What a pod waits for"),
+        ("status", "What pods wait for"),
         ("check", "Whether the installed sluice can do its work"),
         ("lint", "chart's folder is rendered by helm"),
         ("graph", "kubectl sluice graph --release shop"),
         ("ui", "at an address with a secret"),
         ("release", "Break-glass: opens a pod's gate at once"),
+        ("explain", "In the words of the documentation"),
+        ("version", "The versions of this command"),
     ] {
         let ran = run(&[command, "--help"], "");
         assert_eq!(ran.code, Some(0), "{command}");
@@ -319,7 +409,7 @@ fn broken_health_rules_are_told_before_they_are_applied() {
     let good = check("- {apiVersion: example.com/v1, kind: Thing, current: status.ok}");
     assert_eq!(
         (good.code, good.error),
-        (Some(0), format!("{path}: 1 rules are in order\n"))
+        (Some(0), format!("{path}: 1 rule in order\n"))
     );
     let bad = check("- {apiVersion: example.com/v1, kind: Thing, current: 'status.('}");
     assert_eq!(bad.code, Some(1));

@@ -53,6 +53,26 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         r#"["status", &api.name, "--namespace", &ns.name]"#,
     ),
     (
+        "kubectl sluice status deploy/api --namespace shop",
+        "tests/it/cli/subjects.rs",
+        r#"["deploy/api", "-n", "shop"]"#,
+    ),
+    (
+        "kubectl sluice status --release shop --namespace shop",
+        "tests/it/cli/subjects.rs",
+        r#"["--release", "shop", "-n", "shop"]"#,
+    ),
+    (
+        "kubectl sluice status --namespace shop",
+        "tests/it/cli/subjects.rs",
+        r#"["-n", "shop"]"#,
+    ),
+    (
+        "kubectl sluice status -A",
+        "tests/it/cli/subjects.rs",
+        r#"["-A"]"#,
+    ),
+    (
         "kubectl sluice status -f shop.yaml",
         "tests/it/cli.rs",
         r#"["status", "-f", path]"#,
@@ -96,6 +116,26 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         "kubectl sluice check",
         "tests/it/cli/server.rs",
         r#"["check"]"#,
+    ),
+    (
+        "kubectl sluice check --pre",
+        "tests/it/cli/server.rs",
+        r#"["check", "--pre"]"#,
+    ),
+    (
+        "kubectl sluice version",
+        "tests/it/cli/server.rs",
+        r#"["version"]"#,
+    ),
+    (
+        "kubectl sluice explain NoEndpoints",
+        "tests/it/cli.rs",
+        r#"["explain", "NoEndpoints"]"#,
+    ),
+    (
+        "kubectl sluice status --release shop --namespace shop --watch",
+        "tests/it/cli/subjects.rs",
+        r#"["-n", "shop", "-w"]"#,
     ),
     (
         "kubectl sluice check --health-rules rules.yaml",

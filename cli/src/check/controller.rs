@@ -4,6 +4,7 @@ use super::Checked;
 use crate::installation::argument;
 use rules::lookup::Lookup;
 use serde_json::Value;
+use std::fmt;
 
 const CHECK: &str = "controller";
 const VERSIONS: &str = "versions";
@@ -73,13 +74,44 @@ pub(super) fn replicas(deployment: &Value) -> Checked {
     Checked::ok(CHECK, told)
 }
 
+/// What labels and images say of the versions of an installation.
+pub(super) struct Versions<'d> {
+    chart: &'d str,
+    controller: &'d str,
+    gate: &'d str,
+}
+
+impl<'d> Versions<'d> {
+    pub(super) fn of(deployment: &'d Value) -> Self {
+        let chart = deployment.pointer("/metadata/labels/app.kubernetes.io~1version");
+        Self {
+            chart: chart.and_then(Value::as_str).unwrap_or("unknown"),
+            controller: text(deployment, "/spec/template/spec/containers/0/image"),
+            gate: argument(deployment, "--gate-image").unwrap_or_default(),
+        }
+    }
+}
+
+/// A line for each.
+impl fmt::Display for Versions<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            chart,
+            controller,
+            gate,
+        } = self;
+        writeln!(out, "chart {chart}\ncontroller {controller}\ngate {gate}")
+    }
+}
+
 /// Whether command, controller and gate are of one version, as far as labels and tags tell.
 pub(super) fn versions(deployment: &Value) -> Checked {
     let ours = env!("CARGO_PKG_VERSION");
-    let chart = deployment.pointer("/metadata/labels/app.kubernetes.io~1version");
-    let chart = chart.and_then(Value::as_str).unwrap_or("unknown");
-    let image = text(deployment, "/spec/template/spec/containers/0/image");
-    let gate = argument(deployment, "--gate-image").unwrap_or_default();
+    let Versions {
+        chart,
+        controller: image,
+        gate,
+    } = Versions::of(deployment);
     let told = format!("chart {chart}, controller {image}, gate {gate}, kubectl sluice {ours}");
     match (tag(image), tag(gate)) {
         (Some(controller), Some(of_gate)) if controller != of_gate => {

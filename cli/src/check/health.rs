@@ -3,6 +3,7 @@
 use super::Checked;
 use crate::health_rules;
 use crate::installation::Settings;
+use crate::output::counted;
 use rules::health::Rules;
 use rules::lookup::Lookup;
 use serde_json::Value;
@@ -30,7 +31,7 @@ pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Ch
     };
     let (rules, problems) = health_rules::of_config_map(&place, map);
     if problems.is_empty() {
-        let told = format!("{place}: {} rules are in order", rules.len());
+        let told = format!("{place}: {} in order", counted(rules.len(), "rule"));
         return (rules, vec![Checked::ok(CHECK, told)]);
     }
     let broken = problems.into_iter().map(|problem| {

@@ -8,7 +8,7 @@ use serde_json::Value;
 const CHECK: &str = "namespaces";
 
 /// The namespaces that the webhook never hears of.
-const EXCLUDED: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
+pub(super) const EXCLUDED: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
 
 pub(super) fn labelled(found: &Lookup<Vec<Value>>) -> Vec<Checked> {
     let namespaces = match found {

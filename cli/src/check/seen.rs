@@ -1,5 +1,6 @@
 //! What `check` looks at, read with the caller's own rights.
 
+use super::admission::Tried;
 use crate::installation::{Installation, NAME, get, list};
 use anyhow::Result;
 use kube::Client;
@@ -8,7 +9,8 @@ use rules::keys;
 use rules::lookup::Lookup;
 use serde_json::Value;
 
-const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+pub(super) const CONFIGURATIONS: &str =
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /// What was found in the cluster.
 #[derive(Debug)]
@@ -23,10 +25,12 @@ pub(super) struct Seen {
     pub(super) pending: Lookup<Vec<Value>>,
     /// The Events of those that cannot be told anything.
     pub(super) stranded: Lookup<Vec<Value>>,
+    /// What became of a gated pod.
+    pub(super) tried: Tried,
 }
 
 impl Seen {
-    pub(super) async fn read(client: &Client) -> Result<Self> {
+    pub(super) async fn read(client: &Client, namespace: &str) -> Result<Self> {
         let all = ListParams::default;
         let injected = all().labels("sluice.dev/inject");
         let pending = all()
@@ -39,6 +43,7 @@ impl Seen {
             namespaces: list(client, "/api/v1/namespaces", &injected).await?,
             pending: list(client, "/api/v1/pods", &pending).await?,
             stranded: list(client, "/api/v1/events", &stranded).await?,
+            tried: Tried::of(client, namespace).await?,
         })
     }
 }

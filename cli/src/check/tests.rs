@@ -1,5 +1,5 @@
+use super::admission::{Answer, Tried};
 use super::*;
-use crate::installation::Installation;
 use rules::lookup::{Lookup, Unavailable};
 use serde_json::{Value, json};
 
@@ -49,6 +49,10 @@ fn healthy() -> Seen {
         ]),
         pending: Lookup::Found(vec![pending("api")]),
         stranded: Lookup::Found(Vec::new()),
+        tried: Tried {
+            namespace: "default".to_owned(),
+            answer: Answer::Gated,
+        },
     }
 }
 
@@ -88,7 +92,8 @@ fn what_is_in_order_has_a_line_for_each_check() {
              localhost:5000/sluice-gate:dev, kubectl sluice {version}"
         ),
         "ok       webhook: MutatingWebhookConfiguration sluice: every entry carries the CA's certificate".to_owned(),
-        "ok       health rules: ConfigMap sluice-system/health: 1 rules are in order".to_owned(),
+        "ok       admission: the API server gives a pod in namespace default its gate (a dry run)".to_owned(),
+        "ok       health rules: ConfigMap sluice-system/health: 1 rule in order".to_owned(),
         "ok       rights: the controller may follow the built-in kinds, and kinds of example.com".to_owned(),
         "ok       namespaces: every pod is gated in shop".to_owned(),
         "ok       gates: every gate that waits trusts the controller".to_owned(),
@@ -219,6 +224,42 @@ fn a_webhook_that_is_not_asked_or_not_trusted_is_told() {
         &ignored,
         "warning  webhook: workloads.sluice.dev has failurePolicy Ignore",
         "says so",
+    );
+}
+
+#[test]
+fn a_pod_that_is_tried_and_has_no_gate_in_the_end_is_told() {
+    let tried = |answer: Answer| wrong(|seen| seen.tried.answer = answer);
+    assert_line(
+        &tried(Answer::Ungated),
+        "problem  admission: the API server admits a pod in namespace default ",
+        "and at the controller's log",
+    );
+    let refused = |why: &str| tried(Answer::Refused(why.to_owned()));
+    assert_line(
+        &refused("failed calling webhook \"pods.sluice.dev\": connection refused"),
+        "problem  admission: the API server does not get an answer ",
+        "whether the control plane reaches port 10250 of them",
+    );
+    assert_line(
+        &refused("exceeded quota"),
+        "warning  admission: another rule of the cluster refuses ",
+        ": exceeded quota; name another namespace with -n",
+    );
+    assert_line(
+        &tried(Answer::Forbidden),
+        "warning  admission: not tried: you may not create pods in namespace default; ",
+        "or name another namespace with -n",
+    );
+    assert_line(
+        &tried(Answer::Excluded),
+        "warning  admission: nothing is gated",
+        "to try it",
+    );
+    assert_line(
+        &tried(Answer::NoNamespace),
+        "warning  admission: not tried: namespace default does not exist",
+        "with -n",
     );
 }
 

@@ -1,5 +1,6 @@
 //! The objects of a namespace, read from the cluster, for a graph.
 
+use crate::access;
 use crate::objects::{Graph, Object, place};
 use crate::status;
 use jiff::Timestamp;
@@ -26,7 +27,7 @@ pub(super) struct Inventory {
     pub(super) pods: Vec<Value>,
     /// From kind and name of an object to those of its controller.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
-    /// The kinds that the caller may not read.
+    /// The kinds that the caller may not read, as kubectl calls them.
     pub(super) hidden: BTreeSet<String>,
 }
 
@@ -131,7 +132,7 @@ impl Inventory {
         let objects = match world.list(kind, Some(namespace), selector) {
             Lookup::Found(objects) => objects,
             Lookup::Unavailable(Unavailable::Forbidden) => {
-                self.hidden.insert(kind.to_string());
+                self.hidden.insert(access::resource(kind));
                 return;
             }
             Lookup::NotFound | Lookup::Unavailable(_) => return,

@@ -1,15 +1,18 @@
 //! How it is told: to people and as JSON.
 
+use super::Format;
+use super::rows::{note, rows};
+use super::stage::is_gated;
 use crate::gate_log::Word;
-use crate::output::{Output, printable};
+use crate::output::printable;
+use crate::style::Style;
 use anyhow::Result;
 use rules::gate::Gate;
-use rules::keys;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 use wire::said::{self, Said};
-use wire::{Answer, Decision, Report};
+use wire::{Answer, Decision};
 
 /// Everything that is told of a pod.
 pub(super) struct Told<'a> {
@@ -59,7 +62,7 @@ impl<'a> Told<'a> {
 
     /// Whether something holds the pod back: by the word of its gate, and by the judgement where it has none.
     pub(super) fn waits(&self) -> bool {
-        if !self.has_gate() || matches!(self.gate, Gate::Passed { .. }) {
+        if !is_gated(self.pod) || matches!(self.gate, Gate::Passed { .. }) {
             return false;
         }
         match &self.word {
@@ -73,16 +76,15 @@ impl<'a> Told<'a> {
         clippy::print_stderr,
         reason = "the answer of a command line tool"
     )]
-    pub(super) fn print(&self, output: Output) -> Result<()> {
-        match output {
-            Output::Json => println!("{}", serde_json::to_string(&self.json())?),
-            Output::Text => {
+    pub(super) fn print(&self, format: Format, style: Style) -> Result<()> {
+        match format {
+            Format::Json => println!("{}", serde_json::to_string(&self.json())?),
+            Format::Yaml => print!("{}", serde_saphyr::to_string(&self.json())?),
+            Format::Text | Format::Wide => {
                 for unseen in &self.unseen {
                     eprintln!("warning: {unseen}");
                 }
-                for line in self.text().lines() {
-                    println!("{}", printable(line));
-                }
+                print!("{}", self.text(style));
             }
         }
         Ok(())
@@ -103,54 +105,27 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn text(&self) -> String {
-        let mut out = format!("{}\n", self.headline());
+    fn text(&self, style: Style) -> String {
+        let mut out = format!("{}\n", printable(&self.headline()));
         // Writing to a String cannot fail.
         let _ = match &self.word {
-            Word::Said(said) => writeln!(out, "  gate  {}", said.line),
+            Word::Said(said) => writeln!(out, "  gate  {}", printable(&said.line)),
             Word::Unheard(why) => writeln!(out, "  gate  its log cannot be read: {why}"),
             Word::Nothing => Ok(()),
         };
         if self.differs {
             out.push_str("The word of the gate counts. Judged from here, now:\n");
         }
-        self.reports(&mut out);
+        self.reports(&mut out, style);
         out
     }
 
-    fn reports(&self, out: &mut String) {
-        let reports = &self.answer.dependencies;
-        let width = |cell: fn(&Report) -> &str| {
-            let widths = reports.iter().map(|report| cell(report).chars().count());
-            widths.max().unwrap_or_default()
-        };
-        let names = width(|report| &report.dependency);
-        let statuses = width(|report| &report.status);
-        for report in reports {
-            let mark = if report.satisfied { "ok  " } else { "wait" };
-            let why = report.message.as_deref();
-            let why = why.map(|text| format!(": {text}")).unwrap_or_default();
-            let (name, status, reason) = (&report.dependency, &report.status, &report.reason);
-            let _ = writeln!(
-                out,
-                "  {mark}  {name:names$}  {status:statuses$}  {reason}{why}"
-            );
+    fn reports(&self, out: &mut String, style: Style) {
+        let reports: Vec<_> = self.answer.dependencies.iter().collect();
+        let rows = rows(&reports, style).into_iter();
+        for line in rows.chain(note(&self.answer)) {
+            let _ = writeln!(out, "  {line}");
         }
-        let _ = match (&self.answer.note, self.answer.verdict) {
-            (None, _) => Ok(()),
-            // Worded to follow these, as the gate does.
-            (Some(note), Decision::Wait) if reports.is_empty() => {
-                writeln!(out, "  wait  for {note}")
-            }
-            (Some(note), Decision::Open) if reports.is_empty() => {
-                writeln!(out, "  open  without {note}")
-            }
-            (Some(note), _) => writeln!(out, "  {note}"),
-        };
-    }
-
-    fn has_gate(&self) -> bool {
-        self.pod["metadata"]["labels"][keys::GATED].is_string()
     }
 
     fn headline(&self) -> String {
@@ -160,7 +135,7 @@ impl<'a> Told<'a> {
         let reports = &self.answer.dependencies;
         let unmet = reports.iter().filter(|report| !report.satisfied).count();
         let total = reports.len();
-        if !self.has_gate() {
+        if !is_gated(self.pod) {
             return format!("{name} has no gate: it started when it was scheduled");
         }
         match &self.gate {

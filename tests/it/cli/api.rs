@@ -1,5 +1,6 @@
 //! An API server in memory, enough of one for a controller, its gates and the command: objects by their paths, lists,
-//! watches that say nothing, reviews of tokens, and the rights of the controller's ClusterRole.
+//! watches that tell the command of changes and the controller nothing, reviews of tokens, and the rights of the controller's
+//! ClusterRole.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -40,6 +41,8 @@ struct State {
     /// The paths that nobody but the controller may read.
     hidden: BTreeSet<String>,
     version: u64,
+    /// How many watches the command has opened.
+    watches: usize,
 }
 
 impl Api {
@@ -94,6 +97,19 @@ impl Api {
     /// Forbids a path, and all below it, to everybody but the controller.
     pub(super) fn hide(&self, path: &str) {
         self.state.lock().unwrap().hidden.insert(path.to_owned());
+    }
+
+    /// Changes objects, once the command follows what it has read.
+    pub(super) fn change(&self, objects: &[Value]) {
+        let follows = || self.state.lock().unwrap().watches > 2;
+        assert!((0..2400).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            follows()
+        }));
+        let mut state = self.state.lock().unwrap();
+        for object in objects {
+            state.put(&path(object), object.clone());
+        }
     }
 
     /// What stands at a path, as soon as somebody has put it there.
@@ -184,7 +200,8 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     let metadata = header(header::ACCEPT).is_some_and(|it| it.contains("PartialObjectMetadata"));
     let path = parts.uri.path();
     let query: BTreeMap<String, String> = pairs(parts.uri.query().unwrap_or_default());
-    let mut state = state.lock().unwrap();
+    let whole = state;
+    let mut state = whole.lock().unwrap();
     if let Some(told) = State::discovery(path) {
         return told;
     }
@@ -202,6 +219,10 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
             Some(log) => log.clone().into_response(),
             None => failure(StatusCode::BAD_REQUEST),
         };
+    }
+    if query.get("watch").is_some_and(|it| it == "true") && !controller {
+        state.watches += 1;
+        return Body::from_stream(changes(Arc::clone(&whole), state.version)).into_response();
     }
     if query.get("watch").is_some_and(|it| it == "true") {
         // Nothing ever changes: it ends in silence, as the API server ends a watch in time.
@@ -230,6 +251,25 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
         }
         _ => state.put(path, body),
     }
+}
+
+/// An event whenever anything has changed since `seen`, wherever it is.
+fn changes(
+    state: Arc<Mutex<State>>,
+    seen: u64,
+) -> impl futures::Stream<Item = Result<Bytes, Infallible>> {
+    stream::unfold((state, seen), |(state, seen)| async move {
+        loop {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            let version = state.lock().unwrap().version;
+            if version != seen {
+                let object = json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
+                    "metadata": {"name": "any", "resourceVersion": version.to_string()}});
+                let event = json!({"type": "MODIFIED", "object": object}).to_string() + "\n";
+                return Some((Ok(Bytes::from(event)), (state, version)));
+            }
+        }
+    })
 }
 
 impl State {
@@ -273,6 +313,31 @@ impl State {
         })
     }
 
+    /// What a built-in group serves.
+    fn builtin(path: &str) -> Option<Response> {
+        let group = path.strip_prefix("/apis/")?;
+        let (group, version) = match group.split_once('/') {
+            Some((group, version)) => (group, Some(version)),
+            None => (group, None),
+        };
+        let kinds = || kinds::all().iter().filter(|it| it.group == group);
+        let first = kinds().next()?;
+        let told = match version {
+            None => {
+                let version =
+                    json!({"groupVersion": first.api_version(), "version": first.version});
+                json!({"name": group, "versions": [version]})
+            }
+            Some(version) if version == first.version => {
+                let resource = |it: &kinds::Builtin| json!({"name": it.plural, "kind": it.kind, "namespaced": it.namespaced, "verbs": ["list"]});
+                let resources: Vec<_> = kinds().map(resource).collect();
+                json!({"kind": "APIResourceList", "groupVersion": first.api_version(), "resources": resources})
+            }
+            Some(_) => return None,
+        };
+        Some(axum::Json(told).into_response())
+    }
+
     /// The groups of the definitions; one of them is an API whose server does not answer.
     fn discovery(path: &str) -> Option<Response> {
         if path.starts_with("/apis/broken.example.com") {
@@ -290,10 +355,11 @@ impl State {
         if path == format!("/apis/{group}") {
             return Some(axum::Json(json!({"name": group, "versions": [version]})).into_response());
         }
-        (path == format!("/apis/{group}/v1")).then(|| {
-            let resource = |kind: &str, plural: &str| {
-                json!({"name": plural, "singularName": kind.to_lowercase(), "namespaced": true, "kind": kind, "verbs": ["list"]})
-            };
+        if path != format!("/apis/{group}/v1") {
+            return Self::builtin(path);
+        }
+        Some({
+            let resource = |kind: &str, plural: &str| json!({"name": plural, "singularName": kind.to_lowercase(), "namespaced": true, "kind": kind, "verbs": ["list"]});
             let resources = [resource("Widget", "widgets"), resource("Gauge", "gauges")];
             let list = json!({"kind": "APIResourceList", "groupVersion": format!("{group}/v1"), "resources": resources});
             axum::Json(list).into_response()

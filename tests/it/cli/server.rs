@@ -135,15 +135,21 @@ fn an_installation_is_checked() {
             "/api/v1/namespaces/sluice-system/configmaps/health",
             json!({"data": {"rules.yaml": rule}}),
         ),
+        // What comes back of the pod that is tried.
+        (
+            "/api/v1/namespaces/shop/pods",
+            json!({"spec": {"initContainers": [{"name": "sluice-gate"}]}}),
+        ),
     ]);
     let ran = server.run(&["check"]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.error);
     let lines: Vec<_> = ran.out.lines().collect();
-    assert_eq!(lines.len(), 7, "{}", ran.out);
+    assert_eq!(lines.len(), 8, "{}", ran.out);
     for (line, start) in lines.iter().zip([
         "ok       controller: Deployment sluice-system/sluice: 2 of 2 replicas are ready",
         "ok       versions: chart ",
         "ok       webhook: ",
+        "ok       admission: the API server gives a pod in namespace shop its gate",
         "problem  health rules: ConfigMap sluice-system/health, rules.yaml: rule 1: current: failed to parse",
         "ok       rights: ",
         "ok       namespaces: ",
@@ -152,7 +158,41 @@ fn an_installation_is_checked() {
         assert!(line.starts_with(start), "{line}");
     }
     let json = server.run(&["check", "-o", "json"]).lines();
-    assert_eq!((json.len(), &json[3]["result"]), (7, &json!("problem")));
+    assert_eq!((json.len(), &json[4]["result"]), (8, &json!("problem")));
+    let version = server.run(&["version"]);
+    let ours = env!("CARGO_PKG_VERSION");
+    let expected = format!("kubectl sluice {ours}\nchart {ours}\ncontroller ");
+    assert!(version.out.starts_with(&expected), "{}", version.out);
+    assert_eq!(version.code, Some(0));
+}
+
+/// The server allows nobody anything.
+#[test]
+fn before_an_installation_rights_and_leftovers_are_told() {
+    let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let server = Server::start(&[
+        ("/version", json!({"gitVersion": "v1.36.3", "minor": "36"})),
+        (reviews, json!({"status": {"allowed": false}})),
+        ("/apis/apps/v1/deployments", list(&[])),
+        ("/apis/networking.k8s.io/v1/networkpolicies", list(&[])),
+    ]);
+    let ran = server.run(&["check", "--pre"]);
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert_eq!(
+        (lines.len(), ran.code),
+        (4, Some(1)),
+        "{}{}",
+        ran.out,
+        ran.error
+    );
+    for (line, start) in lines.iter().zip([
+        "ok       version: Kubernetes v1.36.3",
+        "problem  rights: you may not create configmaps, services, serviceaccounts, ",
+        "ok       webhook: no configuration is left behind",
+        "ok       network: ",
+    ]) {
+        assert!(line.starts_with(start), "{line}");
+    }
 }
 
 #[test]
@@ -179,6 +219,10 @@ fn shop() -> Server {
             "labels": {"sluice.dev/gated": "true"}}})
     };
     Server::start(&[
+        (
+            "/api/v1/namespaces/shop",
+            json!({"kind": "Namespace", "metadata": {"name": "shop"}}),
+        ),
         (
             "/api/v1/namespaces/shop/pods/api-1",
             object("Pod", "api-1", Some(("ReplicaSet", "api-6c"))),
@@ -208,7 +252,16 @@ fn a_pod_is_released_by_one_annotation() {
     );
     let ran = server.run(&["release", "pod/api-1", "--owner"]);
     assert_eq!((ran.code, ran.error.as_str()), (Some(0), ""));
+    let ran = server.run(&["release", "api-1", "--reason", "drained by hand"]);
+    assert!(
+        ran.out
+            .ends_with(" sluice.dev/skip- sluice.dev/skip-reason-\n"),
+        "{}",
+        ran.out
+    );
     let patch = json!({"metadata": {"annotations": {"sluice.dev/skip": "true"}}});
+    let mut because = patch.clone();
+    because["metadata"]["annotations"]["sluice.dev/skip-reason"] = json!("drained by hand");
     let expected = [
         (
             "/api/v1/namespaces/shop/pods/api-1".to_owned(),
@@ -218,6 +271,7 @@ fn a_pod_is_released_by_one_annotation() {
             "/apis/apps/v1/namespaces/shop/deployments/api".to_owned(),
             patch,
         ),
+        ("/api/v1/namespaces/shop/pods/api-1".to_owned(), because),
     ];
     assert_eq!(*server.written.lock().unwrap(), expected);
 }

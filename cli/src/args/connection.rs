@@ -1,0 +1,77 @@
+//! The cluster that is asked.
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::{Client, Config};
+use std::path::PathBuf;
+
+/// What there is to do where nothing says which cluster is meant.
+const WAY_OUT: &str = "name a file with --kubeconfig, or set KUBECONFIG, as for kubectl; ~/.kube/config is the default";
+
+#[derive(Debug, Args)]
+pub(super) struct Connection {
+    /// The namespace; default: that of the kubeconfig's context.
+    #[arg(short, long, global = true)]
+    pub(super) namespace: Option<String>,
+    /// The kubeconfig file; default: KUBECONFIG, then ~/.kube/config, then the pod's own account.
+    #[arg(long, global = true)]
+    kubeconfig: Option<PathBuf>,
+    /// The kubeconfig's context.
+    #[arg(long, global = true)]
+    context: Option<String>,
+}
+
+impl Connection {
+    pub(super) async fn open(self) -> Result<(Client, String)> {
+        let Self {
+            namespace,
+            kubeconfig,
+            context,
+        } = self;
+        let options = KubeConfigOptions {
+            context,
+            ..KubeConfigOptions::default()
+        };
+        // In a pod that may ask the cluster that it runs in, unless another is named.
+        let unnamed = kubeconfig.is_none() && options.context.is_none();
+        let read = match kubeconfig {
+            Some(path) => Kubeconfig::read_from(path),
+            None => Kubeconfig::read(),
+        };
+        let mut config = match read {
+            Ok(file) => Config::from_custom_kubeconfig(file, &options)
+                .await
+                .map_err(told)?,
+            Err(error) if unnamed => Config::incluster().map_err(|_| told(error))?,
+            Err(error) => return Err(told(error)),
+        };
+        // A person waits for the answer: by default kube asks for minutes where the server of an aggregated API is down.
+        config.default_retry = false;
+        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
+        Ok((
+            Client::try_from(config).context("cannot make a client for the API server")?,
+            namespace,
+        ))
+    }
+}
+
+/// What is wrong with a kubeconfig, once, and what to do.
+fn told(error: KubeconfigError) -> anyhow::Error {
+    match error {
+        KubeconfigError::ReadConfig(why, path) => {
+            anyhow!(
+                "cannot read the kubeconfig {}: {why}; {WAY_OUT}",
+                path.display()
+            )
+        }
+        KubeconfigError::FindPath => anyhow!("there is no kubeconfig; {WAY_OUT}"),
+        KubeconfigError::CurrentContextNotSet => anyhow!(
+            "the kubeconfig has no current context; name one with --context, or choose it with kubectl config use-context"
+        ),
+        KubeconfigError::LoadContext(name) => anyhow!(
+            "the kubeconfig has no context {name:?}; kubectl config get-contexts shows those that it has"
+        ),
+        other => other.into(),
+    }
+}

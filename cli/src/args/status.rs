@@ -1,0 +1,116 @@
+//! The arguments of `status`.
+
+use super::{Connection, wrong};
+use crate::offline::{self, Profile};
+use crate::output::Output;
+use crate::status::{self, Format, Manner, Subject};
+use crate::style::{Color, Style};
+use crate::subject::Named;
+use crate::{health_rules, input};
+use anyhow::Result;
+use clap::Args;
+use jiff::Timestamp;
+use rules::health::Rules;
+use std::io::{IsTerminal, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// A pod, `NAME` or `pod/NAME`, or a workload, `deploy/NAME`; default: what waits in the namespace.
+    #[arg(value_name = "POD|KIND/NAME", conflicts_with_all = ["release", "all_namespaces", "file"])]
+    subject: Option<String>,
+    /// The pods of this Helm release or Argo CD application.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["all_namespaces", "file"])]
+    release: Option<String>,
+    /// What waits in all namespaces.
+    #[arg(short = 'A', long, conflicts_with = "file")]
+    all_namespaces: bool,
+    /// A manifest: YAML documents, JSON values or lists; `-` is standard input.
+    #[arg(short, long = "filename", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The rules that judge the manifest.
+    #[arg(long, value_enum, default_value_t = Profile::Sluice, requires = "file", conflicts_with = "subject")]
+    profile: Profile,
+    /// Health rules of an administrator, which judge the manifest before the library does: a list of them, or the
+    /// ConfigMap that holds them; `-` is standard input.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "file",
+        conflicts_with = "subject"
+    )]
+    rules: Option<PathBuf>,
+    /// The time to judge the manifest at, like 2026-01-31T12:00:00Z; default: now.
+    #[arg(long, value_name = "TIME", requires = "file", conflicts_with = "subject", value_parser = time)]
+    now: Option<Timestamp>,
+    /// How to print it.
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    /// Live: shows it again whenever it changes, until nothing waits any more. Without a terminal, a line for each change.
+    #[arg(short, long, conflicts_with = "file")]
+    watch: bool,
+    /// When to colour.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
+}
+
+impl StatusArgs {
+    pub(super) async fn run(self, connection: Connection) -> Result<ExitCode> {
+        if let Some(file) = self.file {
+            let rules = self.rules;
+            let rules = rules.map(|rules| administrators(&rules, &file, self.profile));
+            return offline::run(&offline::Options {
+                file,
+                profile: self.profile,
+                now: self.now.unwrap_or_else(Timestamp::now),
+                output: of_manifests(self.output),
+                rules: rules.transpose()?.unwrap_or_default(),
+            });
+        }
+        let subject = match (self.subject, self.release, self.all_namespaces) {
+            (Some(subject), ..) => Subject::Named(Named::of(&subject)),
+            (None, Some(release), _) => Subject::Release(release),
+            (None, None, true) => Subject::Everywhere,
+            (None, None, false) => Subject::Namespace,
+        };
+        let manner = Manner {
+            format: self.output,
+            style: style(self.color),
+            watch: self.watch,
+        };
+        let (client, namespace) = connection.open().await?;
+        status::run(client, &namespace, subject, manner).await
+    }
+}
+
+/// By the terminal and the environment.
+fn style(color: Color) -> Style {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
+    Style::new(color, stdout().is_terminal(), is_set("NO_COLOR") || dumb)
+}
+
+fn of_manifests(format: Format) -> Output {
+    match format {
+        Format::Text => Output::Text,
+        Format::Json => Output::Json,
+        Format::Wide | Format::Yaml => wrong("of a manifest -o takes text or json"),
+    }
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    let time = text.parse();
+    time.map_err(|_| "write it in RFC 3339, like 2026-01-31T12:00:00Z".to_owned())
+}
+
+/// The rules of `--rules`, where it makes sense beside the other arguments.
+fn administrators(rules: &Path, manifest: &Path, profile: Profile) -> Result<Rules> {
+    if profile == Profile::Kstatus {
+        wrong("--rules judges with --profile sluice; leave one of them out");
+    }
+    if input::is_stdin(rules) && input::is_stdin(manifest) {
+        wrong("standard input can be read once; name a file for -f or for --rules");
+    }
+    health_rules::load(rules)
+}

@@ -1,0 +1,139 @@
+//! The whole way of a gated pod through the API server, as a dry run: nothing is stored.
+
+use super::Checked;
+use super::namespaces::EXCLUDED;
+use crate::access;
+use anyhow::{Context, Result};
+use kube::api::PostParams;
+use kube::core::request::Request;
+use kube::{Client, Error};
+use rules::keys;
+use serde_json::{Value, json};
+
+const CHECK: &str = "admission";
+
+/// What became of the pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tried {
+    pub(super) namespace: String,
+    pub(super) answer: Answer,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It came back with a gate.
+    Gated,
+    /// It came back without.
+    Ungated,
+    /// The namespace is none in which pods are gated.
+    Excluded,
+    /// The caller may not create pods there.
+    Forbidden,
+    NoNamespace,
+    /// Somebody refused it, in these words.
+    Refused(String),
+}
+
+impl Tried {
+    pub(super) async fn of(client: &Client, namespace: &str) -> Result<Self> {
+        let answer = if EXCLUDED.contains(&namespace) {
+            Answer::Excluded
+        } else {
+            post(client, namespace).await?
+        };
+        Ok(Self {
+            namespace: namespace.to_owned(),
+            answer,
+        })
+    }
+}
+
+async fn post(client: &Client, namespace: &str) -> Result<Answer> {
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let request = Request::new(format!("/api/v1/namespaces/{namespace}/pods"));
+    let request = request.create(&params, serde_json::to_vec(&pod())?)?;
+    Ok(match client.request::<Value>(request).await {
+        Ok(admitted) if has_gate(&admitted) => Answer::Gated,
+        Ok(_) => Answer::Ungated,
+        Err(Error::Api(status)) if status.code == 404 => Answer::NoNamespace,
+        // A right that is missing, by the API server's own words; a policy may forbid as well.
+        Err(Error::Api(status)) if status.message.contains("cannot create resource") => {
+            Answer::Forbidden
+        }
+        Err(Error::Api(status)) => Answer::Refused(status.message.clone()),
+        Err(error) => return Err(error).context("the API server did not answer"),
+    })
+}
+
+/// A pod that every policy lets pass: it asks for little and for no right.
+fn pod() -> Value {
+    let resources = json!({"cpu": "10m", "memory": "16Mi"});
+    let security = json!({"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}});
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"generateName": "sluice-check-", "annotations": {keys::DEPENDS_ON: "configmap/sluice-check"}},
+        "spec": {
+            "restartPolicy": "Never",
+            "automountServiceAccountToken": false,
+            "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [{
+                "name": "check", "image": "registry.k8s.io/pause:3.10", "securityContext": security,
+                "resources": {"requests": resources, "limits": resources},
+            }],
+        },
+    })
+}
+
+fn has_gate(pod: &Value) -> bool {
+    let containers = pod["spec"]["initContainers"].as_array();
+    let mut containers = containers.into_iter().flatten();
+    containers.any(|it| it["name"] == keys::GATE_CONTAINER)
+}
+
+pub(super) fn judge(tried: &Tried) -> Checked {
+    let Tried { namespace, answer } = tried;
+    match answer {
+        Answer::Gated => Checked::ok(
+            CHECK,
+            format!("the API server gives a pod in namespace {namespace} its gate (a dry run)"),
+        ),
+        Answer::Ungated => Checked::problem(
+            CHECK,
+            format!(
+                "the API server admits a pod in namespace {namespace} that asks for a gate without one (a dry run): it does not ask sluice, or goes on without its answer; look at the chart's values admission.excludeNamespaces, admission.namespaceSelector and admission.failurePolicy, and at the controller's log"
+            ),
+        ),
+        Answer::Refused(why) if why.contains("sluice.dev") => Checked::problem(
+            CHECK,
+            format!(
+                "the API server does not get an answer of sluice for a pod in namespace {namespace} (a dry run): {why}; look at the controller's pods and log, and whether the control plane reaches port 10250 of them"
+            ),
+        ),
+        Answer::Refused(why) => Checked::warning(
+            CHECK,
+            format!(
+                "another rule of the cluster refuses the pod that is tried in namespace {namespace}: {why}; name another namespace with -n"
+            ),
+        ),
+        Answer::Excluded => Checked::warning(
+            CHECK,
+            format!(
+                "nothing is gated in namespace {namespace}; name another one with -n to try it"
+            ),
+        ),
+        Answer::Forbidden => Checked::warning(
+            CHECK,
+            format!(
+                "not tried: {}; or name another namespace with -n",
+                access::missing("create", "pods", Some(namespace))
+            ),
+        ),
+        Answer::NoNamespace => Checked::warning(
+            CHECK,
+            format!("not tried: namespace {namespace} does not exist; name another one with -n"),
+        ),
+    }
+}

@@ -1,0 +1,145 @@
+//! One question put to the API server.
+
+use super::{Question, Reader, Reply, Served};
+use anyhow::{Context, Result};
+use kube::Error;
+use kube::core::request::Request;
+use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
+use rules::kept::is_secret;
+use rules::kinds::{self, Kind};
+use rules::lookup::{Lookup, Unavailable};
+use rules::selector::Selector;
+use serde_json::Value;
+
+impl Reader {
+    pub(super) async fn ask(&self, question: &Question) -> Result<Lookup<Reply>> {
+        let answer = match question {
+            Question::Kind(kind) => self.served(kind).await,
+            Question::Object(kind, namespace, name) => {
+                self.get(kind, namespace.as_deref(), name).await
+            }
+            Question::List(kind, namespace, selector) => {
+                self.get_all(kind, namespace.as_deref(), selector).await
+            }
+        };
+        let is_kind = matches!(question, Question::Kind(_));
+        match answer {
+            Ok(reply) => Ok(Lookup::Found(reply)),
+            Err(Error::Api(status)) if status.code == 404 => Ok(match question {
+                Question::Object(..) => Lookup::NotFound,
+                Question::Kind(_) | Question::List(..) => {
+                    Lookup::Unavailable(Unavailable::NotServed)
+                }
+            }),
+            Err(Error::Discovery(_)) => Ok(Lookup::Unavailable(Unavailable::NotServed)),
+            Err(Error::Api(status)) if status.code == 403 => {
+                Ok(Lookup::Unavailable(Unavailable::Forbidden))
+            }
+            // The server behind an aggregated API is down.
+            Err(Error::Api(status)) if is_kind && status.code >= 500 => {
+                Ok(Lookup::Unavailable(Unavailable::Undiscovered))
+            }
+            Err(error) => Err(error).context("the API server did not answer"),
+        }
+    }
+
+    async fn served(&self, kind: &Kind) -> Result<Reply, Error> {
+        let group = discovery::group(&self.client, kind.group()).await?;
+        let word = kind.word();
+        let fits = |resource: &ApiResource| {
+            resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
+        };
+        let found = group
+            .recommended_resources()
+            .into_iter()
+            .find(|(resource, _)| fits(resource));
+        let (resource, capabilities) = found.ok_or_else(|| {
+            Error::Discovery(kube::error::DiscoveryError::MissingKind(kind.to_string()))
+        })?;
+        let declares_status = self.defined_with_status(&resource, &capabilities).await?;
+        let namespaced = capabilities.scope == Scope::Namespaced;
+        Ok(Reply::Kind(Served {
+            resource,
+            namespaced,
+            declares_status,
+        }))
+    }
+
+    /// As its definition says, and to who may not read that, as discovery tells everybody.
+    async fn defined_with_status(
+        &self,
+        resource: &ApiResource,
+        capabilities: &ApiCapabilities,
+    ) -> Result<Lookup<bool>, Error> {
+        let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
+        let name = format!("{}.{}", resource.plural, resource.group);
+        let definition = match self.get(&definitions, None, &name).await {
+            Ok(Reply::Object(definition)) => definition,
+            Err(Error::Api(status)) if status.code == 403 => {
+                let mut below = capabilities.subresources.iter();
+                return Ok(Lookup::Found(below.any(|(it, _)| it.plural == "status")));
+            }
+            Err(Error::Api(status)) if status.code == 404 => return Ok(Lookup::NotFound),
+            Err(error) => return Err(error),
+            Ok(_) => return Ok(Lookup::NotFound),
+        };
+        let versions = definition
+            .pointer("/spec/versions")
+            .and_then(Value::as_array);
+        let mut versions = versions.into_iter().flatten();
+        let ours = versions.find(|version| version["name"] == resource.version.as_str());
+        Ok(ours.map_or(Lookup::NotFound, |version| {
+            Lookup::Found(version.pointer("/subresources/status").is_some())
+        }))
+    }
+
+    async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Reply, Error> {
+        let request = Request::new(self.path(kind, namespace)?);
+        let params = kube::api::GetParams::default();
+        // Of a Secret no more than the metadata is asked for, as sluice does.
+        if !is_secret(kind) {
+            let request = request.get(name, &params).map_err(Error::BuildRequest)?;
+            return Ok(Reply::Object(self.client.request(request).await?));
+        }
+        let request = request.get_metadata(name, &params);
+        let request = request.map_err(Error::BuildRequest)?;
+        let mut secret: Value = self.client.request(request).await?;
+        self.name_type(kind, &mut secret);
+        Ok(Reply::Object(secret))
+    }
+
+    async fn get_all(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Result<Reply, Error> {
+        let params = kube::api::ListParams {
+            label_selector: Some(selector.to_string()).filter(|text| !text.is_empty()),
+            ..Default::default()
+        };
+        let request = Request::new(self.path(kind, namespace)?);
+        let request = if is_secret(kind) {
+            request.list_metadata(&params)
+        } else {
+            request.list(&params)
+        };
+        let request = request.map_err(Error::BuildRequest)?;
+        let mut page: Value = self.client.request(request).await?;
+        let mut items = match page["items"].take() {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        };
+        for item in &mut items {
+            self.name_type(kind, item);
+        }
+        Ok(Reply::List(items))
+    }
+
+    /// Says what an object is: an item of a list, and what comes as bare metadata, does not.
+    fn name_type(&self, kind: &Kind, object: &mut Value) {
+        let (version, word) = self.type_of(kind);
+        object["apiVersion"] = version.into();
+        object["kind"] = word.into();
+    }
+}

@@ -1,0 +1,249 @@
+//! Which pods a question is about, and what is found of them.
+
+use super::judge;
+use super::stage::{Stage, is_gated};
+use super::tree::{Pod, Tree, Workload};
+use crate::access;
+use crate::installed::Installed;
+use crate::reader::Reader;
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+use rules::dependent::Dependent;
+use rules::gate::Gate;
+use rules::keys;
+use rules::kinds::{self, Kind};
+use rules::lookup::{Lookup, Unavailable};
+use rules::object;
+use rules::scope::{self, Scope};
+use rules::selector::Selector;
+use rules::world::Objects;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The pods that are looked at.
+#[derive(Debug, Clone)]
+pub(super) struct Scene {
+    /// `None` for all of them.
+    pub(super) namespace: Option<String>,
+    pub(super) chosen: Chosen,
+}
+
+/// What they belong to.
+#[derive(Debug, Clone)]
+pub(super) enum Chosen {
+    Pod(String),
+    Workload(Kind, String),
+    Release(String),
+    /// Every pod with a gate; those that wait are shown.
+    Waiting,
+}
+
+impl Scene {
+    /// `namespace shop`
+    pub(super) fn name(&self) -> String {
+        let place = match &self.namespace {
+            Some(namespace) => format!("namespace {namespace}"),
+            None => "all namespaces".to_owned(),
+        };
+        match &self.chosen {
+            Chosen::Pod(name) => format!("pod {name} in {place}"),
+            Chosen::Workload(kind, name) => format!("{kind} {name} in {place}"),
+            Chosen::Release(name) => format!("release {name} in {place}"),
+            Chosen::Waiting => place,
+        }
+    }
+
+    /// The candidates: a workload is also asked for its pods without a gate.
+    pub(super) fn pods(&self, reader: &Reader) -> Result<Vec<Value>> {
+        let namespace = self.namespace.as_deref();
+        let all = match &self.chosen {
+            Chosen::Pod(name) => {
+                return Ok(vec![pod(reader, namespace.unwrap_or_default(), name)?]);
+            }
+            Chosen::Workload(..) => Selector::default(),
+            Chosen::Release(_) | Chosen::Waiting => Selector::label(keys::GATED, keys::GATED_VALUE),
+        };
+        match reader.list(&Kind::Builtin(kinds::POD), namespace, &all) {
+            Lookup::Found(pods) => Ok(pods),
+            Lookup::NotFound => Ok(Vec::new()),
+            Lookup::Unavailable(Unavailable::Forbidden) => {
+                bail!("{}", access::missing("list", "pods", namespace))
+            }
+            Lookup::Unavailable(why) => bail!("cannot read the pods of {}: {why:?}", self.name()),
+        }
+    }
+
+    /// What is found; of every pod in a namespace only those that wait, or that are `followed` by their UIDs.
+    pub(super) fn look(
+        &self,
+        world: &Installed<'_>,
+        followed: &BTreeSet<String>,
+        now: Timestamp,
+    ) -> Result<Tree> {
+        let mut tree = Tree::new(self.name());
+        let mut workloads: BTreeMap<(String, String), Workload> = BTreeMap::new();
+        for pod in &self.pods(world.reader)? {
+            let above = Dependent::resolve(pod, &world.basis.settings.workloads, world);
+            let above = match &above {
+                Lookup::Found(dependent) => Some(dependent),
+                Lookup::NotFound | Lookup::Unavailable(_) => None,
+            };
+            if !self.is_of(pod, above, world) {
+                continue;
+            }
+            tree.pods += usize::from(is_gated(pod));
+            let found = look_at(pod, world, now);
+            tree.waiting += usize::from(found.stage.waits());
+            let quiet = matches!(self.chosen, Chosen::Waiting) && !followed.contains(&found.uid);
+            if quiet && !found.stage.waits() {
+                continue;
+            }
+            let workload = Workload::above(pod, above);
+            let key = (workload.namespace.clone(), workload.name.clone());
+            workloads.entry(key).or_insert(workload).pods.push(found);
+        }
+        tree.workloads = workloads.into_values().collect();
+        self.is_there(world)?;
+        Ok(tree)
+    }
+
+    fn is_of(&self, pod: &Value, above: Option<&Dependent>, world: &Installed<'_>) -> bool {
+        match &self.chosen {
+            Chosen::Pod(_) | Chosen::Waiting => true,
+            Chosen::Workload(kind, name) => {
+                let kind = world.reader.canonical(kind.clone());
+                above.is_some_and(|above| above.is(&kind, name))
+            }
+            Chosen::Release(name) => {
+                let scope = above.map_or_else(|| Scope::of(pod), |above| above.scope.clone());
+                scope.is_some_and(|scope| scope.name == *name)
+            }
+        }
+    }
+
+    /// A word that names nothing is an error, not something that does not wait.
+    fn is_there(&self, world: &Installed<'_>) -> Result<()> {
+        match (&self.chosen, self.namespace.as_deref()) {
+            (Chosen::Workload(kind, name), namespace) => {
+                match world.reader.object(kind, namespace, name) {
+                    Lookup::Found(_) => Ok(()),
+                    Lookup::NotFound => bail!("{}", absent(world.reader, kind, namespace, name)),
+                    Lookup::Unavailable(why) => unreadable(kind, namespace, why),
+                }
+            }
+            (Chosen::Release(name), Some(namespace)) => {
+                let names = releases(world.reader, namespace);
+                if names.contains(name) {
+                    return Ok(());
+                }
+                let others = match names.len() {
+                    0 => "there is no release in it".to_owned(),
+                    _ => format!("there are {}", Vec::from_iter(names).join(", ")),
+                };
+                bail!("no workload of release {name:?} in namespace {namespace}; {others}")
+            }
+            (Chosen::Waiting, Some(namespace)) => exists(world.reader, namespace),
+            (Chosen::Pod(_), _) | (Chosen::Release(_) | Chosen::Waiting, None) => Ok(()),
+        }
+    }
+}
+
+/// A pod by its name.
+pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value> {
+    let pods = Kind::Builtin(kinds::POD);
+    match reader.object(&pods, Some(namespace), name) {
+        Lookup::Found(pod) => Ok(pod),
+        Lookup::NotFound => bail!("{}", absent(reader, &pods, Some(namespace), name)),
+        Lookup::Unavailable(Unavailable::Forbidden) => bail!(
+            "cannot read pod {name:?}: {}",
+            access::missing("get", "pods", Some(namespace))
+        ),
+        Lookup::Unavailable(why) => {
+            bail!("cannot read pod {name:?} in namespace {namespace:?}: {why:?}")
+        }
+    }
+}
+
+fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
+    let stage = Stage::of(pod);
+    let (since, opened) = match Gate::of(pod) {
+        Gate::NotStarted | Gate::Refused { .. } => (None, None),
+        Gate::Waiting { since } => (Some(since), None),
+        Gate::Passed { since, at } => (Some(since), Some(at)),
+    };
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str);
+    let judged = stage.waits().then(|| judge(world, pod, now));
+    let (answer, unknown) = match judged {
+        Some(Ok(answer)) => (Some(answer), None),
+        Some(Err(why)) => (None, Some(why.to_string())),
+        None => (None, None),
+    };
+    Pod {
+        name: object::name(pod).to_owned(),
+        namespace: text("/metadata/namespace").unwrap_or_default().to_owned(),
+        uid: text("/metadata/uid").unwrap_or_default().to_owned(),
+        stage,
+        gated: is_gated(pod),
+        since: since.and_then(|it| it.parse().ok()),
+        opened: opened.and_then(|it| it.parse().ok()),
+        node: text("/spec/nodeName").map(ToOwned::to_owned),
+        answer,
+        unknown,
+        gate: None,
+    }
+}
+
+/// What to say of an object that is not there: that its namespace is missing too, or what else has its name.
+fn absent(reader: &Reader, kind: &Kind, namespace: Option<&str>, name: &str) -> String {
+    let place = namespace.unwrap_or_default();
+    if let Err(why) = exists(reader, place) {
+        return why.to_string();
+    }
+    let word = kind.to_string().to_lowercase();
+    let written = |other: &Kind| match reader.object(other, namespace, name) {
+        Lookup::Found(object) => object::controller_of(&object).is_none(),
+        Lookup::NotFound | Lookup::Unavailable(_) => false,
+    };
+    let others = scope::workloads().filter(|other| other != kind && written(other));
+    let others: Vec<_> = others
+        .map(|other| format!("{}/{name}", other.to_string().to_lowercase()))
+        .collect();
+    let likely = match others.as_slice() {
+        [] => String::new(),
+        others => format!("; did you mean {}?", others.join(" or ")),
+    };
+    format!("{word} {name:?} not found in namespace {place:?}{likely}")
+}
+
+/// Whether a namespace is there, as far as the caller may know.
+pub(crate) fn exists(reader: &Reader, namespace: &str) -> Result<()> {
+    let kind = Kind::Builtin(kinds::NAMESPACE);
+    match reader.object(&kind, None, namespace) {
+        Lookup::NotFound => bail!(
+            "namespace {namespace:?} does not exist; kubectl get namespaces shows those that do"
+        ),
+        Lookup::Found(_) | Lookup::Unavailable(_) => Ok(()),
+    }
+}
+
+fn unreadable(kind: &Kind, namespace: Option<&str>, why: Unavailable) -> Result<()> {
+    let plural = access::resource(kind);
+    match why {
+        // The next round knows.
+        Unavailable::Syncing => Ok(()),
+        Unavailable::Forbidden => bail!("{}", access::missing("get", &plural, namespace)),
+        why => bail!("cannot read {plural}: {why:?}"),
+    }
+}
+
+/// The releases that the workloads of a namespace belong to.
+fn releases(reader: &Reader, namespace: &str) -> BTreeSet<String> {
+    let lists = scope::workloads().map(|kind| {
+        match reader.list(&kind, Some(namespace), &Selector::default()) {
+            Lookup::Found(objects) => objects,
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
+    });
+    let scopes = lists.flatten().filter_map(|object| Scope::of(&object));
+    scopes.map(|scope| scope.name).collect()
+}

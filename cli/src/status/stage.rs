@@ -1,0 +1,137 @@
+//! How far a pod is.
+
+use crate::style::Tone;
+use rules::gate::Gate;
+use rules::keys;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a pod does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Stage {
+    /// Its gate holds it back, or has yet to start.
+    Waits,
+    /// Its gate has refused it.
+    Refused,
+    /// Its containers are on their way.
+    Starts,
+    /// A container ended without success, and is started again.
+    Crashes,
+    Ready,
+    Done,
+    Failed,
+    /// It is being deleted.
+    Stops,
+}
+
+impl Stage {
+    pub(super) fn of(pod: &Value) -> Self {
+        if !pod["metadata"]["deletionTimestamp"].is_null() {
+            return Self::Stops;
+        }
+        match pod["status"]["phase"].as_str() {
+            Some("Succeeded") => return Self::Done,
+            Some("Failed") => return Self::Failed,
+            _ => {}
+        }
+        match Gate::of(pod) {
+            Gate::Refused { .. } => Self::Refused,
+            Gate::NotStarted | Gate::Waiting { .. } if is_gated(pod) => Self::Waits,
+            _ if is_ready(pod) => Self::Ready,
+            _ if crashes(pod) => Self::Crashes,
+            _ => Self::Starts,
+        }
+    }
+
+    /// Whether the gate holds the pod back.
+    pub(super) fn waits(self) -> bool {
+        matches!(self, Self::Waits | Self::Refused)
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Waits => "waits",
+            Self::Refused => "refused",
+            Self::Starts => "starts",
+            Self::Crashes => "crashes",
+            Self::Ready => "ready",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Stops => "stops",
+        }
+    }
+
+    pub(super) fn tone(self) -> Tone {
+        match self {
+            Self::Waits | Self::Starts | Self::Stops => Tone::Waiting,
+            Self::Refused | Self::Crashes | Self::Failed => Tone::Bad,
+            Self::Ready | Self::Done => Tone::Good,
+        }
+    }
+}
+
+/// Whether a pod has a gate.
+pub(super) fn is_gated(pod: &Value) -> bool {
+    pod["metadata"]["labels"][keys::GATED].is_string()
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
+}
+
+fn crashes(pod: &Value) -> bool {
+    let containers = pod["status"]["containerStatuses"].as_array();
+    let failed = |state: &Value| {
+        let code = state["terminated"]["exitCode"].as_i64();
+        code.is_some_and(|code| code != 0)
+    };
+    let mut containers = containers.into_iter().flatten();
+    containers.any(|it| failed(&it["state"]) || failed(&it["lastState"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_pod_is_as_far_as_its_containers_are() {
+        let gate = |state: Value| json!([{"name": "sluice-gate", "state": state}]);
+        let passed = gate(json!({"terminated": {"exitCode": 0}}));
+        let ready = json!([{"type": "Ready", "status": "True"}]);
+        let crashed =
+            json!([{"state": {"waiting": {}}, "lastState": {"terminated": {"exitCode": 1}}}]);
+        for (status, expected) in [
+            (json!({"phase": "Pending"}), Stage::Waits),
+            (
+                json!({"initContainerStatuses": gate(json!({"running": {}}))}),
+                Stage::Waits,
+            ),
+            (
+                json!({"initContainerStatuses": gate(json!({"terminated": {"exitCode": 1}}))}),
+                Stage::Refused,
+            ),
+            (json!({"initContainerStatuses": passed}), Stage::Starts),
+            (
+                json!({"initContainerStatuses": passed, "containerStatuses": crashed}),
+                Stage::Crashes,
+            ),
+            (
+                json!({"initContainerStatuses": passed, "containerStatuses": crashed, "conditions": ready}),
+                Stage::Ready,
+            ),
+            (json!({"phase": "Succeeded"}), Stage::Done),
+            (json!({"phase": "Failed"}), Stage::Failed),
+        ] {
+            let mut pod =
+                json!({"metadata": {"labels": {"sluice.dev/gated": "true"}}, "status": status});
+            assert_eq!(Stage::of(&pod), expected, "{pod}");
+            pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+            assert_eq!(Stage::of(&pod), Stage::Stops);
+        }
+        assert_eq!(Stage::of(&json!({})), Stage::Starts, "without a gate");
+    }
+}

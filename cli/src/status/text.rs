@@ -1,0 +1,141 @@
+//! The tree for people.
+
+use super::rows::{note, rows};
+use super::stage::Stage;
+use super::tree::{Pod, Tree, Workload};
+use crate::output::{counted, printable};
+use crate::style::Style;
+use jiff::Timestamp;
+use std::time::Duration;
+use wire::said::Elapsed;
+use wire::{Answer, Report};
+
+/// How a tree is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View {
+    /// Also what is satisfied, where a pod is, and the last word of its gate.
+    pub(super) wide: bool,
+    pub(super) style: Style,
+    pub(super) now: Timestamp,
+}
+
+impl View {
+    /// Its lines; what an object says cannot break them.
+    pub(super) fn lines(self, tree: &Tree) -> Vec<String> {
+        let mut lines = vec![headline(tree)];
+        let several = tree.workloads.iter().any(|it| {
+            let first = tree.workloads.first();
+            first.is_some_and(|first| first.namespace != it.namespace)
+        });
+        for workload in &tree.workloads {
+            lines.push(String::new());
+            lines.push(self.title(workload, several));
+            let mut before: Option<&Answer> = None;
+            for (at, pod) in workload.pods.iter().enumerate() {
+                let (branch, below) = if at + 1 == workload.pods.len() {
+                    ("└─ ", "     ")
+                } else {
+                    ("├─ ", "│    ")
+                };
+                let same = before.is_some() && before == pod.answer.as_ref();
+                lines.push(format!("{branch}{}", self.pod(pod, same)));
+                let inner = self.below(pod, same).into_iter();
+                lines.extend(inner.map(|line| format!("{below}{line}")));
+                before = pod.answer.as_ref();
+            }
+        }
+        lines
+    }
+
+    fn title(self, workload: &Workload, several: bool) -> String {
+        let Workload {
+            namespace, name, ..
+        } = workload;
+        let name = if several {
+            format!("{namespace}/{name}")
+        } else {
+            name.clone()
+        };
+        let name = self.style.heading(&printable(&name));
+        match workload.release.as_deref().filter(|_| self.wide) {
+            Some(release) => format!("{name}  release {}", printable(release)),
+            None => name,
+        }
+    }
+
+    fn pod(self, pod: &Pod, same: bool) -> String {
+        let node = pod.node.as_deref().filter(|_| self.wide);
+        let node = node.map(|it| format!(" (on {it})")).unwrap_or_default();
+        let mark = self.style.mark(pod.stage.tone());
+        let told = format!("{}  {}{node}", pod.name, self.told(pod, same));
+        format!("{mark}  {}", printable(&told))
+    }
+
+    fn told(self, pod: &Pod, same: bool) -> String {
+        let word = pod.stage.word();
+        if let (false, false) = (pod.gated, pod.stage.waits()) {
+            return format!("{word}; it has no gate");
+        }
+        let unmet = |answer: &Answer| {
+            let of = answer.dependencies.len();
+            let unmet = answer.dependencies.iter().filter(|it| !it.satisfied);
+            (unmet.count(), of)
+        };
+        let waits = match (pod.stage, &pod.answer) {
+            (Stage::Waits, Some(_)) if same => "waits for the same".to_owned(),
+            (Stage::Waits, Some(answer)) if !pod.is_disputed() => match unmet(answer) {
+                (0, _) => word.to_owned(),
+                (unmet, of) => format!("waits for {unmet} of {}", counted(of, "dependency")),
+            },
+            _ => word.to_owned(),
+        };
+        let took = |from: Timestamp, to: Timestamp| {
+            let seconds = to.duration_since(from).as_secs();
+            Elapsed(Duration::from_secs(seconds.try_into().unwrap_or_default()))
+        };
+        match (pod.since, pod.opened) {
+            (Some(since), Some(opened)) => {
+                format!("{waits}, after {} at its gate", took(since, opened))
+            }
+            (Some(since), None) => format!("{waits}, {} so far", took(since, self.now)),
+            (None, _) if pod.stage == Stage::Waits => {
+                format!("{waits}; its gate has not started yet")
+            }
+            (None, _) => waits,
+        }
+    }
+
+    fn below(self, pod: &Pod, same: bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(gate) = &pod.gate {
+            lines.push(format!("gate  {}", printable(gate)));
+        }
+        lines.extend(pod.unknown.as_deref().map(printable));
+        if let Some(answer) = pod.answer.as_ref().filter(|_| !same) {
+            let shown = |it: &&Report| self.wide || !it.satisfied;
+            let shown: Vec<_> = answer.dependencies.iter().filter(shown).collect();
+            lines.extend(rows(&shown, self.style));
+            lines.extend(note(answer));
+        }
+        lines
+    }
+}
+
+/// `namespace shop: 2 of 3 pods with a gate wait`
+pub(super) fn headline(tree: &Tree) -> String {
+    let subject = printable(&tree.subject);
+    match tree.waiting {
+        0 => format!("{subject}: nothing waits"),
+        1 => format!(
+            "{subject}: 1 of {} with a gate waits",
+            counted(tree.pods, "pod")
+        ),
+        waiting => format!(
+            "{subject}: {waiting} of {} with a gate wait",
+            counted(tree.pods, "pod")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

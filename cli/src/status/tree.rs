@@ -1,0 +1,107 @@
+//! What is found of several pods: workloads, their pods, what each waits for.
+
+use super::stage::Stage;
+use jiff::Timestamp;
+use rules::dependent::Dependent;
+use rules::object;
+use serde::Serialize;
+use serde_json::Value;
+use wire::{Answer, Decision};
+
+/// Everything that is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Tree {
+    /// What was asked about.
+    pub(super) subject: String,
+    /// How many pods of it have a gate.
+    pub(super) pods: usize,
+    /// How many of them wait.
+    pub(super) waiting: usize,
+    pub(super) workloads: Vec<Workload>,
+    /// What the caller may not see, and what is taken for it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) unseen: Vec<String>,
+}
+
+/// What the user wrote, and the pods that it made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Workload {
+    pub(super) namespace: String,
+    /// `Deployment/api`
+    pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) release: Option<String>,
+    pub(super) pods: Vec<Pod>,
+}
+
+/// One pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Pod {
+    pub(super) name: String,
+    #[serde(skip)]
+    pub(super) namespace: String,
+    #[serde(skip)]
+    pub(super) uid: String,
+    pub(super) stage: Stage,
+    #[serde(skip)]
+    pub(super) gated: bool,
+    /// When its gate began to ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<Timestamp>,
+    /// When its gate opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) opened: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) node: Option<String>,
+    /// What its gate would be told; of one that waits.
+    #[serde(flatten)]
+    pub(super) answer: Option<Answer>,
+    /// Why that cannot be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unknown: Option<String>,
+    /// What its gate said last, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gate: Option<String>,
+}
+
+impl Tree {
+    pub(super) fn new(subject: String) -> Self {
+        Self {
+            subject,
+            pods: 0,
+            waiting: 0,
+            workloads: Vec::new(),
+            unseen: Vec::new(),
+        }
+    }
+
+    pub(super) fn pods(&self) -> impl Iterator<Item = &Pod> {
+        self.workloads.iter().flat_map(|it| &it.pods)
+    }
+
+    pub(super) fn pods_mut(&mut self) -> impl Iterator<Item = &mut Pod> {
+        self.workloads.iter_mut().flat_map(|it| &mut it.pods)
+    }
+}
+
+impl Workload {
+    /// What is above a pod; the pod itself where nobody knows that.
+    pub(super) fn above(pod: &Value, above: Option<&Dependent>) -> Self {
+        let namespace = pod["metadata"]["namespace"].as_str();
+        let scope = above.and_then(|above| above.scope.as_ref());
+        Self {
+            namespace: namespace.unwrap_or_default().to_owned(),
+            name: above.map_or_else(|| format!("Pod/{}", object::name(pod)), Dependent::name),
+            release: scope.map(|scope| scope.name.clone()),
+            pods: Vec::new(),
+        }
+    }
+}
+
+impl Pod {
+    /// Whether its gate waits although, judged from here, it need not.
+    pub(super) fn is_disputed(&self) -> bool {
+        let open = |answer: &Answer| answer.verdict == Decision::Open;
+        self.stage.waits() && self.since.is_some() && self.answer.as_ref().is_some_and(open)
+    }
+}

@@ -1,0 +1,99 @@
+//! Marks and colours, where there is a terminal to show them.
+
+use clap::ValueEnum;
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Everywhere, with marks.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Waiting,
+    Bad,
+}
+
+/// How lines are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    marks: bool,
+    colors: bool,
+}
+
+impl Style {
+    /// `terminal` is whether standard output is one, `no_color` whether its user wants none.
+    pub(crate) fn new(color: Color, terminal: bool, no_color: bool) -> Self {
+        let colors = match color {
+            Color::Auto => terminal && !no_color,
+            Color::Always => true,
+            Color::Never => false,
+        };
+        Self {
+            marks: terminal || color == Color::Always,
+            colors,
+        }
+    }
+
+    /// What a line begins with: a sign, or where nobody may be able to show one a word.
+    pub(crate) fn mark(self, tone: Tone) -> String {
+        let word = match (self.marks, tone) {
+            (true, Tone::Good) => "✓",
+            (true, Tone::Waiting) => "◌",
+            (true, Tone::Bad) => "✗",
+            (false, Tone::Good) => "ok  ",
+            (false, Tone::Waiting) => "wait",
+            (false, Tone::Bad) => "fail",
+        };
+        self.paint(tone, word)
+    }
+
+    fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Good => 32,
+            Tone::Waiting => 33,
+            Tone::Bad => 31,
+        };
+        self.escaped(code, text)
+    }
+
+    /// What a group of lines stands under.
+    pub(crate) fn heading(self, text: &str) -> String {
+        self.escaped(1, text)
+    }
+
+    fn escaped(self, code: u8, text: &str) -> String {
+        if self.colors {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_has_marks_and_colours_and_a_file_words() {
+        for (color, terminal, no_color, expected) in [
+            (Color::Auto, true, false, "\x1b[32m✓\x1b[0m"),
+            (Color::Auto, true, true, "✓"),
+            (Color::Auto, false, false, "ok  "),
+            (Color::Always, false, true, "\x1b[32m✓\x1b[0m"),
+            (Color::Never, true, false, "✓"),
+            (Color::Never, false, false, "ok  "),
+        ] {
+            let style = Style::new(color, terminal, no_color);
+            assert_eq!(style.mark(Tone::Good), expected, "{color:?} {terminal}");
+        }
+    }
+}
