@@ -1,6 +1,7 @@
 //! The command line.
 
 mod check;
+mod completion;
 mod connection;
 mod manifests;
 mod mistakes;
@@ -116,6 +117,24 @@ enum Command {
         /// `timeout`, `NoEndpoints`, `rbac.kinds`, `3`
         key: Option<String>,
     },
+    /// What a shell completes this command with.
+    ///
+    ///   source <(kubectl sluice completion bash)                 completes kubectl-sluice
+    ///   kubectl sluice completion kubectl > kubectl_complete-sluice     made executable and on the PATH, completes kubectl sluice
+    ///
+    /// Exit code 0: the script is printed; 2: wrong arguments.
+    #[command(verbatim_doc_comment)]
+    Completion {
+        /// For which shell, or for kubectl's own completion, whichever the shell is.
+        #[arg(value_enum)]
+        shell: completion::For,
+    },
+    /// What kubectl asks for, in its own protocol.
+    #[command(name = "__complete", hide = true)]
+    Complete {
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
     /// The versions of this command and of the installed sluice.
     ///
     /// Exit code 0: they are told; 1: an error, after the version of this command; 2: wrong arguments.
@@ -170,6 +189,8 @@ impl Args {
                 release::run(client, &namespace, &pod, owner, reason.as_deref()).await
             }
             Command::Explain { key } => explain::run(key.as_deref()),
+            Command::Completion { shell } => Ok(completion::script(shell, Self::command())),
+            Command::Complete { words } => Ok(completion::complete(&words, Self::command())),
             Command::Version { client } => version(connection, client).await,
             Command::Graph(graph) => graph.run(connection).await,
             Command::Ui(ui) => ui.run(connection).await,

@@ -302,6 +302,27 @@ fn a_word_is_explained_without_a_cluster() {
     assert_eq!((ran.out, ran.code), (expected, Some(0)));
 }
 
+#[test]
+fn shells_and_kubectl_are_told_what_to_complete_with() {
+    for (shell, part) in [
+        ("bash", "complete -F _kubectl__sluice"),
+        ("zsh", "#compdef kubectl-sluice"),
+        ("fish", "complete -c kubectl-sluice"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ] {
+        let ran = run(&["completion", shell], "");
+        assert!(ran.out.contains(part), "{shell}: {}", ran.out);
+        assert_eq!(ran.code, Some(0));
+    }
+    let script = run(&["completion", "kubectl"], "").out;
+    assert!(
+        script.contains("exec kubectl-sluice __complete -- "),
+        "{script}"
+    );
+    let ran = run(&["__complete", "--", "status", "--rel"], "");
+    assert_eq!((ran.out.as_str(), ran.code), ("--release\n:4\n", Some(0)));
+}
+
 /// Each is told once, and what to do about it.
 #[test]
 fn a_cluster_that_nobody_names_is_told() {

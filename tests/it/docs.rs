@@ -128,6 +128,11 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         r#"["version"]"#,
     ),
     (
+        "kubectl sluice completion kubectl > kubectl_complete-sluice",
+        "tests/it/cli.rs",
+        r#"["completion", "kubectl"]"#,
+    ),
+    (
         "kubectl sluice explain NoEndpoints",
         "tests/it/cli.rs",
         r#"["explain", "NoEndpoints"]"#,

@@ -1,0 +1,120 @@
+//! What a shell completes a command line with.
+
+use clap::builder::PossibleValue;
+use clap::{Arg, Command, ValueEnum};
+use clap_complete::{Shell, generate};
+use std::io::stdout;
+use std::process::ExitCode;
+
+/// For whom the script is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum For {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+    /// kubectl itself, which calls it as kubectl_complete-sluice to complete `kubectl sluice`.
+    Kubectl,
+}
+
+/// What kubectl calls, and it asks us.
+const ASKS: &str = "#!/bin/sh\nexec kubectl-sluice __complete -- \"$@\"\n";
+
+/// Tells the shell not to complete with files (cobra's `ShellCompDirectiveNoFileComp`).
+const NO_FILES: &str = ":4";
+
+/// Prints the script.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+pub(super) fn script(whom: For, mut command: Command) -> ExitCode {
+    let shell = match whom {
+        For::Bash => Shell::Bash,
+        For::Zsh => Shell::Zsh,
+        For::Fish => Shell::Fish,
+        For::Powershell => Shell::PowerShell,
+        For::Kubectl => {
+            print!("{ASKS}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    generate(shell, &mut command, "kubectl-sluice", &mut stdout());
+    ExitCode::SUCCESS
+}
+
+/// Prints what the last of these words may become, as kubectl asks for it.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+pub(super) fn complete(words: &[String], mut command: Command) -> ExitCode {
+    command.build();
+    for word in candidates(words, &command) {
+        println!("{word}");
+    }
+    println!("{NO_FILES}");
+    ExitCode::SUCCESS
+}
+
+fn candidates(words: &[String], command: &Command) -> Vec<String> {
+    let Some((last, before)) = words.split_last() else {
+        return Vec::new();
+    };
+    let mut at = command;
+    for word in before {
+        at = at.find_subcommand(word).unwrap_or(at);
+    }
+    let of_option = before.last().and_then(|word| option(at, word));
+    let all: Vec<String> = match of_option {
+        Some(arg) if arg.get_action().takes_values() => {
+            let values = arg.get_possible_values();
+            values
+                .iter()
+                .map(PossibleValue::get_name)
+                .map(str::to_owned)
+                .collect()
+        }
+        _ if last.starts_with('-') => {
+            let longs = at.get_arguments().filter_map(Arg::get_long);
+            longs.map(|long| format!("--{long}")).collect()
+        }
+        _ => {
+            let shown = at.get_subcommands().filter(|it| !it.is_hide_set());
+            shown.map(|it| it.get_name().to_owned()).collect()
+        }
+    };
+    all.into_iter()
+        .filter(|it| it.starts_with(last.as_str()))
+        .collect()
+}
+
+/// The option that a word names: `-o`, `--output`.
+fn option<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
+    let dashless = word.strip_prefix('-')?;
+    command.get_arguments().find(|arg| {
+        let short = arg.get_short().map(String::from);
+        let long = dashless.strip_prefix('-');
+        short.as_deref() == Some(dashless) || long.is_some() && arg.get_long() == long
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Args;
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_last_word_is_completed() {
+        let mut command = Args::command();
+        command.build();
+        for (words, expected) in [
+            (&["st"][..], &["status"][..]),
+            (&["status", "--rel"], &["--release"]),
+            (&["-n", "shop", "che"], &["check"]),
+            (&["status", "-o", "j"], &["json"]),
+            (&["status", "--color", "a"], &["auto", "always"]),
+            (&["status", "api"], &[]),
+            (&["__c"], &[]),
+            (&["status", "--kube"], &["--kubeconfig"]),
+        ] {
+            let words: Vec<_> = words.iter().map(|it| (*it).to_owned()).collect();
+            assert_eq!(candidates(&words, &command), expected, "{words:?}");
+        }
+    }
+}
