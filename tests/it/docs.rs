@@ -164,9 +164,14 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         "helm install shop",
     ),
     (
-        "examples/shop/timeline.py -n shop",
+        "kubectl sluice status --release shop -n shop --watch",
         "examples/shop/demo.sh",
-        "timeline.py",
+        r#"kubectl sluice status --release shop -n "$namespace" --watch"#,
+    ),
+    (
+        "kubectl sluice graph --release shop -n shop",
+        "examples/shop/demo.sh",
+        r#"kubectl sluice graph --release shop -n "$namespace""#,
     ),
     (
         "helm upgrade shop examples/shop/chart -n shop --set schema=2",
@@ -187,11 +192,6 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         "python3 -m unittest discover examples/shop",
         "tests/run",
         "unittest discover",
-    ),
-    (
-        "examples/shop/timeline.py --replay examples/shop/recordings/upgrade.json",
-        "examples/shop/test_timeline.py",
-        "upgrade.json",
     ),
     ("make lint", ".ci/run", "make lint"),
     ("make bench", "Makefile", "bench:"),
