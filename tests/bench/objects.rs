@@ -17,6 +17,9 @@ const THERE: &str = "deployment/of-the-bench-0:present";
 const MISSING: &str = "deployment/of-the-bench";
 /// Until memory has settled.
 const SETTLED: Duration = Duration::from_secs(5);
+/// After so long a controller has looked at every pod that waits, for those that trust nobody any more; it does so again after five
+/// minutes.
+const LOOKED: Duration = Duration::from_secs(40);
 
 /// How much is measured.
 pub(crate) struct Objects {
@@ -76,6 +79,7 @@ pub(crate) async fn measure(
             20_000 => row.at_most(30_000_000.0),
             _ => row,
         };
+        sleep(LOOKED).await;
         for &(rate, time) in extent.rates {
             let change = Changes::measure(&controller, cluster, count, rate, time).await?;
             change.tell(count, rate, time, table);
