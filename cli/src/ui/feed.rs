@@ -60,8 +60,10 @@ struct View<'a> {
 
 /// Why there is none.
 #[derive(Serialize)]
-struct Failure {
+struct Failure<'a> {
     at: Timestamp,
+    namespace: &'a str,
+    release: Option<&'a str>,
     error: String,
 }
 
@@ -174,17 +176,20 @@ async fn tell(client: &Client, Subject { namespace, release }: &Subject) -> Resu
 impl Answer {
     fn new(subject: &Subject, told: &Result<Told>) -> Self {
         let at = Timestamp::now();
+        let (namespace, release) = (subject.namespace.as_str(), subject.release.as_deref());
         let json = match told {
             Ok(told) => serde_json::to_string(&View {
                 at,
-                namespace: &subject.namespace,
-                release: subject.release.as_deref(),
+                namespace,
+                release,
                 releases: &told.releases,
                 warnings: &told.warnings,
                 drawing: &told.drawing,
             }),
             Err(error) => serde_json::to_string(&Failure {
                 at,
+                namespace,
+                release,
                 error: format!("{error:#}"),
             }),
         };

@@ -179,18 +179,24 @@ fn the_graph_is_that_of_the_command() {
     assert!(wrong.head.starts_with("http/1.1 400"), "{}", wrong.head);
 }
 
+/// What whoever listens is told, one after the other.
+fn heard(ui: &Ui) -> impl Iterator<Item = Value> {
+    let path = format!("/{}/api/live", ui.secret);
+    let lines = BufReader::new(ui.send(&path, &[("Host", &ui.host)])).lines();
+    let events = lines.filter_map(|line| Some(line.unwrap().strip_prefix("data: ")?.to_owned()));
+    events.map(|event| serde_json::from_str(&event).unwrap())
+}
+
 #[test]
-fn whoever_listens_is_told_at_once() {
+fn whoever_listens_is_told_at_once_and_the_same_as_others() {
     let server = shop();
     let ui = Ui::start(&server, &[]);
-    let path = format!("/{}/api/live", ui.secret);
-    let stream = BufReader::new(ui.send(&path, &[("Host", &ui.host)]));
-    let mut lines = stream.lines().map(Result::unwrap);
-    let event = lines
-        .find_map(|line| line.strip_prefix("data: ").map(str::to_owned))
-        .unwrap();
-    let event: Value = serde_json::from_str(&event).unwrap();
-    assert_eq!(event["nodes"][0]["id"], json!("StatefulSet/db"));
+    let mut one = heard(&ui);
+    let first = one.next().unwrap();
+    assert_eq!(first["nodes"][0]["id"], json!("StatefulSet/db"));
+    // What a second one is told first was or will be told to the first one too, down to the nanosecond.
+    let at = heard(&ui).next().unwrap()["at"].clone();
+    assert!(first["at"] == at || one.any(|event| event["at"] == at));
 }
 
 #[test]

@@ -44,7 +44,7 @@ async fn a_page_shows_what_waits_and_follows_it_until_all_is_ready() {
             .await
             .waits_for("Job/migrate", "JobNotComplete")
             .await;
-        let (_process, address) = serve(ns);
+        let (process, address) = serve(ns);
         browser.open(&address);
         browser
             .until(&boxes("waiting"), json!("Deployment/api,Job/migrate"))
@@ -90,6 +90,13 @@ async fn a_page_shows_what_waits_and_follows_it_until_all_is_ready() {
             json!(true)
         );
         assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+
+        // It keeps what it had, and says so.
+        process.signal("INT");
+        browser
+            .until("document.querySelector('.notice').hidden", json!(false))
+            .await;
+        browser.until(&boxes("ready"), json!(all)).await;
     })
     .await;
 }

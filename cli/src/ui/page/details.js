@@ -113,18 +113,22 @@ function overview(model) {
     make("header", {}, make("div", {}, make("span.kind", {}, model.release ? `release ${model.release}` : `namespace ${model.namespace}`), make("h2", {}, title))),
     ...model.cycles.map(cycleCard),
     ...(causes.length ? [section("What holds the others up", ...causes.map(({ node, holds }) => link(node, make("span.since", {}, `holds up ${holds.size}`), told(node))))] : []),
-    ...(waiting.length ? [section("Waiting", ...waiting.map((it) => waits_(it, model)))] : []),
+    ...(waiting.length ? [section("Waiting", ...waiting.map((it) => waiting_(it, model)))] : []),
     ...(alone.length ? [section("Failed", ...alone.map((it) => link(it, told(it))))] : []),
     ...(never.length ? [section("Never starts", ...never.map((it) => link(it)))] : []),
     ...critical(model),
-    ...model.warnings.map((text) => make("div.card.warning", {}, make("b", {}, "What could not be seen"), make("p", {}, text))),
+    ...unseen(model),
   ];
 }
 
-function waits_(node, model) {
+function waiting_(node, model) {
   const rows = unmet(node, model).map(({ node: it }) => make("li", {}, it.id, it.state === "ready" ? "" : `, ${STATES[it.state][0]}`));
-  return link(node, make("span.since", {}, lasting(waitsSince(node))), rows.length ? make("ul.quiet", {}, rows) : "");
+  const slot = node.parallelism === undefined ? "" : make("span.quiet", {}, `a slot of its wave: ${node.parallelism} at once`);
+  return link(node, make("span.since", {}, lasting(waitsSince(node))), rows.length ? make("ul.quiet", {}, rows) : slot);
 }
+
+const unseen = ({ warnings }) => (warnings.length ? [make("div.card.warning", {},
+  make("b", {}, "What could not be seen"), make("ul", {}, warnings.map((text) => make("li", {}, text))))] : []);
 
 function critical(model) {
   if (!model.path.length) return [];

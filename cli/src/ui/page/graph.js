@@ -189,7 +189,8 @@ function wave(node, model) {
 function why(node, model) {
   if (node.state === "waiting") {
     const [first, ...others] = unmet(node, model).map((it) => it.node.id);
-    const what = first ? ` for ${first}${others.length ? ` and ${others.length} more` : ""}` : "";
+    const more = others.length ? ` and ${others.length} more` : "";
+    const what = first ? ` for ${first}${more}` : node.parallelism === undefined ? "" : " for a slot of its wave";
     return [lasting(waitsSince(node)), what];
   }
   if (node.state === "ready") {

@@ -21,7 +21,7 @@ function layout(nodes, edges) {
   return {
     places,
     lines: links.map((link) => ({ edge: link.edge, path: line(link) })),
-    width: columns.length * (BOX.width + GAP.x) - GAP.x + 2 * MARGIN,
+    width: Math.max(0, columns.length * (BOX.width + GAP.x) - GAP.x) + 2 * MARGIN,
     height: bottom + MARGIN,
   };
 }

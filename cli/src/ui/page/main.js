@@ -17,7 +17,9 @@ function passes(node) {
 function select(id) {
   page.selected = page.model?.byId.has(id) ? id : undefined;
   draw();
-  if (page.selected) graph.boxes.get(id)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  if (!page.selected) return;
+  const shown = [graph.boxes.get(id), find("timeline").querySelector(".chosen")];
+  for (const element of shown) element?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function draw() {
@@ -32,10 +34,11 @@ function draw() {
   drawCounts(model);
 }
 
-function nobody({ namespace, release, releases }) {
+function nobody(model) {
+  const { namespace, release, releases } = model;
   const what = release ? `No workload of release ${release}` : "No workload";
   const way = release && releases.length ? `There are ${releases.join(", ")}; choose one above.` : "Choose another namespace above. What is applied here shows up by itself.";
-  return make("div", {}, make("h2", {}, `${what} in namespace ${namespace}`), make("p", {}, way));
+  return make("div", {}, make("h2", {}, `${what} in namespace ${namespace}`), make("p", {}, way), ...unseen(model));
 }
 
 function drawCounts(model) {
@@ -61,6 +64,7 @@ function drawCounts(model) {
 
 // What the process tells.
 
+const ENDED = "kubectl sluice ui does not answer";
 let source;
 
 function listen() {
@@ -71,14 +75,15 @@ function listen() {
   source.onerror = () => {
     // One that was refused is not tried again by the browser.
     if (source.readyState === EventSource.CLOSED) refused();
-    else lost("kubectl sluice ui does not answer. If it was ended, start it again and open the address that it prints; if not, this page goes on by itself.");
+    else lost(ENDED, "If it was ended, start it again and open the address that it prints; if not, this page goes on by itself.");
   };
 }
 
 function hear(view) {
   page.offset = stamp(view.at) - Date.now();
   if (view.error) {
-    lost(`${view.error}. It is asked again until it answers.`);
+    if (!page.model) controls(view);
+    lost("The cluster cannot be read", `${view.error}. If kubectl get pods -n ${view.namespace} does not work either, mend that first; this page goes on by itself.`);
     return;
   }
   connection("live", "live");
@@ -91,16 +96,18 @@ function hear(view) {
 
 async function refused() {
   const answer = await fetch(`${base}api/graph${location.search}`).catch(() => undefined);
-  lost(answer ? await answer.text() : "kubectl sluice ui does not answer; start it again and open the address that it prints");
+  if (answer) lost("This cannot be shown", await answer.text());
+  else lost(ENDED, "Start it again and open the address that it prints.");
   setTimeout(listen, 3000);
 }
 
 /// Keeps what was there last, and says so.
-function lost(why) {
+function lost(what, why) {
   connection("lost", "not connected");
   document.body.classList.add("stale");
-  const last = page.model ? `Shown is how it was at ${clock(page.model.at)}. ` : "";
-  find("notice").replaceChildren(icon("failed"), make("span", {}, `${last}${why}`));
+  const last = page.model ? make("div.quiet", {}, `Shown is how it was at ${clock(page.model.at)}.`) : "";
+  const sentence = why.charAt(0).toUpperCase() + why.slice(1);
+  find("notice").replaceChildren(icon("failed"), make("div", {}, make("b", {}, what), sentence, last));
   find("notice").hidden = false;
   if (!page.model) find("blank").replaceChildren(make("div", {}, make("h2", {}, "There is nothing to show yet"), make("p", {}, "This page shows the graph as soon as the cluster can be read.")));
 }
@@ -117,7 +124,7 @@ function controls(view) {
   const fields = [find("namespace"), find("release")];
   if (fields.includes(document.activeElement)) return;
   find("namespace").value = view.namespace;
-  const names = [...new Set([...view.releases, ...(view.release ? [view.release] : [])])];
+  const names = [...new Set([...(view.releases ?? []), ...(view.release ? [view.release] : [])])];
   find("release").replaceChildren(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name)));
   find("release").value = view.release ?? "";
   find("release").disabled = !names.length;

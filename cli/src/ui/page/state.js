@@ -43,9 +43,11 @@ function derive(view) {
 function stateOf(node) {
   if (node.missing) return "missing";
   if (node.cycle) return "cycle";
+  if (node.step === undefined && !node.ready) return "never";
+  // A Deployment that waits for longer than its deadline has failed by its own word, but what it waits for is why.
+  if (node.waiting.length && node.waitsOn.some((it) => !it.ready)) return "waiting";
   if (node.status === "Failed") return "failed";
   if (node.waiting.length) return "waiting";
-  if (node.step === undefined) return "never";
   if (node.ready === undefined || node.status === "Unknown") return "unknown";
   return node.ready ? "ready" : "starting";
 }

@@ -47,7 +47,7 @@ function axis(shown, at) {
   const seconds = (shown.to - shown.from) / 1000;
   const step = STEPS.find((it) => seconds / it <= 9) ?? STEPS.at(-1) * Math.ceil(seconds / STEPS.at(-1) / 9);
   const ticks = [];
-  for (let tick = 0; tick <= seconds * 0.95; tick += step) {
+  for (let tick = 0; tick <= seconds * 0.92; tick += step) {
     const mark = make("span.tick", {}, tick ? duration(tick * 1000) : "0");
     mark.style.left = `${at(shown.from + tick * 1000)}%`;
     ticks.push(mark);
