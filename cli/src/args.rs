@@ -14,7 +14,7 @@ use check::CheckArgs;
 use clap::error::ErrorKind;
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
 use connection::Connection;
-use manifests::{GraphArgs, LintArgs};
+use manifests::{GraphArgs, LintArgs, SuggestArgs};
 use status::StatusArgs;
 use std::process::ExitCode;
 
@@ -93,6 +93,18 @@ enum Command {
     ///
     /// Exit code 0: no error; 1: an error, or with --strict anything; 2: wrong arguments.
     Lint(LintArgs),
+    /// The annotations that say what a chart's own wait loops do, as a diff that `git apply` and `patch -p1` take.
+    ///
+    /// Reads templates and manifests as text: init containers and loops with nc, pg_isready, curl, kubectl wait, wait-for-it,
+    /// dockerize, k8s-wait-for and the like, and sync waves of Argo CD. Where a sub-chart has podAnnotations, the diff is of the
+    /// umbrella's values. Standard error tells what cannot be expressed, such as an address outside of the cluster. Asks no
+    /// cluster and changes nothing.
+    ///
+    ///   kubectl sluice suggest -f CHART | git apply
+    ///
+    /// Exit code 0: it is told; 1: an error; 2: wrong arguments.
+    #[command(verbatim_doc_comment)]
+    Suggest(SuggestArgs),
     /// Whether the installed sluice can do its work, with --pre whether it can be installed, or with --health-rules what is
     /// wrong with a file of health rules.
     ///
@@ -195,6 +207,7 @@ impl Args {
             Command::Graph(graph) => graph.run(connection).await,
             Command::Ui(ui) => ui.run(connection).await,
             Command::Lint(lint) => lint.run(connection),
+            Command::Suggest(suggest) => suggest.run(),
             Command::Check(check) => check.run(connection).await,
         }
     }

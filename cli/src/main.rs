@@ -3,7 +3,7 @@
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
 //! * ui
-//! * check, explain, graph, lint, release
+//! * check, explain, graph, lint, release, suggest
 //! * objects, status
 //! * installed
 //! * installation, watches
@@ -30,6 +30,7 @@ mod release;
 mod status;
 mod style;
 mod subject;
+mod suggest;
 mod ui;
 mod watches;
 

@@ -13,6 +13,7 @@ mod reasons;
 mod server;
 mod slots;
 mod subjects;
+mod suggest;
 mod ui;
 
 use harness::process::{binary, json_lines, pipe};
@@ -405,6 +406,7 @@ fn every_command_explains_itself() {
         ("check", "Whether the installed sluice can do its work"),
         ("lint", "chart's folder is rendered by helm"),
         ("graph", "kubectl sluice graph --release shop"),
+        ("suggest", "as a diff that `git apply` and `patch -p1` take"),
         ("ui", "at an address with a secret"),
         ("release", "Break-glass: opens a pod's gate at once"),
         ("explain", "In the words of the documentation"),

@@ -88,6 +88,11 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         r#"["lint", "-f", path]"#,
     ),
     (
+        "kubectl sluice suggest -f CHART",
+        "tests/it/cli/suggest.rs",
+        r#"["suggest", "-f", name]"#,
+    ),
+    (
         "kubectl sluice lint -f CHART",
         "tests/it/cli/lint.rs",
         r#"["lint", "--strict", "-f", chart]"#,

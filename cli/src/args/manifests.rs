@@ -3,7 +3,7 @@
 use super::{Connection, wrong};
 use crate::graph::Format;
 use crate::objects::{Chart, Input};
-use crate::{graph, input, lint};
+use crate::{graph, input, lint, suggest};
 use anyhow::Result;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
@@ -51,6 +51,13 @@ pub(super) struct GraphArgs {
     output: Format,
 }
 
+#[derive(Debug, ClapArgs)]
+pub(super) struct SuggestArgs {
+    /// Charts, folders with manifests or templates, or single files. May be there several times.
+    #[arg(short, long = "filename", value_name = "CHART|DIR", required = true)]
+    file: Vec<PathBuf>,
+}
+
 impl Manifests {
     fn input(self, namespace: Option<String>, release: Option<String>) -> Input {
         if self
@@ -82,6 +89,12 @@ impl LintArgs {
         }
         let input = self.manifests.input(connection.namespace, None);
         lint::run(&input, self.strict, self.output)
+    }
+}
+
+impl SuggestArgs {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        suggest::run(&self.file)
     }
 }
 

@@ -117,7 +117,7 @@ fn our_own_example_is_clean() {
 }
 
 /// A run with helm on its path; `None` where there is none.
-fn with_helm(args: &[&str]) -> Option<Ran> {
+pub(super) fn with_helm(args: &[&str]) -> Option<Ran> {
     Command::new("helm").arg("version").output().ok()?;
     let mut command = Command::new(binary("kubectl-sluice"));
     let path = std::env::var_os("PATH").unwrap_or_default();

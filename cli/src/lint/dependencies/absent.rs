@@ -6,7 +6,7 @@ use crate::objects::{Graph, Object};
 use rules::advice::Level;
 use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection};
 use rules::keys;
-use rules::kinds::Kind;
+use rules::kinds::{self, Kind};
 use rules::scope;
 use rules::suggest::nearest;
 
@@ -82,10 +82,13 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
 }
 
 fn selected(graph: &Graph<'_>, from: usize, selection: &Selection) -> Option<Finding> {
+    let is_of_pods = selection.kind == Kind::Builtin(kinds::POD);
     let selects = |it: &Object| {
-        it.kind.as_ref() == Some(&selection.kind)
-            && graph.may_mean(from, selection.namespace.as_ref(), it)
-            && selection.selector.selects(&it.value)
+        let by_kind = (it.kind.as_ref() == Some(&selection.kind)).then_some(&it.value);
+        // The pods that a workload makes.
+        let selected = by_kind.or_else(|| it.template().filter(|_| is_of_pods));
+        graph.may_mean(from, selection.namespace.as_ref(), it)
+            && selected.is_some_and(|it| selection.selector.selects(it))
     };
     if graph.objects.iter().any(selects) {
         return None;

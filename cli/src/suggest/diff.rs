@@ -1,0 +1,60 @@
+//! A unified diff of a few changes.
+
+use std::path::Path;
+
+/// How many lines around a change are shown.
+const CONTEXT: usize = 3;
+
+/// Lines that take the place of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Edit {
+    /// The number of the first line that goes, from 0; what is added stands before it.
+    pub(super) at: usize,
+    /// How many lines go.
+    pub(super) removed: usize,
+    pub(super) added: Vec<String>,
+}
+
+/// The changes of one file, as `git apply` and `patch -p1` take them.
+pub(super) fn unified(path: &Path, text: &str, mut edits: Vec<Edit>) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    edits.sort_by_key(|edit| edit.at);
+    let path = path.display().to_string();
+    let path = path.trim_start_matches("./").trim_start_matches('/');
+    let mut diff = format!("--- a/{path}\n+++ b/{path}\n");
+    let mut shift = 0;
+    for hunk in hunks(&edits) {
+        let from = hunk[0].at.saturating_sub(CONTEXT);
+        let last = &hunk[hunk.len() - 1];
+        let to = (last.at + last.removed + CONTEXT).min(lines.len());
+        let mut body = String::new();
+        let (mut at, mut added) = (from, 0);
+        let mut put = |mark: char, line: &str| {
+            body.extend([mark.to_string().as_str(), line, "\n"]);
+        };
+        for edit in hunk {
+            lines[at..edit.at].iter().for_each(|line| put(' ', line));
+            at = edit.at + edit.removed;
+            lines[edit.at..at].iter().for_each(|line| put('-', line));
+            edit.added.iter().for_each(|line| put('+', line));
+            added += edit.added.len();
+        }
+        lines[at..to].iter().for_each(|line| put(' ', line));
+        if to == lines.len() && !text.ends_with('\n') {
+            body.push_str("\\ No newline at end of file\n");
+        }
+        let removed: usize = hunk.iter().map(|edit| edit.removed).sum();
+        let (old, new) = (to - from, to - from + added - removed);
+        let (start, moved) = (from + 1, from + 1 + shift);
+        let head = format!("@@ -{start},{old} +{moved},{new} @@\n");
+        diff.extend([head, body]);
+        shift += added;
+        shift -= removed;
+    }
+    diff
+}
+
+/// Changes that are shown together, since what is around them meets.
+fn hunks(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
+    edits.chunk_by(|one, next| next.at <= one.at + one.removed + 2 * CONTEXT)
+}

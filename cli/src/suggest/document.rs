@@ -1,0 +1,84 @@
+//! The documents of a file, by their lines. A template is no YAML before it is rendered, so nothing is parsed.
+
+/// The kinds whose pods wait.
+const WORKLOADS: [&str; 8] = [
+    "Deployment",
+    "StatefulSet",
+    "DaemonSet",
+    "ReplicaSet",
+    "Job",
+    "CronJob",
+    "Rollout",
+    "Pod",
+];
+
+/// One document.
+#[derive(Debug)]
+pub(super) struct Document<'t> {
+    /// The number of its first line in the file, from 0.
+    pub(super) first: usize,
+    pub(super) lines: &'t [&'t str],
+}
+
+/// The documents between `---`.
+pub(super) fn all<'t>(lines: &'t [&'t str]) -> Vec<Document<'t>> {
+    let mut documents = Vec::new();
+    let mut first = 0;
+    for part in lines.split(|line| line.trim_end() == "---") {
+        documents.push(Document { first, lines: part });
+        first += part.len() + 1;
+    }
+    documents
+}
+
+impl Document<'_> {
+    pub(super) fn is_workload(&self) -> bool {
+        self.kind().is_some_and(|kind| WORKLOADS.contains(&kind))
+    }
+
+    fn kind(&self) -> Option<&str> {
+        let kind = self.lines.iter().find_map(|it| it.strip_prefix("kind:"));
+        kind.map(str::trim)
+    }
+
+    /// Whether a key stands in it, comments apart.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.line_of(key).is_some()
+    }
+
+    /// The number of the line, within the document, on which a key stands.
+    pub(super) fn line_of(&self, key: &str) -> Option<usize> {
+        let is_key = |line: &&str| {
+            let line = line.trim_start().trim_start_matches(['"', '\'']);
+            let rest = line.strip_prefix(key).unwrap_or_default();
+            rest.trim_start_matches(['"', '\'']).starts_with(':')
+        };
+        self.lines.iter().position(is_key)
+    }
+
+    /// The line, in the file, that makes it a hook which Helm runs after everything else.
+    pub(super) fn late_hook(&self) -> Option<usize> {
+        let at = self.line_of("helm.sh/hook")?;
+        let line = self.lines[at];
+        let is_late = line.contains("post-") && !line.contains("pre-");
+        (is_late && self.kind() == Some("Job")).then_some(self.first + at)
+    }
+
+    /// Whether its words say that it migrates.
+    pub(super) fn migrates(&self) -> bool {
+        self.lines
+            .iter()
+            .any(|line| line.to_lowercase().contains("migrat"))
+    }
+}
+
+/// How far a line is indented.
+pub(super) fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Whether a line is nothing but a template's action, such as `{{- if .Values.x }}`.
+pub(super) fn is_action(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("{{") && line.ends_with("}}")
+}

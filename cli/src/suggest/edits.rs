@@ -1,0 +1,135 @@
+//! Where an annotation goes.
+
+use super::diff::Edit;
+use super::document::{Document, indent, is_action};
+
+const LIST: &str = "sluice.dev/depends-on";
+const WEIGHT: &str = "sluice.dev/weight";
+const WAVE: &str = "argocd.argoproj.io/sync-wave";
+
+/// The text of a list: short, or long where an entry is.
+pub(super) fn list(entries: &[String]) -> String {
+    let joined = entries.join(", ");
+    if entries.iter().any(|entry| entry.starts_with('{')) {
+        format!("'[{joined}]'")
+    } else {
+        joined
+    }
+}
+
+/// Puts a list on the workload, else on its pod template, wherever its annotations are not computed.
+pub(super) fn annotate(document: &Document<'_>, list: &str) -> Option<Edit> {
+    let line = format!("{LIST}: {list}");
+    let own = document
+        .lines
+        .iter()
+        .position(|it| it.trim_end() == "metadata:");
+    let template = || {
+        let lines = document.lines.iter();
+        let template = lines.clone().position(|it| it.trim() == "template:")?;
+        let inside = lines
+            .skip(template + 1)
+            .position(|it| it.trim() == "metadata:")?;
+        Some(template + 1 + inside)
+    };
+    let place = |metadata: usize| beneath(document, metadata, &line);
+    own.and_then(place).or_else(|| template().and_then(place))
+}
+
+/// A weight beside a sync wave.
+pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
+    if !document.is_workload() || document.has(WEIGHT) {
+        return None;
+    }
+    let at = document.line_of(WAVE)?;
+    let line = document.lines[at];
+    let (_, weight) = line.split_once(':')?;
+    let number: i64 = weight.trim().trim_matches(['"', '\'']).parse().ok()?;
+    let indent = &line[..indent(line)];
+    Some(Edit {
+        at: document.first + at + 1,
+        removed: 0,
+        added: vec![format!("{indent}{WEIGHT}: \"{number}\"")],
+    })
+}
+
+/// A line among the annotations of the `metadata:` on line `at`.
+fn beneath(document: &Document<'_>, at: usize, line: &str) -> Option<Edit> {
+    let lines = document.lines;
+    let outer = indent(lines[at]);
+    let block = lines[at + 1..].iter();
+    let block = block.take_while(|it| is_action(it) || it.trim().is_empty() || indent(it) > outer);
+    let block: Vec<&str> = block.copied().collect();
+    let plain = |it: &&&str| !is_action(it) && !it.trim().is_empty();
+    let inner = block.iter().find(plain).map_or(outer + 2, |it| indent(it));
+    let annotations = block
+        .iter()
+        .position(|it| indent(it) == inner && it.trim_start().starts_with("annotations:"));
+    let pad = |by: usize, text: &str| format!("{}{text}", " ".repeat(by));
+    let first = document.first + at + 1;
+    let Some(found) = annotations else {
+        let added = vec![pad(inner, "annotations:"), pad(inner + 2, line)];
+        return Some(Edit {
+            at: first,
+            removed: 0,
+            added,
+        });
+    };
+    if block[found].trim() != "annotations:" {
+        return None;
+    }
+    let conditions = block[..found].iter().filter(|it| is_action(it));
+    let open = conditions.fold(0_i32, |open, it| open + opens(it));
+    match open {
+        0 => Some(Edit {
+            at: first + found + 1,
+            removed: 0,
+            added: vec![pad(inner + 2, line)],
+        }),
+        // `{{- with .Values.podAnnotations }}` before the key goes behind it.
+        1 if found > 0 && opens(block[found - 1]) == 1 && closes_behind(&block[found..], inner) => {
+            let added = vec![
+                pad(inner, "annotations:"),
+                pad(inner + 2, line),
+                block[found - 1].to_owned(),
+            ];
+            Some(Edit {
+                at: first + found - 1,
+                removed: 2,
+                added,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether what was opened before the annotations ends with them.
+fn closes_behind(block: &[&str], inner: usize) -> bool {
+    let mut open = 1;
+    for line in &block[1..] {
+        if is_action(line) {
+            open += opens(line);
+            if open == 0 {
+                return true;
+            }
+        } else if !line.trim().is_empty() && indent(line) <= inner {
+            return false;
+        }
+    }
+    false
+}
+
+/// By how much an action changes how many are open.
+fn opens(line: &str) -> i32 {
+    let action = line
+        .trim()
+        .trim_start_matches("{{")
+        .trim_start_matches('-')
+        .trim_start();
+    let word = action.split([' ', '-', '}']).next();
+    match word {
+        Some("if" | "with" | "range" | "define" | "block") => 1,
+        Some("end") => -1,
+        _ => 0,
+    }
+}
