@@ -14,6 +14,7 @@ mod waves;
 pub(crate) use report::Format;
 
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
+use crate::output::counted;
 use anyhow::{Result, ensure};
 use finding::{Finding, Where};
 use rules::advice::Level;
@@ -60,12 +61,6 @@ pub(crate) fn run(input: &Input, strict: bool, format: Format) -> Result<ExitCod
     } else {
         ExitCode::SUCCESS
     })
-}
-
-/// `1 error`, `2 errors`
-fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 fn of_text(rule: &'static str, level: Level, doubt: &Doubt) -> Finding {

@@ -1,11 +1,12 @@
 //! Watches of what was read, so that whoever shows it reads again only what has changed.
 
 use crate::reader::{Place, Reader};
-use futures::stream::{BoxStream, SelectAll};
+use futures::stream::{LocalBoxStream, SelectAll};
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use kube::Client;
-use kube::api::{PartialObjectMeta, WatchEvent, WatchParams};
+use kube::api::{WatchEvent, WatchParams};
 use kube::core::request::Request;
+use serde::de::IgnoredAny;
 use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -22,11 +23,14 @@ const TOGETHER: Duration = Duration::from_millis(200);
 /// After a watch has ended, and for what may not be watched: so often it is read again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// What happened to some object, but not to which.
+type Event = WatchEvent<IgnoredAny>;
+
 /// One watch for each kind and namespace.
 pub(crate) struct Watches {
     client: Client,
     followed: HashSet<Place>,
-    changed: SelectAll<BoxStream<'static, Place>>,
+    changed: SelectAll<LocalBoxStream<'static, Place>>,
 }
 
 impl Watches {
@@ -48,9 +52,9 @@ impl Watches {
                 continue;
             };
             self.followed.insert(place.clone());
-            let changes = follow(self.client.clone(), path);
+            let changes = changes(self.client.clone(), path, String::new());
             self.changed
-                .push(changes.map(move |()| place.clone()).boxed());
+                .push(changes.map(move |()| place.clone()).boxed_local());
         }
     }
 
@@ -70,27 +74,31 @@ impl Watches {
     }
 }
 
-/// Tells of every change, and after each end of a watch once more, since nobody knows what it would have told.
-fn follow(client: Client, path: String) -> impl Stream<Item = ()> {
+/// Every change of what these labels select, without an end. Each watch begins with what is there, so nothing is missed between
+/// two; and what may not be watched counts as changed now and then.
+pub(crate) fn changes(client: Client, path: String, labels: String) -> impl Stream<Item = ()> {
     stream::repeat(())
-        .then(move |()| watch(client.clone(), path.clone()))
+        .then(move |()| watch(client.clone(), path.clone(), labels.clone()))
         .flatten()
 }
 
-/// One watch of the metadata: what an object says is read when it is judged.
-async fn watch(client: Client, path: String) -> BoxStream<'static, ()> {
+/// One watch, and a pause after it. No more than the metadata is asked for: of a Secret nothing else is to be read, of others
+/// nothing else is needed.
+async fn watch(client: Client, path: String, labels: String) -> LocalBoxStream<'static, ()> {
     let end = stream::once(sleep(AGAIN));
-    let params = WatchParams::default();
+    let params = WatchParams::default().labels(&labels);
     let Ok(request) = Request::new(path).watch_metadata(&params, "0") else {
-        return end.boxed();
+        return end.boxed_local();
     };
-    match client.request_events::<PartialObjectMeta>(request).await {
-        Ok(events) => {
-            let is_change = |event: &Result<WatchEvent<_>, _>| {
-                future::ready(!matches!(event, Err(_) | Ok(WatchEvent::Error(_))))
-            };
-            events.take_while(is_change).map(|_| ()).chain(end).boxed()
-        }
-        Err(_) => end.boxed(),
+    match client.request_events::<IgnoredAny>(request).await {
+        Ok(events) => heard(events).chain(end).boxed_local(),
+        Err(_) => end.boxed_local(),
     }
+}
+
+fn heard(events: impl Stream<Item = kube::Result<Event>>) -> impl Stream<Item = ()> {
+    let is_change = |event: &kube::Result<Event>| {
+        future::ready(!matches!(event, Err(_) | Ok(WatchEvent::Error(_))))
+    };
+    events.take_while(is_change).map(|_| ())
 }

@@ -8,6 +8,7 @@ use crate::output::printable;
 use crate::style::Style;
 use anyhow::Result;
 use rules::gate::Gate;
+use rules::object;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -29,6 +30,11 @@ pub(super) struct Told<'a> {
 /// The same as JSON: what the gate would be told, with what it said itself beside it.
 #[derive(Serialize)]
 struct Json<'a> {
+    namespace: &'a str,
+    pod: &'a str,
+    /// Since when its gate asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<&'a str>,
     #[serde(flatten)]
     answer: &'a Answer,
     /// The last line of the gate on its wait.
@@ -96,7 +102,14 @@ impl<'a> Told<'a> {
             Word::Nothing => (None, None),
             Word::Unheard(why) => (None, Some(why.as_str())),
         };
+        let metadata = &self.pod["metadata"];
         Json {
+            namespace: metadata["namespace"].as_str().unwrap_or_default(),
+            pod: object::name(self.pod),
+            since: match self.gate {
+                Gate::Waiting { since } | Gate::Passed { since, .. } => Some(since),
+                Gate::NotStarted | Gate::Refused { .. } => None,
+            },
             answer: &self.answer,
             gate,
             unheard,

@@ -346,8 +346,12 @@ impl State {
         let group = "example.com";
         let version = json!({"groupVersion": format!("{group}/v1"), "version": "v1"});
         if path == "/apis" {
-            let named = |name: &str| json!({"name": name, "versions": [{"groupVersion": format!("{name}/v1"), "version": "v1"}]});
-            let groups = [named(group), named("broken.example.com")];
+            let named = |name: &str, version: &str| json!({"name": name, "versions": [{"groupVersion": format!("{name}/{version}"), "version": version}]});
+            let builtin = kinds::all().iter().map(|it| (it.group, it.version));
+            let builtin: BTreeSet<_> = builtin.filter(|(group, _)| !group.is_empty()).collect();
+            let custom = [(group, "v1"), ("broken.example.com", "v1")];
+            let all = builtin.into_iter().chain(custom);
+            let groups: Vec<_> = all.map(|(name, version)| named(name, version)).collect();
             return Some(
                 axum::Json(json!({"kind": "APIGroupList", "groups": groups})).into_response(),
             );

@@ -177,7 +177,8 @@ fn a_tree_is_data_too() {
     let yaml = ask(&api, &["-n", "shop", "-o", "yaml"]).out;
     assert!(yaml.starts_with("subject: namespace shop\n"), "{yaml}");
     let one = ask(&api, &["api-1", "-n", "shop", "-o", "yaml"]).out;
-    assert!(one.starts_with("verdict: wait\n"), "{one}");
+    let expected = "namespace: shop\npod: api-1\nsince: \"2026-01-01T00:00:00Z\"\nverdict: wait\n";
+    assert!(one.starts_with(expected), "{one}");
 }
 
 #[test]
