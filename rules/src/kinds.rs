@@ -124,6 +124,8 @@ pub const DAEMON_SET: &Builtin = exactly("apps", "DaemonSet");
 pub const CONTROLLER_REVISION: &Builtin = exactly("apps", "ControllerRevision");
 /// `EndpointSlice`
 pub const ENDPOINT_SLICE: &Builtin = exactly("discovery.k8s.io", "EndpointSlice");
+/// `PersistentVolumeClaim`
+pub const PERSISTENT_VOLUME_CLAIM: &Builtin = exactly("", "PersistentVolumeClaim");
 /// `StorageClass`
 pub const STORAGE_CLASS: &Builtin = exactly("storage.k8s.io", "StorageClass");
 /// `CustomResourceDefinition`

@@ -18,7 +18,7 @@
 //! * dependent, health
 //! * plan, profile
 //! * world
-//! * holder, memory, room
+//! * cause, holder, memory, room
 //! * readiness, scope
 //! * annotation, edges
 //! * dependency, judged, kept
@@ -36,6 +36,7 @@
 
 pub mod advice;
 pub mod annotation;
+pub mod cause;
 pub mod comparison;
 pub mod dependency;
 pub mod dependent;

@@ -1,5 +1,6 @@
 //! From the edges of one dependent to what its gate is told.
 
+mod cause;
 mod consent;
 mod cycle;
 mod decide;
@@ -16,6 +17,7 @@ mod several;
 mod slot;
 mod wave;
 
+pub use cause::{cause_of, stuck};
 pub use consent::{ClusterScoped, CrossNamespace, consents};
 pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
 pub use ruling::{Ruling, rule};

@@ -4,13 +4,15 @@ mod only;
 
 pub use only::Only;
 
+use crate::cause::{Behind, Stuck};
 use crate::dependency::Part;
 use crate::edges::Link;
 use crate::holder::{Running, Wave};
 use crate::judged::Judged;
-use crate::kinds::Kind;
+use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::CompletedJob;
+use crate::object::{controller_of, group_kind};
 use crate::room::Lack;
 use crate::scope::{Position, Scope};
 use crate::selector::Selector;
@@ -178,6 +180,12 @@ pub trait World: Objects {
         look()
     }
 
+    /// The pod behind an object that tells the most of why it is not ready, as a look at some of them has found a while ago;
+    /// `None` where none has anything to tell, or nobody has looked yet. Whoever asks is woken when that changes.
+    fn stuck(&self, _behind: &Behind, _now: Timestamp) -> Option<Stuck> {
+        None
+    }
+
     /// A Job of that name that was seen complete and has been removed since.
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;
 
@@ -197,6 +205,28 @@ pub trait World: Objects {
     /// What the health rule for the object's kind says: the administrator's, else the library's; `None` where there is no
     /// rule. Rules that cannot be read are an answer of their own.
     fn health(&self, object: &Value) -> Option<Judged>;
+}
+
+/// Whether the workload with this UID has made a pod, itself or by what it made.
+pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) -> bool {
+    let Some(owner) = controller_of(pod) else {
+        return false;
+    };
+    if owner["uid"] == uid {
+        return true;
+    }
+    let (group, kind) = group_kind(owner);
+    // What stands between a pod and the workload that somebody wrote.
+    if !matches!(kind, "ReplicaSet" | "Job") {
+        return false;
+    }
+    let (Some(kind), Some(name)) = (kinds::builtin(group, kind), owner["name"].as_str()) else {
+        return false;
+    };
+    match objects.object(&Kind::Builtin(kind), Some(namespace), name) {
+        Lookup::Found(between) => controller_of(&between).is_some_and(|owner| owner["uid"] == uid),
+        Lookup::NotFound | Lookup::Unavailable(_) => false,
+    }
 }
 
 /// Whether a kind that cannot be read is left out where the objects of many kinds are looked for: in waves, groups,

@@ -37,21 +37,28 @@ struct Waypoint {
 
 impl Judge<'_> {
     /// Says of an edge that holds the dependent back what no object says of itself: that it leads back to the dependent, and on
-    /// which way, or that what is behind it has no room. A path through another namespace would tell what is there.
+    /// which way, or that what is behind it has no room, or why its pods are not ready. A path through another namespace would
+    /// tell what is there.
     pub(super) fn look_behind(&self, edge: &mut JudgedEdge) {
         let known = matches!(edge.judged.reason, Reason::Syncing | Reason::SelfReference);
         if known || edge.foreign {
             return;
         }
         let links = self.links(&edge.edge);
+        let own = self.dependent.name();
+        let way = self.way(self.dependent, Some(needed(links.clone())), &own);
+        if let Some(path) = way {
+            edge.judged.reason = Reason::Cycle;
+            edge.judged.message = never::of_cycle(&path);
+            return;
+        }
         let lack = self.lack_of_room(edge.judged.reason, &self.workloads(&links));
-        let judged = &mut edge.judged;
-        if let Some(path) = self.way(self.dependent, Some(needed(links)), &self.dependent.name()) {
-            judged.reason = Reason::Cycle;
-            judged.message = never::of_cycle(&path);
-        } else if let Some(lack) = lack {
-            judged.reason = Reason::Unschedulable;
-            judged.message = format!("{}; {lack}", judged.message);
+        let cause = self.cause(edge, lack.is_some());
+        if lack.is_some() {
+            edge.judged.reason = Reason::Unschedulable;
+        }
+        for told in lack.into_iter().chain(cause) {
+            edge.judged.message = format!("{}; {told}", edge.judged.message);
         }
     }
 
@@ -96,7 +103,7 @@ impl Judge<'_> {
         None
     }
 
-    fn of<'a>(&'a self, dependent: &'a Dependent) -> Judge<'a> {
+    pub(super) fn of<'a>(&'a self, dependent: &'a Dependent) -> Judge<'a> {
         Judge {
             dependent,
             policy: self.policy,
@@ -129,6 +136,11 @@ impl Judge<'_> {
         if edge.entry().is_some_and(edges::has_choice) {
             return Vec::new();
         }
+        self.meant(edge)
+    }
+
+    /// The same, whatever may stand for them.
+    pub(super) fn meant(&self, edge: &Edge) -> Vec<Link<Found>> {
         let mut links = edges::links(edge, self);
         links.retain(|link| link.to.1["spec"].is_object());
         links
@@ -148,7 +160,7 @@ impl Judge<'_> {
     }
 
     /// The workloads whose pods a Service selects. There is a way around them where other pods may serve it.
-    fn behind(&self, service: &Value) -> Vec<Link<Found>> {
+    pub(super) fn behind(&self, service: &Value) -> Vec<Link<Found>> {
         let selector = Selector::labels(&service["spec"]["selector"]);
         if selector.0.is_empty() {
             return Vec::new();
@@ -282,6 +294,6 @@ fn makes(workload: &Value, selector: &Selector) -> bool {
     by_template || selector.matches(|key| own.get(key)?.as_str())
 }
 
-fn is_service(kind: &Kind) -> bool {
+pub(super) fn is_service(kind: &Kind) -> bool {
     kind.group().is_empty() && kind.word() == "Service"
 }

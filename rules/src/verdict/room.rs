@@ -9,15 +9,16 @@ mod amount;
 use super::cycle::Found;
 use super::edge::Judge;
 use super::slot::listed;
+use crate::cause;
 use crate::dependent::Dependent;
 use crate::gate::{self, Gate};
 use crate::judged::Reason;
-use crate::kinds::{self, Kind};
-use crate::kstatus::Conditions;
+use crate::kinds::Kind;
 use crate::lookup::Lookup;
-use crate::object::{controller_of, group_kind, name};
+use crate::object::name;
 use crate::room::{Lack, Occupant};
 use crate::selector::Selector;
+use crate::world::has_made;
 use amount::{Amount, requested};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ struct Homeless {
 impl Judge<'_> {
     /// Which pod of these workloads finds no node, where that may be the reason why they are not ready.
     pub(super) fn lack_of_room(&self, reason: Reason, workloads: &[Found]) -> Option<String> {
-        if !may_be_lack(reason) {
+        if !is_about_pods(reason) {
             return None;
         }
         let namespace = &self.dependent.namespace;
@@ -120,30 +121,9 @@ impl Judge<'_> {
 
     /// Whether a workload has made a pod, itself or by what it made.
     pub(super) fn is_of(&self, pod: &Value, workload: &Value) -> bool {
-        let Some(uid) = workload["metadata"]["uid"].as_str() else {
-            return false;
-        };
-        let Some(owner) = controller_of(pod) else {
-            return false;
-        };
-        if owner["uid"] == uid {
-            return true;
-        }
-        let (group, kind) = group_kind(owner);
-        // What stands between a pod and the workload that somebody wrote.
-        if !matches!(kind, "ReplicaSet" | "Job") {
-            return false;
-        }
-        let (Some(kind), Some(name)) = (kinds::builtin(group, kind), owner["name"].as_str()) else {
-            return false;
-        };
-        let home = Some(self.dependent.namespace.as_str());
-        match self.world.object(&Kind::Builtin(kind), home, name) {
-            Lookup::Found(between) => {
-                controller_of(&between).is_some_and(|owner| owner["uid"] == uid)
-            }
-            Lookup::NotFound | Lookup::Unavailable(_) => false,
-        }
+        let uid = workload["metadata"]["uid"].as_str();
+        let namespace = &self.dependent.namespace;
+        uid.is_some_and(|uid| has_made(self.world, namespace, uid, pod))
     }
 }
 
@@ -180,8 +160,8 @@ fn held_by_waiting(resource: &str, occupants: &[Occupant], dependent: &str) -> O
     (!names.is_empty()).then(told)
 }
 
-/// Whether a lack of room may be the cause of what was found.
-fn may_be_lack(reason: Reason) -> bool {
+/// Whether the pods behind an object may be the cause of what was found of it.
+pub(super) fn is_about_pods(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::InProgress
@@ -204,14 +184,7 @@ pub(super) fn is_at_its_gate(pod: &Value) -> bool {
 
 impl Homeless {
     fn of(pod: &Value) -> Option<Self> {
-        let conditions = Conditions::read(pod).ok()?;
-        let condition = conditions.find("PodScheduled", "False")?;
-        if condition.reason != "Unschedulable" {
-            return None;
-        }
-        // Behind the first sentence it is about preemption.
-        let says = condition.message.split(". ").next().unwrap_or_default();
-        let says = says.trim_end_matches('.').replace(char::is_control, " ");
+        let says = cause::without_a_node(pod)?;
         let pod = name(pod).to_owned();
         Some(Self { pod, says })
     }

@@ -1,6 +1,7 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
 mod any;
+mod cause;
 mod consent;
 mod cycle;
 mod health;
@@ -19,9 +20,10 @@ mod unread;
 mod wave;
 
 use super::*;
+use crate::cause::{Behind, Stuck};
 use crate::holder::{Running, Wave};
 use crate::judged::Reason;
-use crate::kinds::Kind;
+use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::{self, CompletedJob};
 use crate::scope::{self, Scope};
@@ -186,6 +188,17 @@ impl World for Cluster {
             pod["metadata"]["labels"]["sluice.dev/gated"] == "true" && selector.selects(pod)
         };
         Lookup::Found(self.pods_of(namespace).filter(is_gated).cloned().collect())
+    }
+
+    fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {
+        let home = behind.namespace.as_str();
+        let pods = self
+            .pods_of(home)
+            .filter(|pod| behind.selector.selects(pod));
+        let pods: Vec<Value> = pods.cloned().collect();
+        let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
+        let claim = |name: &str| self.object(&claims, Some(home), name);
+        super::stuck(behind, &pods, claim, self, now)
     }
 
     fn declares_status(&self, _: &Kind) -> Lookup<bool> {

@@ -65,12 +65,14 @@ pub(super) const LABELS: [&str; 11] = [
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     // These look at what is applied, which is there whole.
     "advice/limits",
     "advice/spelling",
     "gate/parts",
     "annotation",
+    // Looks at pods that are listed for that, whole. What is kept of a pod that is waited for itself may tell less.
+    "cause",
     "comparison",
     "expression",
     "health",

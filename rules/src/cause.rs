@@ -1,0 +1,298 @@
+//! Root causes: what holds up the pods behind an object that is not ready, as their own status says. It is told and decides
+//! nothing.
+
+mod container;
+mod registry;
+
+use crate::gate::Gate;
+use crate::kinds::Kind;
+use crate::kstatus::Conditions;
+use crate::object::name;
+use crate::selector::Selector;
+use container::Kept;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::fmt;
+use wire::said::clean;
+
+/// So many pods are looked at, at most: those that come first by their names.
+pub const MOST: u16 = 20;
+/// So long what begins is taken for no trouble.
+const STARTS: SignedDuration = SignedDuration::from_secs(10);
+/// So long a pod may be in the making.
+const MADE: SignedDuration = SignedDuration::from_secs(30);
+/// Longest name of an image that is told, in characters.
+const IMAGE: usize = 120;
+/// Longest text of somebody else's that is told.
+const SAYS: usize = 160;
+
+/// The pods to look at: those that a Service selects, or those of one workload.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Behind {
+    /// Where they are.
+    pub namespace: String,
+    /// Their labels.
+    pub selector: Selector,
+    /// The UID of the workload that has made them, itself or by what it made; `None` for whoever has these labels.
+    pub owner: Option<String>,
+}
+
+/// A pod that is not ready, and why: the one of several that tells the most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stuck {
+    /// `metadata.name`
+    pub pod: String,
+    /// Why.
+    pub cause: Cause,
+    /// With how many the same is the matter, itself among them.
+    pub alike: usize,
+    /// How many were looked at.
+    pub of: usize,
+}
+
+/// Why a pod is not ready; what tells the most comes first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// An image cannot be pulled.
+    Image {
+        /// As it is written.
+        image: String,
+        /// The registry's word; empty where the kubelet does not pass it on.
+        says: String,
+    },
+    /// A container cannot be started.
+    Container {
+        /// Its name.
+        name: String,
+        /// What the kubelet says.
+        says: String,
+    },
+    /// A container ends with a failure, or again and again.
+    Crash {
+        /// Its name.
+        name: String,
+        /// How it ended last.
+        end: String,
+    },
+    /// It has failed as a whole.
+    Failed(String),
+    /// No node takes it because a claim of its is not bound.
+    Claim {
+        /// The claim's name.
+        name: String,
+        /// Why that is so.
+        says: String,
+    },
+    /// No node takes it.
+    NoNode {
+        /// What the scheduler says.
+        says: String,
+    },
+    /// Its gate has not opened.
+    Gate,
+    /// An init container runs.
+    Init(String),
+    /// The startup probe of a container has not succeeded.
+    NotStarted(String),
+    /// The readiness probe of a container fails.
+    NotReady(String),
+    /// It runs, and something else says that it is not ready.
+    Unready(String),
+    /// Its containers are not made.
+    NotMade,
+}
+
+impl Behind {
+    /// The pods behind a Service or a workload; `None` where their labels are not known.
+    pub fn of(kind: &Kind, object: &Value, namespace: &str) -> Option<Self> {
+        let selector = &object["spec"]["selector"];
+        let (labels, owner) = if is_service(kind) {
+            (selector, None)
+        } else {
+            let uid = object["metadata"]["uid"].as_str()?;
+            (&selector["matchLabels"], Some(uid.to_owned()))
+        };
+        let selector = Selector::labels(labels);
+        (!selector.0.is_empty()).then(|| Self {
+            namespace: namespace.to_owned(),
+            selector,
+            owner,
+        })
+    }
+}
+
+impl Stuck {
+    /// The one of these pods that tells the most of why they are not ready: the same one, whatever their order.
+    pub fn among<'p>(pods: impl IntoIterator<Item = &'p Value>, now: Timestamp) -> Option<Self> {
+        let (mut of, mut found) = (0, Vec::new());
+        for pod in pods.into_iter().filter(|pod| !is_leaving(pod)) {
+            of += 1;
+            found.extend(Cause::of(pod, now).map(|cause| (cause, pod)));
+        }
+        let made = |pod: &Value| Reverse(text(&pod["metadata"]["creationTimestamp"]).to_owned());
+        let rank =
+            |(cause, pod): &(Cause, &Value)| (cause.clone(), made(pod), name(pod).to_owned());
+        let (cause, pod) = found.iter().min_by_key(|it| rank(it))?;
+        Some(Self {
+            pod: name(pod).to_owned(),
+            cause: cause.clone(),
+            alike: found.iter().filter(|(it, _)| it == cause).count(),
+            of,
+        })
+    }
+}
+
+impl Cause {
+    /// Why a pod is not ready; `None` for one that is, and while nothing is the matter with it.
+    pub fn of(pod: &Value, now: Timestamp) -> Option<Self> {
+        let conditions = Conditions::read(pod).unwrap_or_default();
+        let phase = text(&pod["status"]["phase"]);
+        if conditions.is_true("Ready") || phase == "Succeeded" {
+            return None;
+        }
+        match Gate::of(pod) {
+            Gate::Refused { .. } => return Some(Self::Failed("its gate refused it".to_owned())),
+            _ if phase == "Failed" => return Some(Self::Failed(failure(pod))),
+            Gate::Waiting { .. } => return Some(Self::Gate),
+            Gate::NotStarted | Gate::Passed { .. } => {}
+        }
+        if let Some(says) = without_a_node(pod) {
+            return Some(Self::NoNode { says });
+        }
+        let mut containers = Kept::all(pod).filter_map(|it| it.trouble(now));
+        if let Some(trouble) = containers.next() {
+            return Some(trouble);
+        }
+        if phase == "Pending" {
+            return Self::of_one_to_be_made(pod, conditions, now);
+        }
+        let unready = conditions.find("Ready", "False")?;
+        // Each of its containers was asked.
+        let others = !matches!(unready.reason, "" | "ContainersNotReady" | "PodCompleted");
+        others.then(|| Self::Unready(clean(unready.message, SAYS)))
+    }
+
+    /// Nobody says what it lacks, and it takes long.
+    fn of_one_to_be_made(pod: &Value, conditions: Conditions<'_>, now: Timestamp) -> Option<Self> {
+        if pod["spec"]["nodeName"].is_string() {
+            let since = match Gate::of(pod) {
+                Gate::Passed { at, .. } => at,
+                _ => text(&pod["status"]["startTime"]),
+            };
+            let idle = !Kept::all(pod).any(|it| it.is_at_work());
+            return (idle && older(since, MADE, now)).then_some(Self::NotMade);
+        }
+        // A scheduling gate is whoever's who put it there.
+        if conditions.find("PodScheduled", "False").is_some() {
+            return None;
+        }
+        let says = "the scheduler has not said why".to_owned();
+        let created = text(&pod["metadata"]["creationTimestamp"]);
+        older(created, MADE, now).then_some(Self::NoNode { says })
+    }
+}
+
+/// What the scheduler says of a pod that it has found no node for.
+pub(crate) fn without_a_node(pod: &Value) -> Option<String> {
+    let conditions = Conditions::read(pod).ok()?;
+    let condition = conditions.find("PodScheduled", "False")?;
+    if condition.reason != "Unschedulable" {
+        return None;
+    }
+    // Behind the first sentence it is about preemption.
+    let says = condition.message.split(". ").next().unwrap_or_default();
+    Some(says.trim_end_matches('.').replace(char::is_control, " "))
+}
+
+/// The claims of a pod, by their names.
+pub fn claims(pod: &Value) -> impl Iterator<Item = &str> {
+    let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
+    volumes.filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
+}
+
+/// Why a workload gets no pods, where its controller says so: a quota, or somebody's webhook.
+pub(crate) fn refused(workload: &Value) -> Option<String> {
+    let conditions = Conditions::read(workload).ok()?;
+    let says = conditions.find("ReplicaFailure", "True")?.message;
+    // What comes before it is the name of a pod, another one each time.
+    let marks = [" is forbidden: ", " denied the request: "];
+    let why = marks.iter().find_map(|mark| Some(says.split_once(mark)?.1));
+    Some(clean(why.unwrap_or(says), SAYS))
+}
+
+fn is_service(kind: &Kind) -> bool {
+    kind.group().is_empty() && kind.word() == "Service"
+}
+
+fn is_leaving(pod: &Value) -> bool {
+    pod["metadata"]["deletionTimestamp"].is_string()
+}
+
+/// How a pod has failed: by its own word, else by that of a container.
+fn failure(pod: &Value) -> String {
+    let status = &pod["status"];
+    let container =
+        || Kept::all(pod).find_map(|it| Some(format!("container {:?} {}", it.name, it.failed()?)));
+    match (text(&status["reason"]), text(&status["message"])) {
+        ("", _) => container().unwrap_or_else(|| "no container says why".to_owned()),
+        (reason, "") => clean(reason, SAYS),
+        (reason, says) => clean(&format!("{reason}: {says}"), SAYS),
+    }
+}
+
+/// Whether a moment, as Kubernetes writes them, is so long ago; in doubt it is.
+fn older(moment: &str, than: SignedDuration, now: Timestamp) -> bool {
+    let at = moment.parse::<Timestamp>();
+    !at.is_ok_and(|at| now.duration_since(at) < than)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// `its pod db-0 cannot pull image docker.io/postgres:17.2: not found (2 of 3 pods)`
+impl fmt::Display for Stuck {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            pod,
+            cause,
+            alike,
+            of,
+        } = self;
+        write!(out, "its pod {pod} {cause}")?;
+        match (of, cause) {
+            (1, _) | (_, Cause::Gate) => Ok(()),
+            _ => write!(out, " ({alike} of {of} pods)"),
+        }
+    }
+}
+
+/// Follows the name of the pod.
+impl fmt::Display for Cause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Image { image, says } if says.is_empty() => write!(out, "cannot pull image {image}"),
+            Self::Image { image, says } => write!(out, "cannot pull image {image}: {says}"),
+            Self::Container { name, says } => write!(out, "cannot start container {name:?}: {says}"),
+            Self::Crash { name, end } => write!(out, "crashes: container {name:?} {end}"),
+            Self::Failed(how) => write!(out, "has failed: {how}"),
+            Self::Claim { name, says } => write!(out, "waits for its claim {name}: {says}"),
+            Self::NoNode { says } => write!(out, "finds no node ({says})"),
+            Self::Gate => out.write_str("waits at its gate"),
+            Self::Init(name) => write!(out, "has come no further than its init container {name:?}"),
+            Self::NotStarted(name) => write!(
+                out,
+                "is not ready: the startup probe of container {name:?} has not succeeded"
+            ),
+            Self::NotReady(name) => {
+                write!(out, "is not ready: the readiness probe of container {name:?} fails")
+            }
+            Self::Unready(says) => write!(out, "is not ready: {says}"),
+            Self::NotMade => out.write_str("is still being made: \"kubectl describe pod\" says what it lacks, such as a volume"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

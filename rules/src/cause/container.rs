@@ -1,0 +1,146 @@
+//! One container of a pod, as the kubelet keeps its status.
+
+use super::registry::its_word;
+use super::{Cause, IMAGE, MADE, SAYS, STARTS, older, text};
+use crate::keys;
+use jiff::Timestamp;
+use serde_json::Value;
+use wire::said::clean;
+
+/// What the kubelet calls an image that it cannot use.
+const IMAGES: [&str; 6] = [
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "ImageInspectError",
+    "RegistryUnavailable",
+];
+/// What a container waits for when nothing is wrong with it.
+const ORDINARY: [&str; 3] = ["", "PodInitializing", "ContainerCreating"];
+/// How a container ends that could not begin: the words are then those of the runtime and none of the application's.
+const NEVER_BEGAN: [&str; 2] = ["StartError", "ContainerCannotRun"];
+
+/// The status of one container.
+pub(super) struct Kept<'p> {
+    pub(super) name: &'p str,
+    status: &'p Value,
+    /// Whether the others begin only once it has ended.
+    first: bool,
+}
+
+impl<'p> Kept<'p> {
+    /// The containers of a pod but the gate, in the order in which they start.
+    pub(super) fn all(pod: &'p Value) -> impl Iterator<Item = Self> {
+        let of = |field: &str| pod["status"][field].as_array().into_iter().flatten();
+        let init = of("initContainerStatuses").map(|status| (status, !goes_on(pod, status)));
+        let all = init.chain(of("containerStatuses").map(|status| (status, false)));
+        all.filter(|(status, _)| status["name"] != keys::GATE_CONTAINER)
+            .map(|(status, first)| Self {
+                name: text(&status["name"]),
+                status,
+                first,
+            })
+    }
+
+    /// What is the matter with it.
+    pub(super) fn trouble(&self, now: Timestamp) -> Option<Cause> {
+        let state = &self.status["state"];
+        let name = || clean(self.name, SAYS);
+        let waiting = &state["waiting"];
+        let (reason, message) = (text(&waiting["reason"]), text(&waiting["message"]));
+        if IMAGES.contains(&reason) {
+            return Some(Cause::Image {
+                image: clean(text(&self.status["image"]), IMAGE),
+                says: clean(its_word(message), SAYS),
+            });
+        }
+        if reason == "CrashLoopBackOff" {
+            let end = self
+                .last_end()
+                .unwrap_or_else(|| "ends again and again".to_owned());
+            return Some(Cause::Crash { name: name(), end });
+        }
+        if !ORDINARY.contains(&reason) {
+            let says = if message.is_empty() { reason } else { message };
+            let says = clean(says, SAYS);
+            return Some(Cause::Container { name: name(), says });
+        }
+        if let Some(end) = self.failed() {
+            return Some(Cause::Crash { name: name(), end });
+        }
+        self.running(now)
+    }
+
+    /// What is the matter with one that runs.
+    fn running(&self, now: Timestamp) -> Option<Cause> {
+        let running = &self.status["state"]["running"];
+        if !running.is_object() {
+            return None;
+        }
+        let began = text(&running["startedAt"]);
+        if self.first {
+            let name = self.name.to_owned();
+            return older(began, MADE, now).then_some(Cause::Init(name));
+        }
+        if self.status["ready"] == true {
+            return None;
+        }
+        // Between two crashes it is the crash that tells.
+        if let Some(end) = end(&self.status["lastState"]["terminated"]) {
+            let name = self.name.to_owned();
+            return Some(Cause::Crash { name, end });
+        }
+        let cause = match self.status["started"].as_bool() {
+            Some(false) => Cause::NotStarted,
+            _ => Cause::NotReady,
+        };
+        older(began, STARTS, now).then(|| cause(self.name.to_owned()))
+    }
+
+    /// Whether the others wait for its end, and it runs.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.first && self.status["state"]["running"].is_object()
+    }
+
+    /// How it has failed, where it has ended so.
+    pub(super) fn failed(&self) -> Option<String> {
+        end(&self.status["state"]["terminated"])
+    }
+
+    /// How it ended last, well or not.
+    fn last_end(&self) -> Option<String> {
+        let last = &self.status["lastState"]["terminated"];
+        last.is_object().then(|| ended(last))
+    }
+}
+
+/// Whether an init container goes on running beside the others.
+fn goes_on(pod: &Value, status: &Value) -> bool {
+    let containers = pod["spec"]["initContainers"].as_array();
+    let own = containers
+        .into_iter()
+        .flatten()
+        .find(|it| it["name"] == status["name"]);
+    own.is_some_and(|it| it["restartPolicy"] == "Always")
+}
+
+/// How a container has ended, unless well.
+fn end(terminated: &Value) -> Option<String> {
+    let failed = terminated["exitCode"]
+        .as_i64()
+        .is_some_and(|code| code != 0);
+    failed.then(|| ended(terminated))
+}
+
+/// `ended with exit code 137 (OOMKilled)`
+fn ended(terminated: &Value) -> String {
+    let code = terminated["exitCode"].as_i64().unwrap_or_default();
+    match (text(&terminated["reason"]), text(&terminated["message"])) {
+        ("" | "Error" | "Completed", _) => format!("ended with exit code {code}"),
+        (reason, says) if NEVER_BEGAN.contains(&reason) && !says.is_empty() => {
+            format!("cannot be started: {}", clean(says, SAYS))
+        }
+        (reason, _) => format!("ended with exit code {code} ({})", clean(reason, SAYS)),
+    }
+}

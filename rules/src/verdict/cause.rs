@@ -1,0 +1,212 @@
+//! Why what is waited for is not ready: down to the pod that holds it up, and from a pod at its gate on to what that waits for.
+//!
+//! Nothing here decides; it finds the words. It stays within the dependent's namespace, since it quotes whoever speaks there.
+
+use super::cycle::{Found, is_service};
+use super::edge::Judge;
+use super::room::is_about_pods;
+use super::{JudgedEdge, Policy};
+use crate::cause::{self, Behind, Cause, Stuck};
+use crate::dependency::{Edge, State};
+use crate::dependent::Dependent;
+use crate::judged::Reason;
+use crate::kinds::{self, Kind};
+use crate::lookup::Lookup;
+use crate::object::name;
+use crate::profile;
+use crate::world::{World, has_made};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::cell::Cell;
+use wire::said::clean;
+
+/// So many objects of one edge are asked whether they are ready, at most.
+const ASKED: usize = 64;
+/// So many that are not are looked behind.
+const LOOKED: usize = 5;
+/// So many gates are followed, one behind the other.
+const GATES: usize = 3;
+/// Longest word of a dependency at the end of a chain, in characters.
+const WORD: usize = 120;
+
+/// Why an object is not ready that lives in this namespace: what its pods say. `None` where they say nothing.
+pub fn cause_of(
+    (kind, object): (&Kind, &Value),
+    namespace: &str,
+    policy: &Policy,
+    world: &dyn World,
+    now: Timestamp,
+) -> Option<String> {
+    let dependent = Dependent::of_workload(kind.clone(), object, namespace);
+    let judge = Judge {
+        dependent: &dependent,
+        policy,
+        world,
+        now,
+        again: Cell::new(None),
+    };
+    judge.told(kind, object, GATES)
+}
+
+/// What a look at some pods finds: the one that tells the most. `claim` reads one of their claims.
+pub fn stuck(
+    behind: &Behind,
+    pods: &[Value],
+    claim: impl Fn(&str) -> Lookup<Value>,
+    world: &dyn World,
+    now: Timestamp,
+) -> Option<Stuck> {
+    // The labels are only the cheaper way to find them: the owner decides.
+    let is_one = |pod: &&Value| {
+        let owner = behind.owner.as_deref();
+        owner.is_none_or(|uid| has_made(world, &behind.namespace, uid, pod))
+    };
+    let mut stuck = Stuck::among(pods.iter().filter(is_one), now)?;
+    if matches!(stuck.cause, Cause::NoNode { .. })
+        && let Some(pod) = pods.iter().find(|pod| name(pod) == stuck.pod)
+        && let Some(unbound) =
+            cause::claims(pod).find_map(|name| unbound(name, claim(name), world, now))
+    {
+        stuck.cause = unbound;
+    }
+    Some(stuck)
+}
+
+/// A claim that is not bound, and why.
+fn unbound(name: &str, found: Lookup<Value>, world: &dyn World, now: Timestamp) -> Option<Cause> {
+    let says = match found {
+        Lookup::Found(claim) => {
+            let kind = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
+            let judged = profile::judge(&kind, &claim, State::Ready, world, now);
+            (!judged.satisfied).then_some(judged.message)?
+        }
+        Lookup::NotFound => "it does not exist".to_owned(),
+        Lookup::Unavailable(_) => return None,
+    };
+    Some(Cause::Claim {
+        name: clean(name, WORD),
+        says: clean(&says, WORD),
+    })
+}
+
+impl Judge<'_> {
+    /// Why what an edge means is not ready. Of `homeless` pods it is known already.
+    pub(super) fn cause(&self, edge: &JudgedEdge, homeless: bool) -> Option<String> {
+        self.cause_behind(edge, homeless, GATES)
+    }
+
+    fn cause_behind(&self, edge: &JudgedEdge, homeless: bool, gates: usize) -> Option<String> {
+        let reason = edge.judged.reason;
+        if edge.foreign || !(is_about_pods(reason) || reason == Reason::JobFailed) {
+            return None;
+        }
+        let meant = self.meant(&edge.edge);
+        let unready = |(kind, object): &&Found| {
+            !profile::judge(kind, object, State::Ready, self.world, self.now).satisfied
+        };
+        let mut unready = meant
+            .iter()
+            .map(|link| &link.to)
+            .take(ASKED)
+            .filter(unready)
+            .take(LOOKED);
+        unready.find_map(|(kind, object)| {
+            let told = match self.stuck(kind, object) {
+                Some(Stuck {
+                    cause: Cause::NoNode { .. },
+                    ..
+                }) if homeless => return None,
+                found => self.told_of(kind, object, found, gates)?,
+            };
+            Some(match meant.len() {
+                1 => told,
+                _ => format!("{kind}/{}: {told}", name(object)),
+            })
+        })
+    }
+
+    fn told(&self, kind: &Kind, object: &Value, gates: usize) -> Option<String> {
+        self.told_of(kind, object, self.stuck(kind, object), gates)
+    }
+
+    /// The pod that holds an object up.
+    fn stuck(&self, kind: &Kind, object: &Value) -> Option<Stuck> {
+        let behind = Behind::of(kind, object, &self.dependent.namespace)?;
+        self.world.stuck(&behind, self.now)
+    }
+
+    /// What is told of an object, of whose pods this was found.
+    fn told_of(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        found: Option<Stuck>,
+        gates: usize,
+    ) -> Option<String> {
+        if kind.word() == "Pod" && kind.group().is_empty() {
+            let cause = Cause::of(object, self.now)?;
+            let more = self.beyond(&cause, kind, object, gates);
+            return Some(format!("it {cause}{more}"));
+        }
+        let Some(stuck) = found else {
+            return self.refused(kind, object);
+        };
+        let more = self.beyond(&stuck.cause, kind, object, gates);
+        Some(format!("{stuck}{more}"))
+    }
+
+    /// The controller of the object, or of what is behind it, may make no pods.
+    fn refused(&self, kind: &Kind, object: &Value) -> Option<String> {
+        if !is_service(kind) {
+            let why = cause::refused(object)?;
+            return Some(format!("its pods are refused: {why}"));
+        }
+        let behind = self.behind(object).into_iter();
+        let mut behind = behind.map(|link| link.to);
+        behind.find_map(|(kind, workload)| {
+            let why = cause::refused(&workload)?;
+            Some(format!(
+                "the pods of {kind}/{} are refused: {why}",
+                name(&workload)
+            ))
+        })
+    }
+
+    /// What the gate of a pod waits for.
+    fn beyond(&self, cause: &Cause, kind: &Kind, object: &Value, gates: usize) -> String {
+        if *cause != Cause::Gate || gates == 0 {
+            return String::new();
+        }
+        let behind = is_service(kind).then(|| self.behind(object));
+        let behind = behind.map(|links| links.into_iter().map(|link| link.to).collect());
+        let workloads: Vec<Found> = behind.unwrap_or_else(|| vec![(kind.clone(), object.clone())]);
+        let told = workloads.into_iter().find_map(|(kind, workload)| {
+            let dependent = Dependent::of_workload(kind, &workload, &self.dependent.namespace);
+            self.of(&dependent).awaited(gates - 1)
+        });
+        told.unwrap_or_default()
+    }
+
+    /// What the dependent waits for, as it declares, and why that is not ready.
+    fn awaited(&self, gates: usize) -> Option<String> {
+        let edges = self
+            .dependent
+            .edges(self.policy.config_depends_on, self.world);
+        // To ask for a slot is to wish for one.
+        let edges = edges
+            .ok()?
+            .into_iter()
+            .filter(|edge| !matches!(edge, Edge::Slot(_)));
+        let mut judged = edges.map(|edge| self.edge(edge, false));
+        let unmet = judged.find(|edge| !edge.judged.satisfied)?;
+        let (edge, reason) = (&unmet.edge, unmet.judged.reason);
+        Some(match self.cause_behind(&unmet, false, gates) {
+            Some(cause) => format!(" for {edge}; {cause}"),
+            None if unmet.foreign => format!(" for {edge} ({reason})"),
+            None => format!(
+                " for {edge} ({reason}: {})",
+                clean(&unmet.judged.message, WORD)
+            ),
+        })
+    }
+}
