@@ -4,6 +4,7 @@
 
 pub(crate) mod catalog;
 mod config_map;
+pub(crate) mod glances;
 pub(crate) mod health_rules;
 pub(crate) mod memory;
 pub(crate) mod plans;

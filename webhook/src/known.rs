@@ -13,6 +13,7 @@ mod scopes;
 mod settings;
 pub(crate) mod slots;
 mod store;
+mod stuck;
 mod view;
 mod waiters;
 mod whole;
@@ -24,6 +25,7 @@ pub use settings::Settings;
 #[cfg(test)]
 pub(crate) use store::READ;
 pub(crate) use store::{Details, Entry, Freshness, Store};
+pub(crate) use stuck::Glances;
 pub use view::View;
 pub(crate) use whole::Named;
 
@@ -62,6 +64,8 @@ pub struct Known {
     lacks: Looks<Option<Arc<Lack>>>,
     /// What is behind the Services that are waited for.
     behind: Looks<Vec<Link<(Kind, Value)>>>,
+    /// Why what is waited for is not ready.
+    glances: Glances,
     wanted: mpsc::UnboundedSender<Wanted>,
     /// Who looked at which custom kinds there are.
     kinds: Waiters<()>,
@@ -93,6 +97,7 @@ impl Known {
             whole: Whole::default(),
             lacks: Looks::default(),
             behind: Looks::default(),
+            glances: Glances::default(),
             wanted,
             kinds: Waiters::default(),
             settings,
@@ -118,6 +123,11 @@ impl Known {
     /// Returns when somebody wants them: when something that is waited for is not ready.
     pub async fn unscheduled_wanted(&self) {
         self.unscheduled_wanted.notified().await;
+    }
+
+    /// What looks at pods have found.
+    pub(crate) fn glances(&self) -> &Glances {
+        &self.glances
     }
 
     /// What the administrator has chosen.

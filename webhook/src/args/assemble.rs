@@ -10,7 +10,7 @@ use crate::container;
 use crate::event::Writer;
 use crate::follow::catalog::Catalog;
 use crate::follow::sheets::{Losses, Sheets};
-use crate::follow::{health_rules, memory, plans, slots};
+use crate::follow::{glances, health_rules, memory, plans, slots};
 use crate::gate_spec;
 use crate::inject::Options;
 use crate::known::{self, Known, Wanted};
@@ -259,6 +259,8 @@ impl Args {
             tasks: tasks.clone(),
         };
         tasks.keep("catalog", catalog.run(requests));
+        let looks = glances::follow(client(), known(), parts.clock.clone());
+        tasks.keep("looks at pods", looks);
         let losses = Losses::register(&mut parts.registry);
         let stored = self.config_map(&self.memory_config_map);
         let sheets = Sheets::new(client(), &stored, &self.service_name);

@@ -14,6 +14,7 @@ use kube::discovery::ApiResource;
 use kube::{Client, Error};
 use lean::Lean;
 use list::list;
+pub(super) use list::{items, page};
 use rules::kept::{Detail, trim};
 use rules::kinds::Kind;
 use serde::de::DeserializeOwned;
@@ -231,7 +232,7 @@ fn kept(target: &Target, mut object: Value) -> Value {
     object
 }
 
-fn path(target: &Target) -> String {
+pub(super) fn path(target: &Target) -> String {
     let resource = &target.resource;
     let root = if resource.group.is_empty() {
         "/api"

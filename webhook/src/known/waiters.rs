@@ -96,6 +96,11 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
         self.lock().waiting.is_empty()
     }
 
+    /// Whether somebody waits for this.
+    pub(super) fn is_awaited(&self, interest: &I) -> bool {
+        self.lock().waiting.contains_key(interest)
+    }
+
     /// What somebody waits for.
     pub(super) fn interests(&self) -> Vec<I> {
         self.lock().waiting.keys().cloned().collect()

@@ -2,6 +2,7 @@
 //!
 //! Tokio's clock stands still and leaps to the next moment that somebody waits for; the wall clock goes by it.
 
+mod cause;
 mod disclosure;
 mod held;
 

@@ -1,5 +1,6 @@
 //! Lists, page by page.
 
+use super::lean::Lean;
 use super::{Arriving, Target, kept, path};
 use crate::client::{MostBytes, TooLong};
 use crate::known::Entry;
@@ -8,6 +9,7 @@ use kube::core::request::Request;
 use kube::{Client, Error};
 use rules::kept::Detail;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::task::yield_now;
 
@@ -76,7 +78,7 @@ pub(super) async fn list<T: Arriving>(
 }
 
 /// A page of at most so many objects that begins where the one before it ended, and how many were asked for in the end.
-async fn page(
+pub(in crate::follow) async fn page(
     client: &Client,
     target: &Target,
     mut limit: u32,
@@ -104,6 +106,14 @@ async fn page(
             answer => return Ok((answer?, limit)),
         }
     }
+}
+
+/// The objects of a page, as they came but for who owns which field.
+pub(in crate::follow) fn items(page: &str) -> Result<Vec<Value>, Error> {
+    let read = |item: &RawValue| serde_json::from_str::<Lean>(item.get()).map(Value::from);
+    let page: Result<Page<'_>, _> = serde_json::from_str(page);
+    let items = page.and_then(|page| page.items.into_iter().map(read).collect());
+    items.map_err(Error::SerdeError)
 }
 
 /// How many objects the next page has, after one of so many that had so many bytes.

@@ -4,6 +4,7 @@ use super::{View, behind};
 use crate::known::scopes::Members;
 use crate::known::store::{Interest, Store};
 use jiff::Timestamp;
+use rules::cause::{Behind, Stuck};
 use rules::dependency::Part;
 use rules::edges::Link;
 use rules::holder::{Running, Wave};
@@ -133,6 +134,12 @@ impl World for View {
         look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
     ) -> Vec<Link<(Kind, Value)>> {
         behind::links(self, namespace, service, look)
+    }
+
+    fn stuck(&self, behind: &Behind, _: Timestamp) -> Option<Stuck> {
+        let (found, subscription) = self.known.glances().find(behind, &self.bell)?;
+        self.hold(subscription);
+        found
     }
 
     /// What a kind that is not served or not granted holds is no part of any scope; of one that is still being read nobody

@@ -1,0 +1,111 @@
+//! Looks at the pods behind what somebody waits for and is not ready: a few of them, by their labels, one look after the other.
+//!
+//! No pod is followed for that, and none is kept: only what the rules make of them.
+
+use super::catalog::resource;
+use super::watch::{Target, items, page, path};
+use crate::clock::Clock;
+use crate::known::Known;
+use kube::api::GetParams;
+use kube::core::request::Request;
+use kube::{Client, Error};
+use rules::cause::{self, Behind, Stuck};
+use rules::kept::Detail;
+use rules::kinds::{self, Builtin, Kind};
+use rules::lookup::{Lookup, Unavailable};
+use rules::verdict;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tracing::debug;
+
+/// The pause between two looks, at least,
+const PACE: Duration = Duration::from_millis(250);
+/// and so many times as long as it took to read what the API server said: all looks together take a hundredth of a core at most.
+const PAUSE: u32 = 100;
+/// So many claims are read, of pods that no node takes.
+const CLAIMS: usize = 4;
+
+/// Looks for as long as the process runs.
+pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
+    loop {
+        let behind = known.glances().due().await;
+        let took = match look(&client, &known, &behind, &clock).await {
+            Ok((found, took)) => {
+                known.glances().saw(&behind, found);
+                took
+            }
+            Err(error) => {
+                debug!(%error, namespace = behind.namespace, "Look at pods");
+                known.glances().put_off(&behind);
+                Duration::ZERO
+            }
+        };
+        tokio::time::sleep(PACE.max(took * PAUSE)).await;
+    }
+}
+
+/// What a look finds, and how long it took to make something of the answer.
+async fn look(
+    client: &Client,
+    known: &Arc<Known>,
+    behind: &Behind,
+    clock: &Clock,
+) -> Result<(Option<Stuck>, Duration), Error> {
+    let selector = Some(behind.selector.to_string());
+    let (pods, most) = (target(kinds::POD, behind, selector), cause::MOST.into());
+    let (text, _) = page(client, &pods, most, None).await?;
+    let began = Instant::now();
+    let pods = items(&text)?;
+    let took = began.elapsed();
+    let claims = claims(client, behind, &pods).await;
+    let claim = |name: &str| {
+        let unread = Lookup::Unavailable(Unavailable::Syncing);
+        claims.get(name).cloned().unwrap_or(unread)
+    };
+    let (view, now) = (known.view(), clock.now());
+    Ok((verdict::stuck(behind, &pods, claim, &view, now), took))
+}
+
+/// The claims of the pods that have no node, by their names.
+async fn claims(
+    client: &Client,
+    behind: &Behind,
+    pods: &[Value],
+) -> BTreeMap<String, Lookup<Value>> {
+    let homeless = pods.iter().filter(|pod| pod["spec"]["nodeName"].is_null());
+    let names = homeless.flat_map(cause::claims).take(CLAIMS);
+    let place = path(&target(kinds::PERSISTENT_VOLUME_CLAIM, behind, None));
+    let mut found = BTreeMap::new();
+    for name in names {
+        let request = Request::new(&place).get(name, &GetParams::default());
+        let claim = match request.map_err(Error::BuildRequest) {
+            Ok(request) => client.request(request).await,
+            Err(error) => Err(error),
+        };
+        match claim {
+            Ok(claim) => found.insert(name.to_owned(), Lookup::Found(claim)),
+            Err(Error::Api(status)) if status.code == 404 => {
+                found.insert(name.to_owned(), Lookup::NotFound)
+            }
+            Err(_) => None,
+        };
+    }
+    found
+}
+
+fn target(builtin: &'static Builtin, behind: &Behind, selector: Option<String>) -> Target {
+    Target {
+        kind: Kind::Builtin(builtin),
+        resource: resource(builtin),
+        selector,
+        fields: None,
+        namespace: Some(behind.namespace.as_str().into()),
+        detail: Detail::Object,
+        observer: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! What a look at the pods behind something has found: looked for while somebody waits, and once for all of them.
+
+use super::waiters::{Bell, Subscription, Waiters};
+use rules::cause::{Behind, Stuck};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// The second look comes so long after the first, and each pause is twice the one before it,
+const SOON: Duration = Duration::from_secs(2);
+/// up to this one.
+const LATEST: Duration = Duration::from_secs(16);
+/// Of so many objects the pods are looked at.
+const MOST: usize = 1000;
+/// What nobody has asked for so long is forgotten.
+const KEPT: Duration = Duration::from_mins(2);
+
+/// What was found, and when to look again.
+#[derive(Debug, Default)]
+pub(crate) struct Glances {
+    seen: Mutex<HashMap<Behind, Seen>>,
+    waiters: Waiters<Behind>,
+    /// Somebody has asked for what is due.
+    asked: Notify,
+}
+
+#[derive(Debug)]
+struct Seen {
+    found: Option<Stuck>,
+    asked: Instant,
+    due: Instant,
+    pause: Duration,
+}
+
+impl Glances {
+    /// What the last look has found; whoever asks is woken when another one finds something else. `None` where there are too many
+    /// to look at already.
+    pub(super) fn find(
+        &self,
+        behind: &Behind,
+        bell: &Arc<Bell>,
+    ) -> Option<(Option<Stuck>, Subscription)> {
+        let now = Instant::now();
+        let mut seen = self.lock();
+        if seen.len() >= MOST && !seen.contains_key(behind) {
+            seen.retain(|_, it| it.is_kept(now));
+            if seen.len() >= MOST {
+                return None;
+            }
+        }
+        let subscription = self.waiters.subscribe(behind.clone(), (), bell);
+        let it = seen.entry(behind.clone()).or_insert(Seen {
+            found: None,
+            asked: now,
+            due: now,
+            pause: SOON,
+        });
+        it.asked = now;
+        if it.due <= now {
+            self.asked.notify_one();
+        }
+        Some((it.found.clone(), subscription))
+    }
+
+    /// Returns when there is something to look at for somebody who waits.
+    pub(crate) async fn due(&self) -> Behind {
+        loop {
+            let next = self.next(Instant::now());
+            match next {
+                Some((behind, due)) if due <= Instant::now() => return behind,
+                Some((_, due)) => {
+                    tokio::select! {
+                        () = sleep_until(due) => {}
+                        () = self.asked.notified() => {}
+                    }
+                }
+                None => self.asked.notified().await,
+            }
+        }
+    }
+
+    /// What is due first of what somebody waits for.
+    fn next(&self, now: Instant) -> Option<(Behind, Instant)> {
+        let mut seen = self.lock();
+        seen.retain(|_, it| it.is_kept(now));
+        let awaited = seen
+            .iter()
+            .filter(|(behind, _)| self.waiters.is_awaited(behind));
+        let (behind, it) = awaited.min_by_key(|(_, it)| it.due)?;
+        Some((behind.clone(), it.due))
+    }
+
+    /// A look has found this.
+    pub(crate) fn saw(&self, behind: &Behind, found: Option<Stuck>) {
+        self.put_off(behind);
+        let mut seen = self.lock();
+        let Some(it) = seen.get_mut(behind).filter(|it| it.found != found) else {
+            return;
+        };
+        it.found = found;
+        drop(seen);
+        self.waiters.wake(behind, |()| true);
+    }
+
+    /// It was looked at, and the next time is later.
+    pub(crate) fn put_off(&self, behind: &Behind) {
+        if let Some(it) = self.lock().get_mut(behind) {
+            it.due = Instant::now() + it.pause;
+            it.pause = (it.pause * 2).min(LATEST);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Behind, Seen>> {
+        // Every change is one call or the assignment of a field, so a panic leaves nothing half done.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn is_kept(&self, now: Instant) -> bool {
+        now < self.asked + KEPT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use rules::cause::Cause;
+    use rules::selector::Selector;
+    use std::collections::BTreeSet;
+
+    fn behind(name: &str) -> Behind {
+        Behind {
+            namespace: "shop".to_owned(),
+            selector: Selector::label("app", name),
+            owner: None,
+        }
+    }
+
+    fn stuck(pod: &str) -> Stuck {
+        Stuck {
+            pod: pod.to_owned(),
+            cause: Cause::NotMade,
+            alike: 1,
+            of: 1,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_look_serves_all_who_wait_and_wakes_them_where_it_finds_something_else() {
+        let (glances, bells) = (Glances::default(), [Arc::default(), Arc::default()]);
+        let ask = |bell: &Arc<Bell>| glances.find(&behind("db"), bell).unwrap();
+        let [(nothing, _first), (_, _second)] = bells.each_ref().map(ask);
+        assert_eq!(nothing, None);
+        let rings = || {
+            bells
+                .each_ref()
+                .map(|bell| bell.heard().now_or_never().is_some())
+        };
+        for (found, rung) in [
+            (None, false),
+            (Some(stuck("a")), true),
+            (Some(stuck("a")), false),
+            (Some(stuck("b")), true),
+        ] {
+            let due = glances.due().await;
+            assert_eq!(due, behind("db"));
+            glances.saw(&due, found.clone());
+            assert_eq!(rings(), [rung; 2], "{found:?}");
+            assert_eq!(ask(&Arc::default()).0, found);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_longer_somebody_waits_the_more_seldom_is_looked() {
+        let (glances, bell) = (Glances::default(), Arc::default());
+        let (mut looks, mut asks) = (Vec::new(), Vec::new());
+        let began = Instant::now();
+        while looks.len() < 8 {
+            // A gate is judged anew each minute.
+            asks.push(glances.find(&behind("db"), &bell));
+            let due = glances.due().await;
+            looks.push(began.elapsed().as_secs());
+            glances.put_off(&due);
+        }
+        assert_eq!(looks, [0, 2, 6, 14, 30, 46, 62, 78]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_looked_at_for_nobody() {
+        let (glances, bell) = (Glances::default(), Arc::default());
+        let asked = glances.find(&behind("db"), &bell);
+        drop(asked);
+        assert!(glances.due().now_or_never().is_none());
+        let _again = glances.find(&behind("db"), &bell);
+        assert_eq!(glances.due().now_or_never(), Some(behind("db")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_of_a_crowd_gets_its_look_and_there_is_room_for_so_many() {
+        let (glances, bell) = (Glances::default(), Arc::default());
+        let named = |number: usize| behind(&format!("app-{number}"));
+        let asked: Vec<_> = (0..2 * MOST)
+            .map(|number| glances.find(&named(number), &bell))
+            .collect();
+        assert_eq!(asked.iter().flatten().count(), MOST);
+        let mut seen = BTreeSet::new();
+        for _ in 0..MOST {
+            let due = glances.due().await;
+            seen.insert(due.selector.to_string());
+            glances.put_off(&due);
+        }
+        assert_eq!(seen.len(), MOST);
+        drop(asked);
+        tokio::time::advance(KEPT).await;
+        assert!(glances.due().now_or_never().is_none());
+        assert!(glances.find(&named(2 * MOST), &bell).is_some());
+    }
+}
