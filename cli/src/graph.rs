@@ -22,6 +22,7 @@ use critical::Path;
 use jiff::Timestamp;
 use kube::Client;
 use model::Model;
+use rules::world::World;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -106,8 +107,8 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
             basis: &basis,
             afresh: false,
         };
-        let judge =
-            |object: &Object| cluster::judge(object, &world, |kind| world.withheld(kind), now);
+        let by = (&world as &dyn World, &basis.settings.policy);
+        let judge = |object: &Object| cluster::judge(object, by, |kind| world.withheld(kind), now);
         Ok(Model::new(&graph, release, &judge))
     });
     let model = model.await?;

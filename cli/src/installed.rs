@@ -4,6 +4,7 @@
 use crate::installation::Basis;
 use crate::reader::Reader;
 use jiff::Timestamp;
+use rules::cause::{self, Behind, Stuck};
 use rules::gate::Gate;
 use rules::health;
 use rules::holder::{Holder, Running, Wave};
@@ -17,6 +18,7 @@ use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use rules::sheets;
 use rules::slots::Entry;
+use rules::verdict;
 use rules::world::{Objects, Pending, World, leaves_out};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -224,6 +226,19 @@ impl World for Installed<'_> {
         self.pods(namespace, selector, |pod| {
             pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
         })
+    }
+
+    fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {
+        let home = Some(behind.namespace.as_str());
+        let of = |builtin| Kind::Builtin(builtin);
+        let (pods, claims) = (of(kinds::POD), of(kinds::PERSISTENT_VOLUME_CLAIM));
+        let Lookup::Found(mut found) = self.list(&pods, home, &behind.selector) else {
+            return None;
+        };
+        // As sluice does.
+        found.truncate(cause::MOST.into());
+        let claim = |name: &str| self.object(&claims, home, name);
+        verdict::stuck(behind, &found, claim, self, now)
     }
 
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {

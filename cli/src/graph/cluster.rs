@@ -12,6 +12,7 @@ use rules::lookup::{Lookup, Unavailable};
 use rules::profile;
 use rules::scope;
 use rules::selector::Selector;
+use rules::verdict::{self, Policy};
 use rules::world::{Objects, World};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,18 +80,25 @@ pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, Strin
     seen
 }
 
-/// What the rules say of an object; `withheld` is why sluice itself cannot look at a kind.
+/// What the rules say of an object, and the root cause where it is not ready; `withheld` is why sluice itself cannot look at a kind.
 pub(super) fn judge(
     object: &Object,
-    world: &dyn World,
+    (world, policy): (&dyn World, &Policy),
     withheld: impl Fn(&Kind) -> Option<Unavailable>,
     now: Timestamp,
 ) -> Option<Judged> {
     let kind = object.kind.as_ref()?;
-    Some(match withheld(kind) {
-        Some(why) => judged::unavailable(why, kind, false),
-        None => profile::judge(kind, &object.value, State::Ready, world, now),
-    })
+    if let Some(why) = withheld(kind) {
+        return Some(judged::unavailable(why, kind, false));
+    }
+    let mut judged = profile::judge(kind, &object.value, State::Ready, world, now);
+    let of = (kind, &object.value);
+    if !judged.satisfied
+        && let Some(cause) = verdict::cause_of(of, object.namespace(), policy, world, now)
+    {
+        judged.message = format!("{}; {cause}", judged.message);
+    }
+    Some(judged)
 }
 
 /// A reference to objects that have not been read yet.

@@ -62,6 +62,9 @@ fn columns(model: &Model) -> Vec<Column> {
         columns.push(("REASON", |it| health(it).1));
     }
     columns.push(("WAITS FOR", waits_for));
+    if any(is_held_up) {
+        columns.push(("WHY", why));
+    }
     columns
 }
 
@@ -84,6 +87,16 @@ fn health(node: &Node) -> (String, String) {
             Default::default()
         }
     })
+}
+
+fn is_held_up(node: &Node) -> bool {
+    node.health.as_ref().is_some_and(|it| !it.ready)
+}
+
+/// What the rules say of what is not ready.
+fn why(node: &Node) -> String {
+    let held_up = node.health.as_ref().filter(|it| !it.ready);
+    held_up.map(|it| it.message.clone()).unwrap_or_default()
 }
 
 fn waits_for(node: &Node) -> String {
