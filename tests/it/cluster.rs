@@ -4,6 +4,7 @@
 
 mod admitted; // what admission makes of pods and workloads that are out of the ordinary
 mod annotations; // which annotations count, and where they stand
+mod causes; // why what is waited for is not ready, down to its root
 mod custom; // kinds that are not built in, and those that come later
 mod edits; // a list that is changed while pods wait
 mod entries; // webhooks of the configuration that come and go with the chart

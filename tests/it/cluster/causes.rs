@@ -1,0 +1,279 @@
+//! Root causes: what holds up the pods of what is waited for, as everybody is told who waits.
+
+use harness::cluster::{
+    Defined, LIMIT, Manifest, Namespace, Program, await_until, config_map, deployment, job, other,
+    service, stateful_set, with_namespace,
+};
+use harness::process::binary;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// An object is told of once a minute, and the first time may come before the cause is known.
+const EVENT: Duration = Duration::from_mins(2);
+
+/// An image that no registry has, on a port where nobody listens.
+const NO_IMAGE: &str = "127.0.0.1:1/shop/db:17.2";
+
+/// Applies these objects and a Deployment that waits for one of them, and holds all that tells of a wait to what they must say of
+/// `object`.
+async fn is_told<const N: usize>(
+    ns: &Namespace,
+    objects: [Manifest; N],
+    (list, object): (&str, &str),
+    cause: &str,
+) {
+    ns.apply(objects).await.ok();
+    ns.apply([deployment("api").depends_on(list)]).await.ok();
+    let api = ns.pod_of("api").await;
+    let line = api.gate_says(cause).await;
+    assert!(line.contains(&format!("for {object}: ")), "{line}");
+    api.is_shut().await;
+    says(ns, ["status", &api.name], cause).await;
+    says(ns, ["graph", "--output=text"], cause).await;
+    let graph = sluice(ns, ["graph", "--output=text"]).await;
+    let row = graph
+        .lines()
+        .find(|row| row.contains(&format!(" {object} ")));
+    assert!(row.is_some_and(|row| row.contains(cause)), "{graph}");
+    let failed = line.contains("(JobFailed");
+    let reason = if failed {
+        "DependencyFailed"
+    } else {
+        "Waiting"
+    };
+    api.has_event(reason, cause, EVENT).await;
+}
+
+async fn says<const N: usize>(ns: &Namespace, args: [&str; N], cause: &str) {
+    let what = format!("kubectl sluice {args:?} says {cause:?}");
+    await_until(&what, LIMIT, async || {
+        let said = sluice(ns, args).await;
+        if said.contains(cause) {
+            Ok(())
+        } else {
+            Err(said)
+        }
+    })
+    .await;
+}
+
+async fn sluice<const N: usize>(ns: &Namespace, args: [&str; N]) -> String {
+    let run = Program::new(binary("kubectl-sluice")).args(args);
+    run.args(["--namespace", &ns.name]).run().await.stdout
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn an_image_that_cannot_be_pulled() {
+    with_namespace("cause-image", async |ns| {
+        let db = stateful_set("db").in_app("/image", NO_IMAGE);
+        let cause = format!("its pod db-0 cannot pull image {NO_IMAGE}: ");
+        is_told(ns, [service("db"), db], ("svc/db", "Service/db"), &cause).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_container_that_crashes() {
+    with_namespace("cause-crash", async |ns| {
+        let db = stateful_set("db").runs("exit 3");
+        let cause = "its pod db-0 crashes: container \"app\" ended with exit code 3";
+        is_told(ns, [db], ("statefulset/db", "StatefulSet/db"), cause).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_readiness_probe_that_fails() {
+    with_namespace("cause-probe", async |ns| {
+        let db = stateful_set("db").ready_when_told();
+        let cause = "its pod db-0 is not ready: the readiness probe of container \"app\" fails";
+        let list = ("statefulset/db", "StatefulSet/db");
+        is_told(ns, [db, service("db")], list, cause).await;
+        // What was told is not held against it.
+        ns.tell_ready("statefulset/db").await;
+        ns.pod_of("api").await.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_startup_probe_that_does_not_succeed() {
+    with_namespace("cause-startup", async |ns| {
+        let exec = json!({"command": ["test", "-e", "/tmp/ready"]});
+        let probe = json!({"exec": exec, "periodSeconds": 1, "failureThreshold": 1000});
+        let db = stateful_set("db").in_app("/startupProbe", probe);
+        let cause =
+            "its pod db-0 is not ready: the startup probe of container \"app\" has not succeeded";
+        is_told(ns, [db], ("statefulset/db", "StatefulSet/db"), cause).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_claim_that_no_class_serves() {
+    with_namespace("cause-claim", async |ns| {
+        let claims = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
+        let spec = json!({
+            "storageClassName": "nobodys", "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        });
+        let claim = json!({
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": spec,
+        });
+        let db = stateful_set("db").in_pod("/spec/volumes", claims);
+        let cause = "its pod db-0 waits for its claim data: ";
+        let list = ("statefulset/db", "StatefulSet/db");
+        is_told(ns, [other(claim), db], list, cause).await;
+        let api = ns.pod_of("api").await;
+        api.gate_says("StorageClass \"nobodys\" does not exist").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_pod_that_no_node_takes() {
+    with_namespace("cause-node", async |ns| {
+        let db = stateful_set("db").in_pod("/spec/nodeSelector", json!({"nobodys": "node"}));
+        let list = ("statefulset/db", "StatefulSet/db");
+        is_told(ns, [db], list, "finds no node (0/").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_secret_that_a_container_lacks() {
+    with_namespace("cause-config", async |ns| {
+        let from = json!([{"secretRef": {"name": "db-password"}}]);
+        let db = stateful_set("db").in_app("/envFrom", from);
+        let cause = "its pod db-0 cannot start container \"app\": secret \"db-password\" not found";
+        is_told(ns, [db], ("statefulset/db", "StatefulSet/db"), cause).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_whose_pod_fails() {
+    with_namespace("cause-job", async |ns| {
+        let migrate = job("migrate").runs("exit 4");
+        let cause = "has failed: container \"app\" ended with exit code 4";
+        is_told(ns, [migrate], ("job/migrate", "Job/migrate"), cause).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_quota_that_refuses_a_workloads_pods() {
+    with_namespace("cause-quota", async |ns| {
+        let quota = json!({
+            "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"},
+            "spec": {"hard": {"count/pods": "1"}},
+        });
+        let api = deployment("api").depends_on("deployment/db");
+        ns.apply([api]).await.ok();
+        ns.pod_of("api").await.gate_says("Deployment/db").await;
+        ns.apply([other(quota)]).await.ok();
+        let list = ("deployment/db", "Deployment/db");
+        is_told(
+            ns,
+            [deployment("db")],
+            list,
+            "its pods are refused: exceeded quota: small",
+        )
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_chain_of_gates_down_to_its_root() {
+    with_namespace("cause-chain", async |ns| {
+        let migrate = job("migrate").in_app("/image", NO_IMAGE);
+        let db = stateful_set("db").depends_on("job/migrate");
+        let cause = "its pod db-0 waits at its gate for Job/migrate; its pod migrate-";
+        is_told(
+            ns,
+            [migrate, db, service("db")],
+            ("svc/db", "Service/db"),
+            cause,
+        )
+        .await;
+        let api = ns.pod_of("api").await;
+        api.gate_says(&format!(" cannot pull image {NO_IMAGE}: "))
+            .await;
+        ns.kubectl(["delete", "job/migrate"]).await.ok();
+        ns.apply([job("migrate")]).await.ok();
+        api.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_volume_that_is_not_there() {
+    with_namespace("cause-volume", async |ns| {
+        let volumes = json!([{"name": "settings", "configMap": {"name": "nobodys"}}]);
+        let db = stateful_set("db").in_pod("/spec/volumes", volumes);
+        let list = ("statefulset/db", "StatefulSet/db");
+        is_told(ns, [db], list, "its pod db-0 is still being made: ").await;
+        ns.apply([config_map("nobodys")]).await.ok();
+        ns.pod_of("api").await.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_condition_of_a_custom_resource() {
+    with_namespace("cause-custom", async |ns| {
+        let widget = Defined::widget(ns);
+        widget.define(ns).await;
+        widget.grant(ns).await;
+        let says = "the bucket belongs to somebody else";
+        let condition = json!({
+            "type": "Ready", "status": "False", "reason": "BucketTaken", "message": says,
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        });
+        ns.apply([widget.one("w")]).await.ok();
+        let status: Value = json!({"conditions": [condition]});
+        ns.set_status(&widget.reference("w"), &status).await;
+        let (list, object) = (widget.dependency("w"), widget.dependency("w"));
+        is_told(ns, [], (&list, &object), says).await;
+    })
+    .await;
+}
+
+/// A namespace that agrees to be depended on still tells of no more than kind, name, status and reason.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn of_another_namespace_the_cause_is_not_told() {
+    with_namespace("cause-abroad", async |ns| {
+        let data = ns.another("cause-data").await;
+        let key = "sluice.dev/allow-dependents-from";
+        ns.annotate(&format!("namespace/{}", data.name), key, "*")
+            .await;
+        let db = stateful_set("db").in_app("/image", NO_IMAGE);
+        data.apply([db]).await.ok();
+        let list = format!("{}/statefulset/db", data.name);
+        ns.apply([deployment("api").depends_on(&list)]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.gate_says("StatefulSet/db: InProgress (InProgress)")
+            .await;
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        let log = api.gate_log().await;
+        assert!(
+            log.iter().all(|line| !line.text.contains("image")),
+            "{log:?}"
+        );
+    })
+    .await;
+}
