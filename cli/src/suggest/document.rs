@@ -64,11 +64,10 @@ impl Document<'_> {
         (is_late && self.kind() == Some("Job")).then_some(self.first + at)
     }
 
-    /// Whether its words say that it migrates.
+    /// Whether its name says that it migrates.
     pub(super) fn migrates(&self) -> bool {
-        self.lines
-            .iter()
-            .any(|line| line.to_lowercase().contains("migrat"))
+        let name = self.line_of("name").map(|at| self.lines[at].to_lowercase());
+        name.is_some_and(|line| line.contains("migrat"))
     }
 }
 

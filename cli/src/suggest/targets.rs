@@ -43,6 +43,9 @@ impl Context<'_> {
         let Some(host) = self.variable(host) else {
             return Target::Left(format!("nothing here says what {host} is"));
         };
+        if !is_known_everywhere(&host) {
+            return Target::Left(format!("what {host} is depends on where it stands"));
+        }
         let known = match self.value(&host) {
             None => masked(&host),
             Some(Value::String(value)) if !value.is_empty() => value.clone(),
@@ -80,6 +83,10 @@ impl Context<'_> {
             return Some(text.to_owned());
         };
         let name = name.trim_matches(['{', '}', '(', ')']);
+        let assigned = self.words.iter().find_map(|it| {
+            let value = it.text.strip_prefix(name)?.strip_prefix('=')?;
+            (!value.is_empty()).then(|| value.to_owned())
+        });
         let said = self.words.windows(4).find_map(|it| match it {
             [key, own, value, text]
                 if key.text == "name:" && own.text == name && value.text == "value:" =>
@@ -88,7 +95,7 @@ impl Context<'_> {
             }
             _ => None,
         });
-        said.filter(|said| !said.starts_with('$'))
+        said.or(assigned).filter(|said| !said.starts_with('$'))
     }
 
     /// The value that a text is, where it is nothing else: `{{ .Values.db.host }}`. `Null` where there is none.
@@ -101,4 +108,22 @@ impl Context<'_> {
             .try_fold(self.values, |value, key| value.get(key));
         Some(found.unwrap_or(&Value::Null))
     }
+}
+
+/// Whether a template means the same wherever it stands in its file, and not a variable or an item of a `range`.
+fn is_known_everywhere(text: &str) -> bool {
+    let everywhere = [
+        ".Values.",
+        ".Release.",
+        ".Chart.",
+        "$.",
+        "include ",
+        "printf ",
+        "tpl ",
+    ];
+    let mut actions = text
+        .split("{{")
+        .skip(1)
+        .map(|it| it.trim_matches(['-', ' ']));
+    actions.all(|action| everywhere.iter().any(|it| action.starts_with(it)))
 }

@@ -179,12 +179,11 @@ fn option(arguments: &[&str], short: &str, long: &str) -> Option<String> {
     None
 }
 
-/// Whether `until` or `while` stands shortly before it.
+/// Whether it stands between `until` or `while` and `done`, in one command.
 fn is_in_a_loop(words: &[Word], at: usize) -> bool {
-    let before = &words[at.saturating_sub(8)..at];
-    before
-        .iter()
-        .any(|it| it.text == "until" || it.text == "while")
+    let before = words[..at].iter().rev().take_while(|it| !it.is_key);
+    let mut marks = before.filter(|it| matches!(it.text.as_str(), "until" | "while" | "done"));
+    marks.next().is_some_and(|it| it.text != "done")
 }
 
 /// The host of an address or of a URL.
