@@ -1,5 +1,7 @@
-//! What to do about a right that is missing.
+//! What to do about a right that is missing, and about an API server that does not answer.
 
+use anyhow::anyhow;
+use kube::Error;
 use rules::kinds::{Builtin, Kind};
 
 /// What kubectl calls the objects of a kind: `deployments.apps`.
@@ -38,4 +40,61 @@ pub(crate) fn missing(verb: &str, resource: &str, namespace: Option<&str>) -> St
         ),
     };
     format!("you may not {verb} {resource} {place}; an administrator gives the right by {binding}")
+}
+
+/// What the API server says instead of an answer, in a sentence.
+pub(crate) fn failed(error: Error) -> anyhow::Error {
+    match error {
+        Error::Api(status) if status.code == 401 => anyhow!(
+            "the API server does not know who you are; log in again, or choose another account with --context"
+        ),
+        Error::Api(status) => {
+            let why = match status.message.as_str() {
+                "" => &status.reason,
+                message => message,
+            };
+            anyhow!("the API server did not answer: {why}")
+        }
+        error => anyhow::Error::new(error).context("the API server did not answer"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::core::Status;
+
+    #[test]
+    fn what_the_api_server_says_is_told_without_its_structure() {
+        let told = |code: u16, message: &str| {
+            let status = Status {
+                code,
+                message: message.to_owned(),
+                reason: "Because".to_owned(),
+                ..Status::default()
+            };
+            format!("{:#}", failed(Error::Api(Box::new(status))))
+        };
+        let expected = "the API server did not answer: etcd has no leader";
+        assert_eq!(told(500, "etcd has no leader"), expected);
+        assert_eq!(told(500, ""), "the API server did not answer: Because");
+        assert!(
+            told(401, "Unauthorized")
+                .ends_with("; log in again, or choose another account with --context")
+        );
+    }
+
+    #[test]
+    fn the_role_that_gives_a_right_is_named() {
+        let told = missing("list", "pods", Some("shop"));
+        assert!(
+            told.ends_with("--clusterrole=view --user=YOU -n shop"),
+            "{told}"
+        );
+        let told = missing("create", "pods", None);
+        assert!(
+            told.ends_with("kubectl create clusterrolebinding NAME --clusterrole=edit --user=YOU"),
+            "{told}"
+        );
+    }
 }

@@ -3,10 +3,10 @@
 use crate::access;
 use crate::installed::Installed;
 use crate::status;
-use anyhow::{Context, Result, bail};
-use kube::Client;
+use anyhow::{Context, Result, anyhow, bail};
 use kube::api::{Patch, PatchParams};
 use kube::core::request::Request;
+use kube::{Client, Error};
 use rules::dependent::Dependent;
 use rules::gate::Gate;
 use rules::keys;
@@ -43,7 +43,18 @@ pub(crate) async fn run(
     let change = Patch::Merge(json!({"metadata": {"annotations": annotations(reason)}}));
     let request = Request::new(path).patch(&target.name, &PatchParams::default(), &change)?;
     let patched = client.request::<Value>(request).await;
-    patched.with_context(|| format!("cannot annotate {}", target.name()))?;
+    patched.map_err(|error| match error {
+        Error::Api(status) if status.message.contains("cannot patch resource") => anyhow!(
+            "cannot annotate {}: {}",
+            target.name(),
+            access::missing(
+                "patch",
+                &access::resource(&target.kind),
+                Some(&target.namespace)
+            )
+        ),
+        error => access::failed(error).context(format!("cannot annotate {}", target.name())),
+    })?;
     println!("{}", done(&target, owner, reason));
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use super::Checked;
 use super::namespaces::EXCLUDED;
 use crate::access;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use kube::api::PostParams;
 use kube::core::request::Request;
 use kube::{Client, Error};
@@ -64,7 +64,7 @@ async fn post(client: &Client, namespace: &str) -> Result<Answer> {
             Answer::Forbidden
         }
         Err(Error::Api(status)) => Answer::Refused(status.message.clone()),
-        Err(error) => return Err(error).context("the API server did not answer"),
+        Err(error) => return Err(access::failed(error)),
     })
 }
 

@@ -5,7 +5,7 @@ use super::seen::CONFIGURATIONS;
 use super::{controller, webhook};
 use crate::access;
 use crate::installation::{Installation, NAME, get, list};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use kube::Client;
 use kube::api::{ListParams, PostParams};
 use kube::core::request::Request;
@@ -89,7 +89,7 @@ async fn may_create(client: &Client, kind: &Builtin, namespace: &str) -> Result<
     let request = Request::new("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
     let request = request.create(&PostParams::default(), serde_json::to_vec(&review)?)?;
     let answer = client.request::<Value>(request).await;
-    let answer = answer.context("the API server did not answer")?;
+    let answer = answer.map_err(access::failed)?;
     Ok(answer["status"]["allowed"] == true)
 }
 

@@ -35,7 +35,9 @@ pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Ch
         return (rules, vec![Checked::ok(CHECK, told)]);
     }
     let broken = problems.into_iter().map(|problem| {
-        let told = format!("{problem}; what it is for waits until it is mended");
+        let told = format!(
+            "{problem}; kubectl sluice check --health-rules FILE tries a file before it is applied; what it is for waits until it is mended"
+        );
         Checked::problem(CHECK, told)
     });
     (rules, broken.collect())

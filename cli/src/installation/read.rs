@@ -1,6 +1,7 @@
 //! Single questions to the API server. What may not be read is an answer, not an error.
 
-use anyhow::{Context, Result};
+use crate::access;
+use anyhow::Result;
 use kube::api::{GetParams, ListParams};
 use kube::core::request::Request;
 use kube::{Client, Error};
@@ -37,6 +38,6 @@ fn seen(answer: kube::Result<Value>) -> Result<Lookup<Value>> {
         Err(Error::Api(status)) if status.code == 403 => {
             Ok(Lookup::Unavailable(Unavailable::Forbidden))
         }
-        Err(error) => Err(error).context("the API server did not answer"),
+        Err(error) => Err(access::failed(error)),
     }
 }

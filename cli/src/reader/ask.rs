@@ -1,7 +1,8 @@
 //! One question put to the API server.
 
 use super::{Question, Reader, Reply, Served};
-use anyhow::{Context, Result};
+use crate::access;
+use anyhow::Result;
 use kube::Error;
 use kube::core::request::Request;
 use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
@@ -39,7 +40,7 @@ impl Reader {
             Err(Error::Api(status)) if is_kind && status.code >= 500 => {
                 Ok(Lookup::Unavailable(Unavailable::Undiscovered))
             }
-            Err(error) => Err(error).context("the API server did not answer"),
+            Err(error) => Err(access::failed(error)),
         }
     }
 
