@@ -10,7 +10,7 @@ mod order;
 mod text;
 mod times;
 
-use crate::installation::Installation;
+use crate::installation::{Basis, Installation};
 use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::printable;
@@ -82,11 +82,6 @@ pub(crate) async fn cluster(
     format: Format,
 ) -> Result<ExitCode> {
     let told = tell(&client, namespace, release).await?;
-    if told.drawing.model.nodes.is_empty() {
-        let mut reader = Reader::new(client);
-        let exists = reader.settle(|reader| status::exists(reader, namespace));
-        exists.await?;
-    }
     answer(&told, release, &format!("namespace {namespace}"), format)
 }
 
@@ -102,25 +97,34 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
     let seen = seen.await?;
     let graph = Graph::new(&seen.objects);
     let model = reader.settle(|reader| {
-        let world = Installed {
-            reader,
-            basis: &basis,
-            afresh: false,
-        };
+        let world = world(reader, &basis);
         let by = (&world as &dyn World, &basis.settings.policy);
         let judge = |object: &Object| cluster::judge(object, by, |kind| world.withheld(kind), now);
         Ok(Model::new(&graph, release, &judge))
     });
-    let model = model.await?;
-    let hidden: Vec<&str> = seen.hidden.iter().map(String::as_str).collect();
+    let mut model = model.await?;
+    // What may not be read may well be there.
+    for node in &mut model.nodes {
+        node.missing &= !seen.hidden.contains_key(&node.kind);
+    }
+    let hidden: Vec<&str> = seen.hidden.values().map(String::as_str).collect();
     let missing = access::missing("list", &hidden.join(","), Some(namespace));
-    ensure!(!model.nodes.is_empty() || hidden.is_empty(), missing);
+    if model.nodes.is_empty() {
+        ensure!(hidden.is_empty(), missing);
+        let exists = reader.settle(|reader| status::exists(reader, namespace));
+        exists.await?;
+    }
     let left_out = format!("left out is what cannot be read: {missing}");
     let left_out = (!hidden.is_empty()).then_some(left_out);
     let unread = unread(&model, &graph);
-    let warnings = left_out.into_iter().chain(basis.unseen).chain(unread);
+    let warnings = left_out
+        .into_iter()
+        .chain(basis.unseen.clone())
+        .chain(unread);
     let warnings = warnings.collect();
-    let times = times::of(&seen, &graph, &model, now);
+    let mut times = times::of(&seen, &graph, &model, now);
+    let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, &basis), now)));
+    times.answered(answers.await?);
     Ok(Told {
         releases: releases(&graph),
         warnings,
@@ -132,6 +136,15 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
             model,
         },
     })
+}
+
+/// What is judged by.
+fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
+    Installed {
+        reader,
+        basis,
+        afresh: false,
+    }
 }
 
 /// The graph of manifests.

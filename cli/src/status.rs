@@ -257,7 +257,7 @@ pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent>
 }
 
 /// What the gate would be told.
-fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
+pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
     let dependent = dependent(world, pod)?;
     let policy = &world.basis.settings.policy;
     let Decided {

@@ -15,7 +15,7 @@ use rules::selector::Selector;
 use rules::verdict::{self, Policy};
 use rules::world::{Objects, World};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What was read of a namespace.
 #[derive(Debug, Default)]
@@ -28,8 +28,8 @@ pub(super) struct Inventory {
     pub(super) pods: Vec<Value>,
     /// From kind and name of an object to those of its controller.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
-    /// The kinds that the caller may not read, as kubectl calls them.
-    pub(super) hidden: BTreeSet<String>,
+    /// The kinds that the caller may not read, and what kubectl calls them.
+    pub(super) hidden: BTreeMap<String, String>,
 }
 
 /// Kinds that are read beside the workloads of waves: group and kind.
@@ -140,7 +140,7 @@ impl Inventory {
         let objects = match world.list(kind, Some(namespace), selector) {
             Lookup::Found(objects) => objects,
             Lookup::Unavailable(Unavailable::Forbidden) => {
-                self.hidden.insert(access::resource(kind));
+                self.hide(kind);
                 return;
             }
             Lookup::NotFound | Lookup::Unavailable(_) => return,
@@ -170,12 +170,15 @@ impl Inventory {
                     return;
                 };
                 let namespace = it.namespace.as_deref().unwrap_or(from);
-                let found = world.object(&it.kind, namespaced.then_some(namespace), &it.name);
-                if let Lookup::Found(object) = found {
-                    let object = place("", 0, object);
-                    if !self.has(&object) {
-                        self.objects.push(object);
+                match world.object(&it.kind, namespaced.then_some(namespace), &it.name) {
+                    Lookup::Found(object) => {
+                        let object = place("", 0, object);
+                        if !self.has(&object) {
+                            self.objects.push(object);
+                        }
                     }
+                    Lookup::Unavailable(Unavailable::Forbidden) => self.hide(&it.kind),
+                    Lookup::NotFound | Lookup::Unavailable(_) => {}
                 }
             }
             Absent::Selected(it) => {
@@ -189,6 +192,11 @@ impl Inventory {
                 }
             }
         }
+    }
+
+    fn hide(&mut self, kind: &Kind) {
+        let resource = access::resource(kind);
+        self.hidden.insert(kind.to_string(), resource);
     }
 
     fn has(&self, object: &Object) -> bool {

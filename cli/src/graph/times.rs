@@ -2,13 +2,17 @@
 
 use super::cluster::Inventory;
 use super::model::Model;
+use crate::installed::Installed;
 use crate::objects::{Graph, Object};
+use crate::status;
 use jiff::Timestamp;
 use rules::gate::Gate;
+use rules::object;
 use rules::selector::Selector;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use wire::Answer;
 
 /// The times of a graph.
 #[derive(Debug, Default)]
@@ -31,6 +35,9 @@ pub(super) struct GateWait {
     /// When it ended; none while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<Timestamp>,
+    /// What it would be told; of one that waits.
+    #[serde(flatten)]
+    pub(super) answer: Option<Answer>,
 }
 
 /// From the start of an object until its dependents could start.
@@ -44,6 +51,33 @@ pub(super) struct Span {
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ready: Option<Timestamp>,
+}
+
+impl Times {
+    /// What each gate that waits would be told; none where that cannot be said.
+    pub(super) fn answers(
+        &self,
+        seen: &Inventory,
+        world: &Installed<'_>,
+        now: Timestamp,
+    ) -> Vec<Option<Answer>> {
+        let answer = |gate: &GateWait| {
+            let named = |pod: &&Value| object::name(pod) == gate.pod;
+            let pod = seen
+                .pods
+                .iter()
+                .find(named)
+                .filter(|_| gate.until.is_none())?;
+            status::judge(world, pod, now).ok()
+        };
+        self.gates.iter().map(answer).collect()
+    }
+
+    pub(super) fn answered(&mut self, answers: Vec<Option<Answer>>) {
+        for (gate, answer) in self.gates.iter_mut().zip(answers) {
+            gate.answer = answer;
+        }
+    }
 }
 
 /// The times of one object that has some.
@@ -150,6 +184,7 @@ fn gate(pod: &Pod<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
         seconds: seconds(since, until.unwrap_or(now)),
         since,
         until,
+        answer: None,
     })
 }
 

@@ -167,11 +167,13 @@ fn the_graph_is_that_of_the_command() {
     assert_eq!(told["gates"][0]["until"], printed["gates"][0]["until"]);
     assert_eq!(told.take(), printed.take());
 
-    let named = ui.graph("?namespace=other");
-    assert_eq!(
-        (&named["namespace"], &named["nodes"]),
-        (&json!("other"), &json!([]))
+    let elsewhere = ui.graph("?namespace=other");
+    let error = elsewhere["error"].as_str().unwrap();
+    assert!(
+        error.starts_with("namespace \"other\" does not exist; "),
+        "{error}"
     );
+    assert_eq!(elsewhere["namespace"], json!("other"));
     let release = Ui::start(&server, &["--release", "shop"]).graph("");
     assert_eq!(release["release"], json!("shop"));
     assert_eq!(release["releases"], json!(["shop"]));

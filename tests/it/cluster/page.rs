@@ -109,8 +109,11 @@ async fn by_keys(browser: &mut Browser) {
     browser.until(FOCUSED, json!("Job/migrate")).await;
     browser.press("Enter");
     browser.until(SELECTED, json!("Job/migrate")).await;
-    let gates = "document.querySelectorAll('.details td').length > 0";
-    browser.until(gates, json!(true)).await;
+    // In the words of its gate.
+    let held = "document.querySelector('.details .told').innerText";
+    browser
+        .until(held, json!("NotFound: not created yet, or misspelt"))
+        .await;
     browser.press("Escape");
     browser.until(SELECTED, json!(null)).await;
     browser.press("/");

@@ -26,11 +26,18 @@ function link(node, ...after) {
 }
 
 /// `InProgress (JobNotComplete): Job in progress`
-function told(node) {
-  if (node.state === "missing") return make("p.told", {}, "It is not there.");
-  if (!node.status || node.state === "ready") return "";
-  const reason = node.reason && node.reason !== node.status ? ` (${node.reason})` : "";
-  return make("p.told", {}, make("b", {}, `${node.status}${reason}`), node.message ? `: ${node.message}` : "");
+function told({ state, status, reason, message }) {
+  if (state === "missing") return make("p.told", {}, "It is not there.");
+  if (!status || state === "ready") return "";
+  const why = reason && reason !== status ? ` (${reason})` : "";
+  return make("p.told", {}, make("b", {}, `${status}${why}`), message ? `: ${message}` : "");
+}
+
+/// What holds it back, in the words of its gate.
+function held(node, model) {
+  const rows = heldBy(node, model).map((it) => make("div.row", {}, make("b", {}, it.dependency), told(it)));
+  const notes = node.waiting.map((gate) => gate.note).filter(Boolean).slice(0, 1);
+  return [...rows, ...notes.map((note) => make("p.quiet", {}, note))];
 }
 
 function ofNode(node, model) {
@@ -46,9 +53,9 @@ function ofNode(node, model) {
       make("div", {}, make("span.kind", {}, node.kind), make("h2", {}, node.name)),
       make("button.icon", { type: "button", "aria-label": "Back to the overview", onclick: () => select(undefined) }, "\u00d7")),
     make("p", {}, badge(node), node.critical || node.passed ? make("span.badge.path", {}, "critical path") : ""),
-    told(node),
+    node.state === "waiting" ? section("What its gate waits for", ...held(node, model)) : told(node),
     ...cycles(model, node),
-    section("Waits for", ...waits(node, model)),
+    section("Depends on", ...waits(node, model)),
     section("Waited for by", ...nothing(node.waitedBy.map((it) => link(it)), "nothing")),
     ...(node.gates.length ? [section("Gates", gates(node))] : []),
     section("About", make("dl.facts", {}, facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))]))),
@@ -62,7 +69,7 @@ function waits(node, model) {
   const rows = node.links.map((edge) => {
     const to = model.byId.get(edge.to);
     const notes = [edge.because, edge.must ? "" : "there is a way around it"].filter(Boolean).join("; ");
-    return link(to, notes ? make("span.quiet", {}, notes) : "", told(to));
+    return link(to, notes ? make("span.quiet", {}, notes) : "", node.state === "waiting" ? "" : told(to));
   });
   const others = node.waitsFor.filter((text) => !node.links.some((edge) => text.endsWith(edge.to)));
   const written = others.length && node.kind !== "Service" ? [make("p.quiet", {}, `as it is written: ${node.waitsFor.join(", ")}`)] : [];
@@ -113,7 +120,7 @@ function overview(model) {
     make("header", {}, make("div", {}, make("span.kind", {}, model.release ? `release ${model.release}` : `namespace ${model.namespace}`), make("h2", {}, title))),
     ...model.cycles.map(cycleCard),
     ...(causes.length ? [section("What holds the others up", ...causes.map(({ node, holds }) => link(node, make("span.since", {}, `holds up ${holds.size}`), told(node))))] : []),
-    ...(waiting.length ? [section("Waiting", ...waiting.map((it) => waiting_(it, model)))] : []),
+    ...(waiting.length ? [section("Waiting", ...waiting.map((it) => whyWaiting(it, model)))] : []),
     ...(alone.length ? [section("Failed", ...alone.map((it) => link(it, told(it))))] : []),
     ...(never.length ? [section("Never starts", ...never.map((it) => link(it)))] : []),
     ...critical(model),
@@ -121,10 +128,9 @@ function overview(model) {
   ];
 }
 
-function waiting_(node, model) {
-  const rows = unmet(node, model).map(({ node: it }) => make("li", {}, it.id, it.state === "ready" ? "" : `, ${STATES[it.state][0]}`));
-  const slot = node.parallelism === undefined ? "" : make("span.quiet", {}, `a slot of its wave: ${node.parallelism} at once`);
-  return link(node, make("span.since", {}, lasting(waitsSince(node))), rows.length ? make("ul.quiet", {}, rows) : slot);
+function whyWaiting(node, model) {
+  const rows = heldBy(node, model).map((it) => make("li", {}, it.dependency, it.reason ? `: ${it.reason}` : ""));
+  return link(node, make("span.since", {}, lasting(waitsSince(node))), rows.length ? make("ul.quiet", {}, rows) : "");
 }
 
 const unseen = ({ warnings }) => (warnings.length ? [make("div.card.warning", {},

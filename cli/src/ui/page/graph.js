@@ -188,9 +188,8 @@ function wave(node, model) {
 /// The line below the name: why an object is as it is.
 function why(node, model) {
   if (node.state === "waiting") {
-    const [first, ...others] = unmet(node, model).map((it) => it.node.id);
-    const more = others.length ? ` and ${others.length} more` : "";
-    const what = first ? ` for ${first}${more}` : node.parallelism === undefined ? "" : " for a slot of its wave";
+    const [first, ...others] = heldBy(node, model).map((it) => it.dependency);
+    const what = first ? ` for ${first}${others.length ? ` and ${others.length} more` : ""}` : "";
     return [lasting(waitsSince(node)), what];
   }
   if (node.state === "ready") {
@@ -205,9 +204,9 @@ function why(node, model) {
 }
 
 function spoken(node, model) {
-  const for_ = unmet(node, model).map((it) => it.node.id).join(", ");
+  const held = heldBy(node, model).map((it) => it.dependency).join(", ");
   const parts = [node.id, STATES[node.state][0], node.state === "ready" ? "" : node.reason ?? ""];
-  if (node.waiting.length && for_) parts.push(`waits for ${for_}`);
+  if (node.waiting.length && held) parts.push(`waits for ${held}`);
   if (node.critical) parts.push("on the critical path");
   return parts.filter(Boolean).join(", ");
 }

@@ -83,7 +83,7 @@ function hear(view) {
   page.offset = stamp(view.at) - Date.now();
   if (view.error) {
     if (!page.model) controls(view);
-    lost("The cluster cannot be read", `${view.error}. If kubectl get pods -n ${view.namespace} does not work either, mend that first; this page goes on by itself.`);
+    lost(`Namespace ${view.namespace} cannot be shown`, `${view.error}. It is tried again until it can; see whether kubectl get pods -n ${view.namespace} does better.`);
     return;
   }
   connection("live", "live");
@@ -103,7 +103,7 @@ async function refused() {
 
 /// Keeps what was there last, and says so.
 function lost(what, why) {
-  connection("lost", "not connected");
+  connection("lost", "not live");
   document.body.classList.add("stale");
   const last = page.model ? make("div.quiet", {}, `Shown is how it was at ${clock(page.model.at)}.`) : "";
   const sentence = why.charAt(0).toUpperCase() + why.slice(1);

@@ -75,6 +75,14 @@ function unmet(node, model) {
   return node.links.map((edge) => ({ edge, node: model.byId.get(edge.to) })).filter((it) => it.node.state !== "ready");
 }
 
+/// What its gate would be told of what holds it back: `{dependency, status, reason, message}`. Where that is not known, what it
+/// depends on and is not ready.
+function heldBy(node, model) {
+  const said = node.waiting.find((gate) => gate.dependencies);
+  if (said) return said.dependencies.filter((it) => !it.satisfied);
+  return unmet(node, model).map(({ node: it }) => ({ dependency: it.id, status: it.status ?? STATES[it.state][0], reason: it.reason, message: it.message }));
+}
+
 /// What others wait for, and nothing holds back itself: there is what to look at. With all that it holds up.
 function roots(model) {
   const idle = (node) => !["ready", "waiting", "cycle", "never"].includes(node.state) && !unmet(node, model).length;
