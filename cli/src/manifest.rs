@@ -9,7 +9,7 @@ mod scalar;
 mod spelled;
 mod yaml;
 
-pub(crate) use places::{Places, token};
+pub(crate) use places::{Places, lines, token};
 
 use document::{Document, Documents};
 use serde_json::Value;

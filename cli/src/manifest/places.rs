@@ -12,6 +12,8 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(crate) struct Places<'t> {
     text: &'t str,
+    /// Where each line of the text begins.
+    lines: &'t [usize],
     nodes: HashMap<String, Node>,
 }
 
@@ -27,7 +29,7 @@ struct Node {
 
 impl<'t> Places<'t> {
     /// Of the document that begins at this byte.
-    pub(crate) fn new(text: &'t str, at: usize) -> Self {
+    pub(crate) fn new(text: &'t str, lines: &'t [usize], at: usize) -> Self {
         // Indentation counts from the start of the line; in JSON, where another document may stand before it, nothing does.
         let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
         let from = if text[at..].starts_with('{') {
@@ -42,7 +44,7 @@ impl<'t> Places<'t> {
         // Up to a flaw there are places all the same.
         let _ = reader.document();
         let nodes = reader.nodes;
-        Self { text, nodes }
+        Self { text, lines, nodes }
     }
 
     /// The key of a node of the object, else of what it would be in.
@@ -74,8 +76,19 @@ impl<'t> Places<'t> {
     }
 
     fn position(&self, at: usize) -> Position {
-        Position::behind(&self.text[..at])
+        let line = self.lines.partition_point(|start| *start <= at);
+        let start = self.lines[..line].last().copied().unwrap_or_default();
+        Position {
+            line,
+            column: 1 + self.text[start..at].chars().count(),
+        }
     }
+}
+
+/// Where each line of a text begins.
+pub(crate) fn lines(text: &str) -> Vec<usize> {
+    let behind = text.match_indices('\n').map(|(at, _)| at + 1);
+    std::iter::once(0).chain(behind).collect()
 }
 
 /// The pointer from the root of the document.

@@ -1,7 +1,7 @@
 //! The texts that objects were read from, to find the line of what is said of one.
 
 use super::place::Place;
-use crate::manifest::{Places, Position};
+use crate::manifest::{self, Places, Position};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ pub(crate) struct Sources(HashMap<String, Source>);
 #[derive(Debug)]
 struct Source {
     text: String,
+    /// Where its lines begin.
+    lines: Vec<usize>,
     /// Whether Helm has rendered it.
     rendered: bool,
 }
@@ -40,7 +42,11 @@ impl Sources {
     pub(super) fn keep(&mut self, name: &str, text: &[u8], rendered: bool) {
         // Of what is no UTF-8 nothing is read.
         let text = String::from_utf8_lossy(text).into_owned();
-        let source = Source { text, rendered };
+        let source = Source {
+            lines: manifest::lines(&text),
+            text,
+            rendered,
+        };
         self.0.insert(name.to_owned(), source);
     }
 
@@ -72,7 +78,7 @@ impl Finder<'_> {
         };
         let origin = &place.origin;
         let places = self.places.entry((name, origin.at));
-        let places = places.or_insert_with(|| Places::new(&source.text, origin.at));
+        let places = places.or_insert_with(|| Places::new(&source.text, &source.lines, origin.at));
         let position = match spot {
             Spot::Field(pointer) => places.key(origin, pointer),
             Spot::Within(pointer, line, column) => {

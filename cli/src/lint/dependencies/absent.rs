@@ -55,19 +55,22 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
     } = named;
     let here = |it: &&Object| graph.may_mean(from, namespace.as_ref(), it);
     let of_kind = |it: &&Object| it.kind.as_ref() == Some(kind);
-    let beside = || graph.objects.iter().filter(here);
+    let objects = || graph.objects.iter();
     let is_there = |it: &Object| it.place.name == *name;
     let is_known = graph.find(from, named).is_some()
         || is_the_clusters(named)
-        || beside().filter(of_kind).any(is_there);
+        || objects().any(|it| is_there(it) && of_kind(&it) && here(&it));
     if is_known {
         return None;
     }
-    let others = beside().filter(of_kind).map(|it| it.place.name.as_str());
+    let others = objects()
+        .filter(of_kind)
+        .filter(here)
+        .map(|it| it.place.name.as_str());
     // A workload of another kind that is called the same.
     let namesake = || {
-        let mut workloads = beside().filter(|it| it.is_dependent() && it.word() != "Pod");
-        let found = workloads.find(|it| is_there(it))?;
+        let mut named = objects().filter(|it| is_there(it));
+        let found = named.find(|it| here(it) && it.is_dependent() && it.word() != "Pod")?;
         Some(format!("{}/{name}", found.word()))
     };
     let meant = nearest(name, others).map(|near| format!("{kind}/{near}"));

@@ -1,4 +1,4 @@
-use crate::manifest::{Entries, Places};
+use crate::manifest::{Entries, Places, lines};
 
 /// What is written, up to the end of its line, from the place where `of` begins in what the annotation says.
 fn written(scalar: &str, of: &str) -> String {
@@ -10,7 +10,8 @@ fn written(scalar: &str, of: &str) -> String {
     let before = &says[..says.find(of).unwrap()];
     let line = 1 + before.matches('\n').count();
     let column = 1 + before.rsplit('\n').next().unwrap().chars().count();
-    let places = Places::new(&text, entry.origin.at);
+    let starts = lines(&text);
+    let places = Places::new(&text, &starts, entry.origin.at);
     let place = places
         .within(&entry.origin, "/metadata/annotations/k~1y", line, column)
         .unwrap();
@@ -52,7 +53,8 @@ fn json_and_lists_have_places() {
     let text = "{\"a\": 1} {\"kind\": \"List\", \"items\": [{\"a\": {}}, {\"b\":\n  {\"c\": \"x\\ty\"}}]}\n";
     let entries: Vec<_> = Entries::new(text.as_bytes()).map(Result::unwrap).collect();
     let last = &entries[2];
-    let places = Places::new(text, last.origin.at);
+    let starts = lines(text);
+    let places = Places::new(text, &starts, last.origin.at);
     let place = |found: Option<super::super::Position>| found.map(|it| (it.line, it.column));
     assert_eq!(place(places.key(&last.origin, "/b/c")), Some((2, 4)));
     assert_eq!(
