@@ -338,8 +338,7 @@ fn every_metric_of_the_page_is_counted() {
     assert!(names.len() > 20, "{names:?}");
     for name in names {
         // A unit may be added where it is registered.
-        let named = [name, name.trim_end_matches("_seconds")];
-        let counted = named
+        let counted = [name, name.trim_end_matches("_seconds")]
             .iter()
             .any(|it| sources.contains(&format!("\"{it}\"")));
         assert!(counted, "nothing counts sluice_{name}");
@@ -350,9 +349,12 @@ fn every_metric_of_the_page_is_counted() {
 fn sources(folder: &Path) -> impl Iterator<Item = String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let paths = entries.map(|entry| entry.expect("readable").path());
-    let texts = paths.flat_map(|path| match path.is_dir() {
-        true => sources(&path).collect::<Vec<_>>(),
-        false => vec![read(&path)],
+    let texts = paths.flat_map(|path| {
+        if path.is_dir() {
+            sources(&path).collect()
+        } else {
+            vec![read(&path)]
+        }
     });
     texts.collect::<Vec<_>>().into_iter()
 }

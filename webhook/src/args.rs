@@ -19,6 +19,10 @@ use std::time::Duration;
 /// Orders the start of pods: admission webhook and status service.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "sluice-webhook", version)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line, and none rests on another"
+)]
 pub struct Args {
     /// The name of our own Service.
     #[arg(long, env = "SLUICE_SERVICE_NAME", default_value = "sluice")]

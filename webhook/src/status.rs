@@ -186,7 +186,7 @@ async fn hold(
         }
         if news || Instant::now() >= deadline {
             if ask.seen.is_empty() {
-                service.begins(&identity, answer);
+                begins(&identity, answer);
             }
             return Ok(service.told(waiting.answer));
         }
@@ -228,6 +228,13 @@ fn reason(answer: &wire::Answer) -> &'static str {
     word.unwrap_or("Unread")
 }
 
+/// A gate begins to wait.
+fn begins(pod: &Identity, answer: &wire::Answer) {
+    let waits_for = said::unsatisfied(answer);
+    let (namespace, pod) = (&pod.namespace, &pod.pod);
+    info!(namespace, pod, waits_for, "Wait begins");
+}
+
 /// What a gate is told.
 struct Told {
     answer: wire::Answer,
@@ -262,13 +269,6 @@ impl Service {
         if let Some(conditions) = &self.conditions {
             conditions.waits(pod, reason(answer), said::unsatisfied(answer), since);
         }
-    }
-
-    /// A gate begins to wait.
-    fn begins(&self, pod: &Identity, answer: &wire::Answer) {
-        let waits_for = said::unsatisfied(answer);
-        let (namespace, pod) = (&pod.namespace, &pod.pod);
-        info!(namespace, pod, waits_for, "Wait begins");
     }
 
     /// A gate waits no more. `since`: when its pod was started; `None` where it has not waited.

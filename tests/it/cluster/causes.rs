@@ -22,7 +22,9 @@ async fn is_told<const N: usize>(
     (list, object): (&str, &str),
     cause: &str,
 ) {
-    ns.apply(objects).await.ok();
+    if N > 0 {
+        ns.apply(objects).await.ok();
+    }
     ns.apply([deployment("api").depends_on(list)]).await.ok();
     let api = ns.pod_of("api").await;
     let line = api.gate_says(cause).await;
@@ -77,7 +79,10 @@ async fn an_image_that_cannot_be_pulled() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_container_that_crashes() {
     with_namespace("cause-crash", async |ns| {
+        // Without a probe it would be ready for a moment, each time that it starts.
+        let probe = json!({"exec": {"command": ["false"]}});
         let db = stateful_set("db").runs("exit 3");
+        let db = db.in_app("/readinessProbe", probe);
         let cause = "its pod db-0 crashes: container \"app\" ended with exit code 3";
         is_told(ns, [db], ("statefulset/db", "StatefulSet/db"), cause).await;
     })
@@ -222,7 +227,9 @@ async fn a_chain_of_gates_down_to_its_root() {
 async fn a_volume_that_is_not_there() {
     with_namespace("cause-volume", async |ns| {
         let volumes = json!([{"name": "settings", "configMap": {"name": "nobodys"}}]);
+        let mounts = json!([{"name": "settings", "mountPath": "/settings"}]);
         let db = stateful_set("db").in_pod("/spec/volumes", volumes);
+        let db = db.in_app("/volumeMounts", mounts);
         let list = ("statefulset/db", "StatefulSet/db");
         is_told(ns, [db], list, "its pod db-0 is still being made: ").await;
         ns.apply([config_map("nobodys")]).await.ok();

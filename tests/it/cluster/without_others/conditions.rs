@@ -70,8 +70,8 @@ async fn the_account_may_write_nothing_else(ns: &Namespace, pod: &Pod) {
     let line = proxy.line("127.0.0.1:");
     let api_server = line.rsplit(' ').next().expect("an address").trim();
     let (namespace, name) = (&ns.name, &pod.name);
-    let path = format!("api/v1/namespaces/{namespace}/pods/{name}/status?dryRun=All");
-    let url = format!("http://{api_server}/{path}");
+    let status = format!("api/v1/namespaces/{namespace}/pods/{name}/status?dryRun=All");
+    let url = format!("http://{api_server}/{status}");
     let patch = async |patch: &Value| {
         let account = "Impersonate-User: system:serviceaccount:sluice-system:sluice";
         let kind = "Content-Type: application/strategic-merge-patch+json";
