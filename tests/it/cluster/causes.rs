@@ -167,9 +167,17 @@ async fn a_secret_that_a_container_lacks() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_job_whose_pod_fails() {
     with_namespace("cause-job", async |ns| {
-        let migrate = job("migrate").runs("exit 4");
+        ns.apply([job("migrate").runs("exit 4")]).await.ok();
+        // Before, the same is said of a Job that may try again, by another reason.
+        let failed = [
+            "wait",
+            "--for=condition=Failed",
+            "--timeout=90s",
+            "job/migrate",
+        ];
+        ns.kubectl(failed).await.ok();
         let cause = "has failed: container \"app\" ended with exit code 4";
-        is_told(ns, [migrate], ("job/migrate", "Job/migrate"), cause).await;
+        is_told(ns, [], ("job/migrate", "Job/migrate"), cause).await;
     })
     .await;
 }
