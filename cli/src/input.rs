@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether a path means standard input, which can be read only once.
 pub(crate) fn is_stdin(path: &Path) -> bool {
@@ -21,4 +21,15 @@ pub(crate) fn read(path: &Path) -> Result<(String, Vec<u8>)> {
     let name = path.display().to_string();
     let text = fs::read(path).with_context(|| format!("cannot open {name}"))?;
     Ok((name, text))
+}
+
+/// What is in a folder, sorted by name.
+pub(crate) fn inside(folder: &Path) -> Result<Vec<PathBuf>> {
+    let read = || format!("cannot read the folder {}", folder.display());
+    let mut inside = Vec::new();
+    for entry in fs::read_dir(folder).with_context(read)? {
+        inside.push(entry.with_context(read)?.path());
+    }
+    inside.sort();
+    Ok(inside)
 }

@@ -12,11 +12,10 @@ mod words;
 
 use crate::input;
 use crate::output::printable;
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use diff::Edit;
 use document::Document;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use targets::{Context, Target};
@@ -152,14 +151,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let read = || format!("cannot read the folder {}", path.display());
-    let mut inside = Vec::new();
-    for entry in fs::read_dir(path).with_context(read)? {
-        inside.push(entry.with_context(read)?.path());
-    }
-    inside.sort();
     let mut found = Vec::new();
-    for path in inside {
+    for path in input::inside(path)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_text = [".yaml", ".yml", ".tpl"]
             .iter()

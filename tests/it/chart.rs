@@ -8,8 +8,8 @@ pub(crate) mod monitoring;
 mod policy;
 mod rights;
 
-pub(crate) use helm::program;
 use helm::{Manifest, Render, chart_dir, helm, versions};
+pub(crate) use helm::{files, program};
 use serde_json::{Value, json};
 
 /// Renders, or leaves the test where there is no Helm.

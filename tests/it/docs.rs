@@ -1,3 +1,4 @@
+use crate::chart::files;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -329,7 +330,8 @@ fn every_threat_is_shown_by_tests_that_are_there() {
 
 #[test]
 fn every_metric_of_the_page_is_counted() {
-    let sources: String = sources(&root().join("webhook/src")).collect();
+    let sources = files(&root().join("webhook/src"));
+    let sources: String = sources.iter().map(|path| read(path)).collect();
     let page = read(&root().join("docs/metrics.md"));
     let rows = page
         .lines()
@@ -343,20 +345,6 @@ fn every_metric_of_the_page_is_counted() {
             .any(|it| sources.contains(&format!("\"{it}\"")));
         assert!(counted, "nothing counts sluice_{name}");
     }
-}
-
-/// The text of every source below a folder.
-fn sources(folder: &Path) -> impl Iterator<Item = String> {
-    let entries = std::fs::read_dir(folder).expect("a folder");
-    let paths = entries.map(|entry| entry.expect("readable").path());
-    let texts = paths.flat_map(|path| {
-        if path.is_dir() {
-            sources(&path).collect()
-        } else {
-            vec![read(&path)]
-        }
-    });
-    texts.collect::<Vec<_>>().into_iter()
 }
 
 #[test]

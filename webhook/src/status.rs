@@ -119,7 +119,7 @@ async fn verdict(
         Ok(identity) => identity,
         Err(refusal) => return refused(&service, &refusal),
     };
-    let Some(question) = service.questions.begin(&identity.uid) else {
+    let Some(question) = service.questions.begin(&identity) else {
         return refused(&service, &Unidentified::Asking);
     };
     connections::valid(&extensions);
@@ -156,25 +156,26 @@ async fn hold(
             pod: &identity,
             above: round.as_ref().and_then(|round| round.above()),
         };
+        // Who is let through by its first question has not waited.
+        let since = started.filter(|_| !ask.seen.is_empty());
         let waiting = match outcome {
             Outcome::Wait(waiting) => waiting,
             Outcome::Open(answer, why) => {
-                let since = started.filter(|_| !ask.seen.is_empty());
                 service.opened(&subject, &answer, &why, since);
                 return Ok(service.told(answer));
             }
             Outcome::Refuse(answer, why) => {
-                let since = started.filter(|_| !ask.seen.is_empty());
                 service.refused(&subject, &answer, why, since);
+                service.waits(&identity, why.refusal(), &answer, started.unwrap_or(now));
                 return Ok(service.told(answer));
             }
             Outcome::AnotherPod => return Err(Unidentified::AnotherPod),
         };
-        question.waits(Wait {
-            namespace: identity.namespace.clone(),
+        let wait = Wait {
             reason: reason(&waiting.answer),
             since: started.unwrap_or(now),
-        });
+        };
+        question.waits(wait);
         let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
         let Waiting { answer, late, .. } = &waiting;
         let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
@@ -182,7 +183,7 @@ async fn hold(
             deadline = deadline.min(began + SHORT_HOLD);
         }
         if news {
-            service.waits(&identity, answer, started.unwrap_or(now));
+            service.waits(&identity, wait.reason, answer, wait.since);
         }
         if news || Instant::now() >= deadline {
             if ask.seen.is_empty() {
@@ -265,9 +266,9 @@ fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
 
 impl Service {
     /// A gate is told something new about its wait, since its pod was started.
-    fn waits(&self, pod: &Identity, answer: &wire::Answer, since: Timestamp) {
+    fn waits(&self, pod: &Identity, reason: &str, answer: &wire::Answer, since: Timestamp) {
         if let Some(conditions) = &self.conditions {
-            conditions.waits(pod, reason(answer), said::unsatisfied(answer), since);
+            conditions.waits(pod, reason, said::unsatisfied(answer), since);
         }
     }
 
@@ -327,10 +328,6 @@ impl Service {
         // The kubelet starts a gate again that was refused, and it is refused at once: its wait has ended before.
         if since.is_some() {
             self.ends(subject.pod, why.refusal(), since);
-        }
-        let (told, since) = (said::unsatisfied(answer), since.unwrap_or(self.clock.now()));
-        if let Some(conditions) = &self.conditions {
-            conditions.waits(subject.pod, why.refusal(), told, since);
         }
         self.cut(subject, answer, why);
     }

@@ -7,10 +7,9 @@ use super::sources::Sources;
 use crate::input;
 use crate::manifest::{Entries, Fault, Origin, Position};
 use crate::offline;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rules::scope::Scope;
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
@@ -166,14 +165,8 @@ fn files(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let read = || format!("cannot read the folder {}", path.display());
-    let mut inside = Vec::new();
-    for entry in fs::read_dir(path).with_context(read)? {
-        inside.push(entry.with_context(read)?.path());
-    }
-    inside.sort();
     let mut found = Vec::new();
-    for path in inside {
+    for path in input::inside(path)? {
         let extension = path.extension().and_then(|it| it.to_str());
         if chart::is_chart(&path) {
             found.push(path);

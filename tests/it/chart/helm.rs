@@ -137,7 +137,7 @@ impl Manifest {
 }
 
 /// Every file below a folder.
-pub(super) fn files(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir)
         .expect("the folder is there")
         .map(|entry| entry.expect("readable").path());

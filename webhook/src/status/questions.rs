@@ -1,6 +1,7 @@
 //! The questions that are held: how many of one pod, whose gate has one, so that nobody fills a replica with few pods; and what
 //! each pod that asks waits for.
 
+use super::Identity;
 use dashmap::DashMap;
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -12,17 +13,17 @@ const MOST: u32 = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Questions(DashMap<String, Held>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Held {
+    namespace: String,
     count: u32,
     /// As it was told last.
     wait: Option<Wait>,
 }
 
 /// What a pod waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wait {
-    pub(super) namespace: String,
     /// A word of the closed set of reasons.
     pub(super) reason: &'static str,
     /// When the pod was started.
@@ -38,22 +39,28 @@ pub(super) struct Question {
 
 impl Questions {
     /// One more question of a pod, unless it has as many as it may.
-    pub(super) fn begin(self: &Arc<Self>, uid: &str) -> Option<Question> {
-        let mut held = self.0.entry(uid.to_owned()).or_default();
+    pub(super) fn begin(self: &Arc<Self>, pod: &Identity) -> Option<Question> {
+        let mut held = self.0.entry(pod.uid.clone()).or_insert_with(|| Held {
+            namespace: pod.namespace.clone(),
+            count: 0,
+            wait: None,
+        });
         if held.count >= MOST {
             return None;
         }
         held.count += 1;
         Some(Question {
             all: Arc::clone(self),
-            uid: uid.to_owned(),
+            uid: pod.uid.clone(),
         })
     }
 
-    /// Looks at the wait of each pod that asks and waits.
-    pub(super) fn each_wait(&self, mut look: impl FnMut(&Wait)) {
+    /// Looks at each pod that asks and waits: its namespace, and its wait.
+    pub(super) fn each_wait(&self, mut look: impl FnMut(&str, Wait)) {
         for held in &self.0 {
-            held.wait.iter().for_each(&mut look);
+            if let Some(wait) = held.wait {
+                look(&held.namespace, wait);
+            }
         }
     }
 }
@@ -80,14 +87,25 @@ impl Drop for Question {
 mod tests {
     use super::*;
 
+    fn pod(uid: &str) -> Identity {
+        Identity {
+            namespace: "shop".to_owned(),
+            pod: uid.to_owned(),
+            uid: uid.to_owned(),
+            expires: Timestamp::MAX,
+        }
+    }
+
     #[test]
     fn a_pod_has_few_questions_and_another_one_its_own() {
         let questions = Arc::<Questions>::default();
-        let mut held: Vec<_> = (0..MOST).map(|_| questions.begin("u1").unwrap()).collect();
-        assert!(questions.begin("u1").is_none());
-        assert!(questions.begin("u2").is_some());
+        let mut held: Vec<_> = (0..MOST)
+            .map(|_| questions.begin(&pod("u1")).unwrap())
+            .collect();
+        assert!(questions.begin(&pod("u1")).is_none());
+        assert!(questions.begin(&pod("u2")).is_some());
         held.pop();
-        assert!(questions.begin("u1").is_some());
+        assert!(questions.begin(&pod("u1")).is_some());
         held.clear();
         assert!(questions.0.is_empty(), "who has none is forgotten");
     }

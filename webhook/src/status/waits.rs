@@ -46,7 +46,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn count(&mut self, wait: &Wait) {
+    fn count(&mut self, wait: Wait) {
         *self.reasons.entry(wait.reason).or_default() += 1;
         self.waits_since(wait.since);
     }
@@ -66,11 +66,11 @@ impl Sum {
 impl Waits {
     fn sums(&self) -> BTreeMap<String, Sum> {
         let mut sums = HashMap::<String, Sum>::new();
-        self.questions.each_wait(|wait| {
-            if let Some(sum) = sums.get_mut(&wait.namespace) {
+        self.questions.each_wait(|namespace, wait| {
+            if let Some(sum) = sums.get_mut(namespace) {
                 return sum.count(wait);
             }
-            sums.entry(wait.namespace.clone()).or_default().count(wait);
+            sums.entry(namespace.to_owned()).or_default().count(wait);
         });
         bounded(sums)
     }
@@ -118,15 +118,24 @@ impl Collector for Waits {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Identity;
     use super::*;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn wait(namespace: &str, reason: &'static str, since: i64) -> Wait {
+    fn pod(uid: &str) -> Identity {
+        Identity {
+            namespace: "shop".to_owned(),
+            pod: uid.to_owned(),
+            uid: uid.to_owned(),
+            expires: Timestamp::MAX,
+        }
+    }
+
+    fn wait(reason: &'static str, since: i64) -> Wait {
         Wait {
-            namespace: namespace.to_owned(),
             reason,
             since: at(since),
         }
@@ -135,13 +144,13 @@ mod tests {
     #[test]
     fn each_pod_counts_once_and_by_what_it_was_told_last() {
         let questions = Arc::<Questions>::default();
-        let first = questions.begin("u1").unwrap();
-        let again = questions.begin("u1").unwrap();
-        let other = questions.begin("u2").unwrap();
-        let _untold = questions.begin("u3").unwrap();
-        first.waits(wait("shop", "NotFound", 5));
-        again.waits(wait("shop", "JobNotComplete", 5));
-        other.waits(wait("shop", "JobNotComplete", 3));
+        let first = questions.begin(&pod("u1")).unwrap();
+        let again = questions.begin(&pod("u1")).unwrap();
+        let other = questions.begin(&pod("u2")).unwrap();
+        let _untold = questions.begin(&pod("u3")).unwrap();
+        first.waits(wait("NotFound", 5));
+        again.waits(wait("JobNotComplete", 5));
+        other.waits(wait("JobNotComplete", 3));
         let waits = Waits {
             questions,
             clock: Clock::new(|| at(65)),
@@ -160,9 +169,9 @@ mod tests {
         let mut sums = HashMap::<String, Sum>::new();
         for number in 0..=NAMESPACES {
             let sum = sums.entry(format!("n{number:03}")).or_default();
-            sum.count(&wait("", "NotFound", 9));
+            sum.count(wait("NotFound", 9));
             if number > 1 {
-                sum.count(&wait("", "NotFound", 9));
+                sum.count(wait("NotFound", 9));
             }
         }
         let told = bounded(sums);
