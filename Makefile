@@ -36,6 +36,10 @@ cargo_home := $(or $(CARGO_HOME),$(HOME)/.cargo)
 # C library can read that: 2.36 and later.
 packed := $(shell printf '%s\n' 2.36 $$(getconf GNU_LIBC_VERSION | cut -d' ' -f2) | sort -CV && echo -C link-arg=-Wl,-z,pack-relative-relocs)
 static := RUSTFLAGS='-C target-feature=+crt-static $(packed) --remap-path-prefix=$(cargo_home)=/cargo' cargo build --locked --target $(target)
+# What a release is built for: images and plugin for each.
+ARCHES ?= amd64 arm64
+triple_amd64 := x86_64-unknown-linux-gnu
+triple_arm64 := aarch64-unknown-linux-gnu
 labels = {"org.opencontainers.image.title":"$(1)","org.opencontainers.image.licenses":"Apache-2.0"}
 
 .PHONY: help
@@ -47,7 +51,7 @@ demo: install ## the example shop in a cluster: what waits for what, and when it
 	@echo '==> making the image of the example'
 	@examples/shop/image.sh $(images)/shop.tar
 	@$(if $(LOAD),$(LOAD) $(images)/shop.tar)
-	@examples/shop/demo.sh
+	@SHELL_NEEDS='export KUBECONFIG=$(KUBECONFIG) PATH=$(bin):$(programs):$$PATH' examples/shop/demo.sh
 
 .PHONY: test
 test: ## every test: unit, router, process, chart, then the cluster's
@@ -56,6 +60,10 @@ test: ## every test: unit, router, process, chart, then the cluster's
 .PHONY: test-gitops
 test-gitops: ## the tests under Argo CD and Flux, in a cluster of this machine
 	@tests/cluster/gitops/test.sh
+
+.PHONY: test-published
+test-published: cluster ## the first five minutes of README.md, with a release out of a registry, in a cluster of this machine without sluice
+	@tests/cluster/published.sh
 
 .PHONY: lint
 lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
@@ -82,11 +90,15 @@ bench-plan: ## what five replicas and 100,000 pods would see, by the costs that 
 chaos: install ## what becomes of gates and admission while everything around them breaks; ROWS='killed etcd' tries only those (25 min)
 	@cargo run --locked -p tests --bin chaos -- target/$(target)/gate/sluice-gate $(ROWS)
 
-.PHONY: images
-images: setup ## target/images/*.tar, OCI archives made without a container engine, and what each is made of
-	@echo '==> building the images (5 min the first time)'
+.PHONY: programs
+programs:
 	@$(static) --release -p webhook -p cli
 	@$(static) --profile gate -p gate
+
+.PHONY: images
+images: setup ## target/images/*.tar, OCI archives made without a container engine, and what each is made of
+	@echo '==> building the images (10 min the first time on two cores, else 2)'
+	@$(MAKE) programs
 	@mkdir -p $(images)
 	@OCI_LABELS='$(call labels,sluice-webhook)' tests/cluster/mkoci.py $(images)/sluice-webhook.tar localhost/sluice-webhook:dev \
 	  '["/sluice-webhook"]' target/$(target)/release/sluice-webhook=/sluice-webhook
@@ -95,6 +107,17 @@ images: setup ## target/images/*.tar, OCI archives made without a container engi
 	@tests/cluster/sbom.py webhook $(target) > $(images)/sluice-webhook.cdx.json
 	@tests/cluster/sbom.py gate $(target) > $(images)/sluice-gate.cdx.json
 	@ls -l $(images)/*.tar | awk '{ printf "  %s (%.1f MB)\n", $$NF, $$5 / 1e6 }'
+
+.PHONY: release
+release: setup ## VERSION=x.y.z: target/release-x.y.z/, all that a release publishes (ARCHES=amd64 leaves arm64 out; 10 min for each)
+	@release/programs.sh '$(VERSION)' $(ARCHES)
+	@echo '==> target/release-$(VERSION)'
+	@release/release.py '$(VERSION)' target/release-$(VERSION) $(foreach it,$(ARCHES),$(it)=$(triple_$(it)))
+	@echo 'not made: the plugin for macOS, whose linker asks for Apple'"'"'s SDK, and for Windows, for which kubectl-sluice is not written'
+
+.PHONY: release-check
+release-check: release ## the same again from another folder, built anew: not one byte may differ
+	@release/again.sh '$(VERSION)' $(ARCHES)
 
 .PHONY: cluster
 cluster: ## a one-node cluster on this machine; nothing where KUBECONFIG names another
@@ -112,6 +135,10 @@ install: cluster images ## sluice into the cluster of KUBECONFIG
 # Not part of `make test`: it needs buildah, a builder image of more than a gigabyte and a second release build.
 dockerfile-check: ## both targets of the Dockerfile, with buildah
 	@tests/dockerfile-check
+
+.PHONY: docs
+docs: ## the documentation as a site in target/book, its links checked (the first time it builds mdBook: 3 min)
+	@tests/book/build
 
 .PHONY: setup
 setup:

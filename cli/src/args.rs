@@ -120,7 +120,7 @@ enum Command {
     ///
     /// Exit code 0: no problem; 1: a problem, or an error; 2: wrong arguments.
     Check(CheckArgs),
-    /// What an annotation, a reason, a value of the chart or an exit code means.
+    /// What an annotation, a reason, an event, a metric, a value of the chart or an exit code means.
     ///
     /// In the words of the documentation, which is built in. Without KEY: every word that is known.
     ///
@@ -231,7 +231,7 @@ impl UiArgs {
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 async fn version(connection: Connection, client: bool) -> Result<ExitCode> {
-    println!("kubectl sluice {}", env!("CARGO_PKG_VERSION"));
+    println!("kubectl sluice {}", wire::VERSION);
     if client {
         return Ok(ExitCode::SUCCESS);
     }

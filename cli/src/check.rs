@@ -12,7 +12,7 @@ mod seen;
 mod webhook;
 
 use crate::health_rules;
-use crate::installation::Installation;
+use crate::installation::{Installation, argument};
 use crate::output::{self, Output, counted};
 use anyhow::{Result, bail};
 use before::Before;
@@ -111,7 +111,8 @@ fn judge(seen: &Seen) -> Vec<Checked> {
     findings.push(admission::judge(&seen.tried));
     let (rules, of_rules) = health::rules(deployment, &seen.installation.health_rules);
     findings.extend(of_rules);
-    findings.extend(rights::kinds(&seen.installation.roles, &rules));
+    let watch_role = argument(deployment, "--watch-cluster-role");
+    findings.extend(rights::kinds(&seen.installation.roles, watch_role, &rules));
     findings.extend(namespaces::labelled(&seen.namespaces));
     findings.push(gates::stranded(&seen.stranded, &seen.pending));
     findings

@@ -1,27 +1,33 @@
-//! `explain KEY`: what an annotation, a reason, a chart value or an exit code means, in the words of the documentation, which
-//! is built in.
+//! `explain KEY`: what an annotation, a reason, an event, a metric, a chart value or an exit code means, in the words of the
+//! documentation, which is built in.
 
 mod page;
 mod values;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use page::page;
 use rules::keys;
 use rules::suggest::nearest;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use values::values;
 
 /// The pages whose tables explain words.
-const PAGES: [(&str, &str); 5] = [
+const PAGES: [(&str, &str); 7] = [
     ("annotations.md", include_str!("../../docs/annotations.md")),
     ("order.md", include_str!("../../docs/order.md")),
     (
         "troubleshooting.md",
         include_str!("../../docs/troubleshooting.md"),
     ),
+    ("events.md", include_str!("../../docs/events.md")),
+    ("metrics.md", include_str!("../../docs/metrics.md")),
     ("operating.md", include_str!("../../docs/operating.md")),
     ("cli.md", include_str!("../../docs/cli.md")),
 ];
+
+/// What a query has behind the name of a metric.
+const QUERIED: [&str; 5] = ["_total", "_bucket", "_sum", "_count", "_info"];
 
 const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
 
@@ -42,14 +48,7 @@ pub(crate) fn run(key: Option<&str>) -> Result<ExitCode> {
         print!("{}", index(&entries));
         return Ok(ExitCode::SUCCESS);
     };
-    let found = find(&entries, key);
-    if found.is_empty() {
-        let words = entries.iter().map(|it| it.word.as_str());
-        match nearest(key, words) {
-            Some(likely) => bail!("nothing is known of {key:?}; did you mean {likely:?}?"),
-            None => bail!("nothing is known of {key:?}; kubectl sluice explain shows every word"),
-        }
-    }
+    let found = search(&entries, key)?;
     for Entry {
         word,
         meaning,
@@ -66,13 +65,54 @@ fn entries() -> Vec<Entry> {
     pages.chain(values(VALUES)).collect()
 }
 
-/// By the whole word, an annotation of ours without its prefix too; letter case aside.
-fn find<'e>(entries: &'e [Entry], key: &str) -> Vec<&'e Entry> {
-    let own = format!("{}{key}", keys::PREFIX);
-    let is = |entry: &&Entry| {
-        entry.word.eq_ignore_ascii_case(key) || entry.word.eq_ignore_ascii_case(&own)
+/// Every word that can be asked for, for a shell.
+pub(crate) fn words() -> BTreeSet<String> {
+    let entries = entries();
+    let words = entries.iter().flat_map(|it| [it.word.as_str(), it.short()]);
+    // What has spaces is several words to a shell.
+    let words = words.filter(|it| !it.contains(' '));
+    words.map(str::to_owned).collect()
+}
+
+impl Entry {
+    /// An annotation of ours without its prefix.
+    fn short(&self) -> &str {
+        self.word.strip_prefix(keys::PREFIX).unwrap_or(&self.word)
+    }
+
+    fn is(&self, key: &str) -> bool {
+        self.word.eq_ignore_ascii_case(key) || self.short().eq_ignore_ascii_case(key)
+    }
+}
+
+/// By the whole word, else by what only one word begins with, else by the nearest one; letter case aside.
+fn search<'e>(entries: &'e [Entry], key: &str) -> Result<Vec<&'e Entry>> {
+    // A query of Prometheus has more of a metric's name than its page.
+    let metric = QUERIED.iter().find_map(|it| key.strip_suffix(it));
+    let found = find(entries, key).or_else(|| find(entries, metric?));
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let begins = |word: &&str| {
+        let begin = word.get(..key.len()).unwrap_or_default();
+        begin.eq_ignore_ascii_case(key)
     };
-    entries.iter().filter(is).collect()
+    let begun: BTreeSet<_> = entries.iter().map(Entry::short).filter(begins).collect();
+    let likely = match Vec::from_iter(begun).as_slice() {
+        [one] => Some(*one),
+        [] => nearest(key, entries.iter().flat_map(|it| [it.short(), &it.word])),
+        several => bail!("{key:?} may be {}", several.join(", ")),
+    };
+    let found = likely.and_then(|word| find(entries, word));
+    found.with_context(|| {
+        format!("nothing is known of {key:?}; kubectl sluice explain shows every word")
+    })
+}
+
+/// The entries of a word; an annotation of ours is one without its prefix too.
+fn find<'e>(entries: &'e [Entry], key: &str) -> Option<Vec<&'e Entry>> {
+    let found: Vec<_> = entries.iter().filter(|it| it.is(key)).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 /// The words of each place.
@@ -97,7 +137,7 @@ mod tests {
 
     fn explained(key: &str) -> Vec<String> {
         let entries = entries();
-        let found = find(&entries, key);
+        let found = find(&entries, key).unwrap_or_default();
         found.iter().map(|it| it.meaning.clone()).collect()
     }
 
@@ -171,7 +211,55 @@ mod tests {
         let expected =
             "how long a pod may wait, counted from its start: 90s, 10m, 1h30m; for ever without it";
         assert_eq!(found.first().map(String::as_str), Some(expected));
-        let error = run(Some("NotFnd")).unwrap_err().to_string();
-        assert!(error.ends_with("did you mean \"NotFound\"?"), "{error}");
+    }
+
+    #[test]
+    fn what_is_nearly_a_word_is_explained_and_what_may_be_several_is_not() {
+        let entries = entries();
+        let found = |key: &str| {
+            let found = search(&entries, key).map_err(|it| it.to_string())?;
+            Ok::<_, String>(found[0].word.clone())
+        };
+        for (key, word) in [
+            ("noendpoint", "NoEndpoints"),
+            ("NotFnd", "NotFound"),
+            ("depends_on", "sluice.dev/depends-on"),
+            ("allow-dep", "sluice.dev/allow-dependents-from"),
+            ("sluice_answers_total", "sluice_answers"),
+            ("SluiceDown", "SluiceDown"),
+            ("Init:1/2", "Init:0/1"),
+        ] {
+            assert_eq!(found(key), Ok(word.to_owned()), "{key}");
+        }
+        assert_eq!(found("Kind").as_deref(), Ok("kind"), "a whole word");
+        let several = found("NotF").unwrap_err();
+        assert_eq!(several, "\"NotF\" may be NotFound, NotFresh");
+        let unknown = found("walrus").unwrap_err();
+        assert!(unknown.starts_with("nothing is known of"), "{unknown}");
+        assert!(words().contains("NoEndpoints") && words().contains("timeout"));
+    }
+
+    #[test]
+    fn a_figure_is_no_word_and_what_gates_and_events_say_is() {
+        for code in ["1", "3"] {
+            let found = explained(code);
+            assert_eq!(found.len(), 1, "{code}: {found:?}");
+        }
+        assert_eq!(explained("timeout").len(), 1);
+        for event in [
+            "Waiting",
+            "Released",
+            "TimedOut",
+            "Stranded",
+            "CaBundleMended",
+        ] {
+            assert!(!explained(event).is_empty(), "{event}");
+        }
+        let found = explained("Init:0/1");
+        assert!(found[0].contains("kubectl sluice status"), "{found:?}");
+        // Nothing stands below an answer.
+        for Entry { word, meaning, .. } in entries() {
+            assert!(!meaning.ends_with("below"), "{word}: {meaning}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use kube::api::LogParams;
 use kube::core::request::Request;
 use kube::{Client, Error};
 use rules::keys;
+use wire::Decision;
 use wire::said::{self, Said};
 
 /// The lines that are asked for: among the last few is one that says how it stands.
@@ -18,6 +19,13 @@ pub(crate) enum Word {
     Nothing,
     /// The log cannot be had, and why.
     Unheard(String),
+}
+
+impl Word {
+    /// Whether the gate says that it has opened: the kubelet tells of its end a moment later.
+    pub(crate) fn has_opened(&self) -> bool {
+        matches!(self, Self::Said(said) if said.decision == Decision::Open)
+    }
 }
 
 /// Asks for the log of a pod's gate. Whatever goes wrong is an answer: the cluster can be judged without it.

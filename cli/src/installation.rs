@@ -21,6 +21,9 @@ use serde_json::Value;
 /// What every object of the chart is called.
 pub(crate) const NAME: &str = "sluice";
 
+/// What the chart calls the ClusterRole that names custom kinds.
+const WATCH_ROLE: &str = "sluice-watch";
+
 /// The labels of the controller's Deployment.
 const LABELS: &str = "app.kubernetes.io/name=sluice,app.kubernetes.io/component=controller";
 
@@ -61,8 +64,9 @@ impl Installation {
             None => Lookup::NotFound,
         };
         let account = settings.as_ref().and_then(|it| it.namespace.as_deref());
+        let watch_role = settings.as_ref().and_then(|it| it.watch_role.as_deref());
         Ok(Self {
-            roles: rights::roles(client, account.or(namespace)).await?,
+            roles: rights::roles(client, account.or(namespace), watch_role).await?,
             deployments,
             health_rules,
         })
@@ -95,12 +99,12 @@ impl Installation {
         let settings = settings.unwrap_or_else(|| Settings::of_the_chart(namespace));
         let rules = self.rules(&settings, &mut unseen);
         let rights = match &self.roles {
-            Lookup::Found(granted) => Rights::of(granted),
-            Lookup::NotFound if is_there => Rights::default(),
+            Lookup::Found(granted) => Rights::Seen(rules::rights::Rights::of(granted)),
+            Lookup::NotFound if is_there => Rights::Seen(rules::rights::Rights::default()),
             Lookup::NotFound => Rights::by_settings(&settings),
             Lookup::Unavailable(_) => {
                 unseen.push(format!(
-                    "cannot see what sluice may read: judged by its settings; that takes the right to get ClusterRole {NAME}"
+                    "cannot see what sluice may read: judged as if that were every kind but Secrets; that takes the right to get ClusterRoles {NAME} and {WATCH_ROLE}"
                 ));
                 Rights::by_settings(&settings)
             }

@@ -54,7 +54,7 @@ impl<'a> Installed<'a> {
                 Lookup::Unavailable(why) => return Some(of_the_caller(why)),
             },
         };
-        let may = self.basis.rights.may_follow(kind.group(), &plural);
+        let may = self.basis.rights.may_follow(kind, &plural);
         (!may).then_some(Unavailable::Forbidden)
     }
 
@@ -159,15 +159,15 @@ impl Objects for Installed<'_> {
 
 impl World for Installed<'_> {
     /// Beside the workloads the custom kinds that the administrator lets be watched, each once whatever it is called.
-    fn kinds(&self) -> Vec<Kind> {
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let mut all: Vec<Kind> = scope::workloads().collect();
-        for kind in self.basis.settings.granted() {
+        for kind in self.basis.rights.custom() {
             let kind = self.reader.canonical(kind);
             if !all.contains(&kind) {
                 all.push(kind);
             }
         }
-        all
+        Ok(all)
     }
 
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
@@ -175,13 +175,13 @@ impl World for Installed<'_> {
     }
 
     fn is_granted(&self, kind: &Kind) -> bool {
-        let mut granted = self.basis.settings.granted();
-        granted.any(|it| self.is_same(&it, kind))
+        let granted = self.basis.rights.custom();
+        granted.iter().any(|it| self.is_same(it, kind))
     }
 
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
-        for kind in self.kinds().into_iter().chain(scope::outspoken()) {
+        for kind in self.kinds()?.into_iter().chain(scope::outspoken()) {
             let objects = match self.list(&kind, Some(&scope.namespace), &Selector::default()) {
                 Lookup::Found(objects) => objects,
                 Lookup::NotFound => continue,

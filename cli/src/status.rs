@@ -31,7 +31,8 @@ use rules::lookup::Lookup;
 use rules::verdict::{self, Decided, JudgedEdge};
 use scene::{Chosen, Scene};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{IsTerminal, stdout};
 use std::process::ExitCode;
 use text::View;
 use told::Told;
@@ -105,21 +106,29 @@ pub(crate) async fn run(
 /// One pod.
 async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Result<ExitCode> {
     let (mut reader, pod, basis) = begin(&client, namespace, name).await?;
-    let now = Timestamp::now();
-    let answer = reader.settle(|reader| judge(&Installed::of_pod(reader, &basis, &pod), &pod, now));
-    let answer = answer.await?;
     let word = match Gate::of(&pod) {
         Gate::NotStarted => Word::Nothing,
         Gate::Waiting { .. } | Gate::Passed { .. } | Gate::Refused { .. } => {
             gate_log::last(&client, namespace, name).await
         }
     };
-    let told = Told::new(
-        &pod,
-        answer,
-        word,
-        Installed::of_pod(&reader, &basis, &pod).unseen(),
-    );
+    let now = Timestamp::now();
+    let answer = reader.settle(|reader| {
+        let installed = Installed::of_pod(reader, &basis, &pod);
+        // One that has opened is no other pod of its revision to itself.
+        let afresh = installed.afresh || word.has_opened();
+        judge(
+            &Installed {
+                afresh,
+                ..installed
+            },
+            &pod,
+            now,
+        )
+    });
+    let answer = answer.await?;
+    let unseen = Installed::of_pod(&reader, &basis, &pod).unseen();
+    let told = Told::new(&pod, answer, word, unseen);
     told.print(manner.format, manner.style)?;
     Ok(code(told.waits()))
 }
@@ -132,13 +141,15 @@ async fn several(
     manner: Manner,
 ) -> Result<ExitCode> {
     let mut reader = Reader::new(client.clone());
-    let (scene, basis) = scene_of(&client, &mut reader, namespace, subject).await?;
+    let (mut scene, basis) = scene_of(&client, &mut reader, namespace, subject).await?;
+    scene.patient = manner.watch && manner.is_text() && stdout().is_terminal();
     if manner.watch {
         return live::follow(&client, reader, &basis, &scene, manner).await;
     }
     let now = Timestamp::now();
     let mut tree = look(&mut reader, &basis, &scene, &BTreeSet::new(), now).await?;
-    hear(&client, &mut tree, manner.is_wide()).await;
+    let words = listen(&client, &tree, manner.is_wide()).await;
+    tree.hear(&words);
     show(&tree, manner, now)?;
     Ok(code(tree.waiting > 0))
 }
@@ -159,6 +170,7 @@ async fn scene_of(
                 Chosen::Waiting
             }
         },
+        patient: false,
     };
     let pods = reader.settle(|reader| scene.pods(reader)).await?;
     let home = pods.iter().find_map(home);
@@ -190,16 +202,15 @@ async fn look(
     tree.await
 }
 
-/// Asks gates for their last word: of those that wait although they need not, and where `all` is wanted of every one.
-async fn hear(client: &Client, tree: &mut Tree, all: bool) {
-    let asked = |pod: &&mut tree::Pod| pod.is_disputed() || all && pod.since.is_some();
-    for pod in tree.pods_mut().filter(asked).take(MOST_WORDS) {
-        pod.gate = match gate_log::last(client, &pod.namespace, &pod.name).await {
-            Word::Said(said) => Some(said.line),
-            Word::Unheard(why) => Some(format!("its log cannot be read: {why}")),
-            Word::Nothing => None,
-        };
+/// What the gates said last, by the pod's UID; of all that have started, or of those alone that are disputed.
+async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Word> {
+    let asked = |pod: &&tree::Pod| pod.is_disputed() || all && pod.since.is_some();
+    let mut words = BTreeMap::new();
+    for pod in tree.pods().filter(asked).take(MOST_WORDS) {
+        let word = gate_log::last(client, &pod.namespace, &pod.name).await;
+        words.insert(pod.uid.clone(), word);
     }
+    words
 }
 
 #[expect(

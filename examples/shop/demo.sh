@@ -1,7 +1,8 @@
 #!/bin/bash
 # demo.sh: the shop on the cluster of KUBECONFIG, with the image on its nodes and sluice installed (`make demo` sees to both).
 # Installs it with plain helm, shows live what waits for what and then where the time went, and upgrades it to a new schema.
-# Ends with 1 where a container was started in vain, or a customer got no answer.
+# Ends with 1 where a container was started in vain, or a customer got no answer. SHELL_NEEDS: the line that has to be run in a
+# new shell before it knows this cluster and the commands that are told at the end.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 namespace=${SHOP_NAMESPACE:-shop} chart=${SHOP_CHART:-$here/chart}
@@ -79,11 +80,12 @@ show curl "$url"
 curl --fail --silent --show-error "$url"
 
 say "Look further"
+if [ -n "${SHELL_NEEDS:-}" ]; then printf 'In a new shell, once:\n\n%s\n\n' "$SHELL_NEEDS"; fi
 cat <<TEXT
-kubectl sluice status -n $namespace POD                     what a pod waits for, or waited for
+kubectl sluice status -n $namespace deploy/api              what it waits for, or waited for; a pod's name does as well
 kubectl sluice status -A                             everything that waits
 kubectl get events -n $namespace                            the same from the pods' events
-kubectl -n $namespace logs POD -c sluice-gate               what its gate said
+kubectl -n $namespace logs deploy/api -c sluice-gate        what its gate said
 
 Clean up: helm uninstall shop -n $namespace; kubectl delete namespace $namespace
 TEXT

@@ -136,7 +136,7 @@ pub(crate) fn termination_log(get: impl Fn(&str) -> Option<OsString>) -> PathBuf
 /// The first line of the log.
 pub(crate) fn greeting(config: &Config) -> String {
     let addresses: Vec<_> = config.addresses.iter().map(Address::to_string).collect();
-    let (version, addresses) = (env!("CARGO_PKG_VERSION"), addresses.join(", "));
+    let (version, addresses) = (wire::VERSION, addresses.join(", "));
     format!("version {version}, asks {addresses} until the dependencies of this pod are ready")
 }
 

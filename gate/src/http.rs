@@ -29,7 +29,7 @@ pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) ->
         }
         text.push('&');
     }
-    let version = env!("CARGO_PKG_VERSION");
+    let version = wire::VERSION;
     let _ = write!(
         text,
         "wait={hold} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n\

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => gate(),
         ["--help" | "-h"] => print(config::HELP),
-        ["--version" | "-V"] => print(concat!("sluice-gate ", env!("CARGO_PKG_VERSION"))),
+        ["--version" | "-V"] => print(&format!("sluice-gate {}", wire::VERSION)),
         [word, ..] => {
             say(&format!(
                 "unknown argument {word:?}; it takes none but --help and --version"

@@ -13,6 +13,7 @@
 mod config;
 mod duration;
 mod health;
+mod hold;
 mod item;
 mod long;
 mod names;
@@ -27,6 +28,7 @@ mod yaml;
 
 pub use duration::DurationFault;
 pub use health::health;
+pub use hold::hold;
 pub use names::NameFault;
 pub use order::order;
 pub use position::{GatePosition, gate_position};
@@ -80,6 +82,7 @@ pub struct Place {
 pub fn declared(annotations: &Map<String, Value>) -> Result<Vec<Dependency>, ParseError> {
     // Only admission acts on it; that it can be read is asked of everybody.
     gate_position(annotations)?;
+    hold(annotations)?;
     terms(annotations).all()?;
     let mut lists = [Vec::new(), Vec::new()];
     for (key, value) in annotations {
@@ -212,9 +215,13 @@ fn check_key(key: &str) -> Result<(), ParseError> {
         keys::HEALTH,
         keys::GATE_POSITION,
         keys::SKIP_REASON,
+        keys::HOLD,
     ];
     let mut words = candidates.into_iter().chain(keys::TERMS);
-    if key == keys::GATED || words.any(|it| it == key) || own.starts_with("health.") {
+    if [keys::GATED, keys::HELD].contains(&key)
+        || words.any(|it| it == key)
+        || own.starts_with("health.")
+    {
         return Ok(());
     }
     let words = candidates.into_iter().chain(keys::TERMS);

@@ -4,7 +4,7 @@
 mod container;
 mod registry;
 
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::kinds::Kind;
 use crate::kstatus::Conditions;
 use crate::object::name;
@@ -19,7 +19,7 @@ use wire::said::clean;
 /// So many pods are looked at, at most: those that come first by their names.
 pub const MOST: u16 = 20;
 /// So long what begins is taken for no trouble.
-const STARTS: SignedDuration = SignedDuration::from_secs(10);
+const STARTS: SignedDuration = SignedDuration::from_secs(5);
 /// So long a pod may be in the making.
 const MADE: SignedDuration = SignedDuration::from_secs(30);
 /// Longest name of an image that is told, in characters.
@@ -89,7 +89,7 @@ pub enum Cause {
         /// What the scheduler says.
         says: String,
     },
-    /// Its gate has not opened.
+    /// Its gate has not opened, or it is held before that.
     Gate,
     /// An init container runs.
     Init(String),
@@ -155,6 +155,7 @@ impl Cause {
             Gate::Refused { .. } => return Some(Self::Failed("its gate refused it".to_owned())),
             _ if phase == "Failed" => return Some(Self::Failed(failure(pod))),
             Gate::Waiting { .. } => return Some(Self::Gate),
+            _ if gate::is_held(pod) => return Some(Self::Gate),
             Gate::NotStarted | Gate::Passed { .. } => {}
         }
         if let Some(says) = without_a_node(pod) {
@@ -283,10 +284,10 @@ impl fmt::Display for Cause {
             Self::Init(name) => write!(out, "has come no further than its init container {name:?}"),
             Self::NotStarted(name) => write!(
                 out,
-                "is not ready: the startup probe of container {name:?} has not succeeded"
+                "is not ready: the startup probe of container {name:?} has not succeeded: \"kubectl describe pod\" says why"
             ),
             Self::NotReady(name) => {
-                write!(out, "is not ready: the readiness probe of container {name:?} fails")
+                write!(out, "is not ready: the readiness probe of container {name:?} fails: \"kubectl describe pod\" says why")
             }
             Self::Unready(says) => write!(out, "is not ready: {says}"),
             Self::NotMade => out.write_str("is still being made: \"kubectl describe pod\" says what it lacks, such as a volume"),

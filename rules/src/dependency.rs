@@ -26,6 +26,8 @@ pub struct Dependency {
     pub state: State,
     /// Not found counts as satisfied.
     pub optional: bool,
+    /// Whether an object needs a status that its kind declares.
+    pub status: Need,
     /// Which revision of an object counts.
     pub revision: Revision,
     /// Only a Job made at or after the dependent's revision counts.
@@ -34,6 +36,16 @@ pub struct Dependency {
     pub same_node: bool,
     /// What makes an object ready to this dependent, in the place of the rule of its kind; empty for that rule.
     pub health: Vec<Expression>,
+}
+
+/// Whether something has to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Need {
+    /// It is waited for.
+    #[default]
+    Required,
+    /// It is waited for no longer than whoever writes it takes.
+    Optional,
 }
 
 /// How a dependency is named.
@@ -91,7 +103,7 @@ pub struct Parts {
 pub enum Part {
     /// The objects that say that they are in this group.
     Group(String),
-    /// The objects of this sub-chart.
+    /// The objects of this sub-chart; `airflow/postgresql` of the one inside another sub-chart.
     SubChart(String),
     /// Everything.
     Release(String),
@@ -109,17 +121,17 @@ pub struct Alternatives {
 /// What comes before what, in one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// In the order of the text; no part twice, and no way round.
+    /// In the order of the text; nothing twice, and no way round.
     pub steps: Vec<Step>,
 }
 
-/// One part of a release, and what comes before it.
+/// What a plan names, and what comes before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// A sub-chart or a group.
-    pub part: Part,
-    /// Those that it waits for.
-    pub after: Vec<Part>,
+    /// A part of the release, an object, or the objects that a selector finds.
+    pub subject: Reference,
+    /// What they wait for.
+    pub after: Vec<Dependency>,
 }
 
 /// How many are enough.
@@ -195,6 +207,7 @@ impl Dependency {
             reference,
             state: State::default(),
             optional: false,
+            status: Need::default(),
             revision: Revision::default(),
             fresh: false,
             same_node: false,
@@ -213,10 +226,9 @@ impl Dependency {
 
     /// Whether a pod may be meant by it, which may be the dependent's own.
     fn means_pods(&self) -> bool {
-        let is_pod = |kind: &Kind| kind.group().is_empty() && kind.word() == "Pod";
         match &self.reference {
-            Reference::Object(object) => is_pod(&object.kind),
-            Reference::Selected(selection) => is_pod(&selection.kind),
+            Reference::Object(object) => object.kind.is_pod(),
+            Reference::Selected(selection) => selection.kind.is_pod(),
             Reference::Part(_) => false,
             Reference::Any(alternatives) => alternatives.of.iter().any(Self::means_pods),
         }

@@ -17,7 +17,7 @@ use crate::keys;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{controller_of, group_kind};
-use crate::plan;
+use crate::plan::{self, Called};
 use crate::scope::Scope;
 use crate::terms::Regate;
 use crate::world::World;
@@ -46,16 +46,21 @@ pub struct Dependent {
     pub pod_annotations: Map<String, Value>,
     /// When the pod was made.
     pub created: Option<Timestamp>,
-    /// When its kubelet took it up (`status.startTime`); before that is written, when it was scheduled, or made.
+    /// When its kubelet took it up (`status.startTime`); before that is written, when it was scheduled, or made. Of a pod that was
+    /// held, when it was made.
     pub started: Option<Timestamp>,
     /// The node that the pod is on.
     pub node: Option<String>,
+    /// Whether the pod is held before it takes a node.
+    pub held: bool,
     /// The controllers from the nearest to the topmost.
     pub owners: Vec<Owner>,
     /// The release or application that it belongs to.
     pub scope: Option<Scope>,
     /// The parts of its scope that it may be in: as which a plan may name it.
-    pub called: Vec<Part>,
+    pub parts: Vec<Part>,
+    /// The labels of the object that the user wrote: by which a plan may select it.
+    pub labels: Map<String, Value>,
 }
 
 /// One controller above a pod.
@@ -124,6 +129,18 @@ impl Dependent {
         }
     }
 
+    /// What a plan may know it by.
+    fn called(&self) -> Called<'_> {
+        let objects = self.owners.iter().map(|it| (&it.kind, it.name.as_str()));
+        Called {
+            namespace: &self.namespace,
+            objects: objects.collect(),
+            pod: &self.pod,
+            parts: &self.parts,
+            labels: &self.labels,
+        }
+    }
+
     /// What installers read of the object that the user wrote: its name and its annotations.
     pub(crate) fn as_written(&self) -> Value {
         let (name, annotations) = match self.owners.last() {
@@ -171,7 +188,7 @@ impl Dependent {
         };
         match plans() {
             Lookup::Found(plans) => {
-                let planned = plan::dependencies(&plans, scope, &self.called)?;
+                let planned = plan::dependencies(&plans, scope, &self.called())?;
                 waits.extend(planned.into_iter().map(of(Source::Plan)));
             }
             Lookup::NotFound => {}
@@ -218,7 +235,7 @@ impl Dependent {
     }
 
     /// What is asked of this pod: [`Dependent::edges`], of which only some are asked again once another pod of the
-    /// revision has passed its gate.
+    /// revision has passed its gate. What counts on its node alone is left to the gate of a pod that is held.
     ///
     /// # Errors
     ///
@@ -229,6 +246,8 @@ impl Dependent {
         if self.has_passed(world) == Lookup::Found(true) {
             edges.retain(|edge| self.asks_again(edge));
         }
+        let on_its_node = |edge: &Edge| matches!(edge, Edge::Listed(entry) if entry.is_per_pod());
+        edges.retain(|edge| !(self.held && on_its_node(edge)));
         Ok(edges)
     }
 

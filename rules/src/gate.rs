@@ -1,4 +1,4 @@
-//! The gate in a pod: what it is made of, and how far it is, as the pod's status says.
+//! The gate in a pod: what it is made of, and how far it is, as the pod's status says; and the hold before it.
 
 mod parts;
 
@@ -63,6 +63,28 @@ impl<'p> Gate<'p> {
     }
 }
 
+/// Where the hold of a pod stands among its scheduling gates; `None` for one that is not held.
+pub fn hold(pod: &Value) -> Option<usize> {
+    let gates = pod["spec"]["schedulingGates"].as_array()?;
+    gates.iter().position(|gate| gate["name"] == keys::HOLD)
+}
+
+/// Whether a pod is held before it takes a node.
+pub fn is_held(pod: &Value) -> bool {
+    hold(pod).is_some()
+}
+
+/// Whether nothing but its hold keeps a pod from the scheduler.
+pub fn is_only_held(pod: &Value) -> bool {
+    let gates = pod["spec"]["schedulingGates"].as_array();
+    is_held(pod) && gates.is_some_and(|gates| gates.len() == 1)
+}
+
+/// Whether a pod was made with a hold, which it may have been let go of since.
+pub fn was_held(pod: &Value) -> bool {
+    pod["metadata"]["annotations"][keys::HELD] == keys::GATED_VALUE
+}
+
 /// Whether a pod has yet to start, and is to.
 pub fn is_pending(pod: &Value) -> bool {
     let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
@@ -115,5 +137,19 @@ mod tests {
         );
         assert_eq!(gate(ended(1), json!({})), "Refused { at: \"11:01\" }");
         assert_eq!(gate(paused, ended(1)), "Refused { at: \"11:01\" }");
+    }
+
+    #[test]
+    fn a_pod_is_held_by_the_scheduling_gate_of_that_name() {
+        let of = |gates: Value| {
+            let pod = json!({"spec": {"schedulingGates": gates}});
+            (hold(&pod), is_held(&pod), is_only_held(&pod))
+        };
+        let [ours, other] =
+            ["sluice.dev/hold", "example.com/quota"].map(|name| json!({ "name": name }));
+        assert_eq!(of(Value::Null), (None, false, false));
+        assert_eq!(of(json!([other])), (None, false, false));
+        assert_eq!(of(json!([ours])), (Some(0), true, true));
+        assert_eq!(of(json!([other, ours])), (Some(1), true, false));
     }
 }

@@ -36,8 +36,8 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
             "the API server serves no kind {kind} yet; its CustomResourceDefinition is missing"
         ),
         Unavailable::Forbidden => format!(
-            "sluice may not watch {kind}; the chart's value {} allows it",
-            kind.chart_value()
+            "sluice may not watch {kind}; {} allows it",
+            kind.allowed_by()
         ),
         Unavailable::Syncing => format!("sluice is reading {kind} objects"),
         Unavailable::Stale => {

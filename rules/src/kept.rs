@@ -106,6 +106,7 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
                 &["spec"],
                 &[
                     "nodeName",
+                    "schedulingGates",
                     "restartPolicy",
                     "containers",
                     "initContainers",

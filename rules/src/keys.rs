@@ -43,6 +43,13 @@ pub const SKIP_REASON: &str = "sluice.dev/skip-reason";
 /// admission finds it when the pod is made.
 pub const GATE_POSITION: &str = "sluice.dev/gate-position";
 
+/// Whether a pod is held before it takes a node: `"true"` or `"false"`. On the pod template. Also the name of the scheduling gate
+/// that holds it.
+pub const HOLD: &str = "sluice.dev/hold";
+
+/// On a pod that was made with a hold: its wait counts from its creation. Its only value is [`GATED_VALUE`].
+pub const HELD: &str = "sluice.dev/held";
+
 /// What a dependent says beside its lists; see [`crate::terms::Terms`].
 pub const TERMS: [&str; 10] = [
     REVISION,
@@ -102,6 +109,9 @@ pub const INJECT: &str = "sluice.dev/inject";
 
 /// The only value of [`INJECT`].
 pub const INJECT_VALUE: &str = "enabled";
+
+/// Label of a ClusterRole: sluice may read what it lets read. Its value is `true`.
+pub const AGGREGATE_TO_WATCH: &str = "sluice.dev/aggregate-to-watch";
 
 /// Where the controllers of Deployments and of Argo Rollouts number their ReplicaSets: each rollout has the next number,
 /// also one that brings an earlier ReplicaSet back.

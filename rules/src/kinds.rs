@@ -2,6 +2,7 @@
 
 mod table;
 
+use crate::keys;
 use crate::suggest;
 use std::fmt;
 
@@ -59,6 +60,20 @@ impl Kind {
         match (self.group(), self.word()) {
             ("", "Secret") => "rbac.secrets",
             _ => "rbac.kinds",
+        }
+    }
+
+    /// By what an administrator lets sluice watch the kind.
+    pub fn allowed_by(&self) -> String {
+        let value = self.chart_value();
+        match self {
+            Self::Builtin(_) => format!("the chart's value {value}"),
+            Self::Custom { .. } => {
+                format!(
+                    "a ClusterRole with the label {}, or the chart's value {value},",
+                    keys::AGGREGATE_TO_WATCH
+                )
+            }
         }
     }
 
@@ -126,6 +141,8 @@ pub const CONTROLLER_REVISION: &Builtin = exactly("apps", "ControllerRevision");
 pub const ENDPOINT_SLICE: &Builtin = exactly("discovery.k8s.io", "EndpointSlice");
 /// `PersistentVolumeClaim`
 pub const PERSISTENT_VOLUME_CLAIM: &Builtin = exactly("", "PersistentVolumeClaim");
+/// `ClusterRole`
+pub const CLUSTER_ROLE: &Builtin = exactly("rbac.authorization.k8s.io", "ClusterRole");
 /// `StorageClass`
 pub const STORAGE_CLASS: &Builtin = exactly("storage.k8s.io", "StorageClass");
 /// `CustomResourceDefinition`
@@ -206,6 +223,18 @@ fn nearest_of(word: &str, builtins: impl Iterator<Item = &'static Builtin>) -> O
         Some(likely.to_owned())
     } else {
         Some(likely.to_ascii_lowercase())
+    }
+}
+
+impl Kind {
+    /// Whether it is a pod.
+    pub fn is_pod(&self) -> bool {
+        self.group().is_empty() && self.word() == "Pod"
+    }
+
+    /// Whether another spelling means this kind, as far as that can be told without its definition.
+    pub fn is_spelled(&self, other: &Self) -> bool {
+        self.group() == other.group() && self.word().eq_ignore_ascii_case(other.word())
     }
 }
 

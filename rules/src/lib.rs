@@ -21,7 +21,7 @@
 //! * cause, holder, memory, room
 //! * readiness, scope
 //! * annotation, edges
-//! * dependency, judged, kept
+//! * dependency, judged, kept, rights
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
 //!
@@ -60,6 +60,7 @@ pub mod plan;
 pub mod profile;
 pub mod quantity;
 pub mod readiness;
+pub mod rights;
 pub mod room;
 pub mod scope;
 pub mod selector;

@@ -1,16 +1,31 @@
 //! Plans: order for charts that nobody can edit, written down beside them.
 
 use crate::annotation::{self, ParseError};
-use crate::dependency::{Dependency, Part, Parts, Reference};
+use crate::dependency::{Dependency, Part, Reference};
 use crate::keys::{self, ORDER};
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
-use crate::scope::Scope;
+use crate::scope::{self, Scope};
 use crate::world::{World, leaves_out};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// What the plans of a namespace say of one dependent: of its scope, and under the names that it has there.
+/// What a plan may know a dependent by.
+#[derive(Debug)]
+pub struct Called<'d> {
+    /// Its namespace.
+    pub namespace: &'d str,
+    /// The objects above the pod, of which the user wrote the last.
+    pub objects: Vec<(&'d Kind, &'d str)>,
+    /// The pod.
+    pub pod: &'d str,
+    /// The parts of its scope that it may be in.
+    pub parts: &'d [Part],
+    /// The labels of what the user wrote.
+    pub labels: &'d Map<String, Value>,
+}
+
+/// What the plans of a namespace say of one dependent of this scope.
 ///
 /// # Errors
 ///
@@ -18,7 +33,7 @@ use std::collections::BTreeSet;
 pub fn dependencies(
     plans: &[Value],
     scope: &Scope,
-    called: &[Part],
+    called: &Called<'_>,
 ) -> Result<Vec<Dependency>, ParseError> {
     let mut dependencies = Vec::new();
     for plan in plans
@@ -29,12 +44,62 @@ pub fn dependencies(
             continue;
         };
         for step in annotation::order(text)?.steps {
-            if called.contains(&step.part) {
-                dependencies.extend(step.after.into_iter().map(on));
+            if called.is_meant_by(&step.subject) {
+                // A chart may wait for a Job of its own; the Job does not wait for itself.
+                let after = step.after.into_iter();
+                dependencies.extend(after.filter(|it| !called.is_named_by(&it.reference)));
             }
         }
     }
     Ok(dependencies)
+}
+
+impl Called<'_> {
+    /// Whether a plan means it by this.
+    fn is_meant_by(&self, subject: &Reference) -> bool {
+        let Reference::Part(parts) = subject else {
+            return self.is_named_by(subject);
+        };
+        let Part::SubChart(name) = &parts.part else {
+            return self.parts.contains(&parts.part);
+        };
+        let (outer, name) = scope::nesting(name);
+        self.parts.contains(&Part::SubChart(name.to_owned()))
+            && outer.is_none_or(|outer| {
+                let object = json!({"metadata": {"name": self.name(), "labels": self.labels}});
+                scope::is_inside(outer, &object)
+            })
+    }
+
+    /// Whether a reference names it alone, or by its labels.
+    fn is_named_by(&self, reference: &Reference) -> bool {
+        let is_here = |namespace: &Option<String>| namespace.iter().all(|it| it == self.namespace);
+        match reference {
+            Reference::Object(object) if self.objects.is_empty() => {
+                is_here(&object.namespace) && object.kind.is_pod() && object.name == self.pod
+            }
+            Reference::Object(object) => {
+                let mut objects = self.objects.iter();
+                is_here(&object.namespace)
+                    && objects
+                        .any(|(kind, name)| kind.is_spelled(&object.kind) && *name == object.name)
+            }
+            Reference::Selected(selection) => {
+                let is_kind = match self.objects.last() {
+                    Some((kind, _)) => kind.is_spelled(&selection.kind),
+                    None => selection.kind.is_pod(),
+                };
+                let label = |key: &str| self.labels.get(key)?.as_str();
+                is_here(&selection.namespace) && is_kind && selection.selector.matches(label)
+            }
+            Reference::Part(_) | Reference::Any(_) => false,
+        }
+    }
+
+    /// The name of what the user wrote.
+    fn name(&self) -> &str {
+        self.objects.last().map_or(self.pod, |(_, name)| name)
+    }
 }
 
 /// What is wrong with a plan.
@@ -78,7 +143,7 @@ pub fn flaw(
     plan: &Value,
     scope: Option<&Scope>,
     gates: impl Fn(&str) -> Option<bool>,
-    is_empty: impl Fn(&Part, &Scope) -> bool,
+    is_empty: impl Fn(&Reference, &Scope) -> bool,
 ) -> Option<PlanFlaw> {
     let Some(text) = plan["data"][ORDER].as_str() else {
         return Some(PlanFlaw::NoOrder);
@@ -95,12 +160,12 @@ pub fn flaw(
             namespace: scope.namespace.clone(),
         });
     }
-    let named = read
-        .steps
-        .iter()
-        .flat_map(|step| step.after.iter().chain([&step.part]));
-    let missing = named.filter(|part| is_empty(part, scope));
-    let missing: BTreeSet<String> = missing.map(ToString::to_string).collect();
+    let named = read.steps.into_iter().flat_map(|step| {
+        let after = step.after.into_iter().filter(|entry| !entry.optional);
+        after.map(|entry| entry.reference).chain([step.subject])
+    });
+    let missing = named.filter(|reference| is_empty(reference, scope));
+    let missing: BTreeSet<String> = missing.map(|it| Dependency::on(it).to_string()).collect();
     (!missing.is_empty()).then(|| PlanFlaw::NoPart {
         release: scope.name.clone(),
         parts: missing.into_iter().collect(),
@@ -114,7 +179,8 @@ pub fn flaw_in(
     quiet: impl Fn(&Scope) -> bool,
 ) -> Option<PlanFlaw> {
     let gates = |namespace: &str| is_injected(namespace, world);
-    let is_empty = |part: &Part, scope: &Scope| quiet(scope) && is_empty(part, scope, world);
+    let is_empty =
+        |reference: &Reference, scope: &Scope| quiet(scope) && is_empty(reference, scope, world);
     flaw(plan, Scope::of(plan).as_ref(), gates, is_empty)
 }
 
@@ -129,51 +195,55 @@ pub(crate) fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
     }
 }
 
-/// Whether it is known that a part has no object.
-fn is_empty(part: &Part, scope: &Scope, world: &dyn World) -> bool {
-    let none = |kind: Kind| {
-        let found = world.members(&kind, &scope.namespace, Some(&scope.name), part);
-        match found {
-            Lookup::Found(objects) => objects.is_empty(),
-            Lookup::NotFound => true,
-            Lookup::Unavailable(why) => leaves_out(world, &kind, why),
+/// Whether it is known that nothing is there that a reference of a plan could mean.
+fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
+    match reference {
+        Reference::Part(parts) => {
+            let none = |kind: Kind| {
+                let name = Some(scope.name.as_str());
+                let part = parts.part.indexed();
+                match world.members(&kind, &scope.namespace, name, &part) {
+                    Lookup::Found(objects) => !objects.iter().any(|it| parts.part.may_hold(it)),
+                    Lookup::NotFound => true,
+                    Lookup::Unavailable(why) => leaves_out(world, &kind, why),
+                }
+            };
+            let kinds = world.kinds();
+            parts.namespace.is_none() && kinds.is_ok_and(|kinds| kinds.into_iter().all(none))
         }
-    };
-    world.kinds().into_iter().all(none)
-}
-
-fn on(part: Part) -> Dependency {
-    Dependency::on(Reference::Part(Parts {
-        part,
-        namespace: None,
-        min: None,
-    }))
+        Reference::Object(object) => {
+            let found = world.object(&object.kind, Some(&scope.namespace), &object.name);
+            object.namespace.is_none() && matches!(found, Lookup::NotFound)
+        }
+        // A selector may find nothing for good, and alternatives are not all meant to be there.
+        Reference::Selected(_) | Reference::Any(_) => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::dependency::Step;
+    use std::sync::LazyLock;
 
     fn refused(text: &str) -> String {
         annotation::order(text).expect_err(text).to_string()
     }
 
+    /// The steps of a plan, as `what comes before < what waits`.
+    fn told(text: &str) -> Vec<String> {
+        let plan = annotation::order(text).expect(text);
+        let told = |step: Step| {
+            let after: Vec<_> = step.after.iter().map(ToString::to_string).collect();
+            format!("{} < {}", after.join(","), Dependency::on(step.subject))
+        };
+        plan.steps.into_iter().map(told).collect()
+    }
+
     #[test]
     fn a_plan_names_sub_charts_and_groups() {
-        let plan =
-            annotation::order("postgresql: []\napi: [postgresql, group/data]\nweb: api\nredis:\n")
-                .unwrap();
-        let told: Vec<String> = plan
-            .steps
-            .iter()
-            .map(|step| {
-                let after: Vec<_> = step.after.iter().map(ToString::to_string).collect();
-                format!("{} < {}", after.join(","), step.part)
-            })
-            .collect();
         assert_eq!(
-            told,
+            told("postgresql: []\napi: [postgresql, group/data]\nweb: api\nredis:\n"),
             [
                 " < subchart/postgresql",
                 "subchart/postgresql,group/data < subchart/api",
@@ -181,22 +251,46 @@ mod tests {
                 " < subchart/redis",
             ]
         );
+        assert_eq!(
+            told("airflow/postgresql: subchart/mastodon/redis, redis"),
+            ["subchart/mastodon/redis,subchart/redis < subchart/airflow/postgresql"]
+        );
+    }
+
+    #[test]
+    fn a_plan_names_objects_and_selectors() {
+        assert_eq!(
+            told("deployment/web: [job/migrate, deployment/api:available, postgresql]"),
+            ["Job/migrate,Deployment/api:available,subchart/postgresql < Deployment/web"]
+        );
+        assert_eq!(
+            told("worker: [{kind: Job, selector: app=init}, {any: [svc/a, svc/b]}]"),
+            ["Job[app=init],any of (Service/a, Service/b) < subchart/worker"]
+        );
+        assert_eq!(
+            told("{kind: Deployment, selector: tier=web}: {kind: Job, name: seed, optional: true}"),
+            ["Job/seed < Deployment[tier=web]"]
+        );
     }
 
     #[test]
     fn what_is_no_plan_is_refused_at_its_place() {
         assert_eq!(
             refused("- api"),
-            "order: line 1, column 1: a plan is a mapping from a sub-chart to a list of those that come before it, e.g. \"api: [postgresql]\""
+            "order: line 1, column 1: a plan is a mapping from a sub-chart, a group or an object to a list of what comes before it, e.g. \"api: [postgresql, job/migrate]\""
         );
         assert_eq!(
             refused("api: []\napi: []"),
             "order: line 2, column 1: \"subchart/api\" appears twice in the plan; write one list for it"
         );
         assert_eq!(
-            refused("api: [wave/1]"),
-            "order: line 1, column 7: \"wave/1\" is neither a sub-chart's name nor group/name"
+            refused("api: [deploymnt/web]"),
+            "order: line 1, column 7: unknown kind \"deploymnt\"; did you mean \"deployment\"?"
         );
+        for subject in ["job/migrate:complete", "release/data", "{any: [svc/a]}"] {
+            let told = refused(&format!("{subject}: []"));
+            assert!(told.contains("a plan cannot order"), "{subject}: {told}");
+        }
         assert_eq!(
             refused("api: [a b]"),
             "order: line 1, column 8: sub-chart \"a b\" has ' ' in it; letters, digits, \"-\", \"_\" and \".\" are allowed"
@@ -214,6 +308,10 @@ mod tests {
                 .contains("subchart/a -> subchart/b -> subchart/c -> subchart/a")
         );
         assert!(
+            refused("deployment/a: [job/b:complete]\njob/b: [deploy/a]")
+                .contains("Deployment/a -> Job/b -> Deployment/a")
+        );
+        assert!(
             annotation::order("a: [b, c]\nb: [d]\nc: [d]").is_ok(),
             "two ways are no cycle"
         );
@@ -228,13 +326,74 @@ mod tests {
             })
         };
         let of = |name: &str| Scope::of(&plan(name)).unwrap();
-        let called = [Part::SubChart("api".into())];
-        let told = |scope: &Scope, called: &[Part]| {
-            let found = dependencies(&[plan("r")], scope, called).unwrap();
+        let ask = |scope: &Scope, chart: &str| {
+            let parts = [Part::SubChart(chart.to_owned())];
+            let labels = Map::new();
+            let found = dependencies(&[plan("r")], scope, &called(&parts, &labels)).unwrap();
             found.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(told(&of("r"), &called), ["subchart/postgresql"]);
-        assert_eq!(told(&of("other"), &called), [""; 0]);
-        assert_eq!(told(&of("r"), &[Part::SubChart("web".into())]), [""; 0]);
+        assert_eq!(ask(&of("r"), "api"), ["subchart/postgresql"]);
+        assert_eq!(ask(&of("other"), "api"), [""; 0]);
+        assert_eq!(ask(&of("r"), "web"), [""; 0]);
+    }
+
+    /// Deployment `r-airflow-db` of the namespace `shop`.
+    fn called<'d>(parts: &'d [Part], labels: &'d Map<String, Value>) -> Called<'d> {
+        static KIND: LazyLock<Kind> =
+            LazyLock::new(|| Kind::Builtin(kinds::by_word("deployment").unwrap()));
+        Called {
+            namespace: "shop",
+            objects: vec![(&KIND, "r-airflow-db")],
+            pod: "r-airflow-db-1",
+            parts,
+            labels,
+        }
+    }
+
+    #[test]
+    fn what_a_plan_orders_is_known_by_any_of_its_names() {
+        let scope = Scope {
+            namespace: "shop".to_owned(),
+            name: "r".to_owned(),
+            kept_in: None,
+        };
+        let labels = json!({"tier": "db"});
+        let labels = labels.as_object().unwrap();
+        let parts = [Part::SubChart("db".to_owned())];
+        let ask = |subject: &str, after: &str| {
+            let plan = json!({
+                "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": "r"}},
+                "data": {"order": format!("{subject}: [{after}]")},
+            });
+            let found = dependencies(&[plan], &scope, &called(&parts, labels)).unwrap();
+            found.len()
+        };
+        for subject in [
+            "db",
+            "airflow/db",
+            "deployment/r-airflow-db",
+            "shop/deploy/r-airflow-db",
+            "{kind: Deployment, selector: tier=db}",
+        ] {
+            assert_eq!(ask(subject, "job/migrate"), 1, "{subject}");
+            // Not even where it is named on both sides: it would wait for itself.
+            assert_eq!(
+                ask(subject, "{kind: Deployment, selector: tier}"),
+                0,
+                "{subject}"
+            );
+        }
+        for subject in [
+            "other",
+            "mastodon/db",
+            "air/db",
+            "deployment/other",
+            "job/r-airflow-db",
+            "data/deployment/r-airflow-db",
+            "{kind: Deployment, selector: tier=web}",
+            "{kind: Job, selector: tier=db}",
+        ] {
+            assert_eq!(ask(subject, "job/migrate"), 0, "{subject}");
+        }
     }
 }

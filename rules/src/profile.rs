@@ -161,6 +161,7 @@ fn by_kind(subject: Subject<'_>) -> Judged {
         ("", "ReplicationController") if current => workload::replication_controller(&subject),
         ("", "Namespace") if current => simple::namespace(&subject),
         ("apiregistration.k8s.io", "APIService") if current => simple::api_service(&subject),
+        ("policy", "PodDisruptionBudget") if current => simple::budget(subject),
         ("argoproj.io", "Application") if current => application::ready(&subject),
         _ if matches!(subject.kind, Kind::Custom { .. }) => custom::ready(subject),
         _ => from_kstatus(subject.evaluation),
@@ -198,9 +199,9 @@ pub(crate) fn has_no_status(object: &Value) -> bool {
     custom::has_no_status(object)
 }
 
-/// An object with a condition of an older generation.
-pub(crate) fn outdated(object: &Value) -> Option<Judged> {
-    custom::outdated(object)
+/// An object with a condition of an older generation, or with a part that is not ready.
+pub(crate) fn hindered(object: &Value) -> Option<Judged> {
+    custom::hindered(object)
 }
 
 #[cfg(test)]

@@ -235,9 +235,11 @@ pub fn groups(object: &Value) -> impl Iterator<Item = &str> {
         .filter(|group| !group.is_empty())
 }
 
-/// The chart of an object, as the label `helm.sh/chart` has it: `name-version`.
+/// The chart of an object, as the label `helm.sh/chart` has it, or in older charts `chart`: `name-version`.
 pub fn chart(object: &Value) -> Option<&str> {
-    let label = object["metadata"]["labels"]["helm.sh/chart"].as_str()?;
+    let labels = &object["metadata"]["labels"];
+    let label = labels["helm.sh/chart"].as_str();
+    let label = label.or_else(|| labels["chart"].as_str())?;
     let mut dashes = label.match_indices('-').map(|(at, _)| at);
     let version_at = |at: &usize| {
         let version = &label[at + 1..];
@@ -278,8 +280,21 @@ impl Part {
     pub fn may_hold(&self, object: &Value) -> bool {
         match self {
             Self::Group(name) => groups(object).any(|group| group == name),
-            Self::SubChart(name) => chart(object) == Some(name) || app(object) == Some(name),
+            Self::SubChart(name) => {
+                let (outer, name) = nesting(name);
+                let named = chart(object) == Some(name) || app(object) == Some(name);
+                named && outer.is_none_or(|outer| is_inside(outer, object))
+            }
             Self::Release(_) => true,
+        }
+    }
+
+    /// The part that an index knows, which holds everything of this one: labels do not say what a sub-chart is inside of.
+    #[must_use]
+    pub fn indexed(&self) -> Self {
+        match self {
+            Self::SubChart(name) => Self::SubChart(nesting(name).1.to_owned()),
+            other => other.clone(),
         }
     }
 
@@ -293,8 +308,31 @@ impl Part {
 
     /// Whether an object carries this sub-chart's own label.
     pub fn holds_exactly(&self, object: &Value) -> bool {
-        matches!(self, Self::SubChart(name) if chart(object) == Some(name))
+        matches!(self, Self::SubChart(name) if chart(object) == Some(nesting(name).1))
     }
+}
+
+/// `airflow/postgresql`: the chart that it is in, and its own name.
+pub(crate) fn nesting(name: &str) -> (Option<&str>, &str) {
+    match name.split_once('/') {
+        Some((outer, name)) => (Some(outer), name),
+        None => (None, name),
+    }
+}
+
+/// Whether an object of a sub-chart says that it is inside of another one. Helm writes nothing of the kind; but two objects of
+/// one kind cannot have one name, so where a release has two such sub-charts, their names hold what tells them apart:
+/// `shop-airflow-postgresql`.
+pub(crate) fn is_inside(outer: &str, object: &Value) -> bool {
+    let metadata = &object["metadata"];
+    let label = |key: &str| metadata["labels"][key].as_str();
+    let names = [
+        metadata["name"].as_str(),
+        label("app.kubernetes.io/name"),
+        label("app.kubernetes.io/part-of"),
+    ];
+    let mut names = names.into_iter().flatten();
+    names.any(|name| format!("-{name}-").contains(&format!("-{outer}-")))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod consent;
 mod cycle;
 mod decide;
 mod edge;
+mod likely;
 mod never;
 mod node;
 mod part;
@@ -15,6 +16,7 @@ mod ruling;
 mod settle;
 mod several;
 mod slot;
+mod unwritten;
 mod wave;
 
 pub use cause::{cause_of, stuck};

@@ -12,7 +12,7 @@ use crate::judged::Judged;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::CompletedJob;
-use crate::object::{controller_of, group_kind};
+use crate::object::{controller_of, group_kind, name};
 use crate::room::Lack;
 use crate::scope::{Position, Scope};
 use crate::selector::Selector;
@@ -67,12 +67,13 @@ impl Pending {
 
 /// What the rules may look at: the objects, and what is known beside them.
 ///
-/// An implementation says each answer, and whoever asks has to handle that nobody knows. Only [`World::members`] and
-/// [`World::first_unready`] are worked out here, from [`Objects::list`], and [`World::lack`] and
+/// An implementation says each answer, and whoever asks has to handle that nobody knows. Only [`World::members`],
+/// [`World::first_unready`] and [`World::names`] are worked out here, from [`Objects::list`], and [`World::lack`] and
 /// [`World::behind`] by their looks; an index or a memory may answer them faster.
 pub trait World: Objects {
-    /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here.
-    fn kinds(&self) -> Vec<Kind>;
+    /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here; or why nobody
+    /// can say yet which these are.
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable>;
 
     /// Whether two words mean one kind: `Certificate` and `certificates`.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool;
@@ -153,6 +154,15 @@ pub trait World: Objects {
     /// The pods of a namespace that have no node yet and that the selector selects. They only say why something takes so
     /// long, so their changes need to wake nobody.
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
+
+    /// The names of the objects of a kind in a namespace, as far as they are known anyway, on the same terms.
+    fn names(&self, kind: &Kind, namespace: &str) -> Vec<String> {
+        let listed = self.list(kind, Some(namespace), &Selector::default());
+        match listed {
+            Lookup::Found(objects) => objects.iter().map(name).map(str::to_owned).collect(),
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
+    }
 
     /// The gated pods among those, with a node or without, on the same terms.
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;

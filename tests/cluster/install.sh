@@ -15,11 +15,16 @@ fi
 
 # The tag stays the same when the images change, so the pods carry what they were made from: they roll when it differs.
 content=$(cat "$images"/sluice-*.tar | sha256sum | cut -c 1-16)
+# The chart names the images of its release; these are the ones that were made here.
+made_here=()
+for image in image=sluice-webhook gate.image=sluice-gate; do
+  made_here+=(--set "${image%=*}.registry=localhost,${image%=*}.repository=${image#*=},${image%=*}.tag=dev")
+done
 echo "==> installing the chart into $namespace"
 # The chart's pods need no more, and a namespace belongs to who makes it, not to the chart.
 kubectl get namespace "$namespace" >/dev/null 2>&1 || kubectl create namespace "$namespace" >/dev/null
 kubectl label --overwrite namespace "$namespace" pod-security.kubernetes.io/enforce=restricted >/dev/null
 # shellcheck disable=SC2086 # HELM_FLAGS is a list
 helm upgrade --install sluice "$here/../../charts/sluice" --namespace "$namespace" --wait --timeout 3m \
-  --set-string "podAnnotations.sluice\.dev/images=$content" ${HELM_FLAGS:-} >/dev/null
+  --set-string "podAnnotations.sluice\.dev/images=$content" "${made_here[@]}" ${HELM_FLAGS:-} >/dev/null
 kubectl --namespace "$namespace" get deployment sluice

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""sbom.py PACKAGE TARGET > OUT.cdx.json   what a program is made of: its crates, in CycloneDX.
+"""sbom.py PACKAGE TARGET [VERSION] > OUT.cdx.json   what a program is made of: its crates, in CycloneDX.
 
-Asks cargo which crates are compiled into the program for that target, and Cargo.lock for their checksums. There is no time
+VERSION is what the program says it is, where that is not what its crate says. Asks cargo which crates are compiled into the program for that target, and Cargo.lock for their checksums. There is no time
 and no serial number in it: the same sources give the same bytes.
 """
 import json
@@ -25,31 +25,30 @@ def crates(package, target):
 
 def component(kind, name, version, licence, checksum):
     reference = f"pkg:cargo/{name}@{version}"
-    described = {"type": kind, "bom-ref": reference, "name": name, "version": version, "purl": reference}
+    listed = {"type": kind, "bom-ref": reference, "name": name, "version": version, "purl": reference}
     if licence:
         # The old way to write a choice.
-        described["licenses"] = [{"expression": licence.replace("/", " OR ")}]
+        listed["licenses"] = [{"expression": licence.replace("/", " OR ")}]
     if checksum:
-        described["hashes"] = [{"alg": "SHA-256", "content": checksum}]
-    return described
+        listed["hashes"] = [{"alg": "SHA-256", "content": checksum}]
+    return listed
 
 
-def main(package, target):
+def described(package, target, version=None):
     with open("Cargo.lock", "rb") as file:
         locked = {(it["name"], it["version"]): it.get("checksum") for it in tomllib.load(file)["package"]}
-    own, others = crates(package, target)
-    described = {
+    (name, of_crate, licence), others = crates(package, target)
+    return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {"component": component("application", *own, None)},
+        "metadata": {"component": component("application", name, version or of_crate, licence, None)},
         "components": [component("library", *crate, locked[crate[:2]]) for crate in others],
     }
-    json.dump(described, sys.stdout, indent=1)
-    print()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    json.dump(described(*sys.argv[1:]), sys.stdout, indent=1)
+    print()

@@ -55,6 +55,13 @@ pub async fn with_namespace(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     run(prefix, test).await;
 }
 
+/// Runs what makes its own namespaces, while no test runs that takes sluice away.
+pub async fn with_sluice<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
+    let _others_too = SLUICE.read().await;
+    let done = tokio::task::spawn_blocking(test).await;
+    done.unwrap_or_else(|error| resume_unwind(error.into_panic()))
+}
+
 /// As [`with_namespace`], while no other test runs: for what stops, removes or restarts sluice.
 pub async fn alone(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let _nobody_else = SLUICE.write().await;

@@ -13,6 +13,8 @@ mod boundary;
 mod fuzz;
 /// Objects and patches from `fixtures/admission`.
 mod goldens;
+/// Pods that are held before they take a node.
+mod holds;
 /// What holds for every object: property tests.
 mod laws;
 /// Lists that cannot be read. They ask the parser itself what it says.

@@ -84,6 +84,8 @@ struct Score {
     falsely_waiting: Tally,
     suspended_open: Tally,
     errors: Vec<String>,
+    /// The cases that were judged otherwise, and why.
+    wrong: Vec<String>,
 }
 
 #[test]
@@ -93,7 +95,14 @@ fn few_gates_open_too_early_or_too_late() {
     };
     let with = measure(&cases, &alone(true));
     let without = measure(&cases, &alone(false));
-    for (name, score) in [("with the library", &with), ("without it", &without)] {
+    let is_known = |case: &Value| rules::health::is_builtin(&case["manifest"]);
+    let (known, unknown): (Vec<_>, Vec<_>) = cases.iter().cloned().partition(is_known);
+    for (name, score) in [
+        ("with the library", &with),
+        ("kinds with a rule", &measure(&known, &alone(true))),
+        ("kinds without one", &measure(&unknown, &alone(true))),
+        ("without it", &without),
+    ] {
         for (what, tally) in [
             ("falsely ready", &score.falsely_ready),
             ("falsely waiting", &score.falsely_waiting),
@@ -106,6 +115,7 @@ fn few_gates_open_too_early_or_too_late() {
             );
         }
     }
+    println!("{}", with.wrong.join("\n"));
     assert_eq!(with.errors, [""; 0], "rules that cannot be evaluated");
     assert!(with.falsely_ready.part() <= MOST_FALSELY_READY);
     assert!(with.falsely_waiting.part() <= MOST_FALSELY_WAITING);
@@ -122,11 +132,18 @@ fn measure(cases: &[Value], world: &Only<Endpoint>) -> Score {
                 .errors
                 .push(format!("{}: {}", case["input"], judged.message));
         }
-        match case["argo_health"].as_str().unwrap() {
-            "Progressing" | "Degraded" | "Missing" => score.falsely_ready.count(judged.satisfied),
-            "Healthy" => score.falsely_waiting.count(!judged.satisfied),
-            "Suspended" => score.suspended_open.count(judged.satisfied),
-            _ => {}
+        let (tally, wrong) = match case["argo_health"].as_str().unwrap() {
+            "Progressing" | "Degraded" | "Missing" => (&mut score.falsely_ready, judged.satisfied),
+            "Healthy" => (&mut score.falsely_waiting, !judged.satisfied),
+            "Suspended" => (&mut score.suspended_open, judged.satisfied),
+            _ => continue,
+        };
+        tally.count(wrong);
+        if wrong {
+            let (argo, input) = (&case["argo_health"], &case["input"]);
+            score
+                .wrong
+                .push(format!("{argo} {input}: {}", judged.message));
         }
     }
     score

@@ -4,8 +4,12 @@
 
 mod cluster;
 mod helm;
+mod holds;
+mod matrix;
 pub(crate) mod monitoring;
 mod policy;
+mod presets;
+mod readme;
 mod rights;
 
 use helm::{Manifest, Render, chart_dir, helm, versions};
@@ -52,11 +56,11 @@ fn renders_the_same_twice() {
 /// A flag, and where it has to show: kind, JSON pointer, value. `@` stands for the container's own part of the Deployment.
 const BRANCHES: &str = r#"
 replicas=3                                      | Deployment | /spec/replicas | 3
-image.registry=                                 | Deployment | @/image | "sluice-webhook:dev"
-image.registry=mirror:5000                      | Deployment | @/image | "mirror:5000/sluice-webhook:dev"
-image.repository=a/b                            | Deployment | @/image | "localhost/a/b:dev"
-global.imageRegistry=mirror:5000                | Deployment | @/image | "mirror:5000/sluice-webhook:dev"
-image.tag=1.0                                   | Deployment | @/image | "localhost/sluice-webhook:1.0"
+image.registry=                                 | Deployment | @/image | "sluice-dev/sluice-webhook:0.1.0"
+image.registry=mirror:5000                      | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
+image.repository=a/b                            | Deployment | @/image | "ghcr.io/a/b:0.1.0"
+global.imageRegistry=mirror:5000                | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
+image.tag=1.0                                   | Deployment | @/image | "ghcr.io/sluice-dev/sluice-webhook:1.0"
 image.pullPolicy=Always                         | Deployment | @/imagePullPolicy | "Always"
 image.pullSecrets={a,b}                         | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
 resources=null                                  | Deployment | @/resources | null
@@ -75,11 +79,17 @@ podLabels.a=b                                   | Deployment | /spec/template/me
 podLabels.app\.kubernetes\.io/name=b             | Deployment | /spec/template/metadata/labels/app.kubernetes.io~1name | "sluice"
 revisionHistoryLimit=2                          | Deployment | /spec/revisionHistoryLimit | 2
 strategy.type=Recreate                          | Deployment | /spec/strategy | {"type": "Recreate"}
-extraArgs={--x=1}                               | Deployment | @/args/25 | "--x=1"
+extraArgs={--x=1}                               | Deployment | @/args/26 | "--x=1"
 extraEnv[0].name=A,extraEnv[0].value=b          | Deployment | @/env/2 | {"name": "A", "value": "b"}
 extraVolumes[0].name=v                          | Deployment | /spec/template/spec/volumes | [{"name": "v"}]
 extraVolumeMounts[0].name=v,extraVolumeMounts[0].mountPath=/v | Deployment | @/volumeMounts/0/mountPath | "/v"
 commonLabels.a=b                                | Service | /metadata/labels/a | "b"
+serviceAccount.name=ordering                    | Deployment | /spec/template/spec/serviceAccountName | "ordering"
+podSecurityContext.fsGroup=1                    | Deployment | /spec/template/spec/securityContext/fsGroup | 1
+securityContext=null                            | Deployment | @/securityContext | null
+probes.liveness.failureThreshold=9              | Deployment | @/livenessProbe/failureThreshold | 9
+admission.objectSelector.matchLabels.team=a     | MutatingWebhookConfiguration | /webhooks/2/objectSelector | {"matchLabels": {"team": "a"}}
+admission.objectSelector.matchLabels.team=a     | ValidatingAdmissionPolicy | /spec/matchConstraints/objectSelector | {"matchLabels": {"team": "a"}}
 serviceAccount.annotations.a=b                  | ServiceAccount | /metadata/annotations | {"a": "b"}
 podDisruptionBudget.maxUnavailable=50%          | PodDisruptionBudget | /spec/maxUnavailable | "50%"
 ports.admission=8443                            | NetworkPolicy | /spec/ingress/0 | {"ports": [{"port": 8443, "protocol": "TCP"}]}
@@ -94,6 +104,10 @@ networkPolicy.apiServerPorts={8443}             | NetworkPolicy | /spec/egress/0
 replicas=2                                      | NetworkPolicy | /spec/egress/1/ports/0/port | 53
 serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoints/0/interval | "30s"
 podConditions.enabled=true                      | Deployment | @/args/18 | "--pod-conditions"
+holds.enabled=true                              | Deployment | @/args/18 | "--holds=asked"
+holds.enabled=true,holds.default=true           | Deployment | @/args/18 | "--holds=all"
+holds.enabled=true                              | MutatingWebhookConfiguration | /webhooks/4/clientConfig/service/path | "/admit/held-pods"
+holds.enabled=true,holds.default=true           | MutatingWebhookConfiguration | /webhooks/4 | null
 podMonitor.enabled=true                         | PodMonitor | /spec/podMetricsEndpoints/0/port | "admin"
 prometheusRule.enabled=true,prometheusRule.longWaitSeconds=60 | PrometheusRule | /spec/groups/0/rules/0/expr | "max by (namespace) (sluice_longest_wait_seconds) > 60"
 helmTest.enabled=true                           | Pod | /metadata/annotations/sluice.dev~1depends-on | "configmap/kube-root-ca.crt"
@@ -154,7 +168,6 @@ fn hands_the_values_to_the_controller_as_flags() {
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
         "clusterScoped.allow[0].from=web,clusterScoped.allow[0].kind=ClusterIssuer.cert-manager.io",
-        "rbac.kinds[0].group=cert-manager.io,rbac.kinds[0].resources={certificates,issuers}",
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
         "windows.mode=skip",
@@ -182,7 +195,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --slots-config-map=sluice-slots
     --health-rules-configmap=health
     --builtin-health-rules=false
-    --gate-image=localhost/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    --gate-image=ghcr.io/sluice-dev/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     --gate-image-pull-policy=Always
     --gate-pull-secrets=mirror,shared
     --gate-requests=cpu=5m,memory=8Mi
@@ -192,7 +205,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --allow-cross-namespace=web->data,web->jobs
     --allow-cluster-scoped=web->ClusterIssuer.cert-manager.io
     --workloads=argoproj.io/Rollout
-    --custom-kinds=cert-manager.io/certificates,cert-manager.io/issuers
+    --watch-cluster-role=sluice-watch
     --log-format=text
     --log-level=debug
     --shutdown-delay=0s
@@ -262,6 +275,7 @@ fn refuses_values_that_nobody_reads() {
         "windows.mode=ignore",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
+        "rbac.presets={everything}",
         "workloads.custom[0].group=g,workloads.custom[0].resource=*",
         "admission.failurePolicy=fail",
         "admission.timeoutSeconds=30",
@@ -275,6 +289,8 @@ fn refuses_values_that_nobody_reads() {
         "log.level=chatty",
         "extraArgs={value}",
         "healthRules.builtin=maybe",
+        "serviceAccount.name=Not_A_Name",
+        "probes.liveness.httpGet.path=/x",
         "healthRules.configMap=Not_A_Name",
         "gate.runAsUser=0",
         "helmTest.enabled=true,helmTest.namespace=sluice-system",
@@ -293,7 +309,14 @@ fn the_backstop_is_left_out_where_it_is_turned_off() {
     ] {
         let names = manifest.all(kind).into_iter();
         let names: Vec<Value> = names.map(|it| it["metadata"]["name"].clone()).collect();
-        assert_eq!(names, ["sluice-own-configuration"]);
+        assert_eq!(
+            names,
+            [
+                "sluice-custom-kinds",
+                "sluice-foreign-keys",
+                "sluice-own-configuration"
+            ]
+        );
     }
 }
 
@@ -629,9 +652,7 @@ fn asks_for_the_keys_of_the_rules() {
 #[test]
 fn explains_every_value() {
     let values = std::fs::read_to_string(chart_dir().join("values.yaml")).expect("values.yaml");
-    let schema = std::fs::read_to_string(chart_dir().join("values.schema.json"))
-        .expect("values.schema.json");
-    let schema: Value = serde_json::from_str(&schema).expect("the schema is JSON");
+    let schema = helm::schema();
     let parsed: Value = serde_saphyr::from_str(&values).expect("values.yaml is YAML");
     let mut leaves = Vec::new();
     helm::leaves(&parsed, &schema, &mut leaves);

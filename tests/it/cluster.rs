@@ -6,6 +6,7 @@ mod admitted; // what admission makes of pods and workloads that are out of the 
 mod annotations; // which annotations count, and where they stand
 mod causes; // why what is waited for is not ready, down to its root
 mod custom; // kinds that are not built in, and those that come later
+mod documented; // the blocks of the documentation that need a cluster
 mod edits; // a list that is changed while pods wait
 mod entries; // webhooks of the configuration that come and go with the chart
 mod helm; // the examples by `helm install --wait` and `helm upgrade`
@@ -37,6 +38,7 @@ pub(crate) mod slots; // caps: how many of a wave may run at once
 mod stale; // what is left to be seen of an older state
 mod states; // the word behind the colon
 mod strategies; // pods that are replaced late, or run by the kubelet alone
+mod suggested; // what `kubectl sluice suggest` proposes
 mod terms; // timeouts, failures, what is asked again, and skipping
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted

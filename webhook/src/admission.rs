@@ -76,7 +76,8 @@ impl Admission {
         Self { known, ..self }
     }
 
-    /// `POST /admit/workloads`, `POST /admit/pods`, and `POST /admit/every-pod` for the namespaces that ask for all of theirs.
+    /// `POST /admit/workloads`, `POST /admit/pods`, and for the namespaces that ask for all of theirs `POST /admit/every-pod` and
+    /// `POST /admit/held-pods`.
     pub fn router(self: Arc<Self>) -> Router {
         let handler = |half: Half| {
             post(
@@ -89,6 +90,7 @@ impl Admission {
             .route("/admit/workloads", handler(Half::Workloads))
             .route("/admit/pods", handler(Half::Pods))
             .route("/admit/every-pod", handler(Half::EveryPod))
+            .route("/admit/held-pods", handler(Half::HeldPods))
             .with_state(self)
     }
 
@@ -180,16 +182,23 @@ impl Admission {
         };
         let mut decision = match half {
             Half::Workloads => inject::workload::decide(&request, self.options),
-            Half::Pods | Half::EveryPod => {
+            Half::Pods | Half::EveryPod | Half::HeldPods => {
+                let holds = self.options.holds;
                 let options = Options {
                     every_pod: matches!(half, Half::EveryPod),
+                    holds: match half {
+                        Half::HeldPods => holds.of_all(),
+                        _ => holds,
+                    },
                     ..self.options
                 };
                 let spec = self.spec.borrow().clone();
                 inject::pod::decide(&request, options, spec.as_deref())
             }
         };
-        if !matches!(decision.action, Action::Deny(_)) {
+        // Of a pod that is held, another half has given the advice.
+        let advises = !matches!(half, Half::HeldPods);
+        if advises && !matches!(decision.action, Action::Deny(_)) {
             // The namespace is what the request says, and anybody may send one: who is not the API server is told what
             // follows from the request alone.
             let known: &dyn Seen = if certified { &*self.known } else { &() };
@@ -226,6 +235,7 @@ enum Half {
     Workloads,
     Pods,
     EveryPod,
+    HeldPods,
 }
 
 impl Half {
@@ -234,6 +244,7 @@ impl Half {
             Self::Workloads => "workloads",
             Self::Pods => "pods",
             Self::EveryPod => "every-pod",
+            Self::HeldPods => "held-pods",
         }
     }
 }

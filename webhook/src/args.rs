@@ -5,7 +5,7 @@ mod assemble;
 use crate::clock::Clock;
 use crate::follow::ConfigMapRef;
 use crate::gate_spec::Fixed;
-use crate::inject::{Amounts, Resources};
+use crate::inject::{Amounts, Holds, Resources};
 use crate::known::{HealthSources, Settings};
 use crate::telemetry::LogFormat;
 use certs::{Lifetimes, LifetimesError};
@@ -118,6 +118,9 @@ pub struct Args {
     /// Whether pods carry the condition sluice.dev/Released; the process needs the right to patch their status for it.
     #[arg(long, env = "SLUICE_POD_CONDITIONS")]
     pod_conditions: bool,
+    /// Which gated pods are held before they take a node; the process needs the right to patch pods for it.
+    #[arg(long, env = "SLUICE_HOLDS", value_enum, default_value = "off")]
+    holds: Holds,
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
@@ -133,9 +136,10 @@ pub struct Args {
     /// GROUP/KIND: custom kinds that own pods and may carry a list.
     #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/"))]
     workloads: Vec<(String, String)>,
-    /// GROUP/RESOURCE: custom kinds beside those that may be watched and may belong to a wave, a group or a release.
-    #[arg(long, env = "SLUICE_CUSTOM_KINDS", value_delimiter = ',', value_parser = pair("/"))]
-    custom_kinds: Vec<(String, String)>,
+    /// The ClusterRole whose rules name the custom kinds that may be watched and may belong to a wave, a group or a release;
+    /// none without it.
+    #[arg(long, env = "SLUICE_WATCH_CLUSTER_ROLE")]
+    watch_cluster_role: Option<String>,
     /// The format of the log.
     #[arg(long, env = "SLUICE_LOG_FORMAT", value_enum, default_value = "json")]
     log_format: LogFormat,
@@ -194,8 +198,6 @@ impl Args {
 
     /// What the verdicts rest on beside the cluster's state.
     fn settings(&self) -> Settings {
-        let custom = |(group, word): (String, String)| Kind::Custom { group, word };
-        let granted = self.workloads.iter().chain(&self.custom_kinds);
         Settings {
             policy: Policy {
                 cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
@@ -203,7 +205,7 @@ impl Args {
                 config_depends_on: self.honor_config_depends_on,
             },
             workloads: self.workloads.clone(),
-            granted: granted.cloned().map(custom).collect(),
+            reads_by_role: self.watch_cluster_role.is_some(),
             follows_helm_releases: self.follow_helm_releases,
             health_rules: HealthSources {
                 administrator: self.health_rules_configmap().is_some(),

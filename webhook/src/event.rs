@@ -36,6 +36,8 @@ pub(crate) struct Note {
     pub(crate) reason: &'static str,
     /// Cut to what the API takes.
     pub(crate) text: String,
+    /// Which of the object's waits it tells of, where it has one after the other: of each the same words are an Event.
+    pub(crate) wait: Option<String>,
     pub(crate) telling: Telling,
 }
 
@@ -119,10 +121,11 @@ fn event(target: Regarding, mut note: Note, instance: &str, now: Timestamp) -> E
     }
 }
 
-/// The same for the same words about the same object, in every replica.
+/// The same for the same words about the same wait of an object, in every replica.
 fn digest(target: &Regarding, note: &Note) -> String {
     let uid = target.uid.as_deref().unwrap_or_default();
-    let words = [&*target.kind, uid, note.reason, &*note.text].join("\0");
+    let wait = note.wait.as_deref().unwrap_or_default();
+    let words = [&*target.kind, uid, note.reason, &*note.text, wait].join("\0");
     format!("{:x}", short(words))
 }
 
@@ -146,6 +149,7 @@ mod tests {
             action: "Gate",
             reason: "Waiting",
             text: text.to_owned(),
+            wait: None,
             telling,
         }
     }
@@ -172,6 +176,12 @@ mod tests {
         assert_eq!(first, name("a", Telling::Once, 9));
         assert_eq!(first, name("a", Telling::Still(2), 600));
         assert_ne!(first, name("b", Telling::Once, 0));
+        let another = Note {
+            wait: Some("new".to_owned()),
+            ..note("a", Telling::Once)
+        };
+        let another = event(target("api"), another, "sluice-0", at(0));
+        assert_ne!(Some(first), another.metadata.name, "of another wait");
         assert_ne!(name("a", Telling::Anew, 0), name("a", Telling::Anew, 1));
         let long = event(
             target(&format!("{}.x", "a".repeat(MAX_NAME - 1))),

@@ -3,13 +3,15 @@
 //! Nothing asks anything of these modules: they are spawned, and what they learn is read from [`crate::known`].
 
 pub(crate) mod catalog;
-mod config_map;
 pub(crate) mod glances;
+pub(crate) mod granted;
 pub(crate) mod health_rules;
 pub(crate) mod memory;
 pub(crate) mod plans;
 pub(crate) mod sheets;
+mod single;
 pub(crate) mod slots;
 mod watch;
 
-pub(crate) use config_map::ConfigMapRef;
+pub(crate) use single::ConfigMapRef;
+pub(crate) use watch::Observer;

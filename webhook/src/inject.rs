@@ -18,7 +18,7 @@ pub mod workload;
 pub use decision::{Action, Decision, Skip};
 pub(crate) use decision::{Change, Deny, Place};
 pub(crate) use hints::hints;
-pub use lists::Options;
+pub use lists::{Holds, Options};
 pub(crate) use warning::Warning;
 
 use serde_json::Value;

@@ -4,6 +4,7 @@
 //! the first time asks for its watch through [`Known::new`]'s channel. The view then waits for a change of exactly what
 //! was read, so one changed object wakes only the gates whose verdict it can alter.
 
+mod granted;
 pub(crate) mod health_rules;
 mod heard;
 mod looks;
@@ -18,6 +19,7 @@ mod view;
 mod waiters;
 mod whole;
 
+pub(crate) use granted::{Changes, Granted};
 pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub(crate) use metrics::Condition;
@@ -59,6 +61,7 @@ pub struct Known {
     memory: Arc<Memory>,
     slots: Arc<Slots>,
     health_rules: HealthRules,
+    granted: Granted,
     whole: Whole,
     /// Whose pods find no room.
     lacks: Looks<Option<Arc<Lack>>>,
@@ -94,6 +97,7 @@ impl Known {
             memory: Arc::default(),
             slots: Arc::default(),
             health_rules: HealthRules::new(settings.health_rules),
+            granted: Granted::new(settings.reads_by_role),
             whole: Whole::default(),
             lacks: Looks::default(),
             behind: Looks::default(),
@@ -155,6 +159,18 @@ impl Known {
         &self.health_rules
     }
 
+    /// The custom kinds that sluice is meant to read.
+    pub(crate) fn granted(&self) -> &Granted {
+        &self.granted
+    }
+
+    /// Takes over which custom kinds sluice is meant to read, and wakes whoever looked at which there are.
+    pub(crate) fn grant(&self, kinds: Vec<Kind>) {
+        if self.granted.replace(kinds) {
+            self.kinds.wake_all();
+        }
+    }
+
     /// Wakes everybody who waits for anything: something changed that every verdict may rest on.
     pub fn wake_all(&self) {
         for (_, store) in self.stores() {
@@ -212,6 +228,9 @@ impl Known {
     /// Whoever waits on the spelling's first store is woken and finds the shared one.
     pub fn alias(&self, spelling: &Kind, canonical: &Kind) -> bool {
         let (before, existing) = (self.watched(spelling), self.watched(canonical));
+        // Where the spelling was there first both share its store, and its watch is the one that goes on.
+        let another = |it: &Arc<Store>| !before.as_ref().is_some_and(|own| Arc::ptr_eq(own, it));
+        let existing = existing.filter(another);
         let watched = existing.is_some();
         let Some(shared) = existing.or_else(|| before.clone()) else {
             return watched;

@@ -32,7 +32,7 @@ const WAITS: [f64; 10] = [
 
 /// Shows which version this is.
 pub(crate) fn register_build(registry: &mut Registry) {
-    let version = [("version", env!("CARGO_PKG_VERSION"))];
+    let version = [("version", wire::VERSION)];
     registry.register("build", "The version that runs", Info::new(version));
 }
 

@@ -4,6 +4,7 @@ mod answer;
 mod budget;
 mod conditions;
 mod events;
+mod holds;
 mod identity;
 mod questions;
 mod rounds;
@@ -14,6 +15,7 @@ mod waits;
 
 pub(crate) use conditions::Conditions;
 pub(crate) use events::Recorder;
+pub(crate) use holds::{Holds, held_pods};
 pub(crate) use identity::{Authenticator, Identity, Unidentified};
 pub(crate) use questions::Questions;
 pub(crate) use rounds::Rounds;
@@ -26,7 +28,7 @@ use crate::connections;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
-use answer::{Answered, Cut, Opened, Outcome, Waiting, answer};
+use answer::{Answered, Cut, Opened, Outcome, Waiter, Waiting, answer};
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -150,7 +152,14 @@ async fn hold(
             outcome,
             started,
             round,
-        } = answer(&identity, &service.rounds, &view, now, !settled);
+        } = answer(
+            &identity,
+            Waiter::Gate,
+            &service.rounds,
+            &view,
+            now,
+            !settled,
+        );
         drop(turn);
         let subject = GatedPod {
             pod: &identity,

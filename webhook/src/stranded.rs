@@ -156,6 +156,7 @@ impl Lookout {
             action: "Trust",
             reason: "Stranded",
             text: NOTE.to_owned(),
+            wait: None,
             telling: Telling::Once,
         };
         self.events.write(about, note).await;

@@ -13,6 +13,12 @@ pub mod said;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// The version that all programs say they are: the one that `make release` makes, or else that of the sources.
+pub const VERSION: &str = match option_env!("SLUICE_VERSION") {
+    Some(released) => released,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// The path of the only version so far.
 pub const PATH: &str = "/v1/verdict";
 

@@ -4,12 +4,18 @@ another name fails on the first object it does not own instead of admitting ever
 */}}
 {{- define "sluice.name" -}}sluice{{- end }}
 
+{{/* The account of the controller. */}}
+{{- define "sluice.account" -}}{{ .Values.serviceAccount.name | default (include "sluice.name" .) }}{{- end }}
+
 {{/* The Secret that the replicas keep their CA in, what they write and read in its place or beside it, and the ConfigMap that remembers completed Jobs and passed gates. */}}
 {{- define "sluice.caSecret" -}}sluice-ca{{- end }}
 {{- define "sluice.issuedSecret" -}}{{ if .Values.certificates.issuerRef.name }}sluice-tls{{ end }}{{- end }}
 {{- define "sluice.clusterTrustBundle" -}}{{ if .Values.certificates.clusterTrustBundle }}{{ include "sluice.name" . }}{{ end }}{{- end }}
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
 {{- define "sluice.slots" -}}sluice-slots{{- end }}
+
+{{/* The ClusterRole that Kubernetes puts together of all that name custom kinds. */}}
+{{- define "sluice.watchRole" -}}sluice-watch{{- end }}
 
 {{/* One ConfigMap holds 1 MiB, so there are several, and each namespace has one of them. The controller knows how many (rules::sheets). */}}
 {{- define "sluice.sheets" -}}
@@ -39,10 +45,29 @@ matchExpressions:
   {{- end }}
 {{- end }}
 
+{{/* Which objects and namespaces anything of sluice looks at. */}}
+{{- define "sluice.selectors" -}}
+namespaceSelector:
+  {{- include "sluice.namespaceSelector" . | nindent 2 }}
+{{- with .Values.admission.objectSelector }}
+objectSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- /* Of these namespaces those that ask for a gate in every pod. */}}
 {{- define "sluice.injectedNamespaces" -}}
 matchExpressions:
   - key: sluice.dev/inject
+    operator: In
+    values: [enabled]
+{{- include "sluice.namespaceSelector" . | trimPrefix "matchExpressions:" }}
+{{- end }}
+
+{{- /* Of these namespaces those that ask for a hold of every gated pod. */}}
+{{- define "sluice.heldNamespaces" -}}
+matchExpressions:
+  - key: sluice.dev/hold
     operator: In
     values: [enabled]
 {{- include "sluice.namespaceSelector" . | trimPrefix "matchExpressions:" }}
@@ -74,11 +99,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* The values of all charts, and image.* or gate.image.*, as one reference: the digest wins over the tag, the registry of all charts over its own. */}}
+{{/* The root, image.* or gate.image.*, and the program's name, as one reference. The registry of all charts wins over the image's own, the
+     digest over the tag. Where neither is set, it is the image that was released with the chart, whose digest `make release` writes down. */}}
 {{- define "sluice.image" -}}
-{{- $global := index . 0 }}
+{{- $root := index . 0 }}
+{{- $released := index $root.Chart.Annotations (printf "sluice.dev/%s-digest" (index . 2)) }}
 {{- with index . 1 -}}
-{{- with $global.imageRegistry | default .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- with $root.Values.global.imageRegistry | default .registry }}{{ . }}/{{ end }}{{ .repository }}
+{{- if .digest }}@{{ .digest }}
+{{- else if .tag }}:{{ .tag }}
+{{- else }}:{{ $root.Chart.AppVersion }}{{ with $released }}@{{ . }}{{ end }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -86,16 +117,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "sluice.workloads" -}}
 {{- $kinds := list }}
 {{- range .Values.workloads.custom }}{{ $kinds = append $kinds (printf "%s/%s" .group .kind) }}{{ end }}
-{{- join "," $kinds }}
-{{- end }}
-
-{{/* rbac.kinds as the flag wants them: group/resource,group/resource */}}
-{{- define "sluice.customKinds" -}}
-{{- $kinds := list }}
-{{- range .Values.rbac.kinds }}
-{{- $group := .group }}
-{{- range .resources }}{{ $kinds = append $kinds (printf "%s/%s" $group .) }}{{ end }}
-{{- end }}
 {{- join "," $kinds }}
 {{- end }}
 

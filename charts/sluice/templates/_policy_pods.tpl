@@ -38,6 +38,19 @@ variables:
     expression: object.spec.containers.map(c, c.name)
   - name: gated
     expression: "'sluice-gate' in variables.init"
+  {{- if .Values.holds.enabled }}
+  - name: says
+    expression: "has(object.metadata.annotations) ? object.metadata.annotations : {}"
+  # Once, and no pod that names its node, which is past the scheduler.
+  - name: hold
+    expression: >-
+      (!has(object.spec.nodeName) || object.spec.nodeName == '')
+      && !('sluice.dev/held' in variables.says && variables.says['sluice.dev/held'] == 'true')
+      && ('sluice.dev/hold' in variables.says
+      ? variables.says['sluice.dev/hold'] == 'true'
+      : {{ if .Values.holds.default }}true{{ else }}has(namespaceObject.metadata.labels)
+      && 'sluice.dev/hold' in namespaceObject.metadata.labels && namespaceObject.metadata.labels['sluice.dev/hold'] == 'enabled'{{ end }})
+  {{- end }}
   # Nothing is done to a pod while the controller has not written its part.
   - name: ready
     expression: >-
@@ -91,6 +104,17 @@ variables:
       && quantity(c.resources.limits[r]).isGreaterThan(quantity('0'))
       && quantity(c.resources.limits[r]).compareTo(quantity(c.resources.requests[r])) == 0))
 mutations:
+  {{- if .Values.holds.enabled }}
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        !variables.ready || !variables.hold ? []
+        : (has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])
+        + [JSONPatch{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey('sluice.dev/held'), value: 'true'}]
+        + (has(object.spec.schedulingGates) ? [] : [JSONPatch{op: 'add', path: '/spec/schedulingGates', value: []}])
+        + (has(object.spec.schedulingGates) && object.spec.schedulingGates.exists(g, g.name == 'sluice.dev/hold') ? []
+        : [JSONPatch{op: 'add', path: '/spec/schedulingGates/-', value: Object.spec.schedulingGates{name: 'sluice.dev/hold'}}])
+  {{- end }}
   - patchType: JSONPatch
     jsonPatch:
       expression: >-
@@ -124,7 +148,7 @@ mutations:
         + (has(object.spec.initContainers) ? [] : [JSONPatch{op: 'add', path: '/spec/initContainers', value: []}])
         + [JSONPatch{op: 'add', path: '/spec/initContainers/' + string(variables.at), value: Object.spec.initContainers{
         name: 'sluice-gate',
-        image: {{ include "sluice.image" (list .Values.global .Values.gate.image) | squote }},
+        image: {{ include "sluice.image" (list . .Values.gate.image "gate") | squote }},
         imagePullPolicy: {{ .Values.gate.image.pullPolicy | squote }},
         env: [
         Object.spec.initContainers.env{name: 'SLUICE_ADDRESSES', value: params.data['addresses']},

@@ -1,5 +1,6 @@
 //! What a shell completes a command line with.
 
+use crate::explain;
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueEnum};
 use clap_complete::{Shell, generate};
@@ -73,6 +74,7 @@ fn candidates(words: &[String], command: &Command) -> Vec<String> {
             let longs = at.get_arguments().filter_map(Arg::get_long);
             longs.map(|long| format!("--{long}")).collect()
         }
+        _ if at.get_name() == "explain" => explain::words().into_iter().collect(),
         _ => {
             let shown = at.get_subcommands().filter(|it| !it.is_hide_set());
             shown.map(|it| it.get_name().to_owned()).collect()
@@ -111,6 +113,8 @@ mod tests {
             (&["status", "--color", "a"], &["auto", "always"]),
             (&["status", "api"], &[]),
             (&["__c"], &[]),
+            (&["explain", "NoE"], &["NoEndpoints"]),
+            (&["explain", "sluice.dev/tim"], &["sluice.dev/timeout"]),
             (&["status", "--kube"], &["--kubeconfig"]),
         ] {
             let words: Vec<_> = words.iter().map(|it| (*it).to_owned()).collect();

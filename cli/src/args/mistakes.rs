@@ -5,6 +5,7 @@ use clap::Error;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use rules::suggest::nearest;
+use std::path::Path;
 
 /// The error with what its user is likely to have meant.
 pub(super) fn explained(mut error: Error, command: &Command) -> Error {
@@ -43,7 +44,8 @@ pub(super) fn explained(mut error: Error, command: &Command) -> Error {
 /// Whether an argument looks like what -f takes.
 fn is_file(word: &str) -> bool {
     let endings = [".yaml", ".yml", ".json"];
-    !word.starts_with('-') && (word.contains('/') || endings.iter().any(|it| word.ends_with(it)))
+    let named = word.contains('/') || endings.iter().any(|it| word.ends_with(it));
+    !word.starts_with('-') && (named || Path::new(word).exists())
 }
 
 /// The option that is likely meant.

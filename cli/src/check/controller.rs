@@ -3,6 +3,7 @@
 use super::Checked;
 use crate::installation::argument;
 use rules::lookup::Lookup;
+use rules::object;
 use serde_json::Value;
 use std::fmt;
 
@@ -42,6 +43,15 @@ pub(super) fn replicas(deployment: &Value) -> Checked {
     let updated = count("/status/updatedReplicas").unwrap_or(0);
     let name = name(deployment);
     let namespace = text(deployment, "/metadata/namespace");
+    if wanted == 0 {
+        return Checked::problem(
+            CHECK,
+            format!(
+                "Deployment {name} is scaled to 0: annotated objects are refused and gates wait; kubectl -n {namespace} scale deployment/{} --replicas 2",
+                object::name(deployment)
+            ),
+        );
+    }
     let told = format!("Deployment {name}: {ready} of {wanted} replicas are ready");
     if ready == 0 {
         return Checked::problem(
@@ -106,7 +116,7 @@ impl fmt::Display for Versions<'_> {
 
 /// Whether command, controller and gate are of one version, as far as labels and tags tell.
 pub(super) fn versions(deployment: &Value) -> Checked {
-    let ours = env!("CARGO_PKG_VERSION");
+    let ours = wire::VERSION;
     let Versions {
         chart,
         controller: image,
@@ -138,10 +148,8 @@ pub(super) fn versions(deployment: &Value) -> Checked {
 /// The tag of an image; a digest tells no version.
 fn tag(image: &str) -> Option<&str> {
     let last = image.rsplit('/').next()?;
-    if last.contains('@') {
-        return None;
-    }
-    last.split_once(':').map(|(_, tag)| tag)
+    let named = last.split('@').next()?;
+    named.split_once(':').map(|(_, tag)| tag)
 }
 
 fn name(object: &Value) -> String {

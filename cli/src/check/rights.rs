@@ -1,10 +1,12 @@
 //! What the controller may read: a dependency on anything else waits.
 
 use super::Checked;
-use crate::installation::{NAME, Rights};
+use crate::installation::NAME;
 use rules::health::Rules;
+use rules::keys::AGGREGATE_TO_WATCH;
 use rules::kinds;
 use rules::lookup::Lookup;
+use rules::rights::Rights;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -27,7 +29,22 @@ const NEEDED: [&str; 13] = [
     "StorageClass",
 ];
 
-pub(super) fn kinds(roles: &Lookup<Vec<Value>>, health: &Rules) -> Vec<Checked> {
+/// `watch_role`: the ClusterRole that names custom kinds, where the controller waits for one.
+pub(super) fn kinds(
+    roles: &Lookup<Vec<Value>>,
+    watch_role: Option<&str>,
+    health: &Rules,
+) -> Vec<Checked> {
+    let mut findings = Vec::new();
+    if let (Lookup::Found(roles), Some(name)) = (roles, watch_role)
+        && !roles.iter().any(|role| role["metadata"]["name"] == name)
+    {
+        let told = format!(
+            "there is no ClusterRole {name}, so nobody knows which custom kinds belong to a release, and pods of releases wait; upgrade the release to make it again"
+        );
+        findings.push(Checked::problem(CHECK, told));
+    }
+
     let rights = match roles {
         Lookup::Found(roles) => &Rights::of(roles),
         Lookup::NotFound => {
@@ -38,7 +55,6 @@ pub(super) fn kinds(roles: &Lookup<Vec<Value>>, health: &Rules) -> Vec<Checked> 
         }
         Lookup::Unavailable(why) => return vec![Checked::unseen(CHECK, "its ClusterRole", *why)],
     };
-    let mut findings = Vec::new();
     let missing = missing(rights);
     if !missing.is_empty() {
         let missing = missing.join(", ");
@@ -49,7 +65,7 @@ pub(super) fn kinds(roles: &Lookup<Vec<Value>>, health: &Rules) -> Vec<Checked> 
     }
     for group in unread_groups(rights, health) {
         let told = format!(
-            "there is a health rule for {group}, which ClusterRole {NAME} does not let the controller read; add its resources to the chart's value rbac.kinds"
+            "there is a health rule for {group}, which the controller may not read; name its kinds in a ClusterRole with the label {AGGREGATE_TO_WATCH}, or in the chart's value rbac.kinds"
         );
         findings.push(Checked::warning(CHECK, told));
     }
@@ -90,7 +106,7 @@ fn summary(rights: &Rights) -> String {
     };
     if custom.is_empty() {
         return format!(
-            "the controller may follow the built-in kinds, and of custom ones none; the chart's value rbac.kinds names them{secrets}"
+            "the controller may follow the built-in kinds, and of custom ones none; the chart's values rbac.presets and rbac.kinds name them{secrets}"
         );
     }
     let custom: Vec<_> = custom.into_iter().collect();

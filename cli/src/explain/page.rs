@@ -2,38 +2,87 @@
 
 use super::Entry;
 
-/// An entry for each word in the first column of a table: a span of code, or a number.
+/// What the first column is called of a table that explains words; the others hold figures, or sentences.
+const HEADS: [&str; 13] = [
+    "alert",
+    "annotation",
+    CODE,
+    "its pod",
+    "key",
+    "level",
+    "metric",
+    "option",
+    "reason",
+    "reference",
+    "state",
+    "value",
+    "you see",
+];
+
+/// The column whose words are numbers.
+const CODE: &str = "exit code";
+
+/// An entry for each word in the first column of such a table: a span of code, or an exit code.
 pub(super) fn page(name: &str, text: &str) -> Vec<Entry> {
     let mut title = "";
+    // The cells of the first row of the table.
+    let mut heads = Vec::new();
     let mut found = Vec::new();
     for line in text.lines() {
         if line.starts_with('#') {
             title = line.trim_start_matches('#').trim();
         }
-        let Some((first, rest)) = row(line) else {
+        let Some(cells) = row(line) else {
+            heads.clear();
             continue;
         };
-        let meaning = plain(rest);
+        if heads.is_empty() {
+            heads = cells;
+            continue;
+        }
+        if !HEADS.contains(&heads[0].as_str()) {
+            continue;
+        }
+        let meaning = meaning(&heads, &cells);
         let entry = |word: &str| Entry {
             word: word.to_owned(),
             meaning: meaning.clone(),
             place: format!("docs/{name}, {title:?}"),
         };
-        found.extend(words(first).map(entry));
+        found.extend(words(&heads[0], &cells[0]).map(entry));
     }
     found
 }
 
-/// The first cell of a table's row, and the others.
-fn row(line: &str) -> Option<(&str, &str)> {
-    let cells = line.strip_prefix("| ")?.strip_suffix(" |")?;
-    cells.split_once(" | ")
+/// The cells of a table's row.
+fn row(line: &str) -> Option<Vec<String>> {
+    let cells = line.strip_prefix('|')?.strip_suffix('|')?;
+    // A bar behind a backslash is none between cells.
+    let cells = cells.replace("\\|", "\0");
+    let cell = |cell: &str| cell.trim().replace('\0', "|");
+    Some(cells.split('|').map(cell).collect())
 }
 
-fn words(cell: &str) -> impl Iterator<Item = &str> {
-    let number = cell.parse::<u8>().is_ok().then_some(cell);
+fn words<'c>(head: &str, cell: &'c str) -> impl Iterator<Item = &'c str> {
+    let is_code = head == CODE && cell.parse::<u8>().is_ok();
+    let number = is_code.then_some(cell);
     // Every other piece between marks is code.
     number.into_iter().chain(cell.split('`').skip(1).step_by(2))
+}
+
+/// What a row says of the words: of several columns each, by what it is called.
+fn meaning(heads: &[String], cells: &[String]) -> String {
+    let several = heads.len() > 2;
+    let told = heads.iter().zip(cells).skip(1);
+    let told = told.filter(|(_, cell)| !cell.is_empty());
+    let told = told.map(|(head, cell)| {
+        if several {
+            format!("{}: {}", plain(head), plain(cell))
+        } else {
+            plain(cell)
+        }
+    });
+    told.collect::<Vec<_>>().join("\n  ")
 }
 
 /// The text without the marks of Markdown: of a link its words.
@@ -51,7 +100,7 @@ fn plain(text: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out.replace('`', "").replace(" \\| ", " | ")
+    out.replace('`', "")
 }
 
 #[cfg(test)]
@@ -60,7 +109,10 @@ mod tests {
 
     #[test]
     fn rows_explain_the_words_of_their_first_cell() {
-        let text = "## A b\n\n| x | y |\n| --- | --- |\n| `One`, `Two` | see [there](b.md#c), `now` |\n| 3 | three |\n| four | 4 |\n";
+        let text = "## A b\n\n| reason | y |\n| --- | --- |\n| `One`, `Two` | see [there](b.md#c), `now` |\n| four | 4 |\n\n\
+                    | exit code | y |\n| --- | --- |\n| 3 | three |\n\n\
+                    | metric | type | labels | what |\n| --- | --- | --- | --- |\n| `m` | gauge | | so `a \\| b` |\n\n\
+                    | `One` | seconds |\n| --- | --- |\n| 1 | 73 |\n| `Two` | 37 |\n";
         let entry = |word: &str, meaning: &str| Entry {
             word: word.to_owned(),
             meaning: meaning.to_owned(),
@@ -70,6 +122,7 @@ mod tests {
             entry("One", "see there, now"),
             entry("Two", "see there, now"),
             entry("3", "three"),
+            entry("m", "type: gauge\n  what: so a | b"),
         ];
         assert_eq!(page("p.md", text), expected);
         assert_eq!(plain("a [b] c"), "a [b] c");

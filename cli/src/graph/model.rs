@@ -89,7 +89,7 @@ impl Edge {
 pub(super) struct Cycle {
     /// The whole way, which ends where it begins.
     pub(super) path: String,
-    pub(super) way_out: &'static str,
+    pub(super) way_out: String,
 }
 
 impl From<Judged> for Health {

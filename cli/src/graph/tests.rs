@@ -153,6 +153,25 @@ These wait for each other and never start: Deployment b -> Deployment c (group/g
 }
 
 #[test]
+fn why_a_member_of_a_cycle_is_not_ready_is_one_word() {
+    let mut told = offline(&cycle(), None);
+    for node in &mut told.model.nodes {
+        node.health = Some(model::Health {
+            ready: false,
+            status: "InProgress".to_owned(),
+            reason: "InProgress".to_owned(),
+            message: "all the way round".to_owned(),
+        });
+    }
+    let told = text::text(&told);
+    assert!(told.contains("group/g                  Cycle\n"), "{told}");
+    assert!(
+        told.contains("Deployment/c             all the way round\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn names_cannot_break_out_of_a_drawing() {
     let told = offline(
         "{apiVersion: v1, kind: Pod, metadata: {name: 'a\"]; evil --> \\b\n<b>'}}",

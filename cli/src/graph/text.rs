@@ -5,6 +5,7 @@ use super::critical::Path;
 use super::model::{Model, Node};
 use super::times::GateWait;
 use crate::output::printable;
+use rules::judged::Reason;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -95,6 +96,10 @@ fn is_held_up(node: &Node) -> bool {
 
 /// What the rules say of what is not ready.
 fn why(node: &Node) -> String {
+    if node.cycle {
+        // The way round stands below the table.
+        return Reason::Cycle.label().to_owned();
+    }
     let held_up = node.health.as_ref().filter(|it| !it.ready);
     held_up.map(|it| it.message.clone()).unwrap_or_default()
 }

@@ -1,7 +1,6 @@
 //! What the controller is set to: its arguments, as the chart writes them.
 
 use rules::annotation;
-use rules::kinds::Kind;
 use rules::sheets;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
@@ -14,8 +13,8 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
     /// The custom kinds that own pods, as `(group, kind)`.
     pub(crate) workloads: Vec<(String, String)>,
-    /// The custom kinds beside them that it watches, as `(group, resource)`.
-    pub(crate) custom_kinds: Vec<(String, String)>,
+    /// The ClusterRole that names the custom kinds that it watches.
+    pub(crate) watch_role: Option<String>,
     /// Whether it looks at the labels of Helm's release Secrets.
     pub(crate) follows_releases: bool,
     /// Whether the library of health rules counts.
@@ -49,7 +48,7 @@ impl Settings {
                 config_depends_on: is("--honor-config-depends-on", true),
             },
             workloads: pairs(deployment, "--workloads", "/"),
-            custom_kinds: pairs(deployment, "--custom-kinds", "/"),
+            watch_role: text("--watch-cluster-role"),
             follows_releases: is("--follow-helm-releases", false),
             builtin_rules: is("--builtin-health-rules", true),
             memory: text("--memory-config-map").unwrap_or_else(|| "sluice-memory".to_owned()),
@@ -82,14 +81,6 @@ impl Settings {
     /// The ConfigMap that says who may run in a namespace.
     pub(crate) fn slots_of(&self, namespace: &str) -> String {
         sheets::names(&self.slots)[sheets::of(namespace)].clone()
-    }
-
-    /// The custom kinds that may belong to a wave, a group or a release.
-    pub(crate) fn granted(&self) -> impl Iterator<Item = Kind> {
-        let granted = self.workloads.iter().chain(&self.custom_kinds);
-        granted
-            .cloned()
-            .map(|(group, word)| Kind::Custom { group, word })
     }
 }
 

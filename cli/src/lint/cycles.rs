@@ -6,8 +6,7 @@ use super::spots;
 use crate::objects::Graph;
 use rules::advice::{Advice, Level};
 
-/// An error for each cycle, on the object of it that comes first. A longer cycle through members of one that was told
-/// is not told again: it is broken with the other, or found on the next run.
+/// An error for each cycle, on the object of it that comes first.
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let cycles = graph.cycles().into_iter();
     cycles

@@ -12,10 +12,18 @@ use std::collections::HashMap;
 const UNTOUCHED: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
 
 pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
-    let mut findings: Vec<_> = objects.iter().filter_map(wrong_group).collect();
+    let mut findings: Vec<_> = objects.iter().filter_map(no_kind).collect();
+    findings.extend(objects.iter().filter_map(wrong_group));
     findings.extend(objects.iter().filter_map(out_of_reach));
     findings.extend(twice(objects));
     findings
+}
+
+/// What is no object at all, such as a chart's values.
+fn no_kind(object: &Object) -> Option<Finding> {
+    let told = "it has no kind, so it is no object; the values of a chart are given with --values";
+    let has_none = object.place.kind.is_empty() && object.value.is_object();
+    has_none.then(|| Finding::new("NoKind", Level::Warning, &object.place, told))
 }
 
 /// A built-in kind of a built-in group that does not have it: `v1`, `Deployment`.

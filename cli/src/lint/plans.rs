@@ -3,7 +3,7 @@
 use super::finding::{DATA, Finding};
 use crate::objects::Object;
 use rules::advice::Level;
-use rules::dependency::Part;
+use rules::dependency::Reference;
 use rules::keys;
 use rules::plan::{self, PlanFlaw};
 use rules::scope::Scope;
@@ -25,9 +25,24 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
     }
     let scope = config.scope.as_ref();
     let gates = |namespace: &str| gates(objects, namespace);
-    let is_empty = |part: &Part, scope: &Scope| {
+    let is_empty = |reference: &Reference, scope: &Scope| {
         let mut of_scope = objects.iter().filter(|it| it.scope.as_ref() == Some(scope));
-        !of_scope.any(|object| part.may_hold(&object.value))
+        match reference {
+            Reference::Part(parts) => {
+                parts.namespace.is_none() && !of_scope.any(|it| parts.part.may_hold(&it.value))
+            }
+            Reference::Object(object) => {
+                let is_it = |it: &Object| {
+                    it.place.name == object.name
+                        && it
+                            .kind
+                            .as_ref()
+                            .is_some_and(|kind| kind.is_spelled(&object.kind))
+                };
+                object.namespace.is_none() && !of_scope.any(is_it)
+            }
+            Reference::Selected(_) | Reference::Any(_) => false,
+        }
     };
     let flaw = plan::flaw(&config.value, scope, gates, is_empty)?;
     match &flaw {

@@ -62,7 +62,7 @@ fn sarif(findings: &[Finding]) -> Value {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": {"driver": {"name": "kubectl-sluice", "version": env!("CARGO_PKG_VERSION"), "rules": rules}},
+            "tool": {"driver": {"name": "kubectl-sluice", "version": wire::VERSION, "rules": rules}},
             "results": results,
         }],
     })

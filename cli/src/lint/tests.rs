@@ -43,7 +43,8 @@ fn the_grammars_own_errors_are_told_with_their_place() {
     ));
     let expected = "error: 2: Deployment api: sluice.dev/depends-on: \
                     unknown kind \"Deploymnt\"; did you mean \"Deployment\"?";
-    assert_eq!(lines, [expected]);
+    let values = "warning: 1: it has no kind, so it is no object; the values of a chart are given with --values";
+    assert_eq!(lines, [expected, values]);
 }
 
 #[test]
@@ -180,6 +181,19 @@ fn cycles_are_told_with_their_whole_path() {
     let lines = lint(&before);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].ends_with(told), "{lines:?}");
+    let shared = [
+        deployment("api", "deploy/migrate, svc/db"),
+        deployment("migrate", "deploy/db"),
+        deployment("db", "deploy/api"),
+        service("db", "selector: {app: db}"),
+    ];
+    let lines = lint(&shared.concat());
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for way in ["api -> Deployment migrate -> ", "api -> Service db -> "] {
+        let told =
+            format!("start: Deployment {way}Deployment db -> Deployment api; take one entry out");
+        assert!(lines.iter().any(|it| it.ends_with(&told)), "{lines:?}");
+    }
     let itself = "error: 1: Deployment a: it waits for itself and never starts; take the entry out of its list";
     assert_eq!(lint(&deployment("a", "deploy/a")), [itself]);
     let behind = [deployment("a", "svc/a"), service("a", "selector: {app: a}")].concat();

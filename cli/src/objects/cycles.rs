@@ -59,20 +59,22 @@ impl Graph<'_> {
         }
     }
 
-    /// How a cycle is broken.
-    pub(crate) fn way_out(&self, cycle: &[usize]) -> &'static str {
+    /// How a cycle is broken: by what somebody has written.
+    pub(crate) fn way_out(&self, cycle: &[usize]) -> String {
         let steps = self.steps(cycle);
-        let says = |source: Source| {
+        let says = |source: &Source| {
             steps.iter().any(|(at, link)| {
                 let wait = link.and_then(|link| link.wait);
-                wait.is_some_and(|wait| self.lists[*at][wait].source == source)
+                wait.is_some_and(|wait| self.lists[*at][wait].source == *source)
             })
         };
-        match (says(Source::Weight), says(Source::Plan)) {
-            (false, false) => "take one entry out",
-            (true, false) => "take one entry out, or change a weight",
-            (false, true) => "take one entry out, or change the plan",
-            (true, true) => "take one entry out, or change a weight or the plan",
-        }
+        let ways = [
+            (Source::List, "take one entry out"),
+            (Source::Weight, "change a weight"),
+            (Source::Plan, "change the plan"),
+        ];
+        let ways = ways.into_iter().filter(|(source, _)| says(source));
+        let ways: Vec<_> = ways.map(|(_, way)| way).collect();
+        ways.join(", or ")
     }
 }

@@ -31,6 +31,14 @@ pub(crate) enum Spot<'a> {
     Within(&'a str, usize, usize),
 }
 
+impl Spot<'_> {
+    fn pointer(&self) -> &str {
+        match self {
+            Self::Field(pointer) | Self::Within(pointer, ..) => pointer,
+        }
+    }
+}
+
 /// A file, and as far as it is known where in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Location {
@@ -87,8 +95,14 @@ impl Finder<'_> {
             }
         };
         if source.rendered {
-            return of_template(Path::new(name), &source.text, origin.at, position)
-                .unwrap_or_else(nowhere);
+            let of = |position| of_template(Path::new(name), &source.text, origin.at, position);
+            let found = of(position).unwrap_or_else(nowhere);
+            // A line of several may be computed where the key above it is not.
+            let key = || of(places.key(origin, spot.pointer()));
+            return match found.position {
+                Some(_) => found,
+                None => key().unwrap_or(found),
+            };
         }
         let file = name.clone();
         Location { file, position }
@@ -96,7 +110,7 @@ impl Finder<'_> {
 }
 
 /// Where in a chart's template that is what Helm has rendered at a position: the template's only line that is the same. Most
-/// lines are; the others are computed, and there only the file is known.
+/// lines are; of one whose value is computed it is the only one with its key, and of others only the file is known.
 fn of_template(
     chart: &Path,
     rendered: &str,
@@ -117,16 +131,23 @@ fn of_template(
 
 fn same_line(template: &str, rendered: &str, position: Position) -> Option<Position> {
     let line = rendered.lines().nth(position.line - 1)?;
-    let mut same = template
-        .lines()
-        .enumerate()
-        .filter(|(_, it)| it.trim() == line.trim());
-    let (at, found) = same.next()?;
+    let only = |is: &dyn Fn(&str) -> bool| {
+        let lines = template.lines().enumerate();
+        let mut lines = lines.filter(|(_, it)| is(it.trim()));
+        let found = lines.next()?;
+        lines.next().is_none().then_some(found)
+    };
     let indent = |line: &str| line.len() - line.trim_start().len();
-    let column = (position.column + indent(found)).checked_sub(indent(line))?;
-    same.next().is_none().then_some(Position {
+    if let Some((at, found)) = only(&|it| it == line.trim()) {
+        let column = (position.column + indent(found)).checked_sub(indent(line))?;
+        let line = at + 1;
+        return Some(Position { line, column });
+    }
+    let (key, _) = line.trim().split_once(": ")?;
+    let (at, found) = only(&|it| it.split_once(':').is_some_and(|(it, _)| it == key))?;
+    Some(Position {
         line: at + 1,
-        column,
+        column: 1 + indent(found),
     })
 }
 
@@ -145,7 +166,7 @@ mod tests {
             found.map(|it| (it.line, it.column))
         };
         assert_eq!(found(4, 3), Some((3, 5)));
-        assert_eq!(found(6, 5), None, "computed");
+        assert_eq!(found(6, 12), Some((5, 7)), "computed: the key of it");
         assert_eq!(found(8, 3), None, "there twice");
     }
 }

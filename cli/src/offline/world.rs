@@ -147,8 +147,8 @@ impl Objects for Manifest<'_> {
 }
 
 impl World for Manifest<'_> {
-    fn kinds(&self) -> Vec<Kind> {
-        scope::workloads().collect()
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
+        Ok(scope::workloads().collect())
     }
 
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {

@@ -1,7 +1,7 @@
 //! `status -w`: the tree, shown again whenever something in it has changed, until nothing waits any more.
 
 use super::screen::Screen;
-use super::{Manner, Scene, Tree, hear, look};
+use super::{Manner, Scene, Tree, listen, look};
 use crate::installation::Basis;
 use crate::reader::Reader;
 use crate::watches::Watches;
@@ -27,7 +27,7 @@ pub(super) async fn follow(
     let mut screen = Screen::new(manner, Timestamp::now());
     // Those that waited are shown until the end, to see them start.
     let mut followed = BTreeSet::new();
-    let mut words: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut words = BTreeMap::new();
     let (mut changed, mut failures) = (true, 0);
     loop {
         let now = Timestamp::now();
@@ -42,18 +42,13 @@ pub(super) async fn follow(
         };
         failures = 0;
         if changed {
-            hear(client, &mut tree, manner.is_wide()).await;
-            words = tree
-                .pods()
-                .map(|it| (it.uid.clone(), it.gate.clone()))
-                .collect();
-        } else {
-            recall(&mut tree, &words);
-        }
+            words = listen(client, &tree, manner.is_wide()).await;
+        } // else only the time has gone on: no gate is asked again
+        tree.hear(&words);
         let waiting = tree.pods().filter(|pod| pod.stage.waits());
         followed.extend(waiting.map(|pod| pod.uid.clone()));
         screen.show(&tree, now)?;
-        if tree.waiting == 0 {
+        if is_over(&tree, !followed.is_empty(), screen.is_terminal()) {
             return Ok(ExitCode::SUCCESS);
         }
         watches.cover(&reader);
@@ -61,9 +56,26 @@ pub(super) async fn follow(
     }
 }
 
-/// Only the time has gone on: no gate is asked again.
-fn recall(tree: &mut Tree, words: &BTreeMap<String, Option<String>>) {
-    for pod in tree.pods_mut() {
-        pod.gate = words.get(&pod.uid).cloned().flatten();
+/// Who looks at a terminal before anything is installed wants to see it start; a script wants to go on where nothing waits.
+fn is_over(tree: &Tree, something_waited: bool, terminal: bool) -> bool {
+    let begun = something_waited || tree.pods().next().is_some();
+    tree.waiting == 0 && (begun || !terminal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_waits_for_the_first_that_waits() {
+        let nothing = Tree::new("namespace shop".to_owned());
+        assert!(!is_over(&nothing, false, true), "nothing is there yet");
+        assert!(is_over(&nothing, true, true), "what waited is gone");
+        assert!(is_over(&nothing, false, false), "a script");
+        let waits = Tree {
+            waiting: 1,
+            ..nothing
+        };
+        assert!(!is_over(&waits, true, false));
     }
 }

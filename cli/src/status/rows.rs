@@ -18,11 +18,14 @@ pub(super) fn rows(reports: &[&Report], style: Style) -> Vec<String> {
         } else {
             Tone::Waiting
         });
-        let why = report.message.as_deref();
-        let why = why.map(|text| format!(": {text}")).unwrap_or_default();
-        let (name, status, reason) = (&report.dependency, &report.status, &report.reason);
-        let told = format!("{name:names$}  {status:statuses$}  {reason}{why}");
-        format!("{mark}  {}", printable(&told))
+        // A reason that is the status is said once.
+        let reason = Some(report.reason.as_str()).filter(|it| *it != report.status);
+        let why = [reason, report.message.as_deref()];
+        let why: Vec<_> = why.into_iter().flatten().collect();
+        let why = why.join(": ");
+        let (name, status) = (&report.dependency, &report.status);
+        let told = format!("{name:names$}  {status:statuses$}  {why}");
+        format!("{mark}  {}", printable(told.trim_end()))
     };
     reports.iter().map(row).collect()
 }

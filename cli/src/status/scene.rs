@@ -26,6 +26,8 @@ pub(super) struct Scene {
     /// `None` for all of them.
     pub(super) namespace: Option<String>,
     pub(super) chosen: Chosen,
+    /// Whether somebody waits for it to be installed.
+    pub(super) patient: bool,
 }
 
 /// What they belong to.
@@ -103,6 +105,7 @@ impl Scene {
             workloads.entry(key).or_insert(workload).pods.push(found);
         }
         tree.workloads = workloads.into_values().collect();
+        tree.podless = matches!(self.chosen, Chosen::Workload(..)) && tree.workloads.is_empty();
         self.is_there(world)?;
         Ok(tree)
     }
@@ -121,7 +124,7 @@ impl Scene {
         }
     }
 
-    /// A word that names nothing is an error, not something that does not wait.
+    /// A word that names nothing is an error, not something that does not wait; a release may be on its way.
     fn is_there(&self, world: &Installed<'_>) -> Result<()> {
         match (&self.chosen, self.namespace.as_deref()) {
             (Chosen::Workload(kind, name), namespace) => {
@@ -131,7 +134,7 @@ impl Scene {
                     Lookup::Unavailable(why) => unreadable(kind, namespace, why),
                 }
             }
-            (Chosen::Release(name), Some(namespace)) => {
+            (Chosen::Release(name), Some(namespace)) if !self.patient => {
                 let names = releases(world.reader, namespace);
                 if names.contains(name) {
                     return Ok(());
@@ -143,7 +146,7 @@ impl Scene {
                 bail!("no workload of release {name:?} in namespace {namespace}; {others}")
             }
             (Chosen::Waiting, Some(namespace)) => exists(world.reader, namespace),
-            (Chosen::Pod(_), _) | (Chosen::Release(_) | Chosen::Waiting, None) => Ok(()),
+            (Chosen::Pod(_) | Chosen::Release(_), _) | (Chosen::Waiting, None) => Ok(()),
         }
     }
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rustix::termios::tcgetwinsize;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stdout};
-use wire::said;
+use wire::{Decision, said};
 
 /// What was shown last.
 pub(super) struct Screen {
@@ -33,6 +33,11 @@ impl Screen {
         }
     }
 
+    /// Whether somebody looks at it.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
     #[expect(clippy::print_stderr, reason = "a warning is no part of the answer")]
     pub(super) fn show(&mut self, tree: &Tree, now: Timestamp) -> Result<()> {
         if self.last.is_none() {
@@ -54,7 +59,7 @@ impl Screen {
         Ok(())
     }
 
-    /// The tree over the last one. What is too wide is cut by the terminal, what is too long here.
+    /// The tree over the last one. What is too wide or too long is cut, or going up again would miss the first line.
     fn redrawn(&mut self, tree: &Tree, now: Timestamp) -> String {
         let view = View {
             wide: self.manner.is_wide(),
@@ -62,7 +67,9 @@ impl Screen {
             now,
         };
         let mut lines = view.lines(tree);
-        let rows = tcgetwinsize(stdout()).map_or(usize::MAX, |size| size.ws_row.into());
+        let (rows, columns) =
+            tcgetwinsize(stdout()).map_or((0, 0), |size| (size.ws_row.into(), size.ws_col.into()));
+        let (rows, columns) = (known(rows), known(columns));
         let room = rows.saturating_sub(1).max(2);
         if lines.len() > room {
             let hidden = lines.len() - room + 1;
@@ -74,8 +81,36 @@ impl Screen {
             drawn => format!("\x1b[{drawn}F"),
         };
         self.drawn = lines.len();
+        let lines: Vec<_> = lines.iter().map(|line| cut(line, columns)).collect();
         format!("{up}\x1b[J\x1b[?7l{}\n\x1b[?7h", lines.join("\n"))
     }
+}
+
+/// Some terminals do not know how large they are, and say 0.
+fn known(size: usize) -> usize {
+    if size == 0 { usize::MAX } else { size }
+}
+
+/// As much of a line as a terminal has columns for; colours take none.
+fn cut(line: &str, columns: usize) -> String {
+    let mut seen = 0;
+    let mut escape = false;
+    let mut end = 0; // of what fits with an ellipsis behind it
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '\x1b' => escape = true,
+            'm' if escape => escape = false,
+            _ if escape => {}
+            _ => seen += 1,
+        }
+        if seen > columns {
+            return format!("{}…\x1b[0m", &line[..end]);
+        }
+        if seen < columns {
+            end = at + letter.len_utf8();
+        }
+    }
+    line.to_owned()
 }
 
 /// A line for each pod that is not as it was, and one when nothing waits any more.
@@ -104,10 +139,83 @@ fn changes(last: Option<&Tree>, tree: &Tree, begin: Timestamp, now: Timestamp) -
     changed.chain(gone).chain(end).collect()
 }
 
-/// What a pod does, and what for.
+/// What a pod does, and of one that waits what for. What need not wait is about to start: a note on that, such as that a pod of
+/// its revision has started, may be about this very one.
 fn told(pod: &Pod) -> (&'static str, String) {
-    let judged = pod.answer.as_ref().and_then(said::unsatisfied);
-    let why = judged.or_else(|| pod.gate.clone());
+    let word = pod.stage.word();
+    if !pod.stage.waits() {
+        return (word, String::new());
+    }
+    let answer = pod.answer.as_ref();
+    let answer = answer.filter(|it| it.verdict != Decision::Open);
+    let why = answer.and_then(said::unsatisfied);
+    let why = why.or_else(|| pod.gate.clone());
     let why = why.or_else(|| pod.unknown.clone());
-    (pod.stage.word(), why.unwrap_or_default())
+    (word, why.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate_log::Word;
+    use crate::status::stage::Stage;
+    use crate::status::tree::Workload;
+    use wire::Answer;
+
+    #[test]
+    fn a_line_is_cut_to_the_columns_and_colours_take_none() {
+        assert_eq!(cut("└─ abc", 6), "└─ abc");
+        assert_eq!(cut("└─ abc", 5), "└─ a…\x1b[0m");
+        assert_eq!(cut("\x1b[31mabc\x1b[0m", 3), "\x1b[31mabc\x1b[0m");
+        assert_eq!(cut("\x1b[31mabcd\x1b[0m", 3), "\x1b[31mab…\x1b[0m");
+    }
+
+    #[test]
+    fn a_terminal_of_no_size_shows_everything() {
+        let line = "└─ abc".repeat(99);
+        assert_eq!(cut(&line, known(0)), line);
+        assert_eq!(known(80), 80);
+    }
+
+    #[test]
+    fn a_pod_waits_for_something_or_starts_with_nothing_behind_it() {
+        let answer = |verdict| Answer {
+            verdict,
+            digest: String::new(),
+            dependencies: Vec::new(),
+            note: Some("asking again: another pod of this revision has passed".to_owned()),
+        };
+        let pod = |verdict| Pod {
+            name: "api-1".to_owned(),
+            namespace: "shop".to_owned(),
+            uid: "1".to_owned(),
+            stage: Stage::Waits,
+            gated: true,
+            since: Some(Timestamp::UNIX_EPOCH),
+            opened: None,
+            node: None,
+            answer: Some(answer(verdict)),
+            unknown: None,
+            gate: None,
+        };
+        let itself = pod(Decision::Open);
+        assert_eq!(told(&itself), ("waits", String::new()));
+        assert!(told(&pod(Decision::Wait)).1.starts_with("asking again"));
+
+        let mut tree = Tree::new("namespace shop".to_owned());
+        tree.waiting = 1;
+        tree.workloads = vec![Workload {
+            namespace: "shop".to_owned(),
+            name: "Deployment/api".to_owned(),
+            release: None,
+            pods: vec![itself],
+        }];
+        let said = said::last("sluice-gate: open after 2s").map(Word::Said);
+        tree.hear(&BTreeMap::from([("1".to_owned(), said.unwrap())]));
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(
+            changes(None, &tree, now, now),
+            "   0.0s  shop/api-1  starts\n   0.0s  namespace shop: nothing waits\n"
+        );
+    }
 }

@@ -39,6 +39,7 @@ impl Stage {
             Gate::Refused { .. } => Self::Refused,
             Gate::NotStarted | Gate::Waiting { .. } if is_gated(pod) => Self::Waits,
             _ if is_ready(pod) => Self::Ready,
+            _ if is_done(pod) => Self::Done,
             _ if crashes(pod) => Self::Crashes,
             _ => Self::Starts,
         }
@@ -80,6 +81,17 @@ fn is_ready(pod: &Value) -> bool {
     let conditions = pod["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
     conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
+}
+
+/// Whether all of it has succeeded and is not started again; its phase says so a moment later.
+fn is_done(pod: &Value) -> bool {
+    let policy = pod["spec"]["restartPolicy"].as_str();
+    let containers = pod["status"]["containerStatuses"].as_array();
+    let ended = containers.filter(|it| !it.is_empty()).is_some_and(|it| {
+        it.iter()
+            .all(|it| it["state"]["terminated"]["exitCode"] == 0)
+    });
+    ended && matches!(policy, Some("Never" | "OnFailure"))
 }
 
 fn crashes(pod: &Value) -> bool {
@@ -133,5 +145,21 @@ mod tests {
             assert_eq!(Stage::of(&pod), Stage::Stops);
         }
         assert_eq!(Stage::of(&json!({})), Stage::Starts, "without a gate");
+    }
+
+    #[test]
+    fn what_has_succeeded_is_done_before_its_phase_says_so() {
+        let of = |policy: &str, codes: &[i64]| {
+            let ended = codes
+                .iter()
+                .map(|code| json!({"state": {"terminated": {"exitCode": code}}}));
+            let ended: Vec<_> = ended.collect();
+            let status = json!({"phase": "Running", "containerStatuses": ended});
+            Stage::of(&json!({"spec": {"restartPolicy": policy}, "status": status}))
+        };
+        assert_eq!(of("Never", &[0, 0]), Stage::Done);
+        assert_eq!(of("Always", &[0]), Stage::Starts, "it is started again");
+        assert_eq!(of("OnFailure", &[0, 1]), Stage::Crashes);
+        assert_eq!(of("Never", &[]), Stage::Starts);
     }
 }

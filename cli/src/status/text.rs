@@ -97,11 +97,13 @@ impl View {
             (Some(since), Some(opened)) => {
                 format!("{waits}, after {} at its gate", took(since, opened))
             }
-            (Some(since), None) => format!("{waits}, {} so far", took(since, self.now)),
+            (Some(since), None) if pod.stage.waits() => {
+                format!("{waits}, {} so far", took(since, self.now))
+            }
             (None, _) if pod.stage == Stage::Waits => {
                 format!("{waits}; its gate has not started yet")
             }
-            (None, _) => waits,
+            _ => waits,
         }
     }
 
@@ -115,7 +117,8 @@ impl View {
             let shown = |it: &&Report| self.wide || !it.satisfied;
             let shown: Vec<_> = answer.dependencies.iter().filter(shown).collect();
             lines.extend(rows(&shown, self.style));
-            lines.extend(note(answer));
+            // What is about to start may be what the note calls another pod of its revision.
+            lines.extend(note(answer).filter(|_| !pod.is_disputed()));
         }
         lines
     }
@@ -125,6 +128,9 @@ impl View {
 pub(super) fn headline(tree: &Tree) -> String {
     let subject = printable(&tree.subject);
     match tree.waiting {
+        _ if tree.podless => format!(
+            "{subject}: it has no pods, so none that wait; kubectl sluice graph shows what waits for it"
+        ),
         0 => format!("{subject}: nothing waits"),
         1 => format!(
             "{subject}: 1 of {} with a gate waits",

@@ -1,11 +1,13 @@
 //! What is found of several pods: workloads, their pods, what each waits for.
 
 use super::stage::Stage;
+use crate::gate_log::Word;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::object;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use wire::{Answer, Decision};
 
 /// Everything that is told.
@@ -18,6 +20,9 @@ pub(super) struct Tree {
     /// How many of them wait.
     pub(super) waiting: usize,
     pub(super) workloads: Vec<Workload>,
+    /// Whether it is one object, and that has no pod.
+    #[serde(skip)]
+    pub(super) podless: bool,
     /// What the caller may not see, and what is taken for it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) unseen: Vec<String>,
@@ -71,6 +76,7 @@ impl Tree {
             pods: 0,
             waiting: 0,
             workloads: Vec::new(),
+            podless: false,
             unseen: Vec::new(),
         }
     }
@@ -79,8 +85,21 @@ impl Tree {
         self.workloads.iter().flat_map(|it| &it.pods)
     }
 
-    pub(super) fn pods_mut(&mut self) -> impl Iterator<Item = &mut Pod> {
-        self.workloads.iter_mut().flat_map(|it| &mut it.pods)
+    /// What gates said last, by the pod's UID. One that says that it has opened is believed.
+    pub(super) fn hear(&mut self, words: &BTreeMap<String, Word>) {
+        for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
+            pod.gate = match words.get(&pod.uid) {
+                Some(word) if word.has_opened() && pod.is_disputed() => {
+                    pod.stage = Stage::Starts;
+                    pod.answer = None;
+                    self.waiting -= 1;
+                    None
+                }
+                Some(Word::Said(said)) => Some(said.line.clone()),
+                Some(Word::Unheard(why)) => Some(format!("its log cannot be read: {why}")),
+                Some(Word::Nothing) | None => None,
+            };
+        }
     }
 }
 

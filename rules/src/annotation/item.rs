@@ -6,7 +6,7 @@ use super::reference::PARTS;
 use super::yaml::{Node, Text, Value};
 use super::{health, reference, selector};
 use crate::dependency::{
-    Alternatives, Dependency, Min, ObjectRef, Reference, Revision, Selection, State,
+    Alternatives, Dependency, Min, Need, ObjectRef, Reference, Revision, Selection, State,
 };
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
@@ -83,9 +83,11 @@ impl<'n> Fields<'n> {
             return self.part(field);
         }
         let kind = self.kind()?;
+        let status = self.need_of_status();
         let dependency = Dependency {
             state: self.state(&kind)?,
-            optional: self.flag("optional")?,
+            optional: status == Need::Required && self.flag("optional")?,
+            status,
             revision: self.revision()?,
             fresh: self.flag("fresh")?,
             same_node: self.flag("sameNode")?,
@@ -204,6 +206,12 @@ impl<'n> Fields<'n> {
                 Problem::IdleSameNode,
             ),
             (
+                "optional",
+                dependency.status == Need::Optional
+                    && !has_status_to_wait_for(kind, dependency.state),
+                Problem::IdleStatus,
+            ),
+            (
                 "health",
                 dependency.state != State::Ready,
                 Problem::IdleHealth(dependency.state.word()),
@@ -294,6 +302,14 @@ impl<'n> Fields<'n> {
         }
     }
 
+    /// `optional: status`.
+    fn need_of_status(&self) -> Need {
+        match self.find("optional").map(|field| &field.value.value) {
+            Some(Value::Text(text)) if text.content == "status" => Need::Optional,
+            _ => Need::Required,
+        }
+    }
+
     fn health(&self, kind: &Kind) -> Result<Vec<Expression>, Flaw> {
         let elsewhere = self.find("namespace").is_some();
         self.find("health").map_or(Ok(Vec::new()), |field| {
@@ -345,4 +361,9 @@ fn unknown_key(key: &str) -> Problem {
         key: key.to_owned(),
         likely: suggest::nearest(key, KEYS),
     }
+}
+
+/// Of all other kinds and states a status is either there or not looked at.
+fn has_status_to_wait_for(kind: &Kind, state: State) -> bool {
+    matches!(kind, Kind::Custom { .. }) && matches!(state, State::Ready | State::Available)
 }

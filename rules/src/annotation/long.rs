@@ -31,7 +31,7 @@ pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
 pub(super) struct Count(usize);
 
 impl Count {
-    fn one_more(&mut self, at: usize) -> Result<(), Flaw> {
+    pub(super) fn one_more(&mut self, at: usize) -> Result<(), Flaw> {
         if self.0 == MAX_ENTRIES {
             return Err(Flaw::at(at, Problem::TooMany));
         }

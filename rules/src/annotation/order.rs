@@ -1,11 +1,14 @@
-//! The text of a plan: a YAML mapping from a sub-chart or a group to those that come before it.
+//! The text of a plan: a YAML mapping from what is in a release to what comes before it.
 
+use super::long::{self, Count};
 use super::names::{self, NameRule};
 use super::problem::{Flaw, Problem};
-use super::yaml::{self, Node, Text, Value};
-use super::{MAX_ENTRIES, ParseError, parse};
-use crate::dependency::{Part, Plan, Step};
+use super::reference::{self, pieces};
+use super::yaml::{self, Node, Value};
+use super::{MAX_ENTRIES, ParseError, parse, short};
+use crate::dependency::{Dependency, Part, Parts, Plan, Reference, Step};
 use crate::keys::ORDER;
+use crate::kinds;
 
 /// Reads the value of [`ORDER`].
 ///
@@ -18,17 +21,19 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
         let Value::Mapping(pairs) = &root.value else {
             return Err(Flaw::at(root.at, Problem::NotAnOrder));
         };
+        let mut count = Count::default();
         let mut steps: Vec<(usize, Step)> = Vec::new();
         for (key, value) in pairs {
-            let part = part(key)?;
-            if steps.iter().any(|(_, step)| step.part == part) {
-                return Err(Flaw::at(key.at, Problem::DuplicateStep(part.to_string())));
+            let subject = subject(key, &mut count)?;
+            if steps.iter().any(|(_, step)| step.subject == subject) {
+                let name = Dependency::on(subject).to_string();
+                return Err(Flaw::at(key.at, Problem::DuplicateStep(name)));
             }
             if steps.len() == MAX_ENTRIES {
                 return Err(Flaw::at(key.at, Problem::TooMany));
             }
             let after = after(value)?;
-            steps.push((key.at, Step { part, after }));
+            steps.push((key.at, Step { subject, after }));
         }
         acyclic(&steps)?;
         let steps = steps.into_iter().map(|(_, step)| step).collect();
@@ -36,69 +41,101 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
     })
 }
 
-fn after(value: &Node<'_>) -> Result<Vec<Part>, Flaw> {
+/// What a plan orders: names, and nothing that is asked of them.
+fn subject(node: &Node<'_>, count: &mut Count) -> Result<Reference, Flaw> {
+    let entry = entry(node, count)?;
+    let name = entry.to_string();
+    let is_name = match &entry.reference {
+        Reference::Object(_) => true,
+        Reference::Selected(selection) => selection.min.is_none(),
+        Reference::Part(parts) => !matches!(parts.part, Part::Release(_)) && parts.min.is_none(),
+        Reference::Any(_) => false,
+    };
+    if is_name && entry == Dependency::on(entry.reference.clone()) {
+        return Ok(entry.reference);
+    }
+    Err(Flaw::at(node.at, Problem::NoSubject(name)))
+}
+
+fn after(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
+    let mut count = Count::default();
     match &value.value {
         Value::Text(text) if text.is_null() => Ok(Vec::new()),
-        Value::Text(_) => Ok(vec![part(value)?]),
-        Value::List(items) if items.len() > MAX_ENTRIES => {
-            Err(Flaw::at(value.at, Problem::TooMany))
-        }
-        Value::List(items) => items.iter().map(part).collect(),
-        Value::Mapping(_) => Err(Flaw::at(value.at, Problem::NotAnOrder)),
+        Value::Text(text) => short::entries(&text.content)
+            .map(|(at, entry)| named(entry).map_err(|flaw| text.flaw(flaw.after(at))))
+            .collect(),
+        Value::Mapping(_) => Ok(vec![entry(value, &mut count)?]),
+        Value::List(items) => items.iter().map(|item| entry(item, &mut count)).collect(),
     }
 }
 
-/// `postgresql`, `group/data`
-fn part(node: &Node<'_>) -> Result<Part, Flaw> {
-    let Value::Text(text) = &node.value else {
-        return Err(Flaw::at(node.at, Problem::NotAnOrder));
-    };
-    named(text).map_err(|flaw| text.flaw(flaw))
+fn entry(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
+    match &node.value {
+        Value::Text(text) => {
+            count.one_more(node.at)?;
+            named(&text.content).map_err(|flaw| text.flaw(flaw))
+        }
+        Value::Mapping(_) => long::item(node, count),
+        Value::List(_) => Err(Flaw::at(node.at, Problem::NotAnOrder)),
+    }
 }
 
-fn named(text: &Text<'_>) -> Result<Part, Flaw> {
-    let content = &*text.content;
-    let (what, at, name) = match content.split_once('/') {
-        None => ("sub-chart", 0, content),
-        Some(("subchart", name)) => ("sub-chart", "subchart/".len(), name),
-        Some(("group", name)) => ("group", "group/".len(), name),
-        Some(_) => return Err(Flaw::at(0, Problem::NoStep(content.to_owned()))),
+/// `postgresql`, `airflow/postgresql`, or as in a list: `group/data`, `job/migrate`, `deployment/api:available`.
+fn named(text: &str) -> Result<Dependency, Flaw> {
+    let words: Vec<_> = pieces(text, '/').take(3).collect();
+    let chart = match words.as_slice() {
+        [_] => &words[..],
+        [(_, outer), _] if !is_kind(outer) => &words[..],
+        [(_, "subchart"), _, _] => &words[1..],
+        _ => return short::entry(text),
     };
-    names::check(what, name, NameRule::LabelPart).map_err(|flaw| flaw.after(at))?;
-    let name = name.to_owned();
-    Ok(match what {
-        "group" => Part::Group(name),
-        _ => Part::SubChart(name),
-    })
+    for (at, name) in chart {
+        names::check("sub-chart", name, NameRule::LabelPart).map_err(|flaw| flaw.after(*at))?;
+    }
+    let start = chart.first().map_or(0, |(at, _)| *at);
+    Ok(Dependency::on(Reference::Part(Parts {
+        part: Part::SubChart(text[start..].to_owned()),
+        namespace: None,
+        min: None,
+    })))
+}
+
+/// Whether the first of two words is meant as a kind, also where it is misspelt: no chart is called like one.
+fn is_kind(word: &str) -> bool {
+    reference::is_part(word)
+        || word.contains('.')
+        || kinds::by_word(word).is_some()
+        || kinds::nearest(word).is_some()
 }
 
 /// Refuses an order that nobody can keep, with the whole way round.
 fn acyclic(steps: &[(usize, Step)]) -> Result<(), Flaw> {
     let plan: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
     for (at, step) in steps {
-        if let Some(path) = way_round(&plan, &step.part) {
-            let names: Vec<String> = path.iter().map(ToString::to_string).collect();
+        if let Some(path) = way_round(&plan, &step.subject) {
+            let name = |it: &&Reference| Dependency::on((*it).clone()).to_string();
+            let names: Vec<String> = path.iter().map(name).collect();
             return Err(Flaw::at(*at, Problem::Round(names.join(" -> "))));
         }
     }
     Ok(())
 }
 
-/// From a part over what comes before it back to itself.
-fn way_round(plan: &[&Step], start: &Part) -> Option<Vec<Part>> {
-    let mut open = vec![vec![start.clone()]];
+/// From a subject over what comes before it back to itself.
+fn way_round<'p>(plan: &[&'p Step], start: &'p Reference) -> Option<Vec<&'p Reference>> {
+    let mut open = vec![vec![start]];
     let mut seen = Vec::new();
     while let Some(path) = open.pop() {
-        let last = path.last()?;
-        let before = plan.iter().find(|step| step.part == *last);
-        for part in before.into_iter().flat_map(|step| &step.after) {
+        let last = *path.last()?;
+        let before = plan.iter().find(|step| step.subject == *last);
+        for entry in before.into_iter().flat_map(|step| &step.after) {
             let mut longer = path.clone();
-            longer.push(part.clone());
-            if part == start {
+            longer.push(&entry.reference);
+            if entry.reference == *start {
                 return Some(longer);
             }
-            if !seen.contains(part) {
-                seen.push(part.clone());
+            if !seen.contains(&&entry.reference) {
+                seen.push(&entry.reference);
                 open.push(longer);
             }
         }

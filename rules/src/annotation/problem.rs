@@ -197,6 +197,11 @@ pub enum Problem {
     )]
     IdleSameNode,
     #[error(
+        "\"optional: status\" means nothing here, only for a custom kind in state ready, of which no controller writes a \
+         status; remove it"
+    )]
+    IdleStatus,
+    #[error(
         "\"health\" means nothing beside state {0:?}, because it says when an object is ready; remove one of them"
     )]
     IdleHealth(&'static str),
@@ -243,13 +248,16 @@ pub enum Problem {
 
     // A plan.
     #[error(
-        "a plan is a mapping from a sub-chart to a list of those that come before it, e.g. \"api: [postgresql]\""
+        "a plan is a mapping from a sub-chart, a group or an object to a list of what comes before it, e.g. \"api: [postgresql, job/migrate]\""
     )]
     NotAnOrder,
     #[error("{} appears twice in the plan; write one list for it", Quoted(.0))]
     DuplicateStep(String),
-    #[error("{} is neither a sub-chart's name nor group/name", Quoted(.0))]
-    NoStep(String),
+    #[error(
+        "a plan cannot order {}: write a sub-chart, group/name, kind/name or {{kind: ..., selector: ...}}, and what is asked of it in the lists",
+        Quoted(.0)
+    )]
+    NoSubject(String),
     #[error("the plan has a cycle: {0}; take one of these out")]
     Round(String),
 

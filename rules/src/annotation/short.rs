@@ -19,7 +19,8 @@ pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
     Ok(list)
 }
 
-fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Each entry with its offset.
+pub(super) fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
     pieces(text, '\n')
         .flat_map(|(line_at, line)| {
             pieces(without_comment(line), ',').map(move |(at, piece)| (line_at + at, piece))

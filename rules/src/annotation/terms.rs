@@ -101,7 +101,7 @@ fn revision(text: &str) -> Result<(), Flaw> {
 }
 
 /// One of a few words, exactly.
-fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, Flaw> {
+pub(super) fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, Flaw> {
     words.iter().copied().find(|it| *it == text).ok_or_else(|| {
         let likely = suggest::nearest(text, words.iter().copied());
         let word = text.to_owned();

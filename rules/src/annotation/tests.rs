@@ -10,7 +10,7 @@ mod short;
 mod terms;
 
 use super::*;
-use crate::dependency::{Min, Reference, Revision};
+use crate::dependency::{Min, Need, Reference, Revision};
 
 fn refused(text: &str) -> String {
     let error = parse_depends_on(text).expect_err("the list must be refused");
@@ -22,9 +22,14 @@ fn refused_config(text: &str) -> String {
     error.to_string()
 }
 
-/// The short form of each entry, with a question mark behind one that is optional.
+/// The short form of each entry, with a question mark behind one that is optional, and an exclamation mark where its
+/// status is.
 fn shown(list: &[Dependency]) -> String {
-    let mark = |it: &Dependency| format!("{it}{}", if it.optional { "?" } else { "" });
+    let mark = |it: &Dependency| {
+        let optional = if it.optional { "?" } else { "" };
+        let statusless = if it.status == Need::Optional { "!" } else { "" };
+        format!("{it}{optional}{statusless}")
+    };
     list.iter().map(mark).collect::<Vec<_>>().join(" ")
 }
 
@@ -151,6 +156,10 @@ fn the_long_form_is_read() {
         (
             "- kind: Deployment\n  selector: app.kubernetes.io/component=cache,tier!=canary\n  namespace: data",
             "data/Deployment[app.kubernetes.io/component=cache,tier!=canary]",
+        ),
+        (
+            "- {kind: pool.example.com, name: a, optional: status}",
+            "pool.example.com/a!",
         ),
         (
             "- {kind: Job, selector: app=x, state: started, optional: true}",

@@ -147,14 +147,14 @@ fn a_probe_that_fails_once_the_container_has_had_its_time() {
     let mut status = container(runs(THEN));
     assert_eq!(
         told_of("Running", &status),
-        "its pod db-0 is not ready: the startup probe of container \"db\" has not succeeded"
+        "its pod db-0 is not ready: the startup probe of container \"db\" has not succeeded: \"kubectl describe pod\" says why"
     );
     status["started"] = json!(true);
     assert_eq!(
         told_of("Running", &status),
-        "its pod db-0 is not ready: the readiness probe of container \"db\" fails"
+        "its pod db-0 is not ready: the readiness probe of container \"db\" fails: \"kubectl describe pod\" says why"
     );
-    status["state"] = runs("2026-01-01T00:59:51Z");
+    status["state"] = runs("2026-01-01T00:59:56Z");
     assert_eq!(told_of("Running", &status), "");
     let mut gated = pod("Running", &json!([]));
     gated["status"]["conditions"][1] = json!({
@@ -218,7 +218,7 @@ fn an_init_container_holds_up_the_others() {
     sidecar["status"]["initContainerStatuses"][0]["started"] = json!(false);
     assert_eq!(
         told(&sidecar),
-        "its pod db-0 is not ready: the startup probe of container \"schema\" has not succeeded"
+        "its pod db-0 is not ready: the startup probe of container \"schema\" has not succeeded: \"kubectl describe pod\" says why"
     );
 }
 

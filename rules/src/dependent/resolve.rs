@@ -4,6 +4,7 @@ use super::older::is_older;
 use super::revision::started;
 use super::{Dependent, Owner, annotations, text};
 use crate::dependency::Part;
+use crate::gate;
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
@@ -68,10 +69,11 @@ impl Dependent {
             }
         }
         let hash = pod.pointer("/metadata/labels/controller-revision-hash");
-        let (scope, called) = belonging(pod, topmost.as_ref());
+        let (scope, parts, labels) = belonging(pod, topmost.as_ref());
         let mut dependent = Self {
             scope,
-            called,
+            parts,
+            labels,
             namespace,
             pod: text(pod, "/metadata/name"),
             uid: text(pod, "/metadata/uid"),
@@ -81,6 +83,7 @@ impl Dependent {
             created: created(pod),
             started: started(pod),
             node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
+            held: gate::is_held(pod),
             owners,
         };
         // The list may be on what cannot be read.
@@ -109,7 +112,7 @@ impl Dependent {
     /// The dependent that the pods of a workload will be, as far as the workload tells.
     pub fn of_workload(kind: Kind, object: &Value, namespace: &str) -> Self {
         let template = object::template(object);
-        let (scope, called) = belonging(&Value::Null, Some(object));
+        let (scope, parts, labels) = belonging(&Value::Null, Some(object));
         Self {
             namespace: namespace.to_owned(),
             pod: String::new(),
@@ -120,9 +123,11 @@ impl Dependent {
             created: None,
             started: None,
             node: None,
+            held: false,
             owners: vec![Owner::of(kind, object)],
             scope,
-            called,
+            parts,
+            labels,
         }
     }
 }
@@ -140,19 +145,23 @@ impl Owner {
     }
 }
 
-/// What a pod's scope is, and what it is called there. A name by hand counts wherever it stands; what installers write,
+/// What a pod's scope is, in which of its parts it may be, and the labels of what the user wrote. A name by hand counts wherever it stands; what installers write,
 /// they write on the object that the user made.
-fn belonging(pod: &Value, topmost: Option<&Value>) -> (Option<Scope>, Vec<Part>) {
+fn belonging(
+    pod: &Value,
+    topmost: Option<&Value>,
+) -> (Option<Scope>, Vec<Part>, Map<String, Value>) {
     let object = topmost.unwrap_or(pod);
     let by_hand = object::said(pod, keys::SCOPE).and_then(|_| Scope::of(pod));
     let scope = by_hand.or_else(|| Scope::of(object));
     let charts = [scope::chart(object), scope::app(object)];
     let charts = charts.into_iter().flatten();
     let groups = scope::groups(pod).chain(scope::groups(object));
-    let called = charts
+    let parts = charts
         .map(|name| Part::SubChart(name.to_owned()))
         .chain(groups.map(|name| Part::Group(name.to_owned())));
-    (scope, called.collect())
+    let labels = object["metadata"]["labels"].as_object();
+    (scope, parts.collect(), labels.cloned().unwrap_or_default())
 }
 
 /// The controller of an object, as that says.

@@ -2,6 +2,7 @@
 
 use super::{Dependent, Owner, Times};
 use crate::annotation;
+use crate::gate;
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
@@ -168,8 +169,11 @@ impl Owner {
 }
 
 /// When a pod began to be run. A gate may ask before the kubelet's word of the start has arrived; the pod may have waited
-/// for a node until then, which is no part of its start.
+/// for a node until then, which is no part of its start. A pod that was held has waited since it was made.
 pub fn started(pod: &Value) -> Option<Timestamp> {
+    if gate::was_held(pod) {
+        return created(pod);
+    }
     let scheduled = || {
         let conditions = pod.pointer("/status/conditions")?.as_array()?;
         let bound = |it: &&Value| it["type"] == "PodScheduled" && it["status"] == "True";
@@ -183,6 +187,7 @@ pub fn started(pod: &Value) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Map;
     use serde_json::json;
 
     /// What the revision of a pod is called whose ReplicaSet has these annotations.
@@ -209,11 +214,29 @@ mod tests {
             created: None,
             started: None,
             node: None,
+            held: false,
             owners: vec![owner],
             scope: None,
-            called: Vec::new(),
+            parts: Vec::new(),
+            labels: Map::new(),
         };
         dependent.revision()
+    }
+
+    #[test]
+    fn a_pod_that_was_held_has_waited_since_it_was_made() {
+        let pod = |annotations: Value| {
+            json!({
+                "metadata": {"creationTimestamp": "2026-01-01T11:00:00Z", "annotations": annotations},
+                "status": {"startTime": "2026-01-01T11:05:00Z"},
+            })
+        };
+        let of = |pod: &Value| started(pod).map(|at| at.to_string());
+        let held = pod(json!({"sluice.dev/held": "true"}));
+        assert_eq!(of(&held).as_deref(), Some("2026-01-01T11:00:00Z"));
+        // To ask for a hold is not to have one.
+        let asked = pod(json!({"sluice.dev/hold": "true"}));
+        assert_eq!(of(&asked).as_deref(), Some("2026-01-01T11:05:00Z"));
     }
 
     #[test]

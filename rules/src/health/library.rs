@@ -5,7 +5,8 @@ use super::{Rule, RuleEntry, Rules};
 use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 use crate::profile;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// One YAML list of Flux's entries; anchors keep the expressions that many kinds share in one place.
@@ -32,21 +33,34 @@ static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
 
 /// What the library says of an object, where it has a rule for its kind.
 ///
-/// Its rules may take two things for granted, so that each can be about its kind alone: there is a status (unless the
-/// rule is the constant `true`), and no condition is of an older generation.
+/// Its rules may take for granted, so that each can be about its kind alone: there is a status (unless the rule holds
+/// without one), no condition is of an older generation, and no part that has conditions of its own is held back.
 pub fn builtin(object: &Value) -> Option<Judged> {
     let Some(RuleEntry::Rule(rule)) = LIBRARY.entry(object) else {
         return None;
     };
+    let whole = filled(object);
     if !profile::has_no_status(object) {
-        return Some(profile::outdated(object).unwrap_or_else(|| rule.judge(object)));
+        return Some(profile::hindered(object).unwrap_or_else(|| rule.judge(&whole)));
     }
-    Some(if rule.is_constant() {
+    // Some kinds carry data, and of others the spec says that this object never gets a status.
+    Some(if rule.evaluate(&whole) == Ok(Status::Current) {
         Rule::told(object, Status::Current)
     } else {
         let sentence = Reason::NoStatusYet.sentence().to_owned();
         unmet(Status::InProgress, Reason::NoStatusYet, sentence)
     })
+}
+
+/// The object with an empty spec and status where it has none, since a name without a value is an error.
+fn filled(object: &Value) -> Cow<'_, Value> {
+    let mut whole = Cow::Borrowed(object);
+    for field in ["spec", "status"] {
+        if object.get(field).is_none_or(Value::is_null) {
+            whole.to_mut()[field] = json!({});
+        }
+    }
+    whole
 }
 
 /// Whether the library has a rule for the object's kind.

@@ -15,6 +15,10 @@ pub struct Rule {
     failed: Option<Lazy>,
 }
 
+/// The texts of a rule.
+#[cfg(test)]
+pub(super) type Texts<'r> = (&'r str, Option<&'r str>, Option<&'r str>);
+
 /// Compiled when it is first needed: of a library of hundreds a command looks at a few.
 #[derive(Debug)]
 struct Lazy {
@@ -68,9 +72,14 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether it takes every object for current: a kind that only carries data.
-    pub(super) fn is_constant(&self) -> bool {
-        self.current.text == "true"
+    /// What is written in it: `current`, `inProgress`, `failed`.
+    #[cfg(test)]
+    pub(super) fn texts(&self) -> Texts<'_> {
+        (
+            &self.current.text,
+            self.in_progress.as_ref().map(|lazy| lazy.text.as_str()),
+            self.failed.as_ref().map(|lazy| lazy.text.as_str()),
+        )
     }
 
     /// The status, as Flux's evaluator gives it, or the error for which Flux says `Unknown`.
@@ -117,6 +126,9 @@ impl Rule {
             message.push_str(": ");
             message.push_str(&told);
         }
+        if let Some(field) = paused(object).filter(|_| status != Status::Current) {
+            message = format!("{message}; it is paused: {field} is true");
+        }
         Judged {
             satisfied: status == Status::Current,
             status,
@@ -124,6 +136,18 @@ impl Rule {
             message,
         }
     }
+}
+
+/// The field by which somebody has paused the object, so that its controller leaves it as it is.
+fn paused(object: &Value) -> Option<String> {
+    const FIELDS: [&[&str]; 4] = [
+        &["spec", "paused"],
+        &["spec", "suspend"],
+        &["spec", "updateStrategy", "paused"],
+        &["spec", "updateStrategy", "rollingUpdate", "paused"],
+    ];
+    let is_set = |path: &&&[&str]| get(object, path) == Some(&Value::Bool(true));
+    FIELDS.iter().find(is_set).map(|path| path.join("."))
 }
 
 /// What the object itself says of its trouble, for the reader of the message: the first condition that is not true and

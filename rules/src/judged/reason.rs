@@ -181,7 +181,8 @@ impl Reason {
                 "an expression on it says that it has failed, from which it may recover"
             }
             Self::NoStatusYet => {
-                "its controller has not written a status yet; check that the controller runs"
+                "its controller has not written a status yet; check that the controller runs, or write a health rule for a kind that \
+                 never has one"
             }
             Self::KindNotServed => {
                 "the API server does not serve this kind yet; install its CustomResourceDefinition"

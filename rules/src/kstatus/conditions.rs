@@ -22,7 +22,12 @@ impl<'a> Conditions<'a> {
     /// The conditions, or an error for a `status` that is no map, `conditions` that are no list, or a field that is
     /// no text, such as YAML's bare `status: True`. Missing and `null` is empty, and a `null` entry an empty condition.
     pub(crate) fn read(object: &'a Value) -> Result<Self, KstatusError> {
-        let status = match object.get("status") {
+        Self::of(object.get("status"))
+    }
+
+    /// The same of a status, or of a part of one that has conditions of its own.
+    pub(crate) fn of(status: Option<&'a Value>) -> Result<Self, KstatusError> {
+        let status = match status {
             None | Some(Value::Null) => return Ok(Self::default()),
             Some(Value::Object(status)) => status,
             Some(other) => return Err(not_a_struct(other)),

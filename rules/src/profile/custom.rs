@@ -11,6 +11,7 @@
 //! * **The generation of a condition** (`metav1.Condition.observedGeneration`): a condition of an older generation
 //!   tells of an older spec, as for `kubectl wait`.
 //! * **Conditions of a known polarity** ([`conditions`]): `Available: "False"`, `Degraded: "True"`.
+//! * **Conditions of parts** ([`parts`]): of the parents of a route, the ancestors of a policy, the listeners of a gateway.
 //! * **Words in the fields where kinds keep one** ([`words`]): `status.phase: Provisioning`, `status.state: error`.
 //! * **Flags and counts** ([`counts`]): `status.ready: false`, fewer `readyReplicas` than `spec.replicas`.
 //! * **No status yet**, of a kind that has one: nobody has looked at the object. A `...Template` is exempt: it is
@@ -20,6 +21,7 @@
 
 mod conditions;
 mod counts;
+mod parts;
 mod words;
 
 use super::{Subject, failed, from_kstatus, waiting};
@@ -42,6 +44,18 @@ enum Hindrance {
     Busy(String),
     /// It reports a failure.
     Bad(String),
+}
+
+impl Hindrance {
+    /// The same of a part of the object.
+    fn within(self, part: &str) -> Self {
+        let told = |message| format!("{part}: {message}");
+        match self {
+            Self::Stale(message) => Self::Stale(told(message)),
+            Self::Busy(message) => Self::Busy(told(message)),
+            Self::Bad(message) => Self::Bad(told(message)),
+        }
+    }
 }
 
 impl From<Hindrance> for Judged {
@@ -77,6 +91,7 @@ fn generic(subject: &Subject<'_>) -> Option<Hindrance> {
     }
     of_the_spec()
         .or_else(|| conditions::known(subject.conditions))
+        .or_else(|| parts::held(object))
         .or_else(|| words::told(kind_of(subject), object))
         .or_else(|| counts::short(object))
         .or_else(|| nothing_reported(object))
@@ -88,8 +103,10 @@ fn kind_of<'a>(subject: &'a Subject<'_>) -> &'a str {
     kind.unwrap_or(subject.kind.word())
 }
 
-pub(super) fn outdated(object: &Value) -> Option<Judged> {
-    conditions::outdated(object).map(Judged::from)
+/// What holds back an object of any kind, whatever a rule of the library says of its kind.
+pub(super) fn hindered(object: &Value) -> Option<Judged> {
+    let hindrance = conditions::outdated(object).or_else(|| parts::held(object));
+    hindrance.map(Judged::from)
 }
 
 /// A list of conditions that nobody has put one into, where no word says anything either.

@@ -1,6 +1,6 @@
-//! Namespace, `CustomResourceDefinition`, `APIService`.
+//! Namespace, `CustomResourceDefinition`, `APIService`, `PodDisruptionBudget`.
 
-use super::{Subject, from_kstatus, satisfied, waiting};
+use super::{Subject, failed, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, text};
 
@@ -36,5 +36,25 @@ pub(super) fn api_service(subject: &Subject<'_>) -> Judged {
             ),
         ),
         None => waiting(Reason::InProgress, "APIService is not available yet"),
+    }
+}
+
+/// Condition `DisruptionAllowed` is `False` for a budget that is used up, which is its work, and for one that could not be
+/// worked out, which is none. kstatus has no rule for it.
+pub(super) fn budget(subject: Subject<'_>) -> Judged {
+    let mut conditions = subject.conditions.iter();
+    match conditions.find(|condition| condition.kind == "DisruptionAllowed") {
+        None => waiting(
+            Reason::InProgress,
+            "PodDisruptionBudget has not been worked out yet",
+        ),
+        Some(condition) if condition.reason == "SyncFailed" => failed(
+            Reason::Failed,
+            format!(
+                "PodDisruptionBudget cannot be worked out: {}",
+                condition.message
+            ),
+        ),
+        Some(_) => from_kstatus(subject.evaluation),
     }
 }

@@ -138,3 +138,33 @@ fn hooks_and_what_a_controller_made_are_in_no_wave() {
         &json!({"apiVersion": "v1", "kind": "Service", "metadata": {}})
     ));
 }
+
+#[test]
+fn the_older_label_of_a_chart_counts_where_the_newer_one_is_missing() {
+    let object = |labels: Value| json!({"metadata": {"name": "r-db", "labels": labels}});
+    let old = object(json!({"chart": "postgresql-8.6.4", "app": "postgresql"}));
+    assert_eq!(chart(&old), Some("postgresql"));
+    assert_eq!(chart(&object(json!({"chart": "postgresql"}))), None);
+    let both = object(json!({"chart": "old-1.0.0", "helm.sh/chart": "new-1.0.0"}));
+    assert_eq!(chart(&both), Some("new"));
+}
+
+#[test]
+fn a_sub_chart_inside_of_another_is_told_by_its_names() {
+    let object = |name: &str, app: &str| {
+        let labels = json!({"helm.sh/chart": "postgresql-1.0.0", "app.kubernetes.io/name": app});
+        json!({"metadata": {"name": name, "labels": labels}})
+    };
+    let nested = Part::SubChart("airflow/postgresql".into());
+    assert_eq!(nested.indexed(), Part::SubChart("postgresql".into()));
+    for (name, app, holds) in [
+        ("shop-airflow-postgresql", "postgresql", true),
+        ("pg", "airflow-postgresql", true),
+        ("shop-postgresql", "postgresql", false),
+        ("shop-airflow2-postgresql", "postgresql", false),
+    ] {
+        let object = object(name, app);
+        assert_eq!(nested.may_hold(&object), holds, "{name} {app}");
+        assert!(nested.indexed().may_hold(&object), "{name} {app}");
+    }
+}

@@ -9,7 +9,7 @@ use crate::dependent::Dependent;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
 use crate::kept;
-use crate::kinds::Kind;
+use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::name;
@@ -40,6 +40,13 @@ pub(super) struct Home<'a> {
 }
 
 impl Judge<'_> {
+    /// The kinds whose objects may be in a scope. Which custom ones are, a ClusterRole says.
+    pub(super) fn kinds(&self) -> Result<Vec<Kind>, Judged> {
+        let roles = Kind::Builtin(kinds::CLUSTER_ROLE);
+        let kinds = self.world.kinds();
+        kinds.map_err(|why| unavailable(why, &roles, false))
+    }
+
     /// What was found of one edge. `can_start`: nothing but a slot is missing.
     pub(super) fn edge(&self, edge: Edge, can_start: bool) -> JudgedEdge {
         let (foreign, judged) = match &edge {
@@ -126,9 +133,7 @@ impl Judge<'_> {
             Lookup::Found(found) => self.found(kind, &found, home, dependency),
             Lookup::NotFound => self
                 .remembered(object, home, dependency)
-                .unwrap_or_else(|| {
-                    self.absent(dependency.optional, "not created yet, or misspelt")
-                }),
+                .unwrap_or_else(|| self.missing(object, home, dependency.optional)),
             Lookup::Unavailable(why) => unavailable(why, kind, dependency.optional),
         }
     }
@@ -163,6 +168,7 @@ impl Judge<'_> {
         } else {
             self.in_state(kind, object, home, dependency)
         };
+        let judged = self.unwritten(judged, &mark, dependency);
         self.settled(judged, &mark, home, dependency)
     }
 

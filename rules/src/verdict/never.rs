@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 
 /// So long after the dependent was made, what its installer makes at once is there.
-const LONG: SignedDuration = SignedDuration::from_secs(10);
+const LONG: SignedDuration = SignedDuration::from_secs(6);
 
 impl Judge<'_> {
     /// What is not there. Nobody can tell an installer that is about to make it from one that never does, because it waits for
@@ -66,5 +66,5 @@ pub(super) fn of_cycle(path: &[String]) -> String {
     {
         return Advice::OwnService(name.to_owned()).to_string();
     }
-    format!("{}; take one of these entries out", path.join(" -> "))
+    format!("{}; take one entry out of a list", path.join(" -> "))
 }

@@ -51,12 +51,12 @@ impl Judge<'_> {
         // A release is made of more Services than anybody waits for.
         let outspoken = crate::scope::outspoken().filter(|_| matches!(part, Part::Group(_)));
         let mut found = Vec::new();
-        for kind in self.world.kinds().into_iter().chain(outspoken) {
-            match self.world.members(&kind, namespace, scope, part) {
+        for kind in self.kinds()?.into_iter().chain(outspoken) {
+            match self.world.members(&kind, namespace, scope, &part.indexed()) {
                 Lookup::Found(objects) => found.extend(
                     objects
                         .into_iter()
-                        .filter(is_of_scope)
+                        .filter(|object| is_of_scope(object) && part.may_hold(object))
                         .map(|object| (kind.clone(), object)),
                 ),
                 Lookup::NotFound => {}

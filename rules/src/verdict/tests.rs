@@ -17,6 +17,7 @@ mod selection;
 mod settle;
 mod slot;
 mod unread;
+mod unwritten;
 mod wave;
 
 use super::*;
@@ -39,6 +40,8 @@ struct Cluster {
     unavailable: Vec<(&'static str, Unavailable)>,
     /// Custom kinds that are looked for in scopes, and whether sluice is meant to read them.
     custom: Vec<(Kind, bool)>,
+    /// Why nobody can say which kinds are looked for there.
+    kinds_unread: Option<Unavailable>,
     active: Result<Option<Timestamp>, Unavailable>,
     pending: Pending,
     /// What is remembered of Jobs, by the keys of the ConfigMap.
@@ -53,6 +56,7 @@ impl Cluster {
             objects,
             unavailable: Vec::new(),
             custom: Vec::new(),
+            kinds_unread: None,
             active: Ok(None),
             pending: Pending::NotFollowed,
             memory: remembered::one("gone", None),
@@ -120,9 +124,10 @@ impl Objects for Cluster {
 }
 
 impl World for Cluster {
-    fn kinds(&self) -> Vec<Kind> {
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let custom = self.custom.iter().map(|(kind, _)| kind.clone());
-        scope::workloads().chain(custom).collect()
+        let kinds = scope::workloads().chain(custom).collect();
+        self.kinds_unread.map_or(Ok(kinds), Err)
     }
 
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
@@ -201,8 +206,11 @@ impl World for Cluster {
         super::stuck(behind, &pods, claim, self, now)
     }
 
-    fn declares_status(&self, _: &Kind) -> Lookup<bool> {
-        Lookup::NotFound
+    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+        match kind.word() {
+            "Pool" => Lookup::Found(true),
+            _ => Lookup::NotFound,
+        }
     }
 
     fn health(&self, _: &Value) -> Option<Judged> {

@@ -40,7 +40,7 @@ impl Judge<'_> {
         below: i64,
     ) -> Result<Option<(Position, Kind, Value)>, Judged> {
         let mut first: Option<(Position, Kind, Value)> = None;
-        for kind in self.world.kinds().into_iter().chain(scope::outspoken()) {
+        for kind in self.kinds()?.into_iter().chain(scope::outspoken()) {
             let is_ready = |object: &Value| self.is_ready(&kind, object).satisfied;
             match self.world.first_unready(&kind, scope, below, &is_ready) {
                 Lookup::Found(Some(object)) => {

@@ -68,8 +68,8 @@ impl<T: Objects> Objects for Only<T> {
 }
 
 impl<T: Objects> World for Only<T> {
-    fn kinds(&self) -> Vec<Kind> {
-        scope::workloads().collect()
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
+        Ok(scope::workloads().collect())
     }
 
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {

@@ -76,21 +76,15 @@ impl Defined {
             .ok();
     }
 
-    /// Lets sluice read the kind, as the value `rbac.kinds` of the chart does.
+    /// Lets sluice read the kind, as the chart of an operator does.
     pub async fn grant(&self, ns: &Namespace) {
         let verbs = ["get", "list", "watch"];
         let reads = json!({"apiGroups": [self.group], "resources": [self.plural], "verbs": verbs});
-        let rbac = "rbac.authorization.k8s.io/v1";
-        let role = object(rbac, "ClusterRole", &ns.name).with("/rules", json!([reads]));
-        let reference: Value = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": ns.name});
-        let account =
-            json!({"kind": "ServiceAccount", "name": "sluice", "namespace": "sluice-system"});
-        let binding = object(rbac, "ClusterRoleBinding", &ns.name)
-            .with("/roleRef", reference)
-            .with("/subjects", json!([account]));
-        ns.takes_along(&format!("clusterrolebinding/{}", ns.name));
+        let role = object("rbac.authorization.k8s.io/v1", "ClusterRole", &ns.name)
+            .with("/metadata/labels/sluice.dev~1aggregate-to-watch", "true")
+            .with("/rules", json!([reads]));
         ns.takes_along(&format!("clusterrole/{}", ns.name));
-        ns.apply([role, binding]).await.ok();
+        ns.apply([role]).await.ok();
     }
 
     /// One of the kind, with nothing in it.

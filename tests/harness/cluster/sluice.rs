@@ -134,6 +134,12 @@ pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
     finally(test, async |_| release.install().await).await;
 }
 
+/// `helm test` of the release, by this helm.
+pub async fn tested_by(helm: &str) -> Outcome {
+    let test = ["test", RELEASE, "--namespace", NAMESPACE, "--timeout", "2m"];
+    Program::new(helm).args(test).run().await
+}
+
 /// Runs a test that removes sluice, and installs it again, with the same values, whatever becomes of the test.
 pub async fn installed_after(test: impl AsyncFnOnce(&Release)) {
     let release = Release::of_now().await;

@@ -115,14 +115,18 @@ impl Manifest {
         documents.join("\n---\n") + "\n"
     }
 
-    /// Every object of a kind.
-    pub(super) fn all(&self, kind: &str) -> Vec<Value> {
+    pub(super) fn objects(&self) -> Vec<Value> {
         let objects: Vec<Value> =
             serde_saphyr::from_multiple(&self.0).expect("the manifest is YAML");
+        let there = objects.into_iter().filter(|object| !object.is_null());
+        there.collect()
+    }
+
+    /// Every object of a kind.
+    pub(super) fn all(&self, kind: &str) -> Vec<Value> {
+        let mut objects = self.objects();
+        objects.retain(|object| object["kind"] == kind);
         objects
-            .into_iter()
-            .filter(|object| object["kind"] == kind)
-            .collect()
     }
 
     /// The object of a kind called after the chart; fails with the kind's name.
@@ -152,6 +156,12 @@ pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The schema of the values.
+pub(super) fn schema() -> Value {
+    let text = std::fs::read_to_string(chart_dir().join("values.schema.json"));
+    serde_json::from_str(&text.expect("values.schema.json")).expect("the schema is JSON")
+}
+
 /// Paths of the values that the schema does not open further; panics on one that the schema does not know.
 pub(super) fn leaves(value: &Value, schema: &Value, found: &mut Vec<String>) {
     walk(value, schema, "", found);
@@ -159,7 +169,7 @@ pub(super) fn leaves(value: &Value, schema: &Value, found: &mut Vec<String>) {
 
 fn walk(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
     match (value.as_object(), schema.get("properties")) {
-        (Some(map), Some(properties)) => {
+        (Some(map), Some(properties)) if !map.is_empty() => {
             for (key, value) in map {
                 let schema = properties.get(key).expect(key);
                 walk(value, schema, &format!("{path}.{key}"), found);

@@ -13,6 +13,25 @@ pub(crate) fn rules(flags: &[&str]) -> Option<Value> {
     Some(rule["spec"].take())
 }
 
+/// How Prometheus is told to scrape: the endpoint of the PodMonitor, and that of the ServiceMonitor.
+pub(crate) fn endpoints() -> Option<[Value; 2]> {
+    let flags = ["podMonitor.enabled=true", "serviceMonitor.enabled=true"];
+    let rendered = Render::new(&helm()?).flags(&flags).manifest();
+    let mut pods = rendered.only("PodMonitor");
+    let mut services = rendered.only("ServiceMonitor");
+    Some([
+        pods["spec"]["podMetricsEndpoints"][0].take(),
+        services["spec"]["endpoints"][0].take(),
+    ])
+}
+
+#[test]
+fn a_wait_keeps_the_namespace_of_the_pods_that_wait() {
+    for endpoint in endpoints().into_iter().flatten() {
+        assert_eq!(endpoint["honorLabels"], true, "{endpoint}");
+    }
+}
+
 #[test]
 fn alerts_are_raised_by_what_is_wrong_and_by_nothing_else() {
     let (Some(rules), Some(promtool)) = (rules(&[]), program("promtool")) else {

@@ -5,7 +5,7 @@
 //! has. Where the cluster's Kubernetes is older than 1.36 the test says `skipped:` and passes.
 
 use serde_json::{Value, json};
-use webhook::{Action, Operation, Options, Request, Subject, pod, workload};
+use webhook::{Action, Holds, Operation, Options, Request, Subject, pod, workload};
 
 mod starting;
 mod workloads;
@@ -55,13 +55,17 @@ fn parameters() -> Value {
 }
 
 /// The chart's policies for [`NAMESPACE`] alone.
-fn policies() -> Option<Vec<Value>> {
+fn policies(more: &[&str]) -> Option<Vec<Value>> {
     let manifest = Render::new(&helm()?)
         .flags(&[
             "injection.backend=policy",
             "backstop.enabled=false",
             "certificates.clusterTrustBundle=true",
+            "gate.image.registry=localhost",
+            "gate.image.repository=sluice-gate",
+            "gate.image.tag=dev",
         ])
+        .flags(more)
         .manifest();
     let objects = KINDS_OF_POLICIES.iter().flat_map(|kind| manifest.all(kind));
     let injects = |object: &Value| {
@@ -172,7 +176,7 @@ fn wait_until_refused() {
 #[test]
 #[ignore = "needs a cluster: make test"]
 fn a_policy_makes_of_an_object_what_the_webhook_makes() {
-    let Some(policies) = policies().filter(|_| is_served() && is_alone()) else {
+    let Some(policies) = policies(&[]).filter(|_| is_served() && is_alone()) else {
         return;
     };
     let namespace =
@@ -180,9 +184,7 @@ fn a_policy_makes_of_an_object_what_the_webhook_makes() {
     kubectl(&["apply", "-f", "-"], &namespace).expect("a namespace");
     let _cleanup = Cleanup;
     workloads::store();
-    for object in policies {
-        kubectl(&["apply", "-f", "-"], &object).expect("the API server accepts the policy");
-    }
+    apply(policies);
     wait_until_refused();
     ["Deployment", "CronJob"]
         .into_iter()
@@ -190,8 +192,60 @@ fn a_policy_makes_of_an_object_what_the_webhook_makes() {
     starting::only_who_asks_for_a_gate_is_refused(&parameters());
     kubectl(&["apply", "-f", "-"], &parameters()).expect("a ConfigMap");
     wait_until_in_force("Pod");
-    compare_pods();
+    compare_pods(Holds::Off);
     workloads::compare();
+    with_holds(namespace);
+}
+
+fn apply(objects: Vec<Value>) {
+    for object in objects {
+        kubectl(&["apply", "-f", "-"], &object).expect("the API server accepts the policy");
+    }
+}
+
+/// Those that ask for it are held, and all where the namespace does.
+fn with_holds(mut namespace: Value) {
+    let held = |annotations: &Value| {
+        let mut annotations = annotations.clone();
+        annotations["sluice.dev/depends-on"] = json!("job/x");
+        let probe = object("Pod", "probe", &annotations, &json!({}));
+        let made = dry_run("create", &complete(in_namespace(NAMESPACE, probe)))?;
+        let gates = made["spec"]["schedulingGates"].to_string();
+        gates.contains("sluice.dev/hold").then_some(()).ok_or(gates)
+    };
+    apply(policies(&["holds.enabled=true"]).expect("as before"));
+    until("who asks is held", || {
+        held(&json!({"sluice.dev/hold": "true"}))
+    });
+    compare_pods(Holds::Asked);
+    namespace["metadata"]["labels"] = json!({"sluice.dev/hold": "enabled"});
+    apply(vec![namespace]);
+    until("who is in the namespace is held", || held(&json!({})));
+    compare_pods(Holds::All);
+}
+
+/// The pod, and where there are holds what else it may say of that.
+fn variants(pod: &Value, holds: Holds) -> Vec<Value> {
+    let mut variants = vec![pod.clone()];
+    if holds == Holds::Off {
+        return variants;
+    }
+    let mut add = |pointer: &[&str], value: Value| {
+        let mut other = pod.clone();
+        let place = pointer.iter().fold(&mut other, |at, key| &mut at[*key]);
+        *place = value;
+        variants.push(other);
+    };
+    let annotation = |key| ["metadata", "annotations", key];
+    for word in ["true", "false"] {
+        add(&annotation("sluice.dev/hold"), json!(word));
+    }
+    add(&annotation("sluice.dev/held"), json!("true"));
+    for name in ["sluice.dev/hold", "example.com/quota"] {
+        add(&["spec", "schedulingGates"], json!([{ "name": name }]));
+    }
+    add(&["spec", "nodeName"], json!("nowhere"));
+    variants
 }
 
 fn in_namespace(namespace: &str, mut object: Value) -> Value {
@@ -218,7 +272,7 @@ fn complete(mut pod: Value) -> Value {
     pod
 }
 
-fn decided(kind: (&str, &str), object: &Value, old: &Value) -> Action {
+fn decided(kind: (&str, &str), object: &Value, old: &Value, holds: Holds) -> Action {
     let subject = Subject {
         group: kind.0.to_owned(),
         kind: kind.1.to_owned(),
@@ -235,7 +289,10 @@ fn decided(kind: (&str, &str), object: &Value, old: &Value) -> Action {
         object,
         old,
     };
-    let options = Options::default();
+    let options = Options {
+        holds,
+        ..Options::default()
+    };
     if kind.1 == "Pod" {
         let mut policy = policy();
         // As the chart renders it.
@@ -255,22 +312,25 @@ fn applied(object: &Value, action: &Action) -> Value {
     object
 }
 
-fn compare_pods() {
+fn compare_pods(holds: Holds) {
     let mut compared = 0;
-    for (name, pod) in pod_fixtures() {
-        let pod = complete(pod);
+    let of = |(name, pod): (String, Value)| {
+        let variants = variants(&complete(pod), holds).into_iter();
+        variants.map(move |variant| (name.clone(), variant))
+    };
+    for (name, pod) in pod_fixtures().into_iter().flat_map(of) {
         // As admission sees it: with the API server's defaults.
         let Ok(plain) = dry_run("create", &in_namespace(ELSEWHERE, pod.clone())) else {
             eprintln!("{name}: no pod for an API server");
             continue;
         };
-        let action = decided(("", "Pod"), &plain, &Value::Null);
+        let action = decided(("", "Pod"), &plain, &Value::Null, holds);
         let expected = dry_run("create", &applied(&plain, &action)).expect(&name);
         let made = dry_run("create", &in_namespace(NAMESPACE, pod)).expect(&name);
         assert_eq!(
             essence(&made),
             essence(&expected),
-            "{name}: {}",
+            "{name}: {holds:?}: {}",
             action.label()
         );
         compared += 1;

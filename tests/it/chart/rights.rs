@@ -5,10 +5,11 @@ use super::{rules, strings};
 use serde_json::Value;
 
 /// Role, resource, names that it is limited to, verbs; and who calls them.
-const WRITES_AND_OWN: [(&str, &str, &str, &str); 13] = [
+const WRITES_AND_OWN: [(&str, &str, &str, &str); 14] = [
     ("ClusterRole", "tokenreviews", "", "create"), // status::identity
     ("ClusterRole", "events", "", "create patch"), // event: the second tells that one goes on
     ("ClusterRole", "pods/status", "", "patch"),   // status::conditions
+    ("ClusterRole", "pods", "", "patch"),          // status::holds
     // authority::changes watches it
     (
         "ClusterRole",
@@ -41,9 +42,10 @@ fn no_verb_is_granted_that_nobody_calls() {
         "healthRules.configMap=health",
         "certificates.clusterTrustBundle=true",
         "podConditions.enabled=true",
+        "holds.enabled=true",
     ];
     let without = Render::new(&helm).flags(&flags[..2]).manifest();
-    for off in ["clustertrustbundles", "pods/status"] {
+    for off in ["clustertrustbundles", "pods/status", "sluice-holds"] {
         assert!(!without.text().contains(off), "{off}");
     }
     let manifest = Render::new(&helm).flags(&flags).manifest();

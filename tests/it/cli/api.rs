@@ -305,10 +305,13 @@ impl State {
         if asked.namespace == Some("sluice-system") || asked.name == Some("sluice") {
             return true;
         }
-        let role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/sluice";
-        let rules = self.objects[role]["rules"].as_array().unwrap();
+        let own = ["sluice", "sluice-watch"].into_iter();
+        let mut rules = own.flat_map(|name| {
+            let role = format!("/apis/rbac.authorization.k8s.io/v1/clusterroles/{name}");
+            self.objects[&role]["rules"].as_array().unwrap()
+        });
         let names = |list: &Value, word: &str| list.as_array().unwrap().iter().any(|it| it == word);
-        rules.iter().any(|rule| {
+        rules.any(|rule| {
             names(&rule["apiGroups"], asked.group) && names(&rule["resources"], asked.plural)
         })
     }

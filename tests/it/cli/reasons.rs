@@ -296,7 +296,7 @@ const SETTINGS: [&str; 6] = [
     "--health-rules-configmap=health",
     "--builtin-health-rules=true",
     "--allow-cross-namespace=nobody->elsewhere",
-    "--custom-kinds=example.com/widgets,example.com/gauges",
+    "--watch-cluster-role=sluice-watch",
 ];
 
 /// Everything that is in the cluster.
@@ -338,7 +338,7 @@ fn installation() -> Vec<Value> {
     let follow = |group: &str, resource: &str| json!({"apiGroups": [group], "resources": [resource], "verbs": ["get", "list", "watch"]});
     let builtin = kinds::all().iter().filter(|it| it.kind != "Secret");
     let mut rules: Vec<Value> = builtin.map(|it| follow(it.group, it.plural)).collect();
-    rules.extend(["widgets", "gauges"].map(|it| follow("example.com", it)));
+    let custom = ["widgets", "gauges"].map(|it| follow("example.com", it));
     rules.push(follow("authentication.k8s.io", "tokenreviews"));
     rules.push(follow("events.k8s.io", "events"));
     let remembered = json!({"uid": "u", "created": 0, "completed": 60, "labels": {"app": "seed"}});
@@ -397,6 +397,12 @@ fn installation() -> Vec<Value> {
             "ClusterRole",
             "sluice",
             json!({"rules": rules}),
+        ),
+        object(
+            "rbac.authorization.k8s.io/v1",
+            "ClusterRole",
+            "sluice-watch",
+            json!({"metadata": {"resourceVersion": "1"}, "rules": custom}),
         ),
         object(
             "storage.k8s.io/v1",

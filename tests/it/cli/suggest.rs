@@ -49,20 +49,26 @@ fn every_wait_is_proposed_or_named() {
     }
 }
 
+/// The chart as it is once the diff is applied, below `folder`.
+pub(crate) fn proposed(name: &str, folder: &Path) -> PathBuf {
+    let chart = folder.join(name);
+    copy(&Path::new(FOLDER).join(name), &chart);
+    let diff = suggest(folder, name).out;
+    if !diff.is_empty() {
+        let mut patch = Command::new("git");
+        patch.args(["apply", "-"]).current_dir(folder);
+        let applied = pipe(&mut patch, diff.into_bytes());
+        assert!(applied.status.success(), "{name}: {applied:?}");
+    }
+    chart
+}
+
 /// What comes out is nothing that lint finds anything in, and nothing is proposed a second time.
 #[test]
 fn the_diff_applies_and_the_chart_is_in_order() {
     let folder = tempfile::tempdir().unwrap();
     for name in names() {
-        let target: PathBuf = folder.path().join(&name);
-        copy(&Path::new(FOLDER).join(&name), &target);
-        let diff = suggest(folder.path(), &name).out;
-        if !diff.is_empty() {
-            let mut patch = Command::new("git");
-            patch.args(["apply", "-"]).current_dir(folder.path());
-            let applied = pipe(&mut patch, diff.into_bytes());
-            assert!(applied.status.success(), "{name}: {applied:?}");
-        }
+        let target = proposed(&name, folder.path());
         assert_eq!(suggest(folder.path(), &name).out, "", "{name} again");
         let Some(ran) = with_helm(&["lint", "--strict", "-f", target.to_str().unwrap()]) else {
             println!("no helm renders {name}");

@@ -59,3 +59,26 @@ async fn who_asks_for_nothing_gets_nothing() {
     })
     .await;
 }
+
+/// Of an object that carries none of our keys the webhook hears nothing: the API server itself warns.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_key_that_nobody_acts_on_gets_a_word_once() {
+    with_namespace("foreign", async |ns| {
+        for (key, ours) in [
+            ("helm.sh/weight", "sluice.dev/weight"),
+            ("helm.sh/depends-on", "sluice.dev/depends-on"),
+            ("helm.sh/health", "sluice.dev/health"),
+        ] {
+            let word = format!("nobody acts on {key}; write {ours}");
+            let api = || deployment("api").annotated(key, "5");
+            for api in [api(), api().depends_on("configmap/go")] {
+                let told = ns.apply([api]).await;
+                assert_eq!(told.stderr.matches(&word).count(), 1, "{told}");
+                told.ok();
+                ns.kubectl(["delete", "deployment/api"]).await.ok();
+            }
+        }
+    })
+    .await;
+}

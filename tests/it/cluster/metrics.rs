@@ -1,4 +1,4 @@
-use crate::chart::monitoring::rules;
+use crate::chart::monitoring::{endpoints, rules};
 use harness::cluster::{
     LIMIT, Namespace, Program, await_until, config_map, deployment, sluice, with_namespace,
 };
@@ -122,18 +122,27 @@ async fn prometheus_raises_an_alert_for_a_long_wait_and_takes_it_back() {
     .await;
 }
 
-/// Every replica, through the API server. Debian's Prometheus cannot find pods by itself.
+/// Every replica, through the API server, with the labels that the PodMonitor gives it: Debian's Prometheus cannot find pods
+/// by itself.
 async fn scraping(api_server: &str) -> Value {
     let of = |replica: String| {
         let path = path(&replica);
-        json!({"targets": [api_server], "labels": {"__metrics_path__": path, "pod": replica}})
+        let labels =
+            json!({"__metrics_path__": path, "pod": replica, "namespace": sluice::NAMESPACE});
+        json!({"targets": [api_server], "labels": labels})
     };
     let replicas = sluice::replicas().await.into_iter();
     let targets: Vec<Value> = replicas.map(|(replica, _)| of(replica)).collect();
+    let [endpoint, _] = endpoints().expect("there is a Helm, or there were no rules");
+    let job = json!({
+        "job_name": "sluice",
+        "static_configs": targets,
+        "honor_labels": endpoint["honorLabels"] == true,
+    });
     json!({
         "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
         "rule_files": ["rules.yaml"],
-        "scrape_configs": [{"job_name": "sluice", "static_configs": targets}],
+        "scrape_configs": [job],
     })
 }
 

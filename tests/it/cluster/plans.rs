@@ -1,7 +1,7 @@
 //! Plans: order for charts that nobody edits, and lists that make a cycle.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, Namespace, await_until, config_map, deployment, with_namespace,
+    Chart, LIMIT, Manifest, Namespace, await_until, config_map, deployment, job, with_namespace,
 };
 use serde_json::json;
 
@@ -45,6 +45,37 @@ async fn a_plan_puts_parts_in_order_that_know_nothing_of_it() {
         store.says("started").await;
         ns.tell_ready("deployment/store").await;
         assert!(api.starts().await <= web.starts().await);
+    })
+    .await;
+}
+
+/// Charts of before `helm.sh/chart`, a migration whose name no values file can know, and one object of several.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_plan_puts_a_migration_before_the_rest_of_its_own_chart() {
+    with_namespace("plan-own", async |ns| {
+        asks_for_gates(ns).await;
+        let of_chart = |it: Manifest| it.with("/metadata/labels/chart", "desk-1.0.0");
+        let migrate = job("migrate-1").with("/metadata/labels/step", "init");
+        let migrate = migrate.runs("until [ -e /tmp/ready ]; do sleep 0.2; done");
+        let order =
+            "desk: [{kind: Job, selector: step=init}]\ndeployment/web: [deployment/worker]\n";
+        let all = [
+            of_chart(deployment("web")),
+            of_chart(deployment("worker").ready_when_told()),
+            of_chart(migrate),
+            plan(order),
+        ];
+        Chart::new("helm", &all).upgrade(ns, &[]).await.ok();
+        let (web, worker) = (ns.pod_of("web").await, ns.pod_of("worker").await);
+        worker.waits_for("Job[step=init]", "").await;
+        web.gate_says("1 other").await;
+        ns.pod_of("migrate-1").await.says("started").await;
+        ns.tell_ready("job/migrate-1").await;
+        worker.says("started").await;
+        web.waits_for("Deployment/worker", "").await;
+        ns.tell_ready("deployment/worker").await;
+        web.starts().await;
     })
     .await;
 }

@@ -50,6 +50,42 @@ async fn sluices_account_may_write_the_ca_bundle_of_its_webhooks_and_nothing_els
     .await;
 }
 
+/// Kubernetes gives sluice whatever such a role lets do.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_role_that_is_handed_on_to_sluice_lets_it_read_and_nothing_else() {
+    alone("handed-on", async |ns| {
+        let create = async |rule: serde_json::Value| {
+            let labels = json!({"sluice.dev/aggregate-to-watch": "true"});
+            let role = json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                "metadata": {"name": ns.name, "labels": labels}, "rules": [rule],
+            });
+            let kubectl = ns.program("kubectl");
+            let kubectl = kubectl.args(["create", "--dry-run=server", "-f", "-"]);
+            kubectl.input(role.to_string()).run().await
+        };
+        let rule = |group: &str, resource: &str, verbs: serde_json::Value| {
+            json!({"apiGroups": [group], "resources": [resource], "verbs": verbs})
+        };
+        let read = || json!(["get", "list", "watch"]);
+        create(rule("example.com", "widgets", read())).await.ok();
+        for wrong in [
+            rule("example.com", "widgets", json!(["get", "list", "watch", "patch"])),
+            rule("example.com", "widgets", json!(["*"])),
+            rule("example.com", "*", read()),
+            rule("*", "widgets", read()),
+            rule("", "secrets", read()),
+            json!({"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
+        ] {
+            let refusal = create(wrong.clone()).await.refused();
+            let said = "names kinds that sluice may read";
+            assert!(refusal.contains(said), "{wrong}: {refusal}");
+        }
+    })
+    .await;
+}
+
 /// `make install` labels the namespace. Whether the replicas came before or after that, one more may come now.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]

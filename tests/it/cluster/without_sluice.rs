@@ -26,13 +26,12 @@ fn one_of_each(list: &str) -> [Manifest; 5] {
 
 /// Three pods whose gates wait for ConfigMap/go.
 async fn waiting_pods(ns: &Namespace) -> Vec<Pod> {
-    let names = ["wait-1", "wait-2", "wait-3"];
-    ns.apply(names.map(|name| deployment(name).depends_on("configmap/go")))
-        .await
-        .ok();
+    let names: [String; 10] = std::array::from_fn(|index| format!("wait-{}", index + 1));
+    let waits = |name: &String| deployment(name).depends_on("configmap/go");
+    ns.apply(names.each_ref().map(waits)).await.ok();
     let mut pods = vec![];
     for name in names {
-        let pod = ns.pod_of(name).await;
+        let pod = ns.pod_of(&name).await;
         pod.waits_for("ConfigMap/go", "NotFound").await;
         pods.push(pod);
     }

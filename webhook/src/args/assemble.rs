@@ -10,16 +10,18 @@ use crate::container;
 use crate::event::Writer;
 use crate::follow::catalog::Catalog;
 use crate::follow::sheets::{Losses, Sheets};
-use crate::follow::{glances, health_rules, memory, plans, slots};
+use crate::follow::{Observer, glances, granted, health_rules, memory, plans, slots};
 use crate::gate_spec;
-use crate::inject::Options;
+use crate::inject::{Holds, Options};
 use crate::known::{self, Known, Wanted};
 use crate::metrics::{self, StatusMetrics};
 use crate::process::Process;
 use crate::readiness::Readiness;
 use crate::server::{self, Port, Server, ServerLimits};
 use crate::shutdown::{self, Grace, Shutdown};
-use crate::status::{self, Authenticator, Conditions, Questions, Recorder, Rounds, Service, Turns};
+use crate::status::{
+    self, Authenticator, Conditions, Identity, Questions, Recorder, Rounds, Service, Turns,
+};
 use crate::stranded::{self, Lookout};
 use crate::tasks::{Spawner, Tasks};
 use crate::telemetry;
@@ -40,6 +42,14 @@ const STATUS: u64 = 40;
 const ADMISSION: u64 = 8;
 /// and one.
 const ADMIN: u64 = 1;
+
+/// What is asked of whoever follows the cluster.
+struct Asked {
+    /// What somebody depends on.
+    requests: UnboundedReceiver<Wanted>,
+    /// Who is shown the gated pods.
+    shown: Option<Observer>,
+}
 
 /// What the process is assembled from, once the flags are read.
 struct Parts {
@@ -65,7 +75,7 @@ impl Args {
     /// The process cannot start, or a task of it has ended that had to last.
     pub async fn run(self, arguments: &str, admission: Handle) -> Result<()> {
         telemetry::init(&self.log_level, self.log_format)?;
-        let version = env!("CARGO_PKG_VERSION");
+        let version = wire::VERSION;
         info!(version, arguments, "Starting");
         let mut registry = Registry::with_prefix("sluice");
         metrics::register_build(&mut registry);
@@ -109,8 +119,16 @@ impl Args {
             .lifetimes()
             .context("--ca-lifetime, --ca-overlap and --leaf-lifetime do not fit together")?;
         let admission = self.admission(&mut parts, &known, lifetimes);
-        self.follow(&mut parts, &known, requests, Arc::clone(&metrics));
-        let status = self.status(&mut parts, known, metrics);
+        let (shown, held) = match self.holds {
+            Holds::Off => (None, None),
+            Holds::Asked | Holds::All => {
+                let (shown, held) = status::held_pods();
+                (Some(shown), Some(held))
+            }
+        };
+        let asked = Asked { requests, shown };
+        self.follow(&mut parts, &known, asked, Arc::clone(&metrics));
+        let status = self.status(&mut parts, known, metrics, held);
         let metrics = server::ServerMetrics::register(&mut parts.registry);
         let tls = parts.resolver.server_config();
         let tls = tls.context("failed to set up TLS")?;
@@ -193,6 +211,7 @@ impl Args {
             config_depends_on: self.honor_config_depends_on,
             every_pod: false,
             skip_windows: self.windows == Windows::Skip,
+            holds: self.holds,
         };
         let metrics = admission::AdmissionMetrics::register(&mut parts.registry);
         let cached = Arc::new(Cached(Arc::clone(known)));
@@ -247,7 +266,7 @@ impl Args {
         &self,
         parts: &mut Parts,
         known: &Arc<Known>,
-        requests: UnboundedReceiver<Wanted>,
+        Asked { requests, shown }: Asked,
         metrics: Arc<StatusMetrics>,
     ) {
         let (client, tasks) = (|| parts.client.clone(), &parts.tasks);
@@ -257,6 +276,7 @@ impl Args {
             known: known(),
             metrics,
             tasks: tasks.clone(),
+            shown,
         };
         tasks.keep("catalog", catalog.run(requests));
         let looks = glances::follow(client(), known(), parts.clock.clone());
@@ -274,6 +294,10 @@ impl Args {
             let stored = self.config_map(name);
             let follow = health_rules::follow(self.events(parts), stored, known(), errors);
             tasks.keep("health rules", follow);
+        }
+        if let Some(name) = self.watch_cluster_role.clone() {
+            let keep = granted::keep(client(), name, known());
+            tasks.keep("granted kinds", keep);
         }
         let plans = plans::follow(known(), self.events(parts));
         tasks.keep("plans", plans);
@@ -296,14 +320,22 @@ impl Args {
         }
     }
 
-    /// The status service and its Events.
-    fn status(&self, parts: &mut Parts, known: Arc<Known>, metrics: Arc<StatusMetrics>) -> Router {
+    /// The status service and its Events, and where holds are on who takes them away.
+    fn status(
+        &self,
+        parts: &mut Parts,
+        known: Arc<Known>,
+        metrics: Arc<StatusMetrics>,
+        held: Option<UnboundedReceiver<Identity>>,
+    ) -> Router {
         let client = &parts.client;
         let (recorder, writer) = Recorder::new(self.events(parts));
         parts.tasks.keep("events", writer);
         let questions = Arc::<Questions>::default();
+        let shown = Arc::<Questions>::default();
         let waits = status::Waits {
             questions: Arc::clone(&questions),
+            held: Arc::clone(&shown),
             clock: parts.clock.clone(),
         };
         parts.registry.register_collector(Box::new(waits));
@@ -312,7 +344,7 @@ impl Args {
             parts.tasks.keep("conditions", writer);
             conditions
         });
-        status::router(Arc::new(Service {
+        let service = Arc::new(Service {
             authenticator: Authenticator::new(
                 client.clone(),
                 parts.clock.clone(),
@@ -328,7 +360,12 @@ impl Args {
             metrics,
             shutdown: parts.shutdown.clone(),
             clock: parts.clock.clone(),
-        }))
+        });
+        if let Some(held) = held {
+            let holds = status::Holds::new(Arc::clone(&service), client.clone(), shown);
+            parts.tasks.keep("holds", holds.keep(held));
+        }
+        status::router(service)
     }
 }
 

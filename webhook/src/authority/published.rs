@@ -161,6 +161,7 @@ impl Published {
             text: format!(
                 "the caBundle of MutatingWebhookConfiguration {name} was overwritten, and annotated objects were refused until it was mended; whoever manages the configuration has to leave caBundle alone"
             ),
+            wait: None,
             telling: Telling::Anew,
         };
         writer.write(self.beside.clone(), note).await;

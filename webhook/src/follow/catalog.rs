@@ -43,6 +43,8 @@ pub(crate) struct Catalog {
     pub metrics: Arc<StatusMetrics>,
     /// Starts the watches.
     pub tasks: Spawner,
+    /// Who is shown each gated pod as it arrives, beside its store.
+    pub shown: Option<Observer>,
 }
 
 /// How the API server names a kind.
@@ -89,7 +91,8 @@ impl Catalog {
     async fn follow_gated(self) {
         let label = format!("{}={}", keys::GATED, keys::GATED_VALUE);
         let store = Arc::clone(self.known.gated());
-        self.follow_some(kinds::POD, Some(label), None, &store)
+        let shown = self.shown.clone();
+        self.follow_some(kinds::POD, Some(label), None, &store, shown)
             .await;
     }
 
@@ -98,13 +101,14 @@ impl Catalog {
         self.known.unscheduled_wanted().await;
         let store = Arc::clone(self.known.unscheduled());
         let fields = Some("spec.nodeName=,status.phase=Pending");
-        self.follow_some(kinds::POD, None, fields, &store).await;
+        self.follow_some(kinds::POD, None, fields, &store, None)
+            .await;
     }
 
     async fn follow_plans(self) {
         let store = Arc::clone(self.known.plans());
         let label = Some(format!("{}=true", keys::PLAN));
-        self.follow_some(kinds::CONFIG_MAP, label, None, &store)
+        self.follow_some(kinds::CONFIG_MAP, label, None, &store, None)
             .await;
     }
 
@@ -115,6 +119,7 @@ impl Catalog {
         selector: Option<String>,
         fields: Option<&str>,
         store: &Store,
+        observer: Option<Observer>,
     ) {
         let target = Target {
             kind: Kind::Builtin(builtin),
@@ -123,7 +128,7 @@ impl Catalog {
             fields: fields.map(str::to_owned),
             namespace: None,
             detail: Detail::Object,
-            observer: None,
+            observer,
         };
         self.follow_for_ever(&target, store).await;
     }
@@ -180,9 +185,14 @@ impl Catalog {
 
     async fn follow_for_ever(&self, target: &Target, store: &Store) {
         loop {
-            follow(&self.client, target, store, &self.metrics).await;
+            self.follow_once(target, store).await;
             tokio::time::sleep(LOOK_AGAIN).await;
         }
+    }
+
+    async fn follow_once(&self, target: &Target, store: &Store) {
+        let granted = self.known.granted();
+        follow(&self.client, target, store, &self.metrics, granted).await;
     }
 
     async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
@@ -231,7 +241,7 @@ impl Catalog {
                 observer: None,
             };
             let began = tokio::time::Instant::now();
-            follow(&self.client, &target, store, &self.metrics).await;
+            self.follow_once(&target, store).await;
             pause = if began.elapsed() > LOOK_AGAIN {
                 SOON
             } else {
@@ -380,6 +390,7 @@ mod tests {
             known: Arc::clone(&known),
             metrics: Arc::default(),
             tasks: spawner.clone(),
+            shown: None,
         };
         spawner.keep("catalog", catalog.run(requests));
         let kinds = [
@@ -494,6 +505,7 @@ mod tests {
             known: Arc::clone(&known),
             metrics: Arc::default(),
             tasks: spawner.clone(),
+            shown: None,
         };
         spawner.keep("catalog", catalog.run(requests));
         let mut pass = async |seconds| {

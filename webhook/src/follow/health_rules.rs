@@ -4,7 +4,7 @@
 //! broken rule holds its kind back, and while the rules cannot be had at all, every custom resource waits that no
 //! readable rule is for.
 
-use super::config_map::{self, ConfigMapRef, Notice};
+use super::single::{self, ConfigMapRef, Notice};
 use crate::event::{Note, Regarding, Telling, Writer};
 use crate::known::Known;
 use futures::StreamExt;
@@ -54,7 +54,7 @@ impl Follower {
     async fn run(mut self) {
         let ConfigMapRef { namespace, name } = self.stored.clone();
         let api = Api::<ConfigMap>::namespaced(self.events.client.clone(), &namespace);
-        let mut changes = pin!(config_map::follow(api, name));
+        let mut changes = pin!(single::follow(api, name));
         while let Some(news) = changes.next().await {
             match news {
                 Notice::Read(found) | Notice::Written(found) => self.take(Some(&found)).await,
@@ -101,6 +101,7 @@ impl Follower {
             action: "ReadHealthRules",
             reason: "BrokenHealthRule",
             text: text(first, count),
+            wait: None,
             telling: Telling::Anew,
         };
         self.events.write(target, note).await;

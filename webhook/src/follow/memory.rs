@@ -1,7 +1,7 @@
 //! Reads the ConfigMaps, follows them, and writes what changes here.
 
-use super::config_map::Notice;
 use super::sheets::{Losses, Sheets};
+use super::single::Notice;
 use crate::known::Known;
 use crate::known::memory::Changes;
 use futures::StreamExt;

@@ -79,6 +79,7 @@ async fn tell(events: &Writer, plan: &Value, problem: &str) {
         action: "ReadPlan",
         reason: "BadPlan",
         text: problem.to_owned(),
+        wait: None,
         telling: Telling::Anew,
     };
     events.write(target, note).await;

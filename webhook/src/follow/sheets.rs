@@ -1,6 +1,6 @@
 //! The ConfigMaps that sluice writes things down on, and how one of them is made anew that somebody has deleted.
 
-use super::config_map::{self, ConfigMapRef, Notice};
+use super::single::{self, ConfigMapRef, Notice};
 use futures::stream::{self, Stream, StreamExt};
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -45,7 +45,7 @@ impl Sheets {
     pub(super) fn follow(&self) -> impl Stream<Item = (usize, Notice)> + Unpin + use<> {
         let names = self.names.iter().cloned().enumerate();
         stream::select_all(names.map(|(sheet, name)| {
-            let notices = config_map::follow(self.api.clone(), name);
+            let notices = single::follow(self.api.clone(), name);
             notices.map(move |notice| (sheet, notice)).boxed()
         }))
     }

@@ -4,8 +4,8 @@ mod claims;
 mod restored;
 
 use super::catalog::resource;
-use super::config_map::Notice;
 use super::sheets::{Losses, Sheets};
+use super::single::Notice;
 use crate::clock::Clock;
 use crate::known::slots::{Loss, Written, key, value};
 use crate::known::{Known, View};

@@ -5,7 +5,7 @@
 mod lean;
 mod list;
 
-use crate::known::{Freshness, Store};
+use crate::known::{Changes, Freshness, Granted, Store};
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{WatchEvent, WatchParams};
@@ -33,6 +33,7 @@ pub(super) const WATCH_FOR: u32 = 20;
 const SILENT_FOR: Duration = Duration::from_secs(25);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// After a refusal, unless somebody changes what we are meant to read: the right may come in a way that we do not see.
 const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
 
 /// What is followed.
@@ -55,7 +56,7 @@ pub(super) struct Target {
 }
 
 /// Is shown an object that was listed, added or changed.
-pub(super) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
+pub(crate) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
 
 /// The API server does not serve the resource (any more).
 #[derive(Debug, ThisError)]
@@ -73,11 +74,13 @@ pub(super) async fn follow(
     target: &Target,
     store: &Store,
     metrics: &StatusMetrics,
+    granted: &Granted,
 ) -> NotServed {
+    let changes = granted.changes();
     match target.detail {
-        Detail::Whole => follow_as::<Value>(client, target, store, metrics).await,
+        Detail::Whole => follow_as::<Value>(client, target, store, metrics, changes).await,
         Detail::Metadata | Detail::Object => {
-            follow_as::<Lean>(client, target, store, metrics).await
+            follow_as::<Lean>(client, target, store, metrics, changes).await
         }
     }
 }
@@ -87,6 +90,7 @@ async fn follow_as<T: Arriving>(
     target: &Target,
     store: &Store,
     metrics: &StatusMetrics,
+    mut granted: Changes,
 ) -> NotServed {
     let mut pause = FIRST_PAUSE;
     let mut lost = false;
@@ -96,6 +100,7 @@ async fn follow_as<T: Arriving>(
         Kind::Custom { .. } => Freshness::Undiscovered,
     };
     loop {
+        granted.forget();
         let error = match list::<T>(client, target).await {
             Ok((objects, version)) => {
                 debug!(objects = objects.len(), "Listed");
@@ -105,10 +110,11 @@ async fn follow_as<T: Arriving>(
             }
             Err(error) => error,
         };
-        match status(&error) {
+        let refused = status(&error);
+        match refused {
             Some(403) => {
                 if store.refuse(Freshness::Forbidden) {
-                    warn!(%error, "Forbidden: grant get, list and watch of this kind (chart value rbac.kinds)");
+                    warn!(%error, "Forbidden: a ClusterRole with the label sluice.dev/aggregate-to-watch grants get, list and watch, or the chart's value rbac.kinds");
                 }
             }
             Some(404) => {
@@ -123,13 +129,16 @@ async fn follow_as<T: Arriving>(
             }
         }
         metrics.watch_restarted();
-        match store.condition() {
+        let longest = match store.condition() {
             Freshness::NotServed | Freshness::Undiscovered => return NotServed,
-            Freshness::Forbidden => pause = FORBIDDEN_PAUSE,
-            Freshness::Syncing | Freshness::Live => {}
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+            Freshness::Forbidden => FORBIDDEN_PAUSE,
+            Freshness::Syncing | Freshness::Live => LONGEST_PAUSE,
+        };
+        pause = tokio::select! {
+            () = tokio::time::sleep(pause) => (pause * 2).min(longest),
+            // Whoever answers may hear of it a little later than we.
+            () = granted.next(), if refused == Some(403) => FIRST_PAUSE,
+        };
     }
 }
 

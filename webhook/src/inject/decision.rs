@@ -66,6 +66,8 @@ pub enum Change {
     MarkerRemoved,
     /// The pod gets the gate.
     Injected,
+    /// The pod has its gate; it is held before that.
+    Held,
     /// The pod has its gate; a mesh that came later gets its exclusion.
     PortExcluded,
     /// The pod is a copy of a gated one, gate and all; it gets the label by which the status service finds it.
@@ -80,6 +82,7 @@ impl Change {
             Self::MarkerRestored => "marker-restored",
             Self::MarkerRemoved => "marker-removed",
             Self::Injected => "injected",
+            Self::Held => "held",
             Self::PortExcluded => "port-excluded",
             Self::Labelled => "labelled",
         }

@@ -18,6 +18,30 @@ pub struct Options {
     pub every_pod: bool,
     /// Whether a pod on Windows, for which there is no gate, is let through without one; else it is refused.
     pub skip_windows: bool,
+    /// Which gated pods are held before they take a node.
+    pub holds: Holds,
+}
+
+/// Which gated pods are held before they take a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Holds {
+    /// None: nobody here would let them go.
+    #[default]
+    Off,
+    /// Those that ask for it.
+    Asked,
+    /// All but those that ask not to be.
+    All,
+}
+
+impl Holds {
+    /// Those of a namespace that asks for all of its pods.
+    pub(crate) fn of_all(self) -> Self {
+        match self {
+            Self::Off => Self::Off,
+            Self::Asked | Self::All => Self::All,
+        }
+    }
 }
 
 impl Default for Options {
@@ -26,6 +50,7 @@ impl Default for Options {
             config_depends_on: true,
             every_pod: false,
             skip_windows: false,
+            holds: Holds::Off,
         }
     }
 }
@@ -91,6 +116,15 @@ impl<'a> Lists<'a> {
         on(self.object) != on(self.old_object)
     }
 
+    /// Whether this request asks for a hold that nobody here would take away, in the annotations that become those of pods.
+    pub(super) fn holds_in_vain(self, options: Options) -> bool {
+        let (new, old) = match self.template {
+            Some(template) => (Some(template), self.old_template),
+            None => (self.object, self.old_object),
+        };
+        options.holds == Holds::Off && hold(new) == Some(true) && hold(old) != Some(true)
+    }
+
     /// Refuses a list that cannot be read and that this request writes or changes; one that was stored before may be
     /// anything.
     pub(super) fn check(self, options: Options) -> Result<(), Deny> {
@@ -117,6 +151,11 @@ impl<'a> Lists<'a> {
 /// Where the gate is to stand, by the annotations of a pod or a pod template. What cannot be read is refused elsewhere.
 pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePosition> {
     annotation::gate_position(annotations?).ok().flatten()
+}
+
+/// Whether a pod with these annotations is to be held; `None` where they do not say.
+pub(super) fn hold(annotations: Option<&Annotations>) -> Option<bool> {
+    annotation::hold(annotations?).ok().flatten()
 }
 
 /// Our annotations that are new or changed.

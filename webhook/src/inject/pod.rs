@@ -1,11 +1,11 @@
-//! The pod half: the gate, once, when the pod is made.
+//! The pod half: the gate, and the hold before it, once, when the pod is made.
 //!
 //! On CREATE only. Init containers cannot be added later, and a webhook that tries on UPDATE blocks the updates by which
 //! finalizers are removed.
 
 use super::container;
 use super::hints::workload;
-use super::lists::{Lists, gate_position};
+use super::lists::{Holds, Lists, gate_position, hold};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
 use super::{
@@ -16,6 +16,7 @@ use rules::advice::{self, is_for_windows};
 use rules::annotation::GatePosition;
 use rules::gate;
 use rules::keys;
+use rules::object::controller_of;
 use serde_json::{Value, json};
 
 /// What the kubelet puts on the API server's image of a static pod.
@@ -51,18 +52,51 @@ pub fn decide(request: &Request<'_>, options: Options, spec: Option<&GateSpec>) 
     }
     let position = gate_position(own);
     let advice = advice::of_position(&workload(request.subject, pod, pod));
-    let warnings = advice.filter(|_| gate.is_none()).map(Warning::Advice);
+    // What a controller makes, nobody reads the warnings of.
+    let in_vain = controller_of(pod).is_none() && lists.holds_in_vain(options);
+    let warnings = [
+        advice.filter(|_| gate.is_none()).map(Warning::Advice),
+        in_vain.then_some(Warning::HoldsOff),
+    ];
+    let wanted = Wanted {
+        position: position.as_ref(),
+        hold: is_to_be_held(pod, options.holds),
+    };
     Decision {
-        action: inject(pod, gate, position.as_ref(), spec).unwrap_or_else(Action::Deny),
-        warnings: warnings.into_iter().collect(),
+        action: inject(pod, gate, wanted, spec).unwrap_or_else(Action::Deny),
+        warnings: warnings.into_iter().flatten().collect(),
     }
+}
+
+/// What a pod is to get beside the gate.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    /// Where the gate is to stand.
+    position: Option<&'a GatePosition>,
+    /// Whether the pod is held before that.
+    hold: bool,
+}
+
+/// Once: a copy of a pod may be one of a pod that was let go. A pod that names its node is past the scheduler, and the API server
+/// takes no other.
+fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
+    let said = hold(annotations(pod));
+    let wanted = match holds {
+        Holds::Off => false,
+        Holds::Asked => said == Some(true),
+        Holds::All => said != Some(false),
+    };
+    let has_node = pod["spec"]["nodeName"]
+        .as_str()
+        .is_some_and(|node| !node.is_empty());
+    wanted && !has_node && !gate::was_held(pod)
 }
 
 /// `gate` is the index of the gate that the pod has already: of an earlier round, or because it is a copy.
 fn inject(
     pod: &Value,
     gate: Option<usize>,
-    position: Option<&GatePosition>,
+    wanted: Wanted<'_>,
     spec: Option<&GateSpec>,
 ) -> Result<Action, Deny> {
     if is_for_windows(pod) {
@@ -74,7 +108,7 @@ fn inject(
     let spec = spec.ok_or(Deny::Starting)?;
 
     let init_containers = containers(pod, "initContainers");
-    let index = gate.unwrap_or_else(|| position::index(init_containers, position));
+    let index = gate.unwrap_or_else(|| position::index(init_containers, wanted.position));
     let exclusion = position::exclusion(pod, index, &spec.ports());
     let labelled = pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE;
     let mut edits = Edits::new(pod);
@@ -92,13 +126,30 @@ fn inject(
     if gate.is_none() {
         add_gate(&mut edits, pod, index, spec)?;
     }
+    if wanted.hold {
+        add_hold(&mut edits, pod)?;
+    }
     let operations = edits.finish();
     Ok(match (gate, operations.is_empty()) {
         (Some(_), true) => Action::Skip(Skip::AlreadyInjected),
+        (Some(_), false) if wanted.hold => Action::Patch(Change::Held, operations),
         (Some(_), false) if labelled => Action::Patch(Change::PortExcluded, operations),
         (Some(_), false) => Action::Patch(Change::Labelled, operations),
         (None, _) => Action::Patch(Change::Injected, operations),
     })
+}
+
+fn add_hold(edits: &mut Edits<'_>, pod: &Value) -> Result<(), Misshapen> {
+    edits.set(
+        &["metadata", "annotations"],
+        keys::HELD,
+        keys::GATED_VALUE.into(),
+    )?;
+    if gate::is_held(pod) {
+        return Ok(());
+    }
+    let hold = json!({ "name": keys::HOLD });
+    edits.insert(&["spec", "schedulingGates"], None, hold)
 }
 
 fn add_gate(

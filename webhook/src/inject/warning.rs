@@ -11,6 +11,8 @@ pub enum Warning {
     NextRollout,
     /// The list is new and the Job is not: its pods cannot be changed any more.
     AlreadyStarted,
+    /// It asks for a hold, and there are none.
+    HoldsOff,
     /// A list that cannot be read and was stored before.
     StoredBadList(ParseError),
     /// What `kubectl sluice lint` says of the object as well.
@@ -28,6 +30,10 @@ impl Warning {
             Self::AlreadyStarted => {
                 format!("{subject} was created before its list: already started; not gated")
             }
+            Self::HoldsOff => format!(
+                "{subject}: holds are off in this installation: the pod will wait in its init gate; the chart's value \
+                 holds.enabled turns them on"
+            ),
             Self::StoredBadList(error) => format!("{subject}: {error}"),
             Self::Advice(advice) => format!("{subject}: {advice}"),
         }

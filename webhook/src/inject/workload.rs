@@ -64,6 +64,7 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
             Warning::NextRollout
         }),
         position.map(Warning::Advice),
+        (asked && lists.holds_in_vain(options)).then_some(Warning::HoldsOff),
     ];
     Decision {
         action: mark

@@ -1,7 +1,6 @@
 //! What the administrator has chosen.
 
 use super::health_rules::HealthSources;
-use rules::kinds::Kind;
 use rules::verdict::Policy;
 
 /// What decides, beside the cluster's state.
@@ -11,9 +10,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Custom kinds that a controller reference is followed through, `(group, kind)`.
     pub workloads: Vec<(String, String)>,
-    /// Custom kinds that are watched as soon as somebody waits for a wave, a group or a release, which may have objects of
-    /// them.
-    pub granted: Vec<Kind>,
+    /// Whether a ClusterRole says which custom kinds sluice is meant to read; without one it is meant to read none.
+    pub reads_by_role: bool,
     /// Whether the metadata of Secrets is looked at, not only where a list names one: so Helm's records of releases are.
     pub follows_helm_releases: bool,
     /// Where health rules come from.
@@ -26,7 +24,7 @@ impl Settings {
         Self {
             policy: Policy::of_the_chart(),
             workloads: Vec::new(),
-            granted: Vec::new(),
+            reads_by_role: false,
             follows_helm_releases: false,
             health_rules: HealthSources {
                 administrator: false,

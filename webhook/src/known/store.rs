@@ -31,6 +31,9 @@ const REFUSED_FOR: Duration = BELIEVED_FOR;
 /// The same for a kind that was never read. Nothing is believed of it in any case, so this is about the word alone.
 const REFUSED_AT_FIRST: Duration = Duration::from_secs(10);
 
+/// The names of so many objects are looked through, at most.
+const NAMES: usize = 1_000;
+
 /// What can be said of a store's contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Freshness {
@@ -258,6 +261,15 @@ impl Store {
         // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
         let key: Key = (namespace.into(), name.into());
         self.lock().objects.get(&key).map(Snapshot::text)
+    }
+
+    /// The names of the objects of a namespace: of so many that a look at them is a glance.
+    pub(super) fn names(&self, namespace: &str) -> Vec<String> {
+        let first: Key = (namespace.into(), "".into());
+        let objects = &self.lock().objects;
+        let there = objects.range(first..).take(NAMES);
+        let there = there.take_while(|(key, _)| *key.0 == *namespace);
+        there.map(|(key, _)| key.1.to_string()).collect()
     }
 
     /// The objects of a namespace, or of all, that are chosen.

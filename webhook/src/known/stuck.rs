@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The second look comes so long after the first, and each pause is twice the one before it,
+/// The second look comes so long after the first, and after what a look has found anew, and each pause is half as long again as the
+/// one before it,
 const SOON: Duration = Duration::from_secs(2);
 /// up to this one.
 const LATEST: Duration = Duration::from_secs(16);
@@ -94,21 +95,30 @@ impl Glances {
 
     /// A look has found this.
     pub(crate) fn saw(&self, behind: &Behind, found: Option<Stuck>) {
+        let is_new = self.note(behind, found);
         self.put_off(behind);
+        if is_new {
+            self.waiters.wake(behind, |()| true);
+        }
+    }
+
+    /// Whether that is something else than before.
+    fn note(&self, behind: &Behind, found: Option<Stuck>) -> bool {
         let mut seen = self.lock();
         let Some(it) = seen.get_mut(behind).filter(|it| it.found != found) else {
-            return;
+            return false;
         };
         it.found = found;
-        drop(seen);
-        self.waiters.wake(behind, |()| true);
+        // What has gone on soon goes on.
+        it.pause = SOON;
+        true
     }
 
     /// It was looked at, and the next time is later.
     pub(crate) fn put_off(&self, behind: &Behind) {
         if let Some(it) = self.lock().get_mut(behind) {
             it.due = Instant::now() + it.pause;
-            it.pause = (it.pause * 2).min(LATEST);
+            it.pause = (it.pause * 3 / 2).min(LATEST);
         }
     }
 
@@ -186,7 +196,24 @@ mod tests {
             looks.push(began.elapsed().as_secs());
             glances.put_off(&due);
         }
-        assert_eq!(looks, [0, 2, 6, 14, 30, 46, 62, 78]);
+        assert_eq!(looks, [0, 2, 5, 9, 16, 26, 41, 57]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_changed_is_soon_looked_at_again() {
+        let (glances, bell) = (Glances::default(), Arc::default());
+        let mut asks = Vec::new();
+        let mut look = async |found| {
+            asks.push(glances.find(&behind("db"), &bell));
+            let due = glances.due().await;
+            glances.saw(&due, found);
+            Instant::now()
+        };
+        for _ in 0..8 {
+            look(None).await;
+        }
+        let changed = look(Some(stuck("a"))).await;
+        assert_eq!(look(Some(stuck("a"))).await - changed, SOON);
     }
 
     #[tokio::test(start_paused = true)]

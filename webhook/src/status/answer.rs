@@ -6,6 +6,7 @@ use crate::digest::short;
 use crate::known::View;
 use jiff::Timestamp;
 use rules::dependent;
+use rules::gate;
 use rules::lookup::{Lookup, Unavailable};
 use rules::verdict::{self, Decided, Ground, Ruling};
 use std::sync::Arc;
@@ -110,9 +111,19 @@ impl Cut {
     }
 }
 
+/// What it is that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiter {
+    /// The gate of a pod, which runs.
+    Gate,
+    /// A pod that is held, of which nothing runs.
+    Hold,
+}
+
 /// Decides for the pod that `identity` names, which is read through `view`; `patient` as in [`verdict::decide`].
 pub(super) fn answer(
     identity: &Identity,
+    waiter: Waiter,
     rounds: &Rounds,
     view: &View,
     now: Timestamp,
@@ -137,6 +148,14 @@ pub(super) fn answer(
     };
     if dependent::is_skipped(&pod) {
         return outcome(verdict::skipped("the pod"), None).into();
+    }
+    // Its gate runs, so this is of before: and of a pod that is held, not everything is judged.
+    if waiter == Waiter::Gate && gate::is_held(&pod) {
+        return outcome(
+            verdict::awaiting("sluice to see that the pod was let go"),
+            None,
+        )
+        .into();
     }
     let (round, started) = (rounds.of(&pod, now), dependent::started(&pod));
     let outcome = match &round.judged {

@@ -1,13 +1,15 @@
 //! Events on the waiting pod and on the workload above it: what `kubectl describe` says while a gate waits.
 //!
-//! Written from the answers that gates get, never from admission. At most one a minute for each object, again every ten
-//! minutes while nothing changes, and no more than a trickle in all, so that a thousand waiting pods do not flood etcd.
+//! Written from the answers that gates get, never from admission. One a minute for each object in the long run, and a few more
+//! while a wait goes through its stages; again every ten minutes while nothing changes; and no more than a trickle in all, so that a
+//! thousand waiting pods do not flood etcd.
 
 mod backlog;
 mod news;
 
 use super::Identity;
 use super::answer::Cut;
+use super::rounds::Above;
 use crate::event::{Note, Regarding, Telling, Writer};
 use backlog::Backlog;
 use dashmap::DashMap;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::debug;
-use wire::{Answer, Decision};
+use wire::{Answer, Decision, said};
 
 /// The pause between two writes of one replica.
 const PACE: Duration = Duration::from_millis(50);
@@ -41,7 +43,7 @@ pub(crate) struct Recorder {
 #[derive(Debug)]
 pub(super) struct GatedPod<'a> {
     pub(super) pod: &'a Identity,
-    pub(super) above: Option<&'a Regarding>,
+    pub(super) above: Option<&'a Above>,
 }
 
 impl Recorder {
@@ -65,14 +67,8 @@ impl Recorder {
         } else {
             EventReason::of(answer)
         };
-        self.tell(
-            subject,
-            &News {
-                verdict: answer.verdict,
-                reason,
-                text: format!("waiting for {}", unmet(answer)),
-            },
-        )
+        let text = format!("waiting for {}", unmet(answer));
+        self.tell(subject, &News::of(answer, reason, text))
     }
 
     /// A gate was told to open. Worth an Event only after one that said that it waits; of a long wait another replica has
@@ -80,12 +76,11 @@ impl Recorder {
     pub(super) fn released(&self, subject: &GatedPod<'_>, answer: &Answer, waited: SignedDuration) {
         let before = self.told.remove(&subject.pod.uid);
         if waited > LONG || before.is_some_and(|(_, told)| told.anything()) {
-            let count = answer.dependencies.len();
-            self.open(
-                subject,
-                EventReason::Released,
-                format!("all {count} dependencies are satisfied"),
-            );
+            let opened = |text: String| News::opened(EventReason::Released, text);
+            self.send(pod(subject.pod), &opened(released(answer)), 1);
+            // Of its pods one is let through by what it depends on, and others because that one was.
+            let above = "the dependencies of its pods are satisfied".to_owned();
+            self.tell_above(subject, &opened(above));
         }
     }
 
@@ -98,29 +93,14 @@ impl Recorder {
         };
         if answer.verdict == Decision::Open {
             self.told.remove(&subject.pod.uid);
-            self.open(subject, reason, format!("opened without {}", unmet(answer)));
+            let news = News::opened(reason, format!("opened without {}", unmet(answer)));
+            self.send(pod(subject.pod), &news, 1);
+            self.tell_above(subject, &news);
         } else {
             // The kubelet starts a gate again that was refused, and it asks again.
-            self.tell(
-                subject,
-                &News {
-                    verdict: answer.verdict,
-                    reason,
-                    text: format!("refused while waiting for {}", unmet(answer)),
-                },
-            );
+            let text = format!("refused while waiting for {}", unmet(answer));
+            self.tell(subject, &News::of(answer, reason, text));
         }
-    }
-
-    /// A pod's wait is over: nothing more is told of it.
-    fn open(&self, subject: &GatedPod<'_>, reason: EventReason, text: String) {
-        let news = News {
-            verdict: Decision::Open,
-            reason,
-            text,
-        };
-        self.send(pod(subject.pod), &news, 1);
-        self.tell_above(subject, &news);
     }
 
     /// Writes an Event where it is news; says when else it will be. The workload hears what its pod was told.
@@ -140,10 +120,11 @@ impl Recorder {
 
     /// The pods of one workload mostly wait for the same, and then it is told once.
     fn tell_above(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
-        let above = subject.above?;
-        match self.hear(above.uid.as_deref()?, Whose::Workload, news) {
+        let Above { object, revision } = subject.above?;
+        let news = &news.of_wait(revision.as_deref());
+        match self.hear(object.uid.as_deref()?, Whose::Workload, news) {
             Due::Now(times) => {
-                self.send(above.clone(), news, times);
+                self.send(object.clone(), news, times);
                 None
             }
             Due::Again(at) | Due::Later(at) => Some(at),
@@ -161,6 +142,7 @@ impl Recorder {
             action: "Gate",
             reason: news.reason.word(),
             text: news.text.clone(),
+            wait: news.wait.clone(),
             telling: match times {
                 1 => Telling::Once,
                 times => Telling::Still(times),
@@ -182,22 +164,26 @@ fn pod(pod: &Identity) -> Regarding {
     }
 }
 
+/// Why a gate opens that has waited.
+fn released(answer: &Answer) -> String {
+    match (&answer.note, answer.dependencies.len()) {
+        (Some(note), _) => format!("opened without {note}"),
+        (None, 0) => "nothing is left to wait for".to_owned(),
+        (None, 1) => "its dependency is satisfied".to_owned(),
+        (None, count) => format!("all {count} dependencies are satisfied"),
+    }
+}
+
 /// The first unsatisfied dependency by name and how many are satisfied, and the note; what follows "waiting for".
 fn unmet(answer: &Answer) -> String {
-    let unmet = || {
-        answer
-            .dependencies
-            .iter()
-            .filter(|report| !report.satisfied)
-    };
-    let first = unmet().min_by(|a, b| a.name.cmp(&b.name)).map(|first| {
+    let first = said::first(answer).map(|first| {
         let message = first
             .message
             .as_deref()
             .map(|text| format!(": {text}"))
             .unwrap_or_default();
         let total = answer.dependencies.len();
-        let met = total - unmet().count();
+        let met = answer.dependencies.iter().filter(|it| it.satisfied).count();
         format!(
             "{} ({}{message}); {met} of {total} dependencies satisfied",
             first.dependency, first.reason

@@ -50,8 +50,15 @@ pub(super) struct Judged {
     /// In a round that is shared it has nothing of a pod's own.
     pub(super) dependent: Dependent,
     pub(super) found: Found,
-    /// What the user wrote, where that is not the pod itself.
-    pub(super) above: Option<Regarding>,
+    pub(super) above: Option<Above>,
+}
+
+/// What the user wrote, where that is not the pod itself.
+#[derive(Debug)]
+pub(super) struct Above {
+    pub(super) object: Regarding,
+    /// Which of its revisions waits; `None` where nobody can tell.
+    pub(super) revision: Option<String>,
 }
 
 impl Rounds {
@@ -131,7 +138,7 @@ impl Round {
     }
 
     /// The workload above the pods that it is for.
-    pub(super) fn above(&self) -> Option<&Regarding> {
+    pub(super) fn above(&self) -> Option<&Above> {
         match &self.judged {
             Lookup::Found(judged) => judged.above.as_ref(),
             Lookup::NotFound | Lookup::Unavailable(_) => None,
@@ -158,15 +165,17 @@ impl Rest {
     }
 }
 
-fn above(dependent: &Dependent) -> Option<Regarding> {
+fn above(dependent: &Dependent) -> Option<Above> {
     let owner = dependent.owners.last()?;
-    Some(Regarding {
+    let object = Regarding {
         api_version: owner.kind.api_version(),
         kind: owner.kind.word().to_owned(),
         namespace: dependent.namespace.clone(),
         name: owner.name.clone(),
         uid: Some(owner.uid.clone()),
-    })
+    };
+    let revision = dependent.revision();
+    Some(Above { object, revision })
 }
 
 #[cfg(test)]

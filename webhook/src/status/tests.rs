@@ -5,6 +5,8 @@
 mod cause;
 mod disclosure;
 mod held;
+mod holds;
+mod stages;
 
 use super::*;
 use crate::client::dated;
@@ -32,6 +34,8 @@ type Events = Arc<Mutex<Vec<Value>>>;
 struct Desk {
     service: Arc<Service>,
     registry: Registry,
+    /// The pods that are held.
+    held: Arc<Questions>,
     events: Events,
     began: Instant,
     /// Whether the watches give signs.
@@ -72,9 +76,10 @@ impl Desk {
         });
         tokio::spawn(writer);
         let mut registry = Registry::default();
-        let questions = Arc::<Questions>::default();
+        let (questions, held) = (Arc::<Questions>::default(), Arc::<Questions>::default());
         registry.register_collector(Box::new(Waits {
             questions: Arc::clone(&questions),
+            held: Arc::clone(&held),
             clock: clock.clone(),
         }));
         let service = Service {
@@ -92,6 +97,7 @@ impl Desk {
         let desk = Self {
             service: Arc::new(service),
             registry,
+            held,
             events,
             began,
             connected: Arc::new(AtomicBool::new(true)),
@@ -418,10 +424,10 @@ fn missing() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_missing_is_told_once_after_ten_seconds_and_then_that_it_came() {
+async fn what_is_missing_is_told_once_after_six_seconds_and_then_that_it_came() {
     let desk = Desk::new(&missing());
     let watch = async {
-        tokio::time::sleep(Duration::from_secs(8)).await;
+        tokio::time::sleep(Duration::from_secs(4)).await;
         assert_eq!(desk.told().await, [], "it is no news yet");
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert!(desk.warned("NotFound").await.contains("ConfigMap/go"));

@@ -23,6 +23,8 @@ const OTHER: &str = "other";
 #[derive(Debug)]
 pub(crate) struct Waits {
     pub(crate) questions: Arc<Questions>,
+    /// The pods that are held, and what for.
+    pub(crate) held: Arc<Questions>,
     pub(crate) clock: Clock,
 }
 
@@ -63,17 +65,15 @@ impl Sum {
     }
 }
 
-impl Waits {
-    fn sums(&self) -> BTreeMap<String, Sum> {
-        let mut sums = HashMap::<String, Sum>::new();
-        self.questions.each_wait(|namespace, wait| {
-            if let Some(sum) = sums.get_mut(namespace) {
-                return sum.count(wait);
-            }
-            sums.entry(namespace.to_owned()).or_default().count(wait);
-        });
-        bounded(sums)
-    }
+fn sums(questions: &Questions) -> BTreeMap<String, Sum> {
+    let mut sums = HashMap::<String, Sum>::new();
+    questions.each_wait(|namespace, wait| {
+        if let Some(sum) = sums.get_mut(namespace) {
+            return sum.count(wait);
+        }
+        sums.entry(namespace.to_owned()).or_default().count(wait);
+    });
+    bounded(sums)
 }
 
 /// The namespaces where the most wait, and all others as one.
@@ -97,7 +97,12 @@ impl Collector for Waits {
         let now = self.clock.now();
         let waiting = Family::<ByReason, Gauge>::default();
         let longest = Family::<ByNamespace, Gauge<f64, AtomicU64>>::default();
-        for (namespace, Sum { reasons, since }) in self.sums() {
+        let held = Family::<ByNamespace, Gauge>::default();
+        for (namespace, Sum { reasons, .. }) in sums(&self.held) {
+            let count = reasons.values().sum();
+            held.get_or_create(&ByNamespace { namespace }).set(count);
+        }
+        for (namespace, Sum { reasons, since }) in sums(&self.questions) {
             let seconds = since.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
             for (reason, count) in reasons {
                 let namespace = namespace.clone();
@@ -112,7 +117,10 @@ impl Collector for Waits {
         waiting.encode(encoder.encode_descriptor("gates_waiting", told, None, gauge)?)?;
         let told = "How long the one has waited that has waited the longest, by namespace";
         let gauge = longest.metric_type();
-        longest.encode(encoder.encode_descriptor("longest_wait_seconds", told, None, gauge)?)
+        longest.encode(encoder.encode_descriptor("longest_wait_seconds", told, None, gauge)?)?;
+        let told = "Pods that are held before they take a node, by namespace; each replica counts all of them";
+        let gauge = held.metric_type();
+        held.encode(encoder.encode_descriptor("held_pods", told, None, gauge)?)
     }
 }
 
@@ -151,17 +159,13 @@ mod tests {
         first.waits(wait("NotFound", 5));
         again.waits(wait("JobNotComplete", 5));
         other.waits(wait("JobNotComplete", 3));
-        let waits = Waits {
-            questions,
-            clock: Clock::new(|| at(65)),
-        };
         let expected = Sum {
             reasons: [("JobNotComplete", 2)].into(),
             since: Some(at(3)),
         };
-        assert_eq!(waits.sums(), [("shop".to_owned(), expected)].into());
+        assert_eq!(sums(&questions), [("shop".to_owned(), expected)].into());
         drop((first, again, other));
-        assert_eq!(waits.sums(), BTreeMap::new());
+        assert_eq!(sums(&questions), BTreeMap::new());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use super::*;
 use rules::lookup::Unavailable;
+use std::collections::BTreeSet;
 
 fn fine() -> Before {
     Before {
@@ -91,4 +92,15 @@ fn what_is_asked_for_is_what_the_chart_says() {
     assert_eq!(made().count(), MADE.len());
     let chart = include_str!("../../../../charts/sluice/Chart.yaml");
     assert!(chart.contains(&format!("1.{OLDEST}.0")), "{chart}");
+}
+
+#[test]
+fn the_rights_that_are_asked_for_are_those_to_make_what_the_chart_renders() {
+    let defaults =
+        include_str!("../../../../tests/it/snapshots/it__chart__renders_the_defaults.snap");
+    let kinds = defaults
+        .lines()
+        .filter_map(|line| line.strip_prefix("kind: "));
+    let kinds: BTreeSet<_> = kinds.collect();
+    assert_eq!(kinds, BTreeSet::from(MADE));
 }

@@ -167,6 +167,15 @@ fn a_plan_is_read() {
              the spelling"
         ]
     );
+    assert_eq!(
+        one(IN_R, "deployment/api: [{any: [svc/a, svc/b]}]"),
+        NOTHING
+    );
+    let unknown = one(IN_R, "deployment/web: [job/x:complete, deploy/api]");
+    assert!(
+        unknown[0].contains("release r has no Deployment/web, Job/x; check"),
+        "{unknown:?}"
+    );
     let nowhere = one("a: b", "api: []");
     assert!(
         nowhere[0].contains("the plan is in no release, so it orders nothing"),

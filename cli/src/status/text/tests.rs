@@ -1,5 +1,7 @@
 use super::*;
+use crate::gate_log::Word;
 use crate::style::Color;
+use std::collections::BTreeMap;
 use wire::Decision;
 
 fn time(text: &str) -> Timestamp {
@@ -103,9 +105,7 @@ fn wide_has_everything_and_colour_marks_it() {
 │    \x1b[32m✓\x1b[0m  StatefulSet/db  Current     Satisfied
 ";
     let mut tree = shop();
-    if let Some(pod) = tree.pods_mut().next() {
-        pod.gate = Some("waiting".to_owned());
-    }
+    tree.workloads[0].pods[0].gate = Some("waiting".to_owned());
     let told = told(&tree, true, Color::Always);
     assert!(told.contains(expected), "{told}");
 }
@@ -123,16 +123,60 @@ fn several_namespaces_are_told_apart_and_nothing_breaks_a_line() {
 #[test]
 fn what_is_judged_open_is_not_said_to_wait_for_something() {
     let mut tree = shop();
-    for pod in tree.pods_mut() {
+    for pod in &mut tree.workloads[0].pods {
         for report in pod.answer.iter_mut().flat_map(|it| &mut it.dependencies) {
             report.satisfied = true;
         }
         if let Some(answer) = &mut pod.answer {
             answer.verdict = Decision::Open;
+            answer.note = Some("asking again: another pod has passed".to_owned());
         }
     }
     let first = tree.pods().next().unwrap();
     assert!(first.is_disputed());
+    let before = told(&tree, false, Color::Never);
+    assert!(before.contains("api-1  waits, 1m03s so far\n"), "{before}");
+    assert!(
+        !before.contains("asking again"),
+        "it may be this very pod: {before}"
+    );
+
+    let said = wire::said::last("sluice-gate: open after 3s").unwrap();
+    tree.hear(&BTreeMap::from([(first.uid.clone(), Word::Said(said))]));
+    let after = told(&tree, false, Color::Never);
+    assert!(after.contains("api-1  starts\n"), "{after}");
+    assert!(
+        tree.pods().next().unwrap().answer.is_none(),
+        "nothing is behind it"
+    );
+    assert_eq!(tree.waiting, 1, "{after}");
+}
+
+#[test]
+fn a_reason_that_is_the_status_is_said_once() {
+    let mut tree = shop();
+    let first = &mut tree.workloads[0].pods[0];
+    let reports = &mut first.answer.as_mut().unwrap().dependencies;
+    reports[0].reason = "InProgress".to_owned();
+    reports[1] = Report {
+        status: "NotFound".to_owned(),
+        reason: "NotFound".to_owned(),
+        message: None,
+        ..report("StatefulSet/db", false)
+    };
     let told = told(&tree, false, Color::Never);
-    assert!(told.contains("api-1  waits, 1m03s so far\n"), "{told}");
+    let expected =
+        "wait  Job/migrate     InProgress  active: 1\n│    wait  StatefulSet/db  NotFound\n";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn an_object_without_pods_has_none_that_wait() {
+    let tree = Tree {
+        podless: true,
+        ..Tree::new("Service db in namespace shop".to_owned())
+    };
+    let expected = "Service db in namespace shop: it has no pods, so none that wait; \
+                    kubectl sluice graph shows what waits for it";
+    assert_eq!(told(&tree, false, Color::Never), expected);
 }

@@ -74,6 +74,15 @@ fn values_of_an_item() {
         @r#"sluice.dev/depends-on: line 3, column 13: "optional" takes true or false, not "maybe""#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  optional: [true]"),
         @r#"sluice.dev/depends-on: line 3, column 13: "optional" takes true or false, not a list"#);
+    assert_snapshot!(refused("- kind: Job\n  name: a\n  optional: status"),
+        @r#"sluice.dev/depends-on: line 3, column 3: "optional: status" means nothing here, only for a custom kind in state ready, of which no controller writes a status; remove it"#);
+    for list in [
+        "- {kind: pool.example.com, name: a, optional: status, state: present}",
+        "- {group: a, optional: status}",
+        "- {any: [job/a], optional: status}",
+    ] {
+        assert!(refused(list).contains("\"optional"), "{list}");
+    }
     assert_snapshot!(refused("- kind: group\n  name: a"),
         @r#"sluice.dev/depends-on: line 1, column 9: "group" is no kind; write "group: name""#);
 }

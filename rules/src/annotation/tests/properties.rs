@@ -1,7 +1,9 @@
 //! What holds for every text. `PROPTEST_CASES=100000` looks longer.
 
 use super::super::*;
-use crate::dependency::{Alternatives, Min, Part, Parts, Reference, Revision, Selection, State};
+use crate::dependency::{
+    Alternatives, Min, Need, Part, Parts, Reference, Revision, Selection, State,
+};
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
 use crate::selector::{Requirement, Selector, Test};
@@ -247,7 +249,10 @@ fn item(dependency: &Dependency) -> Value {
         let health: Vec<String> = dependency.health.iter().map(ToString::to_string).collect();
         item["health"] = json!((!health.is_empty()).then_some(health));
     }
-    item["optional"] = json!(dependency.optional);
+    item["optional"] = match dependency.status {
+        Need::Optional => json!("status"),
+        Need::Required => json!(dependency.optional),
+    };
     let Value::Object(mut fields) = item else {
         panic!("a map")
     };

@@ -76,8 +76,8 @@ impl Objects for Cluster<'_> {
 }
 
 impl World for Cluster<'_> {
-    fn kinds(&self) -> Vec<Kind> {
-        scope::workloads().collect()
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
+        Ok(scope::workloads().collect())
     }
 
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
@@ -266,6 +266,7 @@ fn advice_on(object: &Value, known: &dyn Seen) -> Vec<Advice> {
 
 fn of_pod(pod: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) {
     note("gate", &(Gate::of(pod), gate::is_pending(pod)));
+    note("hold", &(gate::hold(pod), gate::was_held(pod)));
     let dependent = match Dependent::resolve(pod, &[], world) {
         Lookup::Found(dependent) => dependent,
         other => return note("dependent", &other),
@@ -293,7 +294,7 @@ fn of_workload(object: &Value, world: &dyn World, note: Note<'_>) {
         &(
             dependent.name(),
             &dependent.scope,
-            &dependent.called as &Vec<Part>,
+            &dependent.parts as &Vec<Part>,
         ),
     );
     note("waits", &dependent.edges(true, world));

@@ -50,9 +50,10 @@ pub(super) const NO_FIELDS: [&str; 36] = [
 ];
 
 /// Labels. All of them are kept.
-pub(super) const LABELS: [&str; 11] = [
+pub(super) const LABELS: [&str; 12] = [
     "app.kubernetes.io/instance",
     "app.kubernetes.io/name",
+    "app.kubernetes.io/part-of",
     "apps.kubernetes.io/pod-index",
     "batch.kubernetes.io/job-completion-index",
     "helm.sh/chart",
@@ -65,7 +66,7 @@ pub(super) const LABELS: [&str; 11] = [
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 21] = [
     // These look at what is applied, which is there whole.
     "advice/limits",
     "advice/spelling",
@@ -85,6 +86,8 @@ const OTHERS: [&str; 20] = [
     "kstatus/go",
     "profile/custom",
     "readiness",
+    // Looks at one ClusterRole, which is read whole.
+    "rights",
     "selector",
     "suggest",
     "terms",

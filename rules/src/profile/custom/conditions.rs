@@ -13,8 +13,8 @@ use super::words;
 use crate::kstatus::{Condition, Conditions, get, int};
 use serde_json::Value;
 
-/// `True` in the end: the last word of the type, or its last three for `ResourcesUpToDate`.
-const POSITIVE: [&str; 22] = [
+/// `True` in the end: the last word of the type, or the last of [`PHRASES`].
+const POSITIVE: [&str; 32] = [
     "ready",
     "available",
     "established",
@@ -37,10 +37,23 @@ const POSITIVE: [&str; 22] = [
     "issued",
     "admitted",
     "discoverable",
+    "applied",
+    "compliant",
+    "registered",
+    "validated",
+    "enforced",
+    "synchronized",
+    "connected",
+    "joined",
+    "launched",
+    "success",
 ];
 
+/// `True` in the end, of several words: `ResourcesUpToDate`.
+const PHRASES: [&str; 2] = ["UpToDate", "ResolvedRefs"];
+
 /// `True` is trouble: any word of the type.
-const NEGATIVE: [&str; 12] = [
+const NEGATIVE: [&str; 13] = [
     "degraded",
     "failed",
     "failure",
@@ -53,6 +66,7 @@ const NEGATIVE: [&str; 12] = [
     "unhealthy",
     "unavailable",
     "rejected",
+    "conflicted",
 ];
 
 /// `True` while something is being done: the whole type. A participle in a compound may be the name of a feature.
@@ -80,8 +94,16 @@ const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
 
 /// The first condition of a known type that tells of an older generation.
 pub(super) fn outdated(object: &Value) -> Option<Hindrance> {
-    let generation = get(object, &["metadata", "generation"])?.as_i64()?;
-    let list = get(object, &["status", "conditions"])?.as_array()?;
+    let generation = get(object, &["metadata", "generation"]).and_then(Value::as_i64);
+    outdated_of(get(object, &["status", "conditions"]), generation)
+}
+
+/// The same of any list of conditions.
+pub(super) fn outdated_of(
+    conditions: Option<&Value>,
+    generation: Option<i64>,
+) -> Option<Hindrance> {
+    let (list, generation) = (conditions?.as_array()?, generation?);
     list.iter().find_map(|condition| {
         let kind = condition.get("type")?.as_str()?;
         let observed = int(condition, &["observedGeneration"], generation);
@@ -98,14 +120,7 @@ pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Hindrance> {
     conditions
         .iter()
         .find(|condition| OF_THE_SPEC.contains(&condition.kind) && condition.status == "False")
-        .map(|condition| {
-            Hindrance::Busy(told(
-                condition.kind,
-                "False",
-                condition.reason,
-                condition.message,
-            ))
-        })
+        .map(|condition| Hindrance::Busy(describe(&condition)))
 }
 
 /// The worst that a condition of a known type reports.
@@ -113,7 +128,7 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
     let mut busy = None;
     for condition in conditions.iter() {
         let (kind, status) = (condition.kind, condition.status);
-        let message = || told(kind, status, condition.reason, condition.message);
+        let message = || describe(&condition);
         let bad_reason = words::is_bad(condition.reason);
         let bad = match status {
             "True" => is_negative(kind) || (ends_in(kind, &OVER) && bad_reason),
@@ -156,19 +171,23 @@ fn ends_in(kind: &str, vocabulary: &[&str]) -> bool {
 }
 
 fn is_positive(kind: &str) -> bool {
-    ends_in(kind, &POSITIVE) || kind.ends_with("UpToDate")
+    ends_in(kind, &POSITIVE) || PHRASES.iter().any(|phrase| kind.ends_with(phrase))
 }
 
-/// A `not` turns the polarity: `NotReady`.
+/// A `not` or `non` turns the polarity: `NotReady`.
 fn is_negative(kind: &str) -> bool {
     let words = words::split(kind);
     words.iter().any(|word| NEGATIVE.contains(&word.as_str()))
-        || (words.first().is_some_and(|first| first == "not") && is_positive(kind))
+        || (words
+            .first()
+            .is_some_and(|first| first == "not" || first == "non")
+            && is_positive(kind))
 }
 
-fn told(kind: &str, status: &str, reason: &str, message: &str) -> String {
-    let mut text = format!("condition {kind} is {status}");
-    for more in [reason, message] {
+/// What a condition says, in one line.
+pub(super) fn describe(condition: &Condition<'_>) -> String {
+    let mut text = format!("condition {} is {}", condition.kind, condition.status);
+    for more in [condition.reason, condition.message] {
         if !more.is_empty() {
             text.push_str(": ");
             text.push_str(more);

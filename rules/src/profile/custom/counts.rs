@@ -1,6 +1,6 @@
 //! Flags and counts that mean the same wherever they are found.
 
-use super::Hindrance;
+use super::{Hindrance, words};
 use crate::kstatus::get;
 use serde_json::Value;
 
@@ -13,6 +13,9 @@ const ERRORS: [&str; 4] = ["error", "errorMessage", "failureMessage", "failureRe
 
 /// What a count is of follows these: `readyReplicas`, `availableNodes`, `numberReady` (as a DaemonSet has it).
 const PREFIXES: [&str; 2] = ["ready", "available"];
+
+/// The last words of fields that hold a count such as `1/3`.
+const WRITTEN: [&str; 3] = ["ready", "available", "replicas"];
 
 /// What falls short, if anything does.
 pub(super) fn short(object: &Value) -> Option<Hindrance> {
@@ -34,7 +37,9 @@ pub(super) fn short(object: &Value) -> Option<Hindrance> {
         };
         return Some(Hindrance::Bad(format!("status.{field}: {error}")));
     }
-    counts(object, status).or_else(|| updated(object, status))
+    counts(object, status)
+        .or_else(|| updated(object, status))
+        .or_else(|| written(status))
 }
 
 /// Fewer are ready than there should be. A count that is missing tells nothing: not every kind that has `replicas`
@@ -81,4 +86,24 @@ fn updated(object: &Value, status: &Value) -> Option<Hindrance> {
     let wanted =
         number(get(object, &["spec", "replicas"])).or_else(|| number(status.get("replicas")))?;
     (have < wanted).then(|| Hindrance::Busy(format!("status.updatedReplicas: {have}/{wanted}")))
+}
+
+/// A count that is written out, `1/3`, beside the status' own fields or one level below.
+fn written(status: &Value) -> Option<Hindrance> {
+    let fields = status.as_object()?.iter();
+    let all = fields.flat_map(|(name, value)| {
+        let below = value.as_object().into_iter().flatten();
+        std::iter::once((name, value)).chain(below)
+    });
+    all.filter_map(|(name, value)| Some((name, value.as_str()?)))
+        .filter(|(name, _)| {
+            let last = words::split(name).pop();
+            last.is_some_and(|last| WRITTEN.contains(&last.as_str()))
+        })
+        .find_map(|(name, text)| {
+            let (have, wanted) = text.split_once('/')?;
+            let number = |text: &str| text.trim().parse::<u32>().ok();
+            (number(have)? < number(wanted)?)
+                .then(|| Hindrance::Busy(format!("status.{name}: {text}")))
+        })
 }

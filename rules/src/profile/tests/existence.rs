@@ -96,3 +96,31 @@ fn an_api_service_is_available() {
         "InProgress InProgress: APIService is not available yet"
     );
 }
+
+#[test]
+fn a_disruption_budget_is_worked_out() {
+    let budget = |conditions: Value| {
+        let status = json!({ "conditions": conditions });
+        told(&object(
+            "policy/v1",
+            "PodDisruptionBudget",
+            json!({}),
+            status,
+        ))
+    };
+    let allowed = |status: &str, reason: &str| {
+        let kind = "DisruptionAllowed";
+        budget(json!([{ "type": kind, "status": status, "reason": reason, "message": "why" }]))
+    };
+    let current = "Current Satisfied: AllowedDisruptions has been computed.";
+    assert_eq!(allowed("True", "SufficientPods"), current);
+    assert_eq!(allowed("False", "InsufficientPods"), current);
+    assert_eq!(
+        allowed("False", "SyncFailed"),
+        "Failed Failed: PodDisruptionBudget cannot be worked out: why"
+    );
+    assert_eq!(
+        budget(json!([])),
+        "InProgress InProgress: PodDisruptionBudget has not been worked out yet"
+    );
+}

@@ -21,6 +21,8 @@ fn a_condition_of_known_polarity_holds_back() {
         "Programmed",
         "DaemonServiceHealthy",
         "ResourcesUpToDate",
+        "ResolvedRefs",
+        "RemoteSynced",
     ] {
         assert_eq!(
             condition(kind, "False", ""),
@@ -40,6 +42,7 @@ fn a_condition_of_known_polarity_holds_back() {
         "FailedCreatePod",
         "ErrorOccurred",
         "NotReady",
+        "NonCompliant",
         "ReplicaFailure",
     ] {
         assert_eq!(
@@ -274,6 +277,20 @@ fn flags_errors_and_counts_hold_back() {
 }
 
 #[test]
+fn a_count_that_is_written_out_is_read() {
+    assert_eq!(
+        thing(json!({ "scale": { "statusReplicas": "1/3" } })),
+        "InProgress InProgress: status.statusReplicas: 1/3"
+    );
+    for fine in ["3/3", "0/0", "a/b", "3"] {
+        assert_eq!(
+            thing(json!({ "ready": fine })),
+            "Current Satisfied: Resource is current"
+        );
+    }
+}
+
+#[test]
 fn a_status_of_empty_values_is_none() {
     let reason = |status: Value| {
         let thing = object("example.com/v1", "Thing", json!({}), status);
@@ -294,6 +311,57 @@ fn a_status_of_empty_values_is_none() {
         reason(json!({ "conditions": [], "phase": "Fine" })),
         Reason::Satisfied
     );
+}
+
+#[test]
+fn each_part_that_reports_counts() {
+    let route = |spec: Value, parents: Value| {
+        let status = json!({ "parents": parents });
+        told(&object("example.com/v1", "Route", spec, status))
+    };
+    let part = |name: &str, kind: &str, status: &str, generation: i64| {
+        let condition = json!({ "type": kind, "status": status, "observedGeneration": generation });
+        json!({ "parentRef": { "name": name }, "conditions": [condition] })
+    };
+    let fine = || part("a", "Accepted", "True", 2);
+    let anywhere = || json!({});
+    let at = |names: &[&str]| {
+        let refs: Value = names.iter().map(|name| json!({ "name": name })).collect();
+        json!({ "parentRefs": refs })
+    };
+    let current = "Current Satisfied: Resource is current";
+    assert_eq!(route(anywhere(), json!([fine()])), current);
+    for (other, told) in [
+        (
+            part("b", "ResolvedRefs", "False", 2),
+            "Failed Failed: status.parents b: condition ResolvedRefs is False",
+        ),
+        (
+            part("b", "Programmed", "Unknown", 2),
+            "InProgress InProgress: status.parents b: condition Programmed is Unknown",
+        ),
+        (
+            part("b", "Accepted", "True", 1),
+            "InProgress NotObserved: status.parents b: condition Accepted is of generation 1, the object of 2",
+        ),
+        (
+            json!({ "parentRef": { "name": "b" } }),
+            "InProgress InProgress: status.parents b: has no conditions yet",
+        ),
+    ] {
+        assert_eq!(route(anywhere(), json!([fine(), other])), told);
+        // The spec names it no more, so nobody will ever write it again.
+        assert_eq!(route(at(&["a"]), json!([fine(), other])), current);
+    }
+    let replaced = json!([part("a", "Accepted", "False", 1), fine()]);
+    assert_eq!(route(at(&["a"]), replaced), current);
+    assert_eq!(
+        route(at(&["a", "b"]), json!([fine()])),
+        "InProgress InProgress: parent b has not reported yet"
+    );
+    // Lists of these names that report nothing are of other kinds.
+    let listeners = json!({ "listeners": [{ "name": "plain" }], "parents": ["x"] });
+    assert_eq!(thing(listeners), current);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn every_member_is_told_the_whole_way() {
             config_map("shop", "x"),
         ]
     };
-    let way = "; take one of these entries out";
+    let way = "; take one entry out of a list";
     assert_eq!(
         told("a", objects()),
         [format!(

@@ -105,18 +105,18 @@ fn what_is_there_was_made_and_what_is_of_another_release_is_made_by_itself() {
 }
 
 #[test]
-fn what_is_missing_for_ten_seconds_may_never_be_made() {
+fn what_is_missing_for_six_seconds_may_never_be_made() {
     let missing = "NotFound: not created yet, or misspelt";
     let never = format!(
         "{missing}; it may be a later hook or sync wave: if the installer waits for this workload, it never makes it"
     );
     for own in [json!({"sluice.dev/scope": "a"}), json!({WAVE: "0"})] {
-        assert_eq!(told(&waits(own.clone(), 9), vec![]), missing);
-        assert_eq!(told(&waits(own, 10), vec![]), never);
+        assert_eq!(told(&waits(own.clone(), 5), vec![]), missing);
+        assert_eq!(told(&waits(own, 6), vec![]), never);
     }
     assert_eq!(told(&waits(json!({}), 10), vec![]), missing, "no installer");
 
-    let pod = waits(json!({WAVE: "0"}), 4);
+    let pod = waits(json!({WAVE: "0"}), 2);
     let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &Cluster::of(vec![])) else {
         panic!("resolved")
     };
@@ -124,10 +124,47 @@ fn what_is_missing_for_ten_seconds_may_never_be_made() {
     let now = Timestamp::UNIX_EPOCH;
     let list = dependent.edges(true, &world).unwrap();
     let judged = judge(&dependent, list, &Policy::of_the_chart(), &world, now);
-    let after = jiff::SignedDuration::from_secs(6);
+    let after = jiff::SignedDuration::from_secs(4);
     assert_eq!(
         judged.again,
         Some(now + after),
         "it is looked at again then"
     );
+}
+
+#[test]
+fn what_is_nearly_called_so_in_the_own_namespace_is_named() {
+    let pod = |text: &str| {
+        let mut pod = waits(json!({WAVE: "0"}), 60);
+        merge(&mut pod, list(text));
+        pod
+    };
+    let set = owned("StatefulSet", "db", None, json!({}));
+    let job = owned("Job", "migrate-1", None, json!({}));
+    let secret = json!({"kind": "Secret", "metadata": {"namespace": "shop", "name": "login"}});
+    let asked = |text: &str| told(&pod(text), vec![set.clone(), job.clone(), secret.clone()]);
+    let means =
+        |likely: &str| format!("NotFound: not created yet, or misspelt; did you mean {likely}?");
+    assert_eq!(asked("job/migrate"), means("Job/migrate-1"));
+    assert_eq!(asked("deployment/db"), means("StatefulSet/db"));
+    for (text, why) in [
+        ("job/migrate-2", "another of a series"),
+        ("configmap/db", "a workload is no ConfigMap"),
+        ("job/sow", "far from all"),
+        ("secret/logni", "no Secret is named"),
+        ("job/migrate, job/migrate-1", "it is listed too"),
+    ] {
+        let said = asked(text);
+        assert!(!said.contains("did you mean"), "{why}: {said}");
+    }
+    let mut elsewhere = job.clone();
+    elsewhere["metadata"]["namespace"] = json!("data");
+    let consents = json!({"kind": "Namespace", "metadata": {
+        "name": "data", "annotations": {"sluice.dev/allow-dependents-from": "*"},
+    }});
+    for text in ["job/migrate", "data/job/migrate"] {
+        let said = told(&pod(text), vec![elsewhere.clone(), consents.clone()]);
+        assert!(said.starts_with("NotFound"), "{said}");
+        assert!(!said.contains("did you mean"), "{said}");
+    }
 }

@@ -8,22 +8,21 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-/// What a pod made at second 0 is told at `now` of a Job that is complete, and when it is looked at again.
-fn told_at(now: i64, pod: &Value, job: Value) -> (Reason, Option<i64>) {
-    let cluster = Cluster::of(vec![job]);
+/// What a pod made at second 0 is told at `now` of an object, and when it is looked at again.
+pub(super) fn told_at(now: i64, pod: &Value, object: Value) -> (Reason, Option<i64>) {
+    let judgement = judged_at(now, pod, object);
+    let again = judgement.again.map(Timestamp::as_second);
+    (judgement.edges[0].judged.reason, again)
+}
+
+pub(super) fn judged_at(now: i64, pod: &Value, object: Value) -> Judgement {
+    let cluster = Cluster::of(vec![object]);
     let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &cluster) else {
         panic!("resolved")
     };
     let dependencies = dependent.edges(true, &cluster).unwrap();
-    let judgement = judge(
-        &dependent,
-        dependencies,
-        &Policy::of_the_chart(),
-        &cluster,
-        at(now),
-    );
-    let again = judgement.again.map(Timestamp::as_second);
-    (judgement.edges[0].judged.reason, again)
+    let policy = Policy::of_the_chart();
+    judge(&dependent, dependencies, &policy, &cluster, at(now))
 }
 
 pub(super) fn new_pod(list: &str) -> Value {

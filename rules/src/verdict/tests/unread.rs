@@ -103,6 +103,17 @@ fn a_custom_kind_counts_where_sluice_is_meant_to_read_it() {
     }
 }
 
+/// Which custom kinds may be in a wave nobody knows before the ClusterRole is read that says so.
+#[test]
+fn no_scope_is_whole_while_nobody_knows_which_kinds_there_are() {
+    for pod in pods() {
+        let mut cluster = Cluster::of(vec![seed()]);
+        assert_eq!(told_of(&pod, &cluster), [Reason::Satisfied], "{pod}");
+        cluster.kinds_unread = Some(Unavailable::Syncing);
+        assert_eq!(told_of(&pod, &cluster), [Reason::Syncing], "{pod}");
+    }
+}
+
 #[test]
 fn a_list_is_not_whole_while_the_plans_cannot_be_read() {
     let pod = of_release(pod("job/seed"), None, -60);
@@ -129,7 +140,7 @@ fn a_forbidden_kind_comes_with_the_way_out() {
     );
     assert_eq!(
         told("widget.example.com/db", "widget"),
-        "wait Unknown KindForbidden: sluice may not watch widget.example.com; the chart's value rbac.kinds allows it"
+        "wait Unknown KindForbidden: sluice may not watch widget.example.com; a ClusterRole with the label sluice.dev/aggregate-to-watch, or the chart's value rbac.kinds, allows it"
     );
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::super::cluster::{kubectl, object, pod_template};
 use super::{NAMESPACE, applied, decided, dry_run, in_namespace};
 use crate::admission::workloads::template_mut;
+use webhook::Holds;
 
 const KINDS: [(&str, &str); 3] = [
     ("apps", "Deployment"),
@@ -76,7 +77,7 @@ pub(super) fn compare() {
             let old = kubectl(&get, &Value::Null).expect(name);
             let old: Value = serde_json::from_str(&old).expect("kubectl prints JSON");
             for new in updates(&old) {
-                let expected = applied(&new, &decided((group, kind), &new, &old));
+                let expected = applied(&new, &decided((group, kind), &new, &old, Holds::Off));
                 match dry_run("replace", &new) {
                     Ok(made) => {
                         assert_eq!(marker(made), marker(expected), "{kind} {name}: {new:#}");

@@ -42,6 +42,7 @@ async fn nothing_is_left(look: &Look) {
         "clusterrole/sluice",
         "clusterrolebinding/sluice",
         "validatingadmissionpolicybinding/sluice-own-configuration",
+        "validatingadmissionpolicybinding/sluice-foreign-keys",
         "deployment/sluice",
     ] {
         assert!(look.find(gone).await.is_none(), "{gone} is left");

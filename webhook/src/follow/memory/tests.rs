@@ -1,7 +1,7 @@
 //! A keeper beside an API server that refuses some of what it is told.
 
-use super::super::config_map::ConfigMapRef;
 use super::super::sheets::fake::ApiServer;
+use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::Settings;
 use serde_json::{Value, json};

@@ -98,9 +98,10 @@ fn is_of_a_job(pod: &Value) -> bool {
     controller_of(pod).is_some_and(|owner| owner["kind"] == "Job")
 }
 
-/// Whether the gate of a pod runs: a pod that has no node yet could hold a slot for ever.
+/// Whether the gate of a pod runs, or nothing but a hold keeps it from the scheduler: any other pod that has no node yet could hold a
+/// slot for ever.
 fn waits(pod: &Value) -> bool {
-    matches!(Gate::of(pod), Gate::Waiting { .. })
+    matches!(Gate::of(pod), Gate::Waiting { .. }) || gate::is_only_held(pod)
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {

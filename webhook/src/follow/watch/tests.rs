@@ -1,6 +1,7 @@
 //! An API server that is a script: one answer for each request, in order.
 
 use super::*;
+use crate::known::{Known, Settings};
 use axum::body::Body as Answer;
 use axum::http::{Request as HttpRequest, Response};
 use futures::StreamExt;
@@ -102,6 +103,17 @@ async fn play_before(
     api: Api,
     observer: Option<Observer>,
 ) -> (Arc<Store>, Option<NotServed>) {
+    let (known, _) = Known::new(Settings::of_the_chart());
+    play_knowing(seconds, api, observer, &known).await
+}
+
+/// The same while somebody changes what is meant to be read.
+async fn play_knowing(
+    seconds: u64,
+    api: Api,
+    observer: Option<Observer>,
+    known: &Known,
+) -> (Arc<Store>, Option<NotServed>) {
     let answer = service_fn(move |request: HttpRequest<Body>| {
         let reply = api(request.uri().to_string());
         async move {
@@ -135,7 +147,7 @@ async fn play_before(
     };
     let metrics = StatusMetrics::default();
     let ended = tokio::select! {
-        ended = follow(&client, &target, &store, &metrics) => Some(ended),
+        ended = follow(&client, &target, &store, &metrics, known.granted()) => Some(ended),
         () = tokio::time::sleep(Duration::from_secs(seconds)) => None,
     };
     (store, ended)
@@ -329,6 +341,39 @@ async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
     }
     let (store, _) = play(200, restarts(403, 50)).await;
     assert!(store.believed_until().is_ok(), "the ban is lifted");
+}
+
+/// A right comes after an hour, and whoever answers hears of it two seconds later than we.
+#[tokio::test(start_paused = true)]
+async fn who_is_refused_asks_seldom_and_goes_on_as_soon_as_the_right_is_there() {
+    const RIGHT: u64 = 3_600;
+    let (known, _) = Known::new(Settings::of_the_chart());
+    let widgets = Kind::Custom {
+        group: "example.com".into(),
+        word: "widgets".into(),
+    };
+    let asked: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let (noted, began) = (Arc::clone(&asked), tokio::time::Instant::now());
+    let api = Box::new(move |uri: String| {
+        let now = began.elapsed().as_secs();
+        noted.lock().unwrap().push(now);
+        Some(match now < RIGHT + 2 {
+            true => Reply::Status(403),
+            false if lists(&uri) => Reply::List(vec![widget("x", "9")]),
+            false => Reply::Ending,
+        })
+    });
+    let granted = async {
+        tokio::time::sleep(Duration::from_secs(RIGHT)).await;
+        known.grant(vec![widgets]);
+    };
+    let ((store, _), ()) = tokio::join!(play_knowing(RIGHT + 4, api, None, &known), granted);
+    assert_eq!(names(&store), ["x"]);
+    let asked = asked.lock().unwrap();
+    let before = asked.iter().filter(|at| (60..RIGHT).contains(at)).count();
+    assert_eq!(before, 236, "one in fifteen seconds");
+    let after = asked.iter().filter(|at| **at >= RIGHT).count();
+    assert!(after < 10, "{asked:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -88,12 +88,13 @@ fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
 fn who_looks_at_the_kinds_is_woken_by_another_custom_one() {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     let view = known.view();
-    let before = view.kinds().len();
+    let count = |view: &View| view.kinds().expect("known").len();
+    let before = count(&view);
     known.want(&rules::kinds::by_word("secret").map(Kind::Builtin).unwrap());
     assert!(view.changed().now_or_never().is_none(), "no wave reads it");
     known.want(&widget());
     assert!(view.changed().now_or_never().is_some());
-    assert_eq!(view.kinds().len(), before + 1);
+    assert_eq!(count(&view), before + 1);
     known.want(&widget());
     assert!(view.changed().now_or_never().is_none(), "nothing new");
 }
@@ -210,6 +211,21 @@ fn two_spellings_share_one_store() {
     assert!(Arc::ptr_eq(&known.want(&plural), &known.want(&widget())));
 }
 
+/// A definition may go and come again.
+#[test]
+fn a_spelling_that_was_there_first_keeps_the_watch() {
+    let (known, _) = Known::new(Settings::of_the_chart());
+    let plural = Kind::Custom {
+        group: "example.com".to_owned(),
+        word: "widgets".to_owned(),
+    };
+    let store = known.want(&plural);
+    for time in ["first", "again"] {
+        assert!(!known.alias(&plural, &widget()), "{time}");
+        assert!(Arc::ptr_eq(&known.want(&widget()), &store), "{time}");
+    }
+}
+
 #[test]
 fn helm_is_at_work_as_long_as_its_record_says_so() {
     let secrets = rules::kinds::by_word("secret").map(Kind::Builtin).unwrap();
@@ -251,13 +267,21 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
         word: "certificates".to_owned(),
     };
     let (known, mut requests) = Known::new(Settings {
-        granted: vec![certificates.clone()],
+        reads_by_role: true,
         ..Settings::of_the_chart()
     });
+    let early = known.view();
+    assert_eq!(early.kinds(), Err(Unavailable::Syncing), "nobody has said");
+    known.grant(vec![certificates.clone()]);
+    assert!(early.changed().now_or_never().is_some());
     assert!(requests.try_recv().is_err(), "nobody has asked");
-    assert!(known.view().kinds().contains(&certificates));
+    assert!(known.view().kinds().expect("known").contains(&certificates));
     assert_eq!(requests.try_recv(), Ok(Wanted::Kind(certificates.clone())));
     assert!(known.view().is_granted(&certificates));
+    let late = known.view();
+    assert!(late.kinds().is_ok());
+    known.grant(vec![certificates]);
+    assert!(late.changed().now_or_never().is_none(), "nothing new");
 }
 
 #[test]

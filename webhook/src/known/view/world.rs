@@ -27,13 +27,21 @@ impl World for View {
     }
 
     /// Beside the workloads every custom kind that somebody depends on, or that the administrator lets be watched.
-    fn kinds(&self) -> Vec<Kind> {
-        for kind in &self.known.settings().granted {
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
+        let granted = self.known.granted().kinds();
+        for kind in granted.iter().flat_map(|kinds| kinds.iter()) {
             self.known.want(kind);
         }
         let (custom, subscription) = self.known.custom_kinds(&self.bell);
         self.hold(subscription);
-        scope::workloads().chain(custom).collect()
+        if self.known.granted().kinds() != granted {
+            // That was before the subscription.
+            self.bell.ring();
+        }
+        match granted {
+            Some(_) => Ok(scope::workloads().chain(custom).collect()),
+            None => Err(Unavailable::Syncing),
+        }
     }
 
     /// Once it is known that they are, they have one store, and whoever waits for the other is woken.
@@ -44,7 +52,8 @@ impl World for View {
 
     fn is_granted(&self, kind: &Kind) -> bool {
         // The administrator may spell it otherwise.
-        let mut granted = self.known.settings().granted.iter();
+        let granted = self.known.granted().kinds();
+        let mut granted = granted.iter().flat_map(|kinds| kinds.iter());
         granted.any(|it| self.is_same(it, kind))
     }
 
@@ -111,6 +120,14 @@ impl World for View {
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         self.known.want_unscheduled();
         glance(self.known.unscheduled(), namespace, selector)
+    }
+
+    fn names(&self, kind: &Kind, namespace: &str) -> Vec<String> {
+        let store = self.known.watched(kind);
+        let store = store.filter(|store| store.believed_until().is_ok());
+        store
+            .map(|store| store.names(namespace))
+            .unwrap_or_default()
     }
 
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {

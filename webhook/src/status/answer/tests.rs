@@ -68,7 +68,15 @@ impl Case {
         };
         let now = Timestamp::from_second(self.after).unwrap();
         let rounds = Rounds::new(Arc::clone(known));
-        answer(&identity, &rounds, &known.view(), now, self.patient).outcome
+        answer(
+            &identity,
+            Waiter::Gate,
+            &rounds,
+            &known.view(),
+            now,
+            self.patient,
+        )
+        .outcome
     }
 
     fn asked(&self) -> Outcome {

@@ -116,6 +116,7 @@ mod tests {
                 action: "Gate",
                 reason: "Waiting",
                 text: String::new(),
+                wait: None,
                 telling: Telling::Once,
             };
             backlog.add(regarding, note)

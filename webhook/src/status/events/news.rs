@@ -5,17 +5,22 @@ use rules::judged::Reason;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
-use wire::{Answer, Decision};
+use wire::{Answer, Decision, said};
 
 /// A wait that is over sooner than this is worth neither an Event nor a line that says "still reading".
 pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
-/// How often an object may get an Event.
+/// How often an object may get an Event, in the long run, and while it goes on about one thing.
 const AT_MOST_EVERY: Duration = Duration::from_mins(1);
+/// A wait mostly goes through its stages in its first minute: for these an object has Events to spare, and earns them back at
+/// that pace.
+const TO_SPARE: u32 = 2;
+/// A new stage is told no sooner after what was told before, so that of several in a row the last is told.
+const APART: Duration = Duration::from_secs(10);
 /// How often an unchanged wait is told again; Events live for an hour.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
-/// "Not found" in the first ten seconds is no news: an installation writes one object after the other. A wait is heard of
+/// "Not found" in the first six seconds is no news: an installation writes one object after the other. A wait is heard of
 /// when it has settled.
-const NOT_FOUND_IS_NEWS: Duration = Duration::from_secs(10).saturating_sub(SETTLE);
+const NOT_FOUND_IS_NEWS: Duration = Duration::from_secs(6).saturating_sub(SETTLE);
 
 /// The closed set of reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,14 +86,61 @@ impl EventReason {
 pub(super) struct News {
     pub(super) verdict: Decision,
     pub(super) reason: EventReason,
+    /// What it goes on about: the dependency, its reason and its cause, without the figures.
+    pub(super) topic: String,
     pub(super) text: String,
+    /// Which of an object's waits it tells of: the revision of a workload.
+    pub(super) wait: Option<String>,
 }
 
 impl News {
+    /// Of a gate that is told this, because of what comes first.
+    pub(super) fn of(answer: &Answer, reason: EventReason, text: String) -> Self {
+        Self {
+            verdict: answer.verdict,
+            reason,
+            topic: topic(answer),
+            text,
+            wait: None,
+        }
+    }
+
+    /// Of a gate that opens.
+    pub(super) fn opened(reason: EventReason, text: String) -> Self {
+        Self {
+            verdict: Decision::Open,
+            reason,
+            topic: String::new(),
+            text,
+            wait: None,
+        }
+    }
+
+    /// The same of one of several waits.
+    pub(super) fn of_wait(&self, wait: Option<&str>) -> Self {
+        Self {
+            wait: wait.map(str::to_owned),
+            ..self.clone()
+        }
+    }
+
+    fn goes_on(&self, before: &Self) -> bool {
+        (before.verdict, before.reason, &before.topic) == (self.verdict, self.reason, &self.topic)
+    }
+
     /// What somebody has set a time or a policy for, and the end of a wait, shall not come a minute late.
     fn is_urgent(&self) -> bool {
         self.verdict != Decision::Wait || self.reason == EventReason::TimedOut
     }
+}
+
+fn topic(answer: &Answer) -> String {
+    let Some(first) = said::first(answer) else {
+        return answer.note.clone().unwrap_or_default();
+    };
+    let message = first.message.as_deref().unwrap_or_default();
+    let message = message.replace(|letter: char| letter.is_ascii_digit(), "");
+    [&*first.dependency, &*first.reason, &*message].join("\0")
 }
 
 /// Whom an Event is about.
@@ -108,6 +160,8 @@ pub(super) struct Told {
     words: HashMap<u64, (Instant, i32)>,
     /// Since when something is missing.
     missing: Option<Instant>,
+    /// When what was told beyond the pace is earned back.
+    even: Option<Instant>,
 }
 
 /// What to do about some news.
@@ -125,7 +179,8 @@ impl Told {
     /// Whether the news is worth an Event now, and if so it counts as told.
     pub(super) fn hear(&mut self, news: &News, whose: Whose, now: Instant) -> Due {
         self.missing = (news.reason == EventReason::NotFound).then(|| self.missing.unwrap_or(now));
-        let words = short([news.reason.word(), &news.text].join("\0"));
+        let wait = news.wait.as_deref().unwrap_or_default();
+        let words = short([news.reason.word(), &news.text, wait].join("\0"));
         let before = match whose {
             Whose::Pod => {
                 let last = self.last.as_ref();
@@ -137,7 +192,7 @@ impl Told {
         let missing = self.missing.filter(|_| whose == Whose::Pod);
         let quiet = match before {
             Some(at) => Some(at + AGAIN_AFTER),
-            None => self.next(news),
+            None => self.next(news, now),
         };
         let due = missing.map(|since| since + NOT_FOUND_IS_NEWS).max(quiet);
         if let Some(at) = due.filter(|at| now < *at) {
@@ -147,16 +202,27 @@ impl Told {
             };
         }
         self.last = Some((now, news.clone()));
+        self.even = Some(self.even.map_or(now, |even| even.max(now)) + AT_MOST_EVERY);
         let (at, times) = self.words.entry(words).or_insert((now, 0));
         (*at, *times) = (now, times.saturating_add(1));
         Due::Now(*times)
     }
 
     /// The first moment for what has not just been told; `None`: at once.
-    fn next(&self, news: &News) -> Option<Instant> {
+    fn next(&self, news: &News, now: Instant) -> Option<Instant> {
         let (last, before) = self.last.as_ref()?;
         let anew = (before.verdict, before.reason) != (news.verdict, news.reason);
-        (!(anew && news.is_urgent())).then(|| *last + AT_MOST_EVERY)
+        if anew && news.is_urgent() {
+            return None;
+        }
+        if news.goes_on(before) {
+            return Some(*last + AT_MOST_EVERY);
+        }
+        let owed = self
+            .even
+            .map_or(Duration::ZERO, |even| even.saturating_duration_since(now));
+        let spare = now + owed.saturating_sub(TO_SPARE * AT_MOST_EVERY);
+        Some(spare.max(*last + APART))
     }
 
     /// Whether it was told anything.
@@ -175,12 +241,24 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn news(reason: EventReason, text: &str) -> News {
+    fn of_topic(reason: EventReason, topic: &str, text: &str) -> News {
         News {
             verdict: Decision::Wait,
             reason,
+            topic: topic.to_owned(),
             text: text.to_owned(),
+            wait: None,
         }
+    }
+
+    /// About one thing.
+    fn news(reason: EventReason, text: &str) -> News {
+        of_topic(reason, "", text)
+    }
+
+    /// About something else each time that the words are others.
+    fn stage(text: &str) -> News {
+        of_topic(EventReason::Waiting, text, text)
     }
 
     /// What is told of some news, each heard at its second, as `(second, times)`.
@@ -215,6 +293,64 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_is_told_within_seconds_and_one_a_minute_where_there_are_many() {
+        let heard = |second: u64| (second, stage(&(second / 9).to_string()));
+        for whose in [Whose::Pod, Whose::Workload] {
+            let at = |(second, times)| {
+                assert_eq!(times, 1);
+                second
+            };
+            let at: Vec<u64> = told(whose, (2..600).map(heard))
+                .into_iter()
+                .map(at)
+                .collect();
+            assert_eq!(at[..6], [2, 12, 22, 62, 122, 182]);
+        }
+        // Whoever was silent for a while has them to spare again.
+        let late = [0, 9, 18, 27].map(|second| heard(600 + second));
+        let heard = [0, 9, 18].map(heard).into_iter().chain(late);
+        assert_eq!(
+            told(Whose::Pod, heard),
+            [(0, 1), (18, 1), (600, 1), (618, 1)]
+        );
+    }
+
+    #[test]
+    fn figures_are_no_stage_but_a_reason_and_a_cause_are() {
+        let answer = |reason: &str, message: &str| Answer {
+            verdict: Decision::Wait,
+            digest: String::new(),
+            dependencies: vec![wire::Report {
+                dependency: "Service/db".to_owned(),
+                name: "db".to_owned(),
+                satisfied: false,
+                status: "InProgress".to_owned(),
+                reason: reason.to_owned(),
+                message: Some(message.to_owned()),
+            }],
+            note: None,
+        };
+        let before = topic(&answer("NotReady", "Ready: 1/12"));
+        assert_eq!(before, topic(&answer("NotReady", "Ready: 11/12")));
+        assert_ne!(before, topic(&answer("NoEndpoints", "Ready: 1/12")));
+        let caused = "Ready: 1/12; its pod db-1 crashes";
+        assert_ne!(before, topic(&answer("NotReady", caused)));
+    }
+
+    #[test]
+    fn the_wait_of_another_revision_is_another_wait() {
+        let of = |wait| news(EventReason::Waiting, "a").of_wait(Some(wait));
+        let heard = (0..60).map(|second| (second, of(if second < 20 { "old" } else { "new" })));
+        let open = News::opened(EventReason::Released, "b".to_owned()).of_wait(Some("old"));
+        let heard = heard.chain([(15, open)]);
+        let mut heard: Vec<_> = heard
+            .filter(|(second, _)| !(16..20).contains(second))
+            .collect();
+        heard.sort_by_key(|(second, _)| *second);
+        assert_eq!(told(Whose::Workload, heard), [(0, 1), (15, 1), (25, 1)]);
+    }
+
+    #[test]
     fn pods_that_wait_for_different_things_do_not_take_turns() {
         let text = |second: u64| if second.is_multiple_of(2) { "a" } else { "b" };
         let heard = (0..900).map(|second| (second, news(EventReason::Waiting, text(second))));
@@ -223,25 +359,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_ten_seconds_after_the_wait_began() {
+    fn what_is_missing_is_told_six_seconds_after_the_wait_began() {
         let missing = |second| (second, news(EventReason::NotFound, "a"));
-        assert_eq!(told(Whose::Pod, (2..600).map(missing)), [(10, 1)]);
+        assert_eq!(told(Whose::Pod, (2..600).map(missing)), [(6, 1)]);
         assert_eq!(told(Whose::Workload, (2..600).map(missing)), [(2, 1)]);
-        let there = (9, news(EventReason::Waiting, "b"));
-        let heard = (2..9)
+        let there = (5, news(EventReason::Waiting, "b"));
+        let heard = (2..5)
             .map(missing)
             .chain([there])
-            .chain((10..100).map(missing));
-        assert_eq!(told(Whose::Pod, heard), [(9, 1), (69, 1)]);
+            .chain((6..100).map(missing));
+        assert_eq!(told(Whose::Pod, heard), [(5, 1), (15, 1)]);
     }
 
     #[test]
     fn the_end_of_a_wait_and_its_timeout_are_told_at_once() {
         let late = news(EventReason::TimedOut, "c");
-        let open = News {
-            verdict: Decision::Open,
-            ..news(EventReason::Released, "d")
-        };
+        let open = News::opened(EventReason::Released, "d".to_owned());
         let heard = [
             (0, news(EventReason::Waiting, "a")),
             (1, late),

@@ -83,7 +83,7 @@ fn of_pod(name: &str, uid: &str) -> Value {
 
 impl Desk {
     /// Every byte of an answer: status, headers, body.
-    async fn bytes(&self, query: &str, token: &str) -> (StatusCode, String) {
+    pub(super) async fn bytes(&self, query: &str, token: &str) -> (StatusCode, String) {
         let request = Request::get(format!("{}?{query}", wire::PATH));
         let request = request.header("authorization", format!("Bearer {token}"));
         let request = request.body(Body::empty()).unwrap();

@@ -1,20 +1,22 @@
-//! One ConfigMap, and how it is followed.
+//! One object, most often a ConfigMap, and how it is followed.
 
 use super::watch::{WATCH_FOR, signs};
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Error;
 use kube::api::{Api, WatchEvent, WatchParams};
+use kube::{Error, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-/// After this long the ConfigMap is read anew, whatever its watches say.
+/// After this long it is read anew, whatever its watches say.
 const READ_AGAIN: Duration = Duration::from_secs(290);
 /// After a failed read or a broken watch.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// While there is no such ConfigMap.
+/// While there is no such object.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Which ConfigMap.
@@ -26,12 +28,12 @@ pub(crate) struct ConfigMapRef {
     pub name: String,
 }
 
-/// What the API server says of a ConfigMap.
-pub(super) enum Notice {
+/// What the API server says of an object.
+pub(super) enum Notice<K = ConfigMap> {
     /// This is in it, whatever was known before.
-    Read(Box<ConfigMap>),
+    Read(Box<K>),
     /// Somebody has written it.
-    Written(Box<ConfigMap>),
+    Written(Box<K>),
     /// There is none.
     Absent,
     /// Nobody here may read it.
@@ -40,8 +42,19 @@ pub(super) enum Notice {
     Sign,
 }
 
-/// What the API server says of the ConfigMap of this name, without an end. To wait for the next is cancel-safe.
-pub(super) fn follow(api: Api<ConfigMap>, name: String) -> impl Stream<Item = Notice> {
+/// A kind that can be followed.
+pub(super) trait Followable:
+    Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static
+{
+}
+
+impl<K> Followable for K where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static
+{
+}
+
+/// What the API server says of the object of this name, without an end. To wait for the next is cancel-safe.
+pub(super) fn follow<K: Followable>(api: Api<K>, name: String) -> impl Stream<Item = Notice<K>> {
     let followed = Followed {
         api,
         name,
@@ -53,23 +66,20 @@ pub(super) fn follow(api: Api<ConfigMap>, name: String) -> impl Stream<Item = No
     })
 }
 
-struct Followed {
-    api: Api<ConfigMap>,
+struct Followed<K> {
+    api: Api<K>,
     name: String,
-    step: Step,
+    step: Step<K>,
 }
 
 /// What comes next.
-enum Step {
+enum Step<K> {
     /// It is read, after a pause.
     Read(Duration),
     /// It is watched from what was read or seen last.
     Watch(Seen),
     /// The watch goes on.
-    Events(
-        Seen,
-        BoxStream<'static, Result<WatchEvent<ConfigMap>, Error>>,
-    ),
+    Events(Seen, BoxStream<'static, Result<WatchEvent<K>, Error>>),
 }
 
 /// How far it was followed.
@@ -79,8 +89,8 @@ struct Seen {
     version: String,
 }
 
-impl Followed {
-    async fn next(&mut self) -> Notice {
+impl<K: Followable> Followed<K> {
+    async fn next(&mut self) -> Notice<K> {
         loop {
             // An error of what comes next leaves this behind.
             let news = match std::mem::replace(&mut self.step, Step::Read(TRY_AGAIN)) {
@@ -94,12 +104,14 @@ impl Followed {
             match news {
                 Ok(Some(news)) => return news,
                 Ok(None) => self.step = Step::Read(Duration::ZERO),
-                Err(error) => debug!(%error, name = self.name, "The watch of a ConfigMap ended"),
+                Err(error) => {
+                    debug!(%error, kind = %K::kind(&()), name = self.name, "The watch of an object ended");
+                }
             }
         }
     }
 
-    async fn read(&mut self) -> Result<Option<Notice>, Error> {
+    async fn read(&mut self) -> Result<Option<Notice<K>>, Error> {
         let news = match self.api.get_opt(&self.name).await {
             Ok(Some(found)) => {
                 self.step = Step::Watch(Seen {
@@ -113,7 +125,7 @@ impl Followed {
                 Notice::Absent
             }
             Err(error) => {
-                warn!(%error, name = self.name, "Cannot read a ConfigMap");
+                warn!(%error, kind = %K::kind(&()), name = self.name, "Cannot read an object");
                 match error {
                     Error::Api(_) => Notice::Refused,
                     error => return Err(error),
@@ -123,7 +135,7 @@ impl Followed {
         Ok(Some(news))
     }
 
-    async fn watch(&mut self, seen: Seen) -> Result<Notice, Error> {
+    async fn watch(&mut self, seen: Seen) -> Result<Notice<K>, Error> {
         let params = WatchParams::default()
             .fields(&format!("metadata.name={}", self.name))
             .timeout(WATCH_FOR);
@@ -136,8 +148,8 @@ impl Followed {
     async fn event(
         &mut self,
         mut seen: Seen,
-        mut events: BoxStream<'static, Result<WatchEvent<ConfigMap>, Error>>,
-    ) -> Result<Option<Notice>, Error> {
+        mut events: BoxStream<'static, Result<WatchEvent<K>, Error>>,
+    ) -> Result<Option<Notice<K>>, Error> {
         let news = match events.try_next().await? {
             None if seen.read.elapsed() >= READ_AGAIN => return Ok(None),
             None => return self.watch(seen).await.map(Some),
@@ -157,7 +169,6 @@ impl Followed {
     }
 }
 
-fn version(stored: &ConfigMap) -> String {
-    let version = stored.metadata.resource_version.clone();
-    version.unwrap_or_default()
+fn version(stored: &impl ResourceExt) -> String {
+    stored.resource_version().unwrap_or_default()
 }

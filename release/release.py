@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""release.py VERSION OUT ARCHITECTURE=TRIPLE...   all that a release publishes, out of the programs that were built for each.
+
+It asks no network and writes no time: the same sources and programs give the same bytes. `make release` calls it.
+"""
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/cluster"))
+
+import chart
+import mkoci
+import notes
+import plugin
+import provenance
+import sbom
+
+SHELLS = ("bash", "zsh", "fish", "powershell")
+DESCRIBED = {
+    "webhook": "The controller of sluice: admission webhook and status service.",
+    "gate": "The init container of sluice: waits until a pod's dependencies are healthy.",
+}
+
+
+class Sources:
+    """What the release is made of."""
+
+    def __init__(self, version, triples):
+        self.version, self.triples = version, triples
+        values, manifest = (Path("charts/sluice", name).read_text() for name in ("values.yaml", "Chart.yaml"))
+        self.home = chart.stated(manifest, "home")
+        self.names = {"webhook": chart.image_name(values, "image"), "gate": chart.image_name(values, "gate", "image")}
+
+    def program(self, architecture, name):
+        profile = "gate" if name == "sluice-gate" else "release"
+        return Path("target", self.triples[architecture], profile, name)
+
+
+def image(sources, component):
+    """An archive with the image for each kind of machine, and the digest of what names them all."""
+    program = f"sluice-{component}"
+    labels = {
+        "org.opencontainers.image.title": program,
+        "org.opencontainers.image.description": DESCRIBED[component],
+        "org.opencontainers.image.version": sources.version,
+        "org.opencontainers.image.source": sources.home,
+        "org.opencontainers.image.licenses": "Apache-2.0",
+    }
+    files, manifests = {}, {}
+    for architecture in sources.triples:
+        items = [f"{sources.program(architecture, program)}=/{program}"]
+        manifests[architecture] = mkoci.manifest(files, architecture, [f"/{program}"], items, labels)
+    top = mkoci.index(files, manifests)
+    return mkoci.archive(files, f"{sources.names[component]}:{sources.version}", top), top["digest"]
+
+
+def images(sources):
+    """The archives by file name, and the digests by component."""
+    made = {component: image(sources, component) for component in sorted(DESCRIBED)}
+    archives = {f"sluice-{component}-{sources.version}.oci.tar": data for component, (data, _) in made.items()}
+    return archives, {component: digest for component, (_, digest) in made.items()}
+
+
+def completions(sources):
+    """What shells and kubectl complete with, by file name: the same for all kinds of machine, so this one's program is asked."""
+    own = sources.program(mkoci.ARCHITECTURES[platform.machine()], "kubectl-sluice")
+    script = lambda whom: subprocess.run([own, "completion", whom], check=True, capture_output=True).stdout
+    return {f"completions/{shell}": script(shell) for shell in SHELLS} | {"kubectl_complete-sluice": script("kubectl")}
+
+
+def plugins(sources):
+    """An archive for each kind of machine, and the manifest of krew."""
+    scripts = [(name, script, 0o755 if name.startswith("kubectl") else 0o644) for name, script in completions(sources).items()]
+    about = [("LICENSE", Path("LICENSE").read_bytes(), 0o644), *scripts]
+    files, listed = {f"kubectl-sluice-{sources.version}-completions.tar.gz": plugin.archive(scripts)}, []
+    for architecture in sources.triples:
+        program = ("kubectl-sluice", sources.program(architecture, "kubectl-sluice").read_bytes(), 0o755)
+        name, data = f"kubectl-sluice-{sources.version}-linux-{architecture}.tar.gz", plugin.archive([program, *about])
+        files[name] = data
+        listed.append(("linux", architecture, name, data, program[0]))
+    return files | {"sluice.yaml": plugin.manifest(sources.version, sources.home, listed).encode()}
+
+
+def lists_of_crates(sources):
+    files = {}
+    for package, program in (("webhook", "sluice-webhook"), ("gate", "sluice-gate"), ("cli", "kubectl-sluice")):
+        for architecture, triple in sources.triples.items():
+            listed = json.dumps(sbom.described(package, triple, sources.version), indent=1) + "\n"
+            files[f"{program}-{sources.version}-{architecture}.cdx.json"] = listed.encode()
+    return files
+
+
+def release(sources):
+    """Every file, by name."""
+    archives, digests = images(sources)
+    files = archives | plugins(sources) | lists_of_crates(sources)
+    files[f"sluice-{sources.version}.tgz"] = chart.package("charts/sluice", sources.version, digests)
+    named = {f"{sources.names[component]}:{sources.version}@{digest}" for component, digest in digests.items()}
+    files["images.txt"] = "".join(f"{name}\n" for name in sorted(named)).encode()
+    files["notes.md"] = notes.cut(Path("CHANGELOG.md").read_text(), sources.version).encode()
+    sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    of_images = {sources.names[component]: digest.removeprefix("sha256:") for component, digest in digests.items()}
+    files["provenance.json"] = provenance.statement(sources.version, sources.home, sums | of_images).encode()
+    sums["provenance.json"] = hashlib.sha256(files["provenance.json"]).hexdigest()
+    files["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())).encode()
+    return files
+
+
+def main(version, out, *triples):
+    out = Path(out).absolute()
+    os.chdir(ROOT)
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.iterdir():
+        old.unlink()
+    for name, data in sorted(release(Sources(version, dict(it.split("=") for it in triples))).items()):
+        (out / name).write_bytes(data)
+        print(f"  {out.name}/{name} ({len(data) / 1e6:.1f} MB)")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,184 @@
+"""What a release publishes, made of programs that are no programs: `python3 -m unittest discover --start-directory release`."""
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+import release
+from release import chart, notes
+
+VERSION = "1.2.3"
+TRIPLES = {"amd64": "x86_64-unknown-linux-gnu", "arm64": "aarch64-unknown-linux-gnu"}
+
+
+class Stubs(release.Sources):
+    """A script in place of each program, in a folder of its own and as old as it happens to be."""
+
+    def __init__(self, folder, age):
+        super().__init__(VERSION, TRIPLES)
+        self.folder, self.age = Path(folder), age
+
+    def program(self, architecture, name):
+        path = self.folder / architecture / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#!/bin/sh\necho "{architecture} {name} $*"\n')
+        path.chmod(0o755)
+        os.utime(path, (self.age, self.age))
+        return path
+
+
+def made(age=1_000_000_000):
+    os.chdir(release.ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        return release.release(Stubs(folder, age))
+
+
+def entries(data):
+    """The files of an archive."""
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        return {it.name: (tar.extractfile(it).read(), it.mode, it.mtime, it.uid) for it in tar if it.isfile()}
+
+
+class Release(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = made()
+
+    def test_twice_the_same(self):
+        again = made(age=1_234_567_890)
+        self.assertEqual(sorted(self.files), sorted(again))
+        for name, data in self.files.items():
+            self.assertEqual(data, again[name], name)
+
+    def test_the_sums_are_of_every_file(self):
+        sums = dict(line.split("  ")[::-1] for line in self.files["SHA256SUMS"].decode().splitlines())
+        self.assertEqual(set(sums), set(self.files) - {"SHA256SUMS"})
+        for name, digest in sums.items():
+            self.assertEqual(digest, hashlib.sha256(self.files[name]).hexdigest())
+
+    def test_an_image_has_the_program_of_each_kind_of_machine(self):
+        for program in ("sluice-webhook", "sluice-gate"):
+            blobs = {name: it[0] for name, it in entries(self.files[f"{program}-{VERSION}.oci.tar"]).items()}
+
+            def blob(described):
+                data = blobs["blobs/" + described["digest"].replace(":", "/")]
+                self.assertEqual((described["size"], described["digest"]), (len(data), "sha256:" + hashlib.sha256(data).hexdigest()))
+                return data
+
+            [top] = json.loads(blobs["index.json"])["manifests"]
+            self.assertIn(f"{program}:{VERSION}@{top['digest']}\n", self.files["images.txt"].decode())
+            platforms = json.loads(blob(top))["manifests"]
+            self.assertEqual([it["platform"]["architecture"] for it in platforms], list(TRIPLES))
+            for platform in platforms:
+                architecture = platform["platform"]["architecture"]
+                manifest = json.loads(blob(platform))
+                config, [layer] = json.loads(blob(manifest["config"])), manifest["layers"]
+                unpacked = gzip.decompress(blob(layer))
+                self.assertEqual(config["architecture"], architecture)
+                self.assertEqual(config["config"]["Labels"]["org.opencontainers.image.version"], VERSION)
+                self.assertEqual(config["rootfs"]["diff_ids"], ["sha256:" + hashlib.sha256(unpacked).hexdigest()])
+                data, mode, time, owner = entries(unpacked)[program]
+                self.assertIn(f"{architecture} {program}", data.decode())
+                self.assertEqual((mode, time, owner), (0o755, 0, 0))
+
+    def test_the_provenance_names_what_is_published(self):
+        subjects = json.loads(self.files["provenance.json"])["subject"]
+        named = {it["name"]: it["digest"]["sha256"] for it in subjects}
+        for line in self.files["images.txt"].decode().splitlines():
+            name, digest = line.rsplit(f":{VERSION}@sha256:")
+            self.assertEqual(named[name], digest)
+        self.assertEqual(set(self.files) - set(named), {"SHA256SUMS", "provenance.json"})
+
+    def test_a_list_of_crates_says_the_version_that_is_released(self):
+        for program in ("sluice-webhook", "sluice-gate", "kubectl-sluice"):
+            for architecture in TRIPLES:
+                listed = json.loads(self.files[f"{program}-{VERSION}-{architecture}.cdx.json"])
+                self.assertEqual(listed["metadata"]["component"]["version"], VERSION)
+
+
+class Chart(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.chdir(release.ROOT)
+        cls.digests = {"webhook": "sha256:" + "1" * 64, "gate": "sha256:" + "2" * 64}
+        cls.archive = chart.package("charts/sluice", VERSION, cls.digests)
+
+    def test_it_has_every_file_of_the_folder(self):
+        tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "charts/sluice"], capture_output=True, text=True).stdout.splitlines()
+        if not tracked:
+            self.skipTest("not a checkout")
+        self.assertEqual(sorted(entries(self.archive)), sorted(it.removeprefix("charts/") for it in tracked))
+
+    def test_it_installs_the_images_of_its_release(self):
+        helm = shutil.which("helm", path=f"{os.environ['PATH']}:/var/cache/sluice-cluster/bin")
+        if not helm:
+            self.skipTest("no helm")
+
+        def rendered(*flags):
+            with tempfile.NamedTemporaryFile(suffix=".tgz") as file:
+                file.write(self.archive)
+                file.flush()
+                command = [helm, "template", "sluice", file.name, "--kube-version", "1.36.0", *flags]
+                return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+        text = rendered()
+        for component, digest in self.digests.items():
+            self.assertIn(f"ghcr.io/sluice-dev/sluice-{component}:{VERSION}@{digest}", text)
+        self.assertIn(f'app.kubernetes.io/version: "{VERSION}"', text)
+        self.assertIn("ghcr.io/sluice-dev/sluice-webhook:mine\n", rendered("--set", "image.tag=mine"))
+
+
+class Krew(unittest.TestCase):
+    """The rules by which krew refuses a manifest, and those that its index asks for besides."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.files = made()
+        cls.text = cls.files["sluice.yaml"].decode()
+
+    def stated(self, key):
+        return re.findall(rf"^ *{key}: (.*)$", self.text, re.MULTILINE)
+
+    def test_head(self):
+        self.assertEqual(self.stated("apiVersion"), ["krew.googlecontainertools.github.com/v1alpha2"])
+        self.assertEqual(self.stated("kind"), ["Plugin"])
+        self.assertEqual(self.stated("name"), ["sluice"])
+        self.assertEqual(self.stated("version"), [f"v{VERSION}"])
+        [short] = self.stated("shortDescription")
+        self.assertTrue(0 < len(short) <= 70 and not short.endswith("."))
+        self.assertTrue(all(len(line) <= 80 + 4 for line in self.text.split("description: |\n")[1].split("  platforms")[0].splitlines()))
+
+    def test_platforms(self):
+        pairs = list(zip(self.stated("os"), self.stated("arch"), strict=True))
+        self.assertEqual(pairs, [("linux", architecture) for architecture in TRIPLES], "each once, and of no overlap")
+        for uri, digest, program in zip(self.stated("uri"), self.stated("sha256"), self.stated("bin"), strict=True):
+            self.assertRegex(digest, "^[a-f0-9]{64}$")
+            data = self.files[uri.rsplit("/", 1)[1]]
+            self.assertEqual(hashlib.sha256(data).hexdigest(), digest)
+            self.assertIn(f"/v{VERSION}/", uri)
+            inside = entries(data)
+            self.assertEqual(inside[program][1], 0o755)
+            self.assertIn("LICENSE", inside, "the index takes no plugin without one")
+            self.assertIn("completions/bash", inside)
+
+
+class Notes(unittest.TestCase):
+    LOG = "# Changelog\n\n## Unreleased\n\n- new\n\n## 1.2.0 (2026-01-01)\n\n- old\n"
+
+    def test_the_section_of_the_version_or_what_is_unreleased(self):
+        self.assertEqual(notes.cut(self.LOG, "1.2.0"), "- old\n")
+        self.assertEqual(notes.cut(self.LOG, "1.3.0"), "- new\n")
+        with self.assertRaisesRegex(SystemExit, "no section for 1.3.0"):
+            notes.cut(self.LOG.replace("- new\n", ""), "1.3.0")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,57 @@
+#!/bin/bash
+# published.sh: the first five minutes of README.md, as they stand there, with a release out of a registry. The registry runs on the
+# node of this machine's cluster, which has to be up and without sluice, and stands in for the one that the chart names: containerd
+# asks it by that name, and Helm is told its address. Takes away what it made; fails where sluice is not there within a minute.
+set -eu -o pipefail
+cd "$(dirname "$0")/../.."
+here=$PWD/tests/cluster state=${CLUSTER_STATE:-/var/lib/sluice-cluster}
+registry=172.31.255.2:19500
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -1)
+architecture=$(dpkg --print-architecture)
+if helm status sluice --namespace sluice-system >/dev/null 2>&1; then echo 'published: sluice is in this cluster; uninstall it first' >&2; exit 1; fi
+folder=$(mktemp -d)
+serves=''
+
+leave() {
+  local status=$?
+  helm uninstall sluice --namespace sluice-system --wait >/dev/null 2>&1 || true
+  kubectl delete --ignore-not-found --wait=false -f "$folder/shop.yaml" >/dev/null 2>&1 || true
+  kubectl delete --ignore-not-found namespace sluice-system >/dev/null 2>&1 || true
+  [ -z "$serves" ] || kill -- -"$serves" 2>/dev/null || true
+  rm -rf "$folder" "$state/registries"
+  exit $status
+}
+trap leave EXIT
+
+make release VERSION="$version" ARCHES="$architecture"
+name=$(cut -d/ -f1 "target/release-$version/images.txt" | head -1)
+setsid "$here/cluster" run crane registry serve --address "$registry" >"$folder/registry.log" 2>&1 &
+serves=$!
+for _ in $(seq 100); do ! curl --silent --fail --output /dev/null "http://$registry/v2/" || break; sleep 0.1; done
+mkdir -p "$state/registries/$name"
+printf 'server = "http://%s"\n' "$registry" > "$state/registries/$name/hosts.toml"
+PLAIN=1 release/publish.sh "$version" "$registry"
+
+# blocks LANGUAGE: what stands in the blocks of that language in the first section of the README.
+blocks() { awk -v "begin=\`\`\`$1" '/^## /{ section++ } section == 1 && $0 == begin { on = 1; next } /^```/{ on = 0 } on' README.md; }
+blocks yaml,file=shop.yaml > "$folder/shop.yaml"
+blocks sh > "$folder/commands"
+grep -q "oci://$name" "$folder/commands"
+tar --extract --file "target/release-$version/kubectl-sluice-$version-linux-$architecture.tar.gz" --directory "$folder"
+export PATH=$folder:$PATH
+helm() { if [ "$1" = install ]; then command helm "${@/oci:\/\/$name/oci:\/\/$registry}" --plain-http; else command helm "$@"; fi; }
+
+cd "$folder"
+start=$EPOCHSECONDS
+while read -r command; do
+  echo "\$ $command"
+  eval "$command" || [ $? = 3 ] # `status` says so that something waits
+  [[ $command != 'helm install'* ]] || installed=$((EPOCHSECONDS - start))
+  sleep 2 # who reads what it said
+done < commands
+kubectl rollout status deployment/web --timeout=120s
+echo "published: installed from the registry in $installed s, everything runs after $((EPOCHSECONDS - start)) s"
+[ "$installed" -lt 60 ]
+kubectl get pods --namespace sluice-system -o 'jsonpath={.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -q "^$name/.*:$version@sha256:"
+kubectl get pods -l app=web -o 'jsonpath={.items[*].status.initContainerStatuses[0].imageID}' | grep -q "^$name/.*@sha256:"
+[[ $(kubectl sluice version) == "kubectl sluice $version"* ]]

@@ -1,0 +1,143 @@
+//! The blocks of a page, and who runs each. What a block is for stands behind its opening marks, so whoever reads the source
+//! of a page sees it, and a block of which nobody knows fails a test.
+
+#![expect(clippy::panic, reason = "a page that cannot be read fails its test")]
+
+use super::{pages, read};
+use std::path::Path;
+
+/// A fenced block.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    /// The file and the line, for people.
+    pub(crate) at: String,
+    /// The heading above it, as a link names it.
+    pub(crate) section: String,
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
+}
+
+/// What a block is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `sh` and a stage: commands.
+    Commands(Stage),
+    /// No word: what the commands right above it print.
+    Output,
+    /// `yaml`: a manifest, annotations, or a list.
+    Yaml,
+    /// `yaml,values=CHART`: values of that chart.
+    Values(String),
+    /// `yaml,file=NAME`: what the commands below it find under that name.
+    File(String),
+    /// `text`: what a program says somewhere else, or a list in its short form; `claims` compares it.
+    Quoted,
+}
+
+/// Who runs commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// `sh`: a stage of `make test` or CI runs each line, and `stages` names it.
+    Listed,
+    /// `sh,offline`: they need no cluster.
+    Offline,
+    /// `sh,api`: an API server is enough for them, without a node.
+    Api,
+    /// `sh,cluster`: in a cluster with sluice.
+    Cluster,
+    /// `sh,elsewhere`: nobody here, since they need what this machine cannot have.
+    Elsewhere,
+}
+
+impl Kind {
+    fn of(info: &str) -> Option<Self> {
+        let kind = match info.split_once(',').unwrap_or((info, "")) {
+            ("", "") => Self::Output,
+            ("text", "") => Self::Quoted,
+            ("yaml", "") => Self::Yaml,
+            ("yaml", rest) => match rest.split_once('=')? {
+                ("values", chart) => Self::Values(chart.to_owned()),
+                ("file", name) => Self::File(name.to_owned()),
+                _ => return None,
+            },
+            ("sh", stage) => Self::Commands(match stage {
+                "" => Stage::Listed,
+                "offline" => Stage::Offline,
+                "api" => Stage::Api,
+                "cluster" => Stage::Cluster,
+                "elsewhere" => Stage::Elsewhere,
+                _ => return None,
+            }),
+            _ => return None,
+        };
+        Some(kind)
+    }
+}
+
+/// The blocks of a page, in their order.
+///
+/// # Panics
+///
+/// Where one is left open, or says a word that nobody knows.
+pub(crate) fn blocks(page: &Path) -> Vec<Block> {
+    let text = read(page);
+    let mut section = String::new();
+    let mut found = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        if line.starts_with('#') {
+            section = super::links::anchor(line);
+        }
+        let Some(info) = line.trim_start().strip_prefix("```") else {
+            continue;
+        };
+        let at = format!("{}:{}", page.display(), number + 1);
+        let kind = Kind::of(info).unwrap_or_else(|| panic!("{at}: nobody runs {info:?}"));
+        let mut text = String::new();
+        loop {
+            match lines.next() {
+                Some((_, "```")) => break,
+                Some((_, line)) => text.extend([line, "\n"]),
+                None => panic!("{at}: no end"),
+            }
+        }
+        found.push(Block {
+            at,
+            section: section.clone(),
+            kind,
+            text,
+        });
+    }
+    found
+}
+
+/// Whether a page has commands for it.
+pub(crate) fn has(page: &Path, stage: Stage) -> bool {
+    let is = |block: &Block| block.kind == Kind::Commands(stage);
+    blocks(page).iter().any(is)
+}
+
+/// How many blocks nobody runs, for what they need: kind, minikube, k3s, and a project at Google. Whoever
+/// adds one says so here.
+const ELSEWHERE: usize = 4;
+
+#[test]
+fn every_block_has_somebody_who_runs_it() {
+    let mut elsewhere = 0;
+    for page in pages() {
+        let blocks = blocks(&page);
+        for (index, block) in blocks.iter().enumerate() {
+            let above = index.checked_sub(1).map(|it| &blocks[it].kind);
+            match &block.kind {
+                Kind::Commands(Stage::Elsewhere) => elsewhere += 1,
+                Kind::Output => {
+                    let commands =
+                        matches!(above, Some(Kind::Commands(stage)) if *stage != Stage::Elsewhere);
+                    assert!(commands, "{}: nothing above prints this", block.at);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(elsewhere, ELSEWHERE, "blocks that run elsewhere");
+}

@@ -1,0 +1,68 @@
+//! Links and anchors, and what the book has of the pages.
+
+use super::{folder, pages, read};
+use std::collections::BTreeSet;
+
+#[test]
+fn every_link_within_the_repository_leads_somewhere() {
+    for page in pages() {
+        let text = read(&page);
+        for target in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            if target.contains("://") {
+                continue;
+            }
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let folder = page.parent().expect("a page is in a folder");
+            let file = if path.is_empty() {
+                page.clone()
+            } else {
+                folder.join(path)
+            };
+            let found =
+                file.exists() && (heading.is_empty() || headings(&read(&file)).contains(heading));
+            assert!(found, "{}: {target} leads nowhere", page.display());
+        }
+    }
+}
+
+/// What a link behind `#` may be called.
+fn headings(page: &str) -> BTreeSet<String> {
+    let titles = page.lines().filter(|line| line.starts_with('#'));
+    titles.map(anchor).collect()
+}
+
+/// How GitHub and mdBook name a heading.
+pub(super) fn anchor(title: &str) -> String {
+    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    let title = title.trim_start_matches('#').trim().to_lowercase();
+    let title: String = title.chars().filter(kept).collect();
+    title.replace(' ', "-")
+}
+
+/// mdBook leaves a page away that its summary does not name, and nobody would notice.
+#[test]
+fn every_page_is_in_the_book_once() {
+    let is_page = |path: &std::path::PathBuf| {
+        path.extension().is_some_and(|it| it == "md") && !path.ends_with("SUMMARY.md")
+    };
+    let name =
+        |path: std::path::PathBuf| path.file_name().map(|it| it.to_string_lossy().into_owned());
+    let mut pages: Vec<String> = folder()
+        .into_iter()
+        .filter(is_page)
+        .filter_map(name)
+        .collect();
+    let summary = read(&super::root().join("docs/SUMMARY.md"));
+    let named = summary
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let mut named: Vec<String> = named.map(str::to_owned).collect();
+    pages.sort();
+    named.sort();
+    assert_eq!(pages, named);
+}

@@ -1,0 +1,78 @@
+//! The custom kinds that the administrator lets be read: those that a ClusterRole names, which Kubernetes puts together of all
+//! that carry a label. So a chart or an administrator adds one without a change of ours, and nobody says it twice.
+
+use super::single::{self, Notice};
+use crate::known::Known;
+use futures::{Stream, StreamExt};
+use k8s_openapi::api::rbac::v1::ClusterRole;
+use kube::Client;
+use kube::api::Api;
+use rules::rights::Rights;
+use serde_json::{Value, json};
+use std::pin::pin;
+use std::sync::Arc;
+use tracing::{info, warn};
+
+/// Follows the ClusterRole of this name for as long as the process runs.
+pub(crate) async fn keep(client: Client, name: String, known: Arc<Known>) {
+    learn(single::follow(Api::all(client), name), &known).await;
+}
+
+async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, known: &Known) {
+    let mut changes = pin!(changes);
+    while let Some(news) = changes.next().await {
+        match news {
+            Notice::Read(role) | Notice::Written(role) => {
+                let kinds: Vec<_> = Rights::of([&rules_of(&role)]).custom().collect();
+                info!(count = kinds.len(), "Custom kinds to read");
+                known.grant(kinds);
+            }
+            // What it said goes on to count, and before it has said anything nobody knows.
+            Notice::Absent => {
+                warn!("The ClusterRole that names custom kinds is missing; upgrade the release");
+            }
+            Notice::Refused | Notice::Sign => {}
+        }
+    }
+}
+
+/// The role as rules take one.
+fn rules_of(role: &ClusterRole) -> Value {
+    json!({"rules": role.rules})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::known::Settings;
+    use futures::stream;
+
+    fn role(rules: &Value) -> Box<ClusterRole> {
+        Box::new(serde_json::from_value(json!({"rules": rules})).expect("a role"))
+    }
+
+    async fn after(changes: Vec<Notice<ClusterRole>>) -> Option<Vec<String>> {
+        let (known, _) = Known::new(Settings {
+            reads_by_role: true,
+            ..Settings::of_the_chart()
+        });
+        learn(stream::iter(changes), &known).await;
+        let kinds = known.granted().kinds()?;
+        Some(kinds.iter().map(ToString::to_string).collect())
+    }
+
+    #[tokio::test]
+    async fn what_the_role_says_counts_until_it_says_something_else() {
+        let verbs = ["get", "list", "watch"];
+        let widgets =
+            json!([{"apiGroups": ["example.com"], "resources": ["widgets"], "verbs": verbs}]);
+        let widgets = || role(&widgets);
+        let named = Some(vec!["widgets.example.com".to_owned()]);
+        assert_eq!(after(vec![Notice::Absent, Notice::Refused]).await, None);
+        assert_eq!(after(vec![Notice::Read(widgets())]).await, named);
+        let gone = [Notice::Read(widgets()), Notice::Sign, Notice::Absent];
+        assert_eq!(after(gone.into()).await, named);
+        let emptied = [Notice::Read(widgets()), Notice::Written(role(&Value::Null))];
+        assert_eq!(after(emptied.into()).await, Some(Vec::new()));
+    }
+}
