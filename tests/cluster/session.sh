@@ -1,10 +1,80 @@
 # shellcheck shell=bash
-# For a script to source: a cluster with sluice for its tests, and all of it away again, however the script ends, that was
-# not there before. `log` collects what its test runners say.
+# For a script to source: stages of which a failing one hides none after it, a cluster with sluice for them, and all of it away again,
+# however the script ends, that was not there before.
 namespace=${NAMESPACE:-sluice-system}
 cluster=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-log=$(mktemp)
+logs=$PWD/target/test-logs
 up='' installed='' made=''
+planned=()
+declare -A minutes about became
+
+# plan NAME MINUTES TEXT: a stage is called as the function that does it.
+plan() {
+  planned+=("$1")
+  minutes[$1]=$2 about[$1]=$3
+}
+
+# What runs and how long it takes, before it does.
+announce() {
+  local name total=0
+  for name in "${planned[@]}"; do total=$((total + minutes[$name])); done
+  echo "test: ${#planned[@]} stages, $total min on two cores where everything is built"
+  for name in "${planned[@]}"; do printf '  %3d min  %-10s %s\n' "${minutes[$name]}" "$name" "${about[$name]}"; done
+}
+
+# stage NAME: what it says goes into a log of its own, too.
+stage() {
+  local start=$SECONDS log=$logs/$1.log status=0
+  mkdir -p "$logs"
+  echo "==> $1: ${about[$1]} (${minutes[$1]} min)"
+  # In a shell of its own, and of no condition: there `set -e` would count for nothing.
+  set +e
+  (set -e; "$1") 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  set -e
+  became[$1]="passed in $(((SECONDS - start + 59) / 60)) min"
+  [ "$status" -eq 0 ] || became[$1]="FAILED ($status)"
+}
+
+skip() {
+  rm -f "$logs/$1.log"
+  became[$1]="skipped: $2"
+  echo "$1: skipped: $2"
+}
+
+# failed LOG: of each test that failed its name and what it said first; of what is no test the log's last line.
+failed() {
+  local found
+  found=$(awk '
+    /^---- .* stdout ----$/ { name = $2; next }
+    /^thread .* panicked at / && !((name ? name : $2) in told) {
+      of = name ? name : $2; told[of] = 1; at = $0; sub(/.* panicked at /, "", at); sub(/:$/, "", at)
+      getline said; print "    " of ": " said " (" at ")" }
+    /^(FAIL|ERROR): / { print "    " $0 }' "$1")
+  printf '%s\n' "${found:-    $(tail -n 1 "$1")}"
+  echo "    all of it: $1"
+}
+
+# counted: how many tests passed and failed, of each runner's own last lines.
+counted() {
+  local name
+  for name in "${!became[@]}"; do cat "$logs/$name.log" 2>/dev/null || true; done | awk '
+    /^test result: / { passed += $4; failed += $6 }
+    /^Ran [0-9]+ tests? in / { passed += $2 }
+    /^FAILED \(/ { while (match($0, /(failures|errors)=[0-9]+/)) {
+      count = substr($0, RSTART, RLENGTH); sub(/.*=/, "", count); failed += count; passed -= count
+      $0 = substr($0, RSTART + RLENGTH) } }
+    END { printf "%d passed, %d failed\n", passed, failed }'
+}
+
+summary() {
+  local name
+  echo
+  for name in "${planned[@]}"; do
+    printf '  %-10s %s\n' "$name" "${became[$name]:-not run}"
+    [[ ${became[$name]:-} != FAILED* ]] || failed "$logs/$name.log"
+  done
+}
 
 # What the script itself started; it may say so.
 leave_first() { :; }
@@ -17,10 +87,10 @@ leave() {
   if [ -n "$installed" ] && [ -z "$up" ]; then helm uninstall sluice --namespace "$namespace" --wait >/dev/null || true; fi
   if [ -n "$made" ] && [ -z "$up" ]; then kubectl delete namespace "$namespace" >/dev/null || true; fi
   [ -z "$up" ] || "$cluster/cluster" down
-  echo
-  grep -E '^(test result|Ran |OK|FAILED)' "$log" || true
-  if [ $status -eq 0 ]; then echo 'test: all passed'; else echo "test: FAILED ($status)"; fi
-  rm -f "$log"
+  summary
+  case " ${became[*]} " in *' FAILED '*) [ $status -ne 0 ] || status=1 ;; esac
+  if [ $status -eq 0 ]; then echo 'test: all is well'; else echo "test: FAILED ($status)"; fi
+  echo "tests: $(counted)"
   exit $status
 }
 trap leave EXIT

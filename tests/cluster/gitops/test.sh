@@ -3,7 +3,7 @@
 #   SLUICE_GITOPS_SOAK   seconds for which nothing may change, 60
 set -eu -o pipefail
 cd "$(dirname "$0")/../../.."
-gitops=tests/cluster/gitops/gitops
+programs=tests/cluster/gitops/gitops
 
 if [ -z "${SLUICE_OWN_CLUSTER:-}" ]; then
   echo 'gitops: Argo CD and Flux run in the node of the cluster that `make cluster` starts; unset KUBECONFIG' >&2
@@ -13,13 +13,14 @@ fi
 . tests/cluster/session.sh
 
 started=''
-leave_first() { [ -z "$started" ] || $gitops down; }
+leave_first() { [ -z "$started" ] || $programs down; }
 
 # Before the cluster, which would be in the way for so long.
-$gitops build
+$programs build
 with_cluster
 with_sluice
-$gitops status >/dev/null || { started=yes; $gitops up; }
+$programs status >/dev/null || { started=yes; $programs up; }
 
-echo '==> tests under Argo CD and Flux'
-SLUICE_TEST_GITOPS=1 cargo test --locked -p tests --test it -- --ignored --nocapture gitops:: 2>&1 | tee -a "$log"
+gitops() { SLUICE_TEST_GITOPS=1 cargo test --locked -p tests --test it -- --ignored --nocapture gitops::; }
+plan gitops 10 'tests under Argo CD and Flux'
+stage gitops

@@ -1,0 +1,67 @@
+"""What session.sh says of stages: before them, and of those that failed in the end."""
+
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SESSION = pathlib.Path(__file__).with_name("session.sh")
+SCRIPT = r"""
+set -eu -o pipefail
+. "$1"
+good() { echo 'test result: ok. 3 passed; 0 failed; 4 ignored'; echo 'Ran 2 tests in 0.1s'; }
+bad() {
+  echo 'test it::stands ... ok'
+  printf '%s\n' '---- it::falls stdout ----' "thread 'it::falls' (7) panicked at tests/it.rs:3:5:" 'two is not three' 'note: more'
+  printf '%s\n' "thread 'it::falls' (7) panicked at tests/it.rs:9:5:" 'while it fell'
+  echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored'
+  printf '%s\n' 'Ran 5 tests in 0.1s' '' 'FAILED (failures=1, errors=2, skipped=1)'
+  false
+  echo 'never said'
+}
+shell() { echo 'cluster: gave up' >&2; exit 7; }
+plan good 2 'what is well'
+plan bad 3 'what is not'
+plan shell 1 'what is no test'
+plan other 1 'what cannot be here'
+plan late 1 'what never runs'
+announce
+stage good; stage bad; stage shell; skip other 'there is none'
+[ "$2" = whole ] || exit 9
+stage good
+"""
+
+
+def ran(how):
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["bash", "-c", SCRIPT, "bash", SESSION, how]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+class Session(unittest.TestCase):
+    def test_what_runs_is_said_before_it_does(self):
+        said = ran("whole").stdout
+        self.assertTrue(said.startswith("test: 5 stages, 8 min on two cores"), said)
+        self.assertIn("    3 min  bad        what is not\n", said)
+
+    def test_a_stage_that_fails_hides_none_after_it(self):
+        result = ran("whole")
+        self.assertEqual(result.returncode, 1)
+        self.assertNotIn("never said", result.stdout)
+        end = result.stdout[result.stdout.index("  good       passed in ") :]
+        self.assertIn("bad        FAILED (1)\n    it::falls: two is not three (tests/it.rs:3:5)\n    all of it: ", end)
+        self.assertIn("/target/test-logs/bad.log\n", end)
+        self.assertIn("shell      FAILED (7)\n    cluster: gave up\n", end)
+        self.assertIn("other      skipped: there is none\n", end)
+        self.assertIn("late       not run\n", end)
+        self.assertNotIn("while it fell", end)
+        self.assertTrue(end.endswith("test: FAILED (1)\ntests: 8 passed, 4 failed\n"), end)
+
+    def test_the_script_itself_may_fail(self):
+        result = ran("in the middle")
+        self.assertEqual(result.returncode, 9)
+        self.assertTrue(result.stdout.endswith("test: FAILED (9)\ntests: 8 passed, 4 failed\n"), result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
