@@ -1,7 +1,11 @@
 mod health; // the object's own word, and the library's
 
 use harness::cluster::{Defined, Namespace, Pod, deployment, with_namespace};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
+
+/// Whoever waits is judged anew after so long even where no watch tells of anything.
+const ANEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// A status whose summary is this.
 fn ready(status: &str) -> Value {
@@ -34,7 +38,7 @@ async fn a_kind_an_object_and_its_status_may_all_come_later() {
         let before = jiff::Timestamp::now();
         ns.set_status(&reference, &ready("True")).await;
         let waited = api.starts().await.duration_since(before);
-        assert!(waited.as_secs() < 5, "{waited:?}");
+        assert!(waited < ANEW, "{waited:?}");
     })
     .await;
 }
@@ -60,7 +64,7 @@ async fn a_kind_that_sluice_may_not_watch_is_called_so_until_it_may() {
         let before = jiff::Timestamp::now();
         widget.grant(ns).await;
         let waited = api.starts().await.duration_since(before);
-        assert!(waited.as_secs() < 10, "{waited:?}");
+        assert!(waited < ANEW, "{waited:?}");
     })
     .await;
 }
