@@ -41,8 +41,22 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
+/// Ends the process as a broken pipe ends others, where nobody reads on, as under `head`: `println!` panics there. The signal itself
+/// stays off, since a connection that its other side has closed would raise it too.
+fn end_where_nobody_reads() {
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload_as_str().unwrap_or_default();
+        if said.starts_with("failed printing to std") && said.ends_with("(os error 32)") {
+            std::process::exit(128 + 13);
+        }
+        told(panic);
+    }));
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
+    end_where_nobody_reads();
     // Only this crate's TLS uses it, and nothing installed one before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     match args::Args::read().run().await {

@@ -450,3 +450,14 @@ fn broken_health_rules_are_told_before_they_are_applied() {
         Some(1)
     );
 }
+
+/// As under `head`.
+#[test]
+fn where_nobody_reads_on_it_ends_without_a_word() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(binary("kubectl-sluice"));
+    let output = command.arg("explain").stdout(writer).output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(128 + 13));
+}

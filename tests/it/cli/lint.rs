@@ -246,7 +246,11 @@ fn each_chart_of_a_folder_is_rendered_and_its_templates_are_named() {
     for (at, chart) in ["one", "two"].into_iter().enumerate() {
         let templates = format!("{path}/{chart}/templates");
         let computed = format!("{templates}/computed.yaml:7:5: note: {}", job("computed"));
-        assert_eq!(lines[2 * at], computed, "what is computed is found by its key");
+        assert_eq!(
+            lines[2 * at],
+            computed,
+            "what is computed is found by its key"
+        );
         let plain = format!("{templates}/plain.yaml:7:32: note: {}", job("plain"));
         assert_eq!(lines[2 * at + 1], plain);
     }
