@@ -28,7 +28,7 @@ mod yaml;
 
 pub use duration::DurationFault;
 pub use health::health;
-pub use hold::hold;
+pub use hold::{hold, suspends};
 pub use names::NameFault;
 pub use order::order;
 pub use position::{GatePosition, gate_position};
@@ -80,9 +80,9 @@ pub struct Place {
 ///
 /// A key that cannot be read, or one below [`keys::PREFIX`] that this version does not act on.
 pub fn declared(annotations: &Map<String, Value>) -> Result<Vec<Dependency>, ParseError> {
-    // Only admission acts on it; that it can be read is asked of everybody.
+    // Only admission acts on them; that they can be read is asked of everybody.
     gate_position(annotations)?;
-    hold(annotations)?;
+    suspends(annotations)?;
     terms(annotations).all()?;
     let mut lists = [Vec::new(), Vec::new()];
     for (key, value) in annotations {
@@ -218,7 +218,7 @@ fn check_key(key: &str) -> Result<(), ParseError> {
         keys::HOLD,
     ];
     let mut words = candidates.into_iter().chain(keys::TERMS);
-    if [keys::GATED, keys::HELD].contains(&key)
+    if [keys::GATED, keys::HELD, keys::SUSPENDED].contains(&key)
         || words.any(|it| it == key)
         || own.starts_with("health.")
     {

@@ -69,8 +69,14 @@ const ANNOTATIONS: [&str; 20] = [
     keys::DEFAULT_CLASS[1],
 ];
 
-/// What a pod template may say of its object.
-const TEMPLATE_ANNOTATIONS: [&str; 8] = [
+/// What a pod template may say of its object, and of the pods that a held Job has yet to make.
+const TEMPLATE_ANNOTATIONS: [&str; 14] = [
+    keys::TIMEOUT,
+    keys::ON_TIMEOUT,
+    keys::ON_FAILURE,
+    keys::REGATE,
+    keys::SKIP,
+    keys::SKIP_REASON,
     keys::REVISION,
     keys::SCOPE,
     keys::GROUP,

@@ -44,11 +44,18 @@ pub const SKIP_REASON: &str = "sluice.dev/skip-reason";
 pub const GATE_POSITION: &str = "sluice.dev/gate-position";
 
 /// Whether a pod is held before it takes a node: `"true"` or `"false"`. On the pod template. Also the name of the scheduling gate
-/// that holds it.
+/// that holds it. On a Job itself `suspend`: it is created suspended, and has no pod before its list is satisfied.
 pub const HOLD: &str = "sluice.dev/hold";
 
 /// On a pod that was made with a hold: its wait counts from its creation. Its only value is [`GATED_VALUE`].
 pub const HELD: &str = "sluice.dev/held";
+
+/// On a Job that was created suspended because it says `sluice.dev/hold: suspend`: it is resumed by sluice. Its value is
+/// [`GATED_VALUE`] until then; after that it is gone, or [`TIMED_OUT`].
+pub const SUSPENDED: &str = "sluice.dev/suspended";
+
+/// The value of [`SUSPENDED`] on a Job that was resumed because its wait took too long: the gates of its pods count from its creation.
+pub const TIMED_OUT: &str = "timed-out";
 
 /// What a dependent says beside its lists; see [`crate::terms::Terms`].
 pub const TERMS: [&str; 10] = [

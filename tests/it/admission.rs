@@ -21,6 +21,7 @@ mod laws;
 mod lists;
 /// The pod half, beyond the goldens.
 mod pods;
+mod suspended;
 /// The workload half across versions.
 mod upgrade;
 /// The workload half, as users and their tools meet it.

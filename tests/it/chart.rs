@@ -11,6 +11,7 @@ mod policy;
 mod presets;
 mod readme;
 mod rights;
+mod suspended;
 
 use helm::{Manifest, Render, chart_dir, helm, versions};
 pub(crate) use helm::{files, program};

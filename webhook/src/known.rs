@@ -7,6 +7,7 @@
 mod granted;
 pub(crate) mod health_rules;
 mod heard;
+mod held_jobs;
 mod looks;
 pub(crate) mod memory;
 mod metrics;
@@ -22,6 +23,7 @@ mod whole;
 pub(crate) use granted::{Changes, Granted};
 pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
+pub(crate) use held_jobs::HeldJobs;
 pub(crate) use metrics::Condition;
 pub use settings::Settings;
 #[cfg(test)]
@@ -60,6 +62,8 @@ pub struct Known {
     plans: Arc<Store>,
     memory: Arc<Memory>,
     slots: Arc<Slots>,
+    /// The Jobs that are held before they have a pod.
+    held_jobs: HeldJobs,
     health_rules: HealthRules,
     granted: Granted,
     whole: Whole,
@@ -96,6 +100,7 @@ impl Known {
             plans: Arc::default(),
             memory: Arc::default(),
             slots: Arc::default(),
+            held_jobs: HeldJobs::default(),
             health_rules: HealthRules::new(settings.health_rules),
             granted: Granted::new(settings.reads_by_role),
             whole: Whole::default(),
@@ -152,6 +157,11 @@ impl Known {
     /// Who may run where there is a cap.
     pub fn slots(&self) -> &Arc<Slots> {
         &self.slots
+    }
+
+    /// The Jobs that may be held before they have a pod.
+    pub(crate) fn held_jobs(&self) -> &HeldJobs {
+        &self.held_jobs
     }
 
     /// The health rules of the administrator.

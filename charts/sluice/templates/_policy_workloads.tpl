@@ -41,7 +41,27 @@ variables:
       : (variables.asked ? ['true'] : [])
   - name: present
     expression: "'sluice.dev/gated' in variables.notes ? [variables.notes['sluice.dev/gated']] : []"
+  {{- if and .root.Values.holds.enabled (eq .path "spec.template") }}
+  # One that is suspended already is its user's to resume, or was noted before.
+  - name: suspends
+    expression: >-
+      request.operation == 'CREATE' && request.kind.group == 'batch' && request.kind.kind == 'Job' && variables.asked
+      && has(object.metadata.annotations) && 'sluice.dev/hold' in object.metadata.annotations
+      && object.metadata.annotations['sluice.dev/hold'] == 'suspend'
+      && !(has(object.spec.suspend) && object.spec.suspend)
+      && !(has(object.spec.template.spec.os) && object.spec.template.spec.os.name == 'windows')
+      && !(has(object.spec.template.spec.nodeSelector) && ['kubernetes.io/os', 'beta.kubernetes.io/os'].exists(k,
+      k in object.spec.template.spec.nodeSelector && object.spec.template.spec.nodeSelector[k] == 'windows'))
+  {{- end }}
 mutations:
+  {{- if and .root.Values.holds.enabled (eq .path "spec.template") }}
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        !variables.suspends ? []
+        : [JSONPatch{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey('sluice.dev/suspended'), value: 'true'},
+        JSONPatch{op: 'add', path: '/spec/suspend', value: true}]
+  {{- end }}
   - patchType: JSONPatch
     jsonPatch:
       expression: >-

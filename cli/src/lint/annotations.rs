@@ -42,21 +42,57 @@ fn is_list(key: &str) -> bool {
 
 fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<Finding> {
     if is_list(key) || key.starts_with(keys::PREFIX) {
-        if let Err(error) = grammar(key, value) {
+        if let Err(error) = grammar(object, holder, key, value) {
             return Some(refused(object, holder, &error));
         }
-        return idle(object, holder, key).map(|message| {
+        let idle = idle(object, holder, key).or_else(|| hold(object, holder, key));
+        return idle.map(|message| {
             Finding::new("NoEffect", Level::Warning, &object.place, message).at(holder.path, key)
         });
     }
     None
 }
 
-fn grammar(key: &str, value: &Value) -> Result<(), ParseError> {
+fn grammar(
+    object: &Object,
+    holder: &Holder<'_>,
+    key: &str,
+    value: &Value,
+) -> Result<(), ParseError> {
     let alone = Map::from_iter([(key.to_owned(), value.clone())]);
+    if !may_suspend(object, holder) {
+        annotation::hold(&alone)?;
+    }
     annotation::declared(&alone)?;
     annotation::health(&alone)?;
     Ok(())
+}
+
+/// Whether a Job is what carries these annotations.
+fn may_suspend(object: &Object, holder: &Holder<'_>) -> bool {
+    object.word() == "Job" && holder.role == Role::Own
+}
+
+/// Why a hold that can be read has no effect here.
+fn hold(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
+    if key != keys::HOLD || object.word() == "Pod" || holder.role == Role::Template {
+        return None;
+    }
+    let suspends =
+        may_suspend(object, holder) && annotation::suspends(holder.annotations) == Ok(true);
+    if !suspends {
+        return Some("it has no effect here; write it on the pod template".to_owned());
+    }
+    if object.value["spec"]["suspend"] == true {
+        return Some(
+            "it has no effect on a Job whose spec.suspend is true: only its user resumes that; take spec.suspend away"
+                .to_owned(),
+        );
+    }
+    let holders = object.holders();
+    let mut keys = holders.iter().flat_map(|it| it.annotations.keys());
+    let asks = keys.any(|key| keys::ASKING.contains(&key.as_str()));
+    (!asks).then(|| "it has no effect on a Job without a list; write what it waits for".to_owned())
 }
 
 /// Where no admission looks, an unknown key does no harm, and no good.

@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::gate::Gate;
+use rules::job;
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
@@ -66,12 +67,31 @@ impl Scene {
             Chosen::Release(_) | Chosen::Waiting => Selector::label(keys::GATED, keys::GATED_VALUE),
         };
         match reader.list(&Kind::Builtin(kinds::POD), namespace, &all) {
-            Lookup::Found(pods) => Ok(pods),
+            Lookup::Found(mut pods) => {
+                pods.extend(self.to_be(reader));
+                Ok(pods)
+            }
             Lookup::NotFound => Ok(Vec::new()),
             Lookup::Unavailable(Unavailable::Forbidden) => {
                 bail!("{}", access::missing("list", "pods", namespace))
             }
             Lookup::Unavailable(why) => bail!("cannot read the pods of {}: {why:?}", self.name()),
+        }
+    }
+
+    /// The pods that Jobs are to make which sluice keeps suspended, as far as the caller may look at Jobs.
+    fn to_be(&self, reader: &Reader) -> Vec<Value> {
+        let jobs = Kind::Builtin(kinds::JOB);
+        if matches!(&self.chosen, Chosen::Workload(kind, _) if *kind != jobs) {
+            return Vec::new();
+        }
+        match reader.list(&jobs, self.namespace.as_deref(), &Selector::default()) {
+            Lookup::Found(jobs) => jobs
+                .iter()
+                .filter(|it| job::is_held(it))
+                .map(to_be)
+                .collect(),
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
         }
     }
 
@@ -165,6 +185,14 @@ pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value>
             bail!("cannot read pod {name:?} in namespace {namespace:?}: {why:?}")
         }
     }
+}
+
+/// It has neither name nor UID yet.
+fn to_be(job: &Value) -> Value {
+    let mut pod = job::pod_to_be(job);
+    pod["metadata"]["name"] = "(no pod yet)".into();
+    pod["metadata"]["uid"] = job["metadata"]["uid"].clone();
+    pod
 }
 
 fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {

@@ -55,8 +55,11 @@ fn timeout(workload: &Workload<'_>) -> Option<u64> {
 }
 
 fn active_deadline(workload: &Workload<'_>) -> Option<i64> {
+    // A Job that is suspended has not started.
+    let of_job =
+        number(workload.object, "/spec/activeDeadlineSeconds").filter(|_| !suspends(workload));
     let deadlines = [
-        number(workload.object, "/spec/activeDeadlineSeconds"),
+        of_job,
         number(
             workload.object,
             "/spec/jobTemplate/spec/activeDeadlineSeconds",
@@ -64,6 +67,12 @@ fn active_deadline(workload: &Workload<'_>) -> Option<i64> {
         number(workload.template, "/spec/activeDeadlineSeconds"),
     ];
     deadlines.into_iter().flatten().min()
+}
+
+/// Whether it asks to be created suspended.
+fn suspends(workload: &Workload<'_>) -> bool {
+    let annotations = workload.object["metadata"]["annotations"].as_object();
+    workload.kind == "Job" && annotations.is_some_and(|it| annotation::suspends(it) == Ok(true))
 }
 
 fn number(value: &Value, pointer: &str) -> Option<i64> {

@@ -3,6 +3,7 @@
 use super::{Advice, Removal, Seen, Served, Target, Workload, is_here, is_itself};
 use crate::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection, State};
 use crate::installer::{self, Late};
+use crate::job;
 use crate::lookup::Lookup;
 use crate::selector::Selector;
 use serde_json::Value;
@@ -119,7 +120,8 @@ impl Asked<'_> {
         if (named.kind.group(), named.kind.word()) != ("batch", "Job") {
             return None;
         }
-        let is_suspended = found["spec"]["suspend"] == true && self.state != State::Present;
+        let suspended = found["spec"]["suspend"] == true && !job::is_held(found);
+        let is_suspended = suspended && self.state != State::Present;
         if is_suspended {
             return Some(Advice::Suspended(named.to_string()));
         }

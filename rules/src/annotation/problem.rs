@@ -37,6 +37,11 @@ pub enum Problem {
     #[error("unknown annotation{}", did_you_mean(.0.as_deref(), "; remove it"))]
     UnknownAnnotation(Option<String>),
 
+    #[error(
+        "only a Job can be suspended, by its own annotations and not by those of its pod template; write \"true\" to hold pods"
+    )]
+    SuspendsNoJob,
+
     // Custom health.
     #[error("{0}")]
     Expression(ExpressionProblem),

@@ -1,7 +1,7 @@
 //! From a pod, or from a workload alone, to the dependent.
 
 use super::older::is_older;
-use super::revision::started;
+use super::revision::{started, waited_since};
 use super::{Dependent, Owner, annotations, text};
 use crate::dependency::Part;
 use crate::gate;
@@ -81,7 +81,7 @@ impl Dependent {
             controller_revision: None,
             pod_annotations: annotations(pod),
             created: created(pod),
-            started: started(pod),
+            started: waited_since(&owners).or_else(|| started(pod)),
             node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
             held: gate::is_held(pod),
             owners,

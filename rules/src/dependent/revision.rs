@@ -96,6 +96,11 @@ impl Dependent {
         self.returned().map_or_else(|| self.revision_began(), Ok)
     }
 
+    /// When the wait of this pod began: as [`started`], unless the Job above it was held and its wait took too long.
+    pub fn wait_began(&self, pod: &Value) -> Option<Timestamp> {
+        waited_since(&self.owners).or_else(|| started(pod))
+    }
+
     /// When a rollback brought the revision back, at the latest; `None` for one that is there for the first time.
     fn returned(&self) -> Option<Timestamp> {
         match self.controller_revision {
@@ -148,6 +153,13 @@ impl Dependent {
         };
         Some((Kind::Builtin(kinds::CONTROLLER_REVISION), name))
     }
+}
+
+/// Since when the pods of a Job have waited whose wait took too long before it had any: since the Job was made.
+pub(super) fn waited_since(owners: &[Owner]) -> Option<Timestamp> {
+    let job = owners.first()?;
+    let timed_out = job.annotations.get(keys::SUSPENDED)? == keys::TIMED_OUT;
+    job.created.filter(|_| timed_out)
 }
 
 impl Owner {

@@ -26,6 +26,8 @@ pub enum Reason {
     JobNotComplete,
     /// A Job that is suspended.
     JobSuspended,
+    /// A Job that sluice has suspended, until what it waits for is satisfied.
+    JobHeld,
     /// A Job that failed: for good.
     JobFailed,
     /// A Service with no endpoint that serves.
@@ -78,7 +80,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -89,6 +91,7 @@ impl Reason {
         Self::Failed,
         Self::JobNotComplete,
         Self::JobSuspended,
+        Self::JobHeld,
         Self::JobFailed,
         Self::NoEndpoints,
         Self::ClaimNotBound,
@@ -128,6 +131,7 @@ impl Reason {
             Self::Failed => "Failed",
             Self::JobNotComplete => "JobNotComplete",
             Self::JobSuspended => "JobSuspended",
+            Self::JobHeld => "JobHeld",
             Self::JobFailed => "JobFailed",
             Self::NoEndpoints => "NoEndpoints",
             Self::ClaimNotBound => "ClaimNotBound",
@@ -168,6 +172,9 @@ impl Reason {
             Self::Failed => "it reports a failure, from which it may recover",
             Self::JobNotComplete => "the Job has not completed yet",
             Self::JobSuspended => "the Job is suspended; set spec.suspend to false",
+            Self::JobHeld => {
+                "sluice keeps the Job suspended until what it waits for is satisfied; look at the Job's own list"
+            }
             Self::JobFailed => "the Job has failed for good; delete it and create it again",
             Self::NoEndpoints => {
                 "no endpoint of the Service serves yet; check the pods that it selects"

@@ -10,7 +10,7 @@ use crate::kstatus::{Status, flag, text};
 pub(super) fn started(subject: Subject<'_>) -> Judged {
     let over = complete(&subject);
     let current = subject.evaluation.status == Status::Current;
-    let suspended = over.reason == Reason::JobSuspended && current;
+    let suspended = matches!(over.reason, Reason::JobSuspended | Reason::JobHeld) && current;
     if suspended || over.reason == Reason::JobFailed {
         return over;
     }
@@ -37,6 +37,10 @@ pub(super) fn complete(subject: &Subject<'_>) -> Judged {
             return failed(Reason::JobFailed, told);
         }
         None => {}
+    }
+    if job::is_held(object) {
+        let told = "job is suspended by sluice until its own list is satisfied";
+        return waiting(Reason::JobHeld, told);
     }
     if flag(object, &["spec", "suspend"]) {
         return waiting(Reason::JobSuspended, "job is suspended");

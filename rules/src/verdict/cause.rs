@@ -9,6 +9,7 @@ use super::{JudgedEdge, Policy};
 use crate::cause::{self, Behind, Cause, Stuck};
 use crate::dependency::{Edge, State};
 use crate::dependent::Dependent;
+use crate::job;
 use crate::judged::Reason;
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
@@ -97,7 +98,8 @@ impl Judge<'_> {
 
     fn cause_behind(&self, edge: &JudgedEdge, homeless: bool, gates: usize) -> Option<String> {
         let reason = edge.judged.reason;
-        if edge.foreign || !(is_about_pods(reason) || reason == Reason::JobFailed) {
+        let of_a_job = matches!(reason, Reason::JobFailed | Reason::JobHeld);
+        if edge.foreign || !(is_about_pods(reason) || of_a_job) {
             return None;
         }
         let meant = self.meant(&edge.edge);
@@ -147,6 +149,10 @@ impl Judge<'_> {
             let cause = Cause::of(object, self.now)?;
             let more = self.beyond(&cause, kind, object, gates);
             return Some(format!("it {cause}{more}"));
+        }
+        if kind.word() == "Job" && job::is_held(object) {
+            let more = self.beyond(&Cause::Gate, kind, object, gates);
+            return (!more.is_empty()).then(|| format!("it waits{more}"));
         }
         let Some(stuck) = found else {
             return self.refused(kind, object);

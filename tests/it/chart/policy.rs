@@ -218,6 +218,7 @@ fn with_holds(mut namespace: Value) {
         held(&json!({"sluice.dev/hold": "true"}))
     });
     compare_pods(Holds::Asked);
+    workloads::compare_suspended();
     namespace["metadata"]["labels"] = json!({"sluice.dev/hold": "enabled"});
     apply(vec![namespace]);
     until("who is in the namespace is held", || held(&json!({})));

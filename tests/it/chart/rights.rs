@@ -5,11 +5,12 @@ use super::{rules, strings};
 use serde_json::Value;
 
 /// Role, resource, names that it is limited to, verbs; and who calls them.
-const WRITES_AND_OWN: [(&str, &str, &str, &str); 14] = [
+const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
     ("ClusterRole", "tokenreviews", "", "create"), // status::identity
     ("ClusterRole", "events", "", "create patch"), // event: the second tells that one goes on
     ("ClusterRole", "pods/status", "", "patch"),   // status::conditions
     ("ClusterRole", "pods", "", "patch"),          // status::holds
+    ("ClusterRole", "jobs", "", "patch"),          // status::suspended
     // authority::changes watches it
     (
         "ClusterRole",

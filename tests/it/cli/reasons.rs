@@ -156,6 +156,11 @@ fn case(reason: Reason) -> Shown {
             "job/a",
             [job("a", json!({"spec": {"suspend": true}, "status": null}))],
         ),
+        Reason::JobHeld => {
+            let note = json!({"annotations": {"sluice.dev/suspended": "true", "sluice.dev/depends-on": "configmap/go"}});
+            let held = json!({"metadata": note, "spec": {"suspend": true}, "status": null});
+            on("job/a", [job("a", held)])
+        }
         Reason::JobFailed => {
             let failed =
                 json!({"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"});

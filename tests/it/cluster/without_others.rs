@@ -6,3 +6,4 @@ mod helm_test; // what `helm test` says of sluice
 mod replica; // of sluice, deleted while a cap counts
 mod rules; // the administrator's, in CEL
 mod settings; // what `kubectl sluice status` judges by
+mod suspended; // Jobs, where the administrator has turned holds on

@@ -48,7 +48,15 @@ struct Asked {
     /// What somebody depends on.
     requests: UnboundedReceiver<Wanted>,
     /// Who is shown the gated pods.
-    shown: Option<Observer>,
+    pods: Option<Observer>,
+    /// Who is shown the Jobs.
+    jobs: Option<Observer>,
+}
+
+/// What is shown to be held.
+struct Held {
+    pods: UnboundedReceiver<Identity>,
+    jobs: UnboundedReceiver<Identity>,
 }
 
 /// What the process is assembled from, once the flags are read.
@@ -119,14 +127,20 @@ impl Args {
             .lifetimes()
             .context("--ca-lifetime, --ca-overlap and --leaf-lifetime do not fit together")?;
         let admission = self.admission(&mut parts, &known, lifetimes);
-        let (shown, held) = match self.holds {
-            Holds::Off => (None, None),
+        let mut asked = Asked {
+            requests,
+            pods: None,
+            jobs: None,
+        };
+        let held = match self.holds {
+            Holds::Off => None,
             Holds::Asked | Holds::All => {
-                let (shown, held) = status::held_pods();
-                (Some(shown), Some(held))
+                let ((show_pod, pods), (show_job, jobs)) =
+                    (status::held_pods(), status::suspended_jobs());
+                (asked.pods, asked.jobs) = (Some(show_pod), Some(show_job));
+                Some(Held { pods, jobs })
             }
         };
-        let asked = Asked { requests, shown };
         self.follow(&mut parts, &known, asked, Arc::clone(&metrics));
         let status = self.status(&mut parts, known, metrics, held);
         let metrics = server::ServerMetrics::register(&mut parts.registry);
@@ -266,7 +280,11 @@ impl Args {
         &self,
         parts: &mut Parts,
         known: &Arc<Known>,
-        Asked { requests, shown }: Asked,
+        Asked {
+            requests,
+            pods,
+            jobs,
+        }: Asked,
         metrics: Arc<StatusMetrics>,
     ) {
         let (client, tasks) = (|| parts.client.clone(), &parts.tasks);
@@ -276,7 +294,8 @@ impl Args {
             known: known(),
             metrics,
             tasks: tasks.clone(),
-            shown,
+            shown: pods,
+            jobs,
         };
         tasks.keep("catalog", catalog.run(requests));
         let looks = glances::follow(client(), known(), parts.clock.clone());
@@ -326,16 +345,17 @@ impl Args {
         parts: &mut Parts,
         known: Arc<Known>,
         metrics: Arc<StatusMetrics>,
-        held: Option<UnboundedReceiver<Identity>>,
+        held: Option<Held>,
     ) -> Router {
         let client = &parts.client;
         let (recorder, writer) = Recorder::new(self.events(parts));
         parts.tasks.keep("events", writer);
         let questions = Arc::<Questions>::default();
-        let shown = Arc::<Questions>::default();
+        let (pods, jobs) = (Arc::<Questions>::default(), Arc::<Questions>::default());
         let waits = status::Waits {
             questions: Arc::clone(&questions),
-            held: Arc::clone(&shown),
+            held: Arc::clone(&pods),
+            suspended: Arc::clone(&jobs),
             clock: parts.clock.clone(),
         };
         parts.registry.register_collector(Box::new(waits));
@@ -362,8 +382,12 @@ impl Args {
             clock: parts.clock.clone(),
         });
         if let Some(held) = held {
-            let holds = status::Holds::new(Arc::clone(&service), client.clone(), shown);
-            parts.tasks.keep("holds", holds.keep(held));
+            let holds = status::Holds::new(Arc::clone(&service), client.clone(), pods);
+            parts.tasks.keep("holds", holds.keep(held.pods));
+            let suspended = status::Suspended::new(Arc::clone(&service), client.clone(), jobs);
+            parts
+                .tasks
+                .keep("suspended Jobs", suspended.keep(held.jobs));
         }
         status::router(service)
     }

@@ -45,6 +45,8 @@ pub(crate) struct Catalog {
     pub tasks: Spawner,
     /// Who is shown each gated pod as it arrives, beside its store.
     pub shown: Option<Observer>,
+    /// The same of each Job.
+    pub jobs: Option<Observer>,
 }
 
 /// How the API server names a kind.
@@ -178,9 +180,16 @@ impl Catalog {
 
     /// Completed Jobs are remembered beyond their removal.
     fn observer(&self, builtin: &Builtin) -> Option<Observer> {
-        let memory = Arc::clone(self.known.memory());
-        (builtin.kind == "Job")
-            .then(|| Arc::new(move |job: &Value| memory.saw_job(job)) as Observer)
+        if builtin.kind != "Job" {
+            return None;
+        }
+        let (memory, shown) = (Arc::clone(self.known.memory()), self.jobs.clone());
+        Some(Arc::new(move |job: &Value| {
+            memory.saw_job(job);
+            if let Some(show) = &shown {
+                show(job);
+            }
+        }))
     }
 
     async fn follow_for_ever(&self, target: &Target, store: &Store) {
@@ -391,6 +400,7 @@ mod tests {
             metrics: Arc::default(),
             tasks: spawner.clone(),
             shown: None,
+            jobs: None,
         };
         spawner.keep("catalog", catalog.run(requests));
         let kinds = [
@@ -506,6 +516,7 @@ mod tests {
             metrics: Arc::default(),
             tasks: spawner.clone(),
             shown: None,
+            jobs: None,
         };
         spawner.keep("catalog", catalog.run(requests));
         let mut pass = async |seconds| {

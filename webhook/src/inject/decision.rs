@@ -64,6 +64,8 @@ pub enum Change {
     MarkerRestored,
     /// The marker goes, because nothing asks for it.
     MarkerRemoved,
+    /// The Job is created suspended, and its pod template has the marker.
+    Suspended,
     /// The pod gets the gate.
     Injected,
     /// The pod has its gate; it is held before that.
@@ -81,6 +83,7 @@ impl Change {
             Self::Marked => "marked",
             Self::MarkerRestored => "marker-restored",
             Self::MarkerRemoved => "marker-removed",
+            Self::Suspended => "suspended",
             Self::Injected => "injected",
             Self::Held => "held",
             Self::PortExcluded => "port-excluded",

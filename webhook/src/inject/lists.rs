@@ -1,6 +1,6 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
-use super::workload::template;
+use super::workload::{is_job, template};
 use super::{Deny, Place, Request, annotations};
 use rules::annotation::{self, GatePosition, ParseError};
 use rules::dependency::Dependency;
@@ -76,6 +76,8 @@ pub(super) struct Lists<'a> {
     pub(super) template: Option<&'a Annotations>,
     pub(super) old_object: Option<&'a Annotations>,
     pub(super) old_template: Option<&'a Annotations>,
+    /// Whether the object is a Job, which may be created suspended.
+    pub(super) of_a_job: bool,
 }
 
 impl<'a> Lists<'a> {
@@ -93,6 +95,7 @@ impl<'a> Lists<'a> {
             template: in_template(object),
             old_object: annotations(old),
             old_template: in_template(old),
+            of_a_job: is_job(subject),
         }
     }
 
@@ -116,13 +119,20 @@ impl<'a> Lists<'a> {
         on(self.object) != on(self.old_object)
     }
 
-    /// Whether this request asks for a hold that nobody here would take away, in the annotations that become those of pods.
+    /// Whether this request asks for a hold that nobody here would take away: of a Job, or in the annotations that become those of pods.
     pub(super) fn holds_in_vain(self, options: Options) -> bool {
         let (new, old) = match self.template {
             Some(template) => (Some(template), self.old_template),
             None => (self.object, self.old_object),
         };
-        options.holds == Holds::Off && hold(new) == Some(true) && hold(old) != Some(true)
+        let of_pods = hold(new) == Some(true) && hold(old) != Some(true);
+        let of_a_job = self.suspends() && self.old_object.is_none_or(|old| !suspends(old));
+        options.holds == Holds::Off && (of_pods || of_a_job)
+    }
+
+    /// Whether a Job is to be created suspended.
+    pub(super) fn suspends(self) -> bool {
+        self.of_a_job && self.object.is_some_and(suspends)
     }
 
     /// Refuses a list that cannot be read and that this request writes or changes; one that was stored before may be
@@ -133,7 +143,13 @@ impl<'a> Lists<'a> {
             (Place::Template, self.template, self.old_template),
         ];
         for (place, new, old) in places {
-            annotation::declared(&changed(options, new, old))
+            let changed = changed(options, new, old);
+            // Only a Job itself has more to say here.
+            let hold = match place {
+                Place::Object if self.of_a_job => Ok(None),
+                Place::Object | Place::Template => annotation::hold(&changed),
+            };
+            hold.and_then(|_| annotation::declared(&changed))
                 .map_err(|error| Deny::BadList { place, error })?;
         }
         Ok(())
@@ -156,6 +172,11 @@ pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePos
 /// Whether a pod with these annotations is to be held; `None` where they do not say.
 pub(super) fn hold(annotations: Option<&Annotations>) -> Option<bool> {
     annotation::hold(annotations?).ok().flatten()
+}
+
+/// Whether a Job with these annotations is to be created suspended.
+fn suspends(annotations: &Annotations) -> bool {
+    annotation::suspends(annotations).unwrap_or(false)
 }
 
 /// Our annotations that are new or changed.

@@ -4,7 +4,7 @@
 //! an upgrade of sluice: a tool such as Flux compares that answer with the stored object and takes any difference for drift.
 
 use super::hints;
-use super::lists::Lists;
+use super::lists::{Holds, Lists};
 use super::patch::{Edits, Misshapen};
 use super::{
     Action, Change, Decision, Operation, Options, Request, Skip, Subject, Warning, annotations,
@@ -66,10 +66,20 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
         position.map(Warning::Advice),
         (asked && lists.holds_in_vain(options)).then_some(Warning::HoldsOff),
     ];
+    let suspends = asked
+        && operation == Operation::Create
+        && options.holds != Holds::Off
+        && lists.suspends()
+        && !advice::is_for_windows(template);
+    let action = mark.action(object, path).and_then(|action| {
+        if suspends {
+            suspended(action, object)
+        } else {
+            Ok(action)
+        }
+    });
     Decision {
-        action: mark
-            .action(object, path)
-            .unwrap_or_else(|error| Action::Deny(error.into())),
+        action: action.unwrap_or_else(|error| Action::Deny(error.into())),
         warnings: warnings.into_iter().flatten().collect(),
     }
 }
@@ -122,6 +132,24 @@ impl Mark<'_> {
     }
 }
 
+/// The same, with a Job suspended and that noted on it. One that is suspended already is its user's to resume, or was noted before.
+fn suspended(action: Action, job: &Value) -> Result<Action, Misshapen> {
+    if job["spec"]["suspend"] == true {
+        return Ok(action);
+    }
+    let mut edits = Edits::new(job);
+    let noted = keys::GATED_VALUE.into();
+    edits.set(&["metadata", "annotations"], keys::SUSPENDED, noted)?;
+    edits.set(&["spec"], "suspend", true.into())?;
+    let mut operations = match action {
+        Action::Patch(_, operations) => operations,
+        Action::Skip(_) => Vec::new(),
+        deny @ Action::Deny(_) => return Ok(deny),
+    };
+    operations.extend(edits.finish());
+    Ok(Action::Patch(Change::Suspended, operations))
+}
+
 fn marker(template: &Value) -> Option<&Value> {
     annotations(template)?.get(keys::GATED)
 }
@@ -148,7 +176,7 @@ fn unmarked(template: &Value) -> Value {
     template
 }
 
-fn is_job(subject: &Subject) -> bool {
+pub(super) fn is_job(subject: &Subject) -> bool {
     subject.group == "batch" && subject.kind == "Job"
 }
 

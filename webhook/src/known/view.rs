@@ -7,6 +7,7 @@ use super::memory::Memory;
 use super::store::{Details, Interest, Store};
 use super::waiters::{Bell, Subscription};
 use super::{Heard, Known, Named};
+use rules::job;
 use rules::kept;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
@@ -140,6 +141,20 @@ impl View {
     pub fn gated_pods(&self, namespace: Option<&str>) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.known.gated());
         self.list_of(&store, namespace, &Selector::default())
+    }
+
+    /// The Jobs of a namespace that are held before they have a pod.
+    pub fn held_jobs(&self, namespace: &str) -> Vec<Value> {
+        let names = self.known.held_jobs().of(namespace);
+        let kind = Kind::Builtin(kinds::JOB);
+        let jobs =
+            names
+                .iter()
+                .filter_map(|name| match self.object(&kind, Some(namespace), name) {
+                    Lookup::Found(found) => Some(found),
+                    Lookup::NotFound | Lookup::Unavailable(_) => None,
+                });
+        jobs.filter(job::is_held).collect()
     }
 
     /// The plans of every namespace.

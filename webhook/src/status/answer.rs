@@ -9,6 +9,7 @@ use rules::dependent;
 use rules::gate;
 use rules::lookup::{Lookup, Unavailable};
 use rules::verdict::{self, Decided, Ground, Ruling};
+use serde_json::Value;
 use std::sync::Arc;
 use wire::Answer;
 
@@ -146,18 +147,27 @@ pub(super) fn answer(
             return outcome(verdict::unread("the gated pods", why), None).into();
         }
     };
-    if dependent::is_skipped(&pod) {
-        return outcome(verdict::skipped("the pod"), None).into();
-    }
     // Its gate runs, so this is of before: and of a pod that is held, not everything is judged.
-    if waiter == Waiter::Gate && gate::is_held(&pod) {
+    if waiter == Waiter::Gate && gate::is_held(&pod) && !dependent::is_skipped(&pod) {
         return outcome(
             verdict::awaiting("sluice to see that the pod was let go"),
             None,
         )
         .into();
     }
-    let (round, started) = (rounds.of(&pod, now), dependent::started(&pod));
+    answer_of(&pod, rounds, now, patient)
+}
+
+/// The same for a pod that was read, or that is yet to be made.
+pub(super) fn answer_of(pod: &Value, rounds: &Rounds, now: Timestamp, patient: bool) -> Answered {
+    if dependent::is_skipped(pod) {
+        return outcome(verdict::skipped("the pod"), None).into();
+    }
+    let round = rounds.of(pod, now);
+    let started = match &round.judged {
+        Lookup::Found(judged) => judged.dependent.wait_began(pod),
+        Lookup::NotFound | Lookup::Unavailable(_) => dependent::started(pod),
+    };
     let outcome = match &round.judged {
         Lookup::Found(judged) => {
             let decided = judged.found.decided(started, now, patient);

@@ -62,13 +62,12 @@ impl Recorder {
         answer: &Answer,
         late: bool,
     ) -> Option<Instant> {
-        let reason = if late {
-            EventReason::TimedOut
-        } else {
-            EventReason::of(answer)
-        };
-        let text = format!("waiting for {}", unmet(answer));
-        self.tell(subject, &News::of(answer, reason, text))
+        self.tell(subject, &of_a_wait(answer, late))
+    }
+
+    /// The same of a Job that has no pod yet.
+    pub(super) fn held(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
+        self.tell_workload(job, &of_a_wait(answer, late))
     }
 
     /// A gate was told to open. Worth an Event only after one that said that it waits; of a long wait another replica has
@@ -120,7 +119,10 @@ impl Recorder {
 
     /// The pods of one workload mostly wait for the same, and then it is told once.
     fn tell_above(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
-        let Above { object, revision } = subject.above?;
+        self.tell_workload(subject.above?, news)
+    }
+
+    fn tell_workload(&self, Above { object, revision }: &Above, news: &News) -> Option<Instant> {
         let news = &news.of_wait(revision.as_deref());
         match self.hear(object.uid.as_deref()?, Whose::Workload, news) {
             Due::Now(times) => {
@@ -162,6 +164,16 @@ fn pod(pod: &Identity) -> Regarding {
         name: pod.pod.clone(),
         uid: Some(pod.uid.clone()),
     }
+}
+
+/// What is told of a wait. `late`: although its timeout has passed.
+fn of_a_wait(answer: &Answer, late: bool) -> News {
+    let reason = if late {
+        EventReason::TimedOut
+    } else {
+        EventReason::of(answer)
+    };
+    News::of(answer, reason, format!("waiting for {}", unmet(answer)))
 }
 
 /// Why a gate opens that has waited.

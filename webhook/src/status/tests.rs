@@ -7,6 +7,7 @@ mod disclosure;
 mod held;
 mod holds;
 mod stages;
+mod suspended;
 
 use super::*;
 use crate::client::dated;
@@ -36,6 +37,8 @@ struct Desk {
     registry: Registry,
     /// The pods that are held.
     held: Arc<Questions>,
+    /// The Jobs that are.
+    suspended: Arc<Questions>,
     events: Events,
     began: Instant,
     /// Whether the watches give signs.
@@ -76,10 +79,11 @@ impl Desk {
         });
         tokio::spawn(writer);
         let mut registry = Registry::default();
-        let (questions, held) = (Arc::<Questions>::default(), Arc::<Questions>::default());
+        let [questions, held, suspended] = [(); 3].map(|()| Arc::<Questions>::default());
         registry.register_collector(Box::new(Waits {
             questions: Arc::clone(&questions),
             held: Arc::clone(&held),
+            suspended: Arc::clone(&suspended),
             clock: clock.clone(),
         }));
         let service = Service {
@@ -98,6 +102,7 @@ impl Desk {
             service: Arc::new(service),
             registry,
             held,
+            suspended,
             events,
             began,
             connected: Arc::new(AtomicBool::new(true)),

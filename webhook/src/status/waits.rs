@@ -25,6 +25,8 @@ pub(crate) struct Waits {
     pub(crate) questions: Arc<Questions>,
     /// The pods that are held, and what for.
     pub(crate) held: Arc<Questions>,
+    /// The Jobs that are, before they have a pod.
+    pub(crate) suspended: Arc<Questions>,
     pub(crate) clock: Clock,
 }
 
@@ -76,6 +78,16 @@ fn sums(questions: &Questions) -> BTreeMap<String, Sum> {
     bounded(sums)
 }
 
+/// How many wait, by namespace.
+fn counts(questions: &Questions) -> Family<ByNamespace, Gauge> {
+    let counts = Family::<ByNamespace, Gauge>::default();
+    for (namespace, Sum { reasons, .. }) in sums(questions) {
+        let count = reasons.values().sum();
+        counts.get_or_create(&ByNamespace { namespace }).set(count);
+    }
+    counts
+}
+
 /// The namespaces where the most wait, and all others as one.
 fn bounded(sums: HashMap<String, Sum>) -> BTreeMap<String, Sum> {
     let mut sums: Vec<_> = sums.into_iter().collect();
@@ -97,11 +109,7 @@ impl Collector for Waits {
         let now = self.clock.now();
         let waiting = Family::<ByReason, Gauge>::default();
         let longest = Family::<ByNamespace, Gauge<f64, AtomicU64>>::default();
-        let held = Family::<ByNamespace, Gauge>::default();
-        for (namespace, Sum { reasons, .. }) in sums(&self.held) {
-            let count = reasons.values().sum();
-            held.get_or_create(&ByNamespace { namespace }).set(count);
-        }
+        let (held, suspended) = (counts(&self.held), counts(&self.suspended));
         for (namespace, Sum { reasons, since }) in sums(&self.questions) {
             let seconds = since.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
             for (reason, count) in reasons {
@@ -120,7 +128,11 @@ impl Collector for Waits {
         longest.encode(encoder.encode_descriptor("longest_wait_seconds", told, None, gauge)?)?;
         let told = "Pods that are held before they take a node, by namespace; each replica counts all of them";
         let gauge = held.metric_type();
-        held.encode(encoder.encode_descriptor("held_pods", told, None, gauge)?)
+        held.encode(encoder.encode_descriptor("held_pods", told, None, gauge)?)?;
+        let told =
+            "Jobs that sluice keeps suspended, by namespace; each replica counts all of them";
+        let gauge = suspended.metric_type();
+        suspended.encode(encoder.encode_descriptor("suspended_jobs", told, None, gauge)?)
     }
 }
 

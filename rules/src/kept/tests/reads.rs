@@ -7,6 +7,7 @@ use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection, State
 use crate::dependent::Dependent;
 use crate::gate::{self, Gate};
 use crate::holder::{Running, Wave};
+use crate::job;
 use crate::judged::Judged;
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::{self, CompletedJob};
@@ -215,6 +216,8 @@ fn answers(objects: &[Value]) -> BTreeMap<String, String> {
         note("advice", &advice_on(object, &world));
         if object["kind"] == "Pod" {
             of_pod(object, &world, now, &mut note);
+        } else if job::is_held(object) {
+            of_pod(&job::pod_to_be(object), &world, now, &mut note);
         } else {
             of_workload(object, &world, &mut note);
         }

@@ -96,6 +96,40 @@ pub(super) fn compare() {
     }
 }
 
+/// What is made of Jobs that ask to be created suspended, and of those that say something else.
+pub(super) fn compare_suspended() {
+    let list = json!({"sluice.dev/depends-on": "job/x"});
+    let asks = |word: &str| json!({"sluice.dev/depends-on": "job/x", "sluice.dev/hold": word});
+    let noted = json!({"sluice.dev/depends-on": "job/x", "sluice.dev/hold": "suspend", "sluice.dev/suspended": "true"});
+    let idle = json!({"sluice.dev/hold": "suspend"});
+    let windows = json!({"os": {"name": "windows"}});
+    let selected = json!({"nodeSelector": {"kubernetes.io/os": "windows"}});
+    for (annotations, suspend, pod) in [
+        (&asks("suspend"), false, &Value::Null),
+        (&asks("suspend"), true, &Value::Null),
+        (&asks("true"), false, &Value::Null),
+        (&noted, true, &Value::Null),
+        (&noted, false, &Value::Null),
+        (&asks("suspend"), false, &windows),
+        (&asks("suspend"), false, &selected),
+        (&list, false, &Value::Null),
+        (&idle, false, &Value::Null),
+    ] {
+        let mut job = object("Job", "made", annotations, &pod_template(&json!({})));
+        job["spec"]["suspend"] = json!(suspend);
+        json_patch::merge(&mut job["spec"]["template"]["spec"], pod);
+        let plain = in_namespace(NAMESPACE, job);
+        let action = decided(("batch", "Job"), &plain, &Value::Null, Holds::Asked);
+        let expected = applied(&plain, &action);
+        let made = dry_run("create", &plain).expect("a Job");
+        let essence = |job: &Value| {
+            let own = job["metadata"]["annotations"].clone();
+            (own, job["spec"]["suspend"].clone(), marker(job.clone()))
+        };
+        assert_eq!(essence(&made), essence(&expected), "{plain:#}");
+    }
+}
+
 fn marker(mut object: Value) -> Value {
     template_mut(&mut object)["metadata"]["annotations"]["sluice.dev/gated"].take()
 }

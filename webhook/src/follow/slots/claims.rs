@@ -6,6 +6,7 @@ use rules::dependency::Edge;
 use rules::dependent::Dependent;
 use rules::gate::{self, Gate};
 use rules::holder::{Holder, Wave};
+use rules::job;
 use rules::lookup::Lookup;
 use rules::object::controller_of;
 use rules::slots::{Claim, is_done};
@@ -62,7 +63,14 @@ pub(super) fn claims(
     let Lookup::Found(pods) = view.gated_pods(Some(&wave.scope.namespace)) else {
         return claims;
     };
-    for pod in pods.iter().filter(|pod| gate::is_pending(pod)) {
+    // A Job that is suspended here asks as the pod that it is to make.
+    let jobs = view.held_jobs(&wave.scope.namespace);
+    let to_be: Vec<Value> = jobs.iter().map(job::pod_to_be).collect();
+    for pod in pods
+        .iter()
+        .filter(|pod| gate::is_pending(pod))
+        .chain(&to_be)
+    {
         let Lookup::Found(dependent) = Dependent::resolve(pod, &settings.workloads, view) else {
             continue;
         };

@@ -93,6 +93,16 @@ impl Cluster {
         let _ = self.view.slots(&wave(namespace));
     }
 
+    /// A Job with a cap of one that was created suspended, and has no pod.
+    fn suspended(&mut self, namespace: &str, name: &str) {
+        self.job(namespace, name);
+        self.pods.pop();
+        let job = self.jobs.last_mut().expect("it is there");
+        job["metadata"]["annotations"]["sluice.dev/suspended"] = json!("true");
+        job["spec"] = json!({"suspend": true, "template": {}});
+        self.known.held_jobs().add(namespace, name);
+    }
+
     /// The gate of a Job's pod opens.
     fn start(&mut self, name: &str) {
         let pod = self
@@ -172,6 +182,27 @@ async fn no_loss_of_a_config_map_breaks_a_cap() {
     cluster.server.lock().put(path, done);
     cluster.pass(10, |_| {}).await;
     assert_eq!(cluster.holders("shop"), ["two"]);
+}
+
+/// It is given one as its pod would be, and is the only one that is.
+#[tokio::test(start_paused = true)]
+async fn a_job_that_is_suspended_here_asks_for_a_slot() {
+    let mut cluster = Cluster::new();
+    cluster.suspended("shop", "one");
+    cluster.suspended("shop", "two");
+    let never_two = |holders: &[String]| assert!(holders.len() < 2, "{holders:?}");
+    cluster.pass(60, never_two).await;
+    assert_eq!(cluster.holders("shop"), ["one"]);
+    // Nobody asks in the name of one that its user has suspended.
+    let job = &mut cluster.jobs[1];
+    job["metadata"]["annotations"]["sluice.dev/suspended"] = Value::Null;
+    let done = &mut cluster.jobs[0];
+    done["spec"]["suspend"] = json!(false);
+    done["status"] = json!({"conditions": [{"type": "Complete", "status": "True"}]});
+    let path = "/apis/batch/v1/namespaces/shop/jobs/one";
+    cluster.server.lock().put(path, done.clone());
+    cluster.pass(20, never_two).await;
+    assert_eq!(cluster.holders("shop"), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
