@@ -1,7 +1,7 @@
 //! What a real API server lets the controller's account do to a Job where holds are on.
 //!
 //! The role and the policy are the chart's own under another name. The account is that of an installed sluice, which need not be
-//! there.
+//! there; where it is, and holds are on, it keeps the Jobs suspended, since they wait for what never comes.
 
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn rights() -> Option<Vec<Value>> {
 }
 
 fn job(name: &str, note: Option<&str>, suspend: bool) -> Value {
-    let mut annotations = json!({"team": "shop", "sluice.dev/hold": "suspend"});
+    let mut annotations = json!({"team": "shop", "sluice.dev/depends-on": "configmap/never"});
     if let Some(note) = note {
         annotations["sluice.dev/suspended"] = json!(note);
     }
@@ -96,7 +96,7 @@ fn changes() -> Vec<Value> {
         json!({"metadata": {"labels": {"more": "x"}}}),
         json!({"metadata": {"labels": null}}),
         json!({"metadata": {"annotations": {"sluice.dev/skip": "true"}}}),
-        json!({"metadata": {"annotations": {"sluice.dev/hold": null}}}),
+        json!({"metadata": {"annotations": {"sluice.dev/depends-on": null}}}),
         json!({"metadata": {"annotations": {"team": "other"}}}),
         json!({"metadata": {"annotations": {"sluice.dev/suspended": "other"}}}),
         json!({"metadata": {"finalizers": ["example.com/other"]}}),
@@ -178,6 +178,14 @@ fn the_account_may_resume_what_was_suspended_here_and_change_nothing_else_of_a_j
     patched("ours", "json", &takes, false).expect("what it is there for");
     patched("ours", "json", &takes, false).expect_err("whoever comes second");
     patched("late", "merge", &resume(&json!("timed-out")), false).expect("its wait took too long");
+    // Somebody else has resumed this one; a sluice that is installed may be faster.
     let disown = json!([{"op": "remove", "path": note}]);
-    patched("resumed", "json", &disown, false).expect("somebody else has resumed it");
+    let disowned = patched("resumed", "json", &disown, false);
+    let read = "jsonpath={.metadata.annotations.sluice\\.dev/suspended}";
+    let get = ["-n", NAMESPACE, "get", "job", "resumed", "-o", read];
+    assert_eq!(
+        kubectl(&get, &Value::Null).as_deref(),
+        Ok(""),
+        "{disowned:?}"
+    );
 }
