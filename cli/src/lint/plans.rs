@@ -34,12 +34,14 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
             Reference::Object(object) => {
                 let is_it = |it: &Object| {
                     it.place.name == object.name
+                        && it.place.namespace == config.place.namespace
                         && it
                             .kind
                             .as_ref()
                             .is_some_and(|kind| kind.is_spelled(&object.kind))
                 };
-                object.namespace.is_none() && !of_scope.any(is_it)
+                // Helm writes its release on no hook.
+                object.namespace.is_none() && !objects.iter().any(is_it)
             }
             Reference::Selected(_) | Reference::Any(_) => false,
         }

@@ -176,6 +176,9 @@ fn a_plan_is_read() {
         unknown[0].contains("release r has no Deployment/web, Job/x; check"),
         "{unknown:?}"
     );
+    let hook = "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: init, annotations: {helm.sh/hook: post-install}}\n";
+    let with_hook = [&plan(IN_R, "api: [job/init]"), hook, &api];
+    assert_eq!(lint(&with_hook.concat()), NOTHING, "it is of no release");
     let nowhere = one("a: b", "api: []");
     assert!(
         nowhere[0].contains("the plan is in no release, so it orders nothing"),

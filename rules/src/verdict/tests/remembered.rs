@@ -167,3 +167,26 @@ fn what_is_there_needs_no_memory_and_nothing_is_not_found_without_one() {
     let syncing = with(vec![], Unavailable::Syncing);
     assert_eq!(reasons(&deployments, &syncing), [Reason::OptionalNotFound]);
 }
+
+/// A plan that names a Job by its name is no mistake once the Job is gone.
+#[test]
+fn no_plan_is_said_to_misspell_a_job_that_is_remembered() {
+    let flaw = |job: &str, forgotten| {
+        let plan = json!({
+            "metadata": {"namespace": "shop", "name": "plan", "annotations": {"sluice.dev/scope": "shop"}},
+            "data": {"order": format!("deployment/api: [{job}]")},
+        });
+        let labels = json!({"sluice.dev/inject": "enabled"});
+        let namespace =
+            json!({"kind": "Namespace", "metadata": {"name": "shop", "labels": labels}});
+        let cluster = Cluster {
+            forgotten,
+            ..after(vec![namespace, owned("Deployment", "api", None, json!({}))])
+        };
+        crate::plan::flaw_in(&plan, &cluster, |_| true).map(|it| it.to_string())
+    };
+    assert_eq!(flaw("job/seed-1", None), None);
+    let told = flaw("job/seed-2", None).unwrap();
+    assert!(told.contains("shop has no Job/seed-2"), "{told}");
+    assert_eq!(flaw("job/seed-2", Some(Unavailable::Syncing)), None);
+}
