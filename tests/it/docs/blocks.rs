@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Output,
     /// `yaml`: a manifest, annotations, or a list.
     Yaml,
-    /// `yaml,values=CHART`: values of that chart.
+    /// `yaml,values=CHART`: values of that chart; the commands below them find them as `values.yaml`.
     Values(String),
     /// `yaml,file=NAME`: what the commands below it find under that name.
     File(String),

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
+/// Under which name commands find the values that stand above them.
+const VALUES: &str = "values.yaml";
+
 /// What the commands of a page see of the machine.
 pub(crate) struct Setting<'a> {
     /// Which of them run.
@@ -42,8 +45,10 @@ pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
     }
     let mut complaints = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
-        if let Kind::File(name) = &block.kind {
-            folder.write(name, &block.text);
+        match &block.kind {
+            Kind::File(name) => folder.write(name, &block.text),
+            Kind::Values(_) => folder.write(VALUES, &block.text),
+            _ => {}
         }
         if !here(block) {
             continue;
