@@ -34,9 +34,7 @@ pub enum Gate<'p> {
 impl<'p> Gate<'p> {
     /// The gate of a pod.
     pub fn of(pod: &'p Value) -> Self {
-        let statuses = pod["status"]["initContainerStatuses"].as_array();
-        let mut statuses = statuses.into_iter().flatten();
-        let Some(gate) = statuses.find(|it| it["name"] == keys::GATE_CONTAINER) else {
+        let Some(gate) = status(pod) else {
             return Self::NotStarted;
         };
         if let Some(ended) = found(&gate["state"]["terminated"]) {
@@ -85,6 +83,15 @@ pub fn was_held(pod: &Value) -> bool {
     pod["metadata"]["annotations"][keys::HELD] == keys::GATED_VALUE
 }
 
+/// Whether a pod came to its gate out of a hold: what it has waited for then is over. A node that is started again runs gates once more.
+pub fn comes_of_a_hold(pod: &Value) -> bool {
+    let again = |gate: &Value| {
+        let ended = ["state", "lastState"].map(|state| found(&gate[state]["terminated"]));
+        ended.iter().any(Option::is_some) || gate["restartCount"].as_u64() > Some(0)
+    };
+    was_held(pod) && !status(pod).is_some_and(again)
+}
+
 /// Whether a pod has yet to start, and is to.
 pub fn is_pending(pod: &Value) -> bool {
     let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
@@ -98,6 +105,11 @@ pub fn has_started(pod: &Value) -> bool {
         Some("Succeeded" | "Failed")
     );
     matches!(Gate::of(pod), Gate::Passed { .. }) && !ended
+}
+
+fn status(pod: &Value) -> Option<&Value> {
+    let mut statuses = pod["status"]["initContainerStatuses"].as_array()?.iter();
+    statuses.find(|it| it["name"] == keys::GATE_CONTAINER)
 }
 
 fn found(value: &Value) -> Option<&Value> {
@@ -151,5 +163,31 @@ mod tests {
         assert_eq!(of(json!([other])), (None, false, false));
         assert_eq!(of(json!([ours])), (Some(0), true, true));
         assert_eq!(of(json!([other, ours])), (Some(1), true, false));
+    }
+
+    #[test]
+    fn a_gate_that_runs_again_comes_of_no_hold() {
+        let of = |held: &str, gate: Value| {
+            let gate = json!([{"name": "proxy", "restartCount": 3}, gate]);
+            comes_of_a_hold(&json!({
+                "metadata": {"annotations": {"sluice.dev/held": held}},
+                "status": {"initContainerStatuses": gate},
+            }))
+        };
+        let gate = |restarts: u64, state: Value, last: Value| json!({"name": "sluice-gate", "restartCount": restarts, "state": state, "lastState": last});
+        let (runs, ended) = (
+            json!({"running": {}}),
+            json!({"terminated": {"exitCode": 0}}),
+        );
+        let first = gate(0, runs.clone(), json!({}));
+        assert!(of("true", first.clone()) && of("true", json!({"name": "other"})));
+        assert!(!of("", first));
+        for again in [
+            gate(0, ended.clone(), json!({})),
+            gate(0, runs.clone(), ended),
+            gate(1, runs, json!({})),
+        ] {
+            assert!(!of("true", again));
+        }
     }
 }

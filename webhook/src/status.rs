@@ -153,6 +153,7 @@ async fn hold(
         let Answered {
             outcome,
             started,
+            was_held,
             round,
         } = answer(
             &identity,
@@ -167,11 +168,12 @@ async fn hold(
             pod: &identity,
             above: round.as_ref().and_then(|round| round.above()),
         };
-        // Who is let through by its first question has not waited.
+        // Who is let through by its first question has not waited here.
         let since = started.filter(|_| !ask.seen.is_empty());
         let waiting = match outcome {
             Outcome::Wait(waiting) => waiting,
             Outcome::Open(answer, why) => {
+                let since = since.or(started.filter(|_| was_held));
                 service.opened(&subject, &answer, &why, since);
                 return Ok(service.told(answer));
             }

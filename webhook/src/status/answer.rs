@@ -19,6 +19,8 @@ pub(super) struct Answered {
     pub(super) outcome: Outcome,
     /// When the pod was started, where that is known.
     pub(super) started: Option<Timestamp>,
+    /// Whether it has waited before its gate asked.
+    pub(super) was_held: bool,
     /// What it rests on, beside the pod itself.
     pub(super) round: Option<Arc<Round>>,
 }
@@ -28,6 +30,7 @@ impl From<Outcome> for Answered {
         Self {
             outcome,
             started: None,
+            was_held: false,
             round: None,
         }
     }
@@ -179,6 +182,7 @@ pub(super) fn answer_of(pod: &Value, rounds: &Rounds, now: Timestamp, patient: b
     Answered {
         outcome,
         started,
+        was_held: gate::comes_of_a_hold(pod),
         round: Some(round),
     }
 }

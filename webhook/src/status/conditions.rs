@@ -73,6 +73,11 @@ impl Conditions {
         self.tell(pod, true, reason, None, now);
     }
 
+    /// A pod is held no more. That it waits is not written after all: another replica may have told its gate more by then.
+    pub(super) fn was_let_go(&self, pod: &Identity) {
+        self.with(|pending| pending.forget_wait(&pod.uid));
+    }
+
     fn tell(
         &self,
         pod: &Identity,
@@ -116,6 +121,13 @@ impl Pending {
         } else if self.turns.len() < MOST {
             self.turns.push_back(uid.to_owned());
             self.words.insert(uid.to_owned(), word);
+        }
+    }
+
+    fn forget_wait(&mut self, uid: &str) {
+        if self.words.get(uid).is_some_and(|word| !word.released) {
+            self.words.remove(uid);
+            self.turns.retain(|turn| turn != uid);
         }
     }
 
@@ -215,5 +227,20 @@ mod tests {
             ("u2", Some("b"))
         );
         assert!(conditions.with(|pending| pending.words.is_empty()));
+    }
+
+    #[tokio::test]
+    async fn of_a_pod_that_is_held_no_more_nothing_older_is_written() {
+        let conditions = Conditions::default();
+        for uid in ["u1", "u2"] {
+            conditions.waits(&pod(uid), "NotFound", None, at(5));
+        }
+        conditions.was_let_go(&pod("u1"));
+        conditions.released(&pod("u1"), "Satisfied", at(9));
+        conditions.was_let_go(&pod("u1"));
+        assert_eq!(conditions.next().await.0, "u2");
+        let (uid, word) = conditions.next().await;
+        assert_eq!((uid.as_str(), word.released), ("u1", true));
+        assert!(conditions.with(Pending::next).is_none());
     }
 }

@@ -129,7 +129,12 @@ impl Holds {
                     self.let_go(&pod, &view, outcome).await;
                     continue;
                 }
-                Next::Over => return pod.uid,
+                Next::Over => {
+                    if let Some(conditions) = &service.conditions {
+                        conditions.was_let_go(&pod);
+                    }
+                    return pod.uid;
+                }
             };
             if let Some(question) = &question {
                 question.waits(held.wait());

@@ -210,6 +210,7 @@ fn by_itself(rounds: &Rounds, namespace: &str, name: &str, second: i64) -> Strin
     let answered = Answered {
         outcome: super::super::answer::outcome(decided, Some(judged)),
         started: judged.dependent.started,
+        was_held: false,
         round: Some(Arc::clone(&round)),
     };
     told(&answered)

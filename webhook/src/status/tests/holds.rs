@@ -225,3 +225,19 @@ async fn a_gate_that_asks_for_a_pod_that_is_held_is_told_to_wait() {
     desk.pod_says(&json!({}));
     assert_eq!(desk.ask(&answer.digest).await.verdict, wire::Decision::Open);
 }
+
+/// A gate that comes of a hold opens at once, and what its pod has waited for is over.
+#[tokio::test(start_paused = true)]
+async fn the_wait_of_a_pod_that_was_held_counts_from_its_creation() {
+    let mut held = list();
+    held["sluice.dev/held"] = json!("true");
+    let desk = Desk::new(&held);
+    desk.put("configmap", &config_map());
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    assert_eq!(desk.ask("").await.verdict, wire::Decision::Open);
+    let metrics = desk.metrics();
+    let sum = r#"wait_seconds_sum{outcome="Satisfied"} 5"#;
+    assert!(metrics.contains(sum), "{metrics}");
+    let [(_, reason, _)] = desk.told().await.try_into().expect("one Event");
+    assert_eq!(reason, "Released");
+}
