@@ -31,7 +31,7 @@ mod refused; // what admission refuses, and in which words
 mod reinvoked; // another webhook beside ours
 mod rights; // what sluice's own account may do
 mod rolled_back; // what a rollback brings back
-mod room; // what fits on no node
+pub(crate) mod room; // what fits on no node
 mod selected; // entries that mean several objects
 mod services; // when a Service has somebody behind it
 pub(crate) mod slots; // caps: how many of a wave may run at once

@@ -187,6 +187,12 @@ impl Manifest {
         self.annotated("sluice.dev/depends-on", list)
     }
 
+    /// Has its pods held before they take a node, or not.
+    #[must_use]
+    pub fn held(self, word: &str) -> Self {
+        self.template_annotated("sluice.dev/hold", word)
+    }
+
     /// What the application does once it has said `started`.
     #[must_use]
     pub fn runs(self, script: &str) -> Self {

@@ -1,7 +1,8 @@
 //! Reading objects: `kind/name` as kubectl takes it, JSON as the API server keeps it.
 
+use futures::TryStreamExt;
 use kube::Client;
-use kube::api::{GetParams, ListParams, Patch, PatchParams};
+use kube::api::{GetParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
 use kube::core::Request;
 use serde_json::Value;
 
@@ -92,6 +93,27 @@ impl Look {
         let mut objects = items(&list, "/items").to_vec();
         objects.sort_by_key(|object| text(object, "/metadata/name").to_owned());
         objects
+    }
+
+    /// Shows every object of a kind as it changes after `version`, until `seen` says that it has seen enough; fails after five minutes.
+    pub async fn follow(&self, kind: &str, version: &str, mut seen: impl FnMut(&Value) -> bool) {
+        let parameters = WatchParams::default().timeout(290);
+        let request = self.resource(kind).watch(&parameters, version);
+        let request = request.expect("a plain request");
+        let events = self.client.request_events::<Value>(request).await;
+        let mut events = std::pin::pin!(events.unwrap_or_else(|error| panic!("{kind}: {error}")));
+        while let Some(event) = events.try_next().await.expect("events of a watch") {
+            match event {
+                WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                    if seen(&object) {
+                        return;
+                    }
+                }
+                WatchEvent::Deleted(_) | WatchEvent::Bookmark(_) => {}
+                WatchEvent::Error(error) => panic!("{kind}: {error}"),
+            }
+        }
+        panic!("the {kind}s of {} have not come to that", self.namespace);
     }
 
     /// Makes one change: a merge patch. On a busy node `kubectl` takes seconds to start; this one does not.

@@ -3,12 +3,18 @@
 use super::object::{Look, items, text};
 use super::{LIMIT, await_until};
 use jiff::Timestamp;
+use rules::gate;
 use rules::keys::{GATE_CONTAINER, GATED, GATED_VALUE};
 use serde_json::Value;
 use std::time::Duration;
 
 /// How long a gate is watched that has to stay shut. Long enough for a verdict to travel, which takes well below a second.
 const WATCHED: Duration = Duration::from_secs(3);
+
+/// Set where sluice is installed with `holds.default` and `podConditions.enabled`. A pod that waits is held there, so its gate says
+/// nothing yet: its condition does.
+const ALL_HELD: &str = "SLUICE_TEST_ALL_HELD";
+const RELEASED: &str = "sluice.dev/Released";
 
 /// A pod of a test.
 #[derive(Clone)]
@@ -66,6 +72,29 @@ impl Pod {
         lines(&self.look.log(&self.name, "app").await)
     }
 
+    /// Fails where the pod is not held: no scheduler takes it, and the kubelet knows nothing of it.
+    pub async fn is_held(&self) {
+        self.is_gated().await;
+        let pod = self.now().await;
+        assert!(gate::is_held(&pod), "{pod:#}");
+        assert!(pod["spec"]["nodeName"].is_null(), "{pod:#}");
+        assert!(pod["status"]["initContainerStatuses"].is_null(), "{pod:#}");
+    }
+
+    /// When a condition of the pod came to be `True`; in whole seconds, rounded down.
+    pub async fn since(&self, condition: &str) -> Timestamp {
+        let what = format!("{} is {condition}", self.name);
+        await_until(&what, LIMIT, async || {
+            let pod = self.now().await;
+            let conditions = items(&pod, "/status/conditions").iter();
+            let found = conditions
+                .filter(|it| it["type"] == condition && it["status"] == "True")
+                .find_map(|it| text(it, "/lastTransitionTime").parse().ok());
+            found.ok_or_else(|| format!("{:#}", pod["status"]))
+        })
+        .await
+    }
+
     /// Fails where the pod has no gate, or the gate is not the first, or the label is missing.
     pub async fn is_gated(&self) {
         let pod = self.now().await;
@@ -75,7 +104,7 @@ impl Pod {
     }
 
     /// Waits until the gate says that it waits for this dependency and why, e.g. `Job/migrate` and `JobNotComplete`.
-    /// Returns the line.
+    /// Returns the line. Where all pods are held, the pod says so, and is held.
     pub async fn waits_for(&self, dependency: &str, reason: &str) -> String {
         self.is_gated().await;
         let (names, gives) = (format!("for {dependency}: "), format!("({reason}"));
@@ -86,7 +115,7 @@ impl Pod {
         line
     }
 
-    /// Waits until the last line of the gate's log contains this. Returns the line.
+    /// Waits until the last line of the gate's log contains this, or what is said of the pod while it is held. Returns the line.
     pub async fn gate_says(&self, part: &str) -> String {
         let what = format!("says {part:?}");
         self.last_line(&what, |line| line.contains(part)).await
@@ -95,12 +124,24 @@ impl Pod {
     async fn last_line(&self, what: &str, is_it: impl Fn(&str) -> bool) -> String {
         let what = format!("the gate of {} {what}", self.name);
         await_until(&what, LIMIT, async || {
-            let log = self.gate_log().await;
-            let last = log.into_iter().next_back().map(|line| line.text);
-            let last = last.unwrap_or_else(|| "no log".to_owned());
+            let last = self.last_word().await;
             if is_it(&last) { Ok(last) } else { Err(last) }
         })
         .await
+    }
+
+    async fn last_word(&self) -> String {
+        if all_are_held() {
+            let pod = self.now().await;
+            if gate::is_held(&pod) {
+                let mut conditions = items(&pod, "/status/conditions").iter();
+                let ours = conditions.find(|it| it["type"] == RELEASED);
+                let message = ours.map_or("nothing", |it| text(it, "/message"));
+                return format!("held for {message}");
+            }
+        }
+        let last = self.gate_log().await.pop();
+        last.map_or_else(|| "no log".to_owned(), |line| line.text)
     }
 
     /// Fails where the gate opens in the next three seconds.
@@ -119,6 +160,7 @@ impl Pod {
         let app = status(&pod, "/status/containerStatuses", "app");
         assert!(app["state"]["running"].is_null(), "{app:#}");
         assert!(app["state"]["terminated"].is_null(), "{app:#}");
+        assert!(!all_are_held() || gate::is_held(&pod), "{pod:#}");
     }
 
     /// Waits until the gate has opened and the application has started. Returns when it did.
@@ -207,6 +249,10 @@ impl Pod {
         };
         events.iter().filter(ours).map(told).collect()
     }
+}
+
+fn all_are_held() -> bool {
+    std::env::var_os(ALL_HELD).is_some()
 }
 
 /// The status of a container by its name; null where there is none.

@@ -95,6 +95,17 @@ pub async fn delete_all_by_force() {
     .await;
 }
 
+/// Where the API server hands on the metrics of a replica.
+pub fn metrics_path(replica: &str) -> String {
+    format!("/api/v1/namespaces/{NAMESPACE}/pods/{replica}:8080/proxy/metrics")
+}
+
+/// The metrics of a replica.
+pub async fn metrics_of(replica: &str) -> String {
+    let raw = ["get", "--raw", &metrics_path(replica)];
+    Program::new("kubectl").args(raw).run().await.ok()
+}
+
 /// Waits until every replica is ready that the Deployment asks for.
 pub async fn all_ready() {
     kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;

@@ -22,8 +22,7 @@ async fn the_page_names_every_metric_that_is_served_its_type_and_its_labels() {
         api.waits_for("ConfigMap/go", "NotFound").await;
         let mut served = Families::new();
         for (replica, _) in sluice::replicas().await {
-            let text = Program::new("kubectl").args(["get", "--raw", &path(&replica)]);
-            read(&text.run().await.ok(), &mut served);
+            read(&sluice::metrics_of(&replica).await, &mut served);
         }
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/metrics.md");
         let page = on_page(&std::fs::read_to_string(page).expect("the page is there"));
@@ -35,12 +34,6 @@ async fn the_page_names_every_metric_that_is_served_its_type_and_its_labels() {
         }
     })
     .await;
-}
-
-/// Where the API server hands on the metrics of a replica.
-fn path(replica: &str) -> String {
-    let namespace = sluice::NAMESPACE;
-    format!("/api/v1/namespaces/{namespace}/pods/{replica}:8080/proxy/metrics")
 }
 
 /// Adds the families of an OpenMetrics text.
@@ -126,7 +119,7 @@ async fn prometheus_raises_an_alert_for_a_long_wait_and_takes_it_back() {
 /// by itself.
 async fn scraping(api_server: &str) -> Value {
     let of = |replica: String| {
-        let path = path(&replica);
+        let path = sluice::metrics_path(&replica);
         let labels =
             json!({"__metrics_path__": path, "pod": replica, "namespace": sluice::NAMESPACE});
         json!({"targets": [api_server], "labels": labels})

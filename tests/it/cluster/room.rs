@@ -4,13 +4,13 @@ use harness::cluster::{LIMIT, Manifest, Namespace, deployment, finally, text, wi
 use serde_json::{Value, json};
 
 /// Something that one node has so much of, and that nobody else in the cluster asks for.
-struct Room {
+pub(crate) struct Room {
     node: String,
-    resource: String,
+    pub(crate) resource: String,
 }
 
 impl Room {
-    async fn on_a_node(ns: &Namespace) -> Self {
+    pub(crate) async fn on_a_node(ns: &Namespace) -> Self {
         let nodes = ns.look.list("node", "").await;
         Self {
             node: text(&nodes[0], "/metadata/name").to_owned(),
@@ -19,14 +19,14 @@ impl Room {
     }
 
     /// Gives the node so much of it, or takes it away. A kubelet leaves alone what it does not know.
-    async fn is(&self, ns: &Namespace, amount: Value) {
+    pub(crate) async fn is(&self, ns: &Namespace, amount: Value) {
         let amount = json!({self.resource.as_str(): amount});
         let status = json!({"capacity": amount, "allocatable": amount});
         ns.set_status(&format!("node/{}", self.node), &status).await;
     }
 
     /// Lets each pod of a workload have one of it.
-    fn taken_by(&self, manifest: Manifest) -> Manifest {
+    pub(crate) fn taken_by(&self, manifest: Manifest) -> Manifest {
         manifest.in_app("/resources/limits", json!({self.resource.as_str(): "1"}))
     }
 }

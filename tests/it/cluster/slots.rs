@@ -33,31 +33,36 @@ const JOBS: usize = 10;
 /// they are seen together, and one more never.
 async fn ten(cap: usize) {
     with_namespace(&format!("cap-{cap}"), async |ns| {
-        let job = |number| until_told(&format!("seed-{number}"), 0);
-        let job = |number| job(number).annotated(PARALLELISM, &cap.to_string());
-        let jobs: Vec<_> = (0..JOBS).map(job).collect();
-        ns.pipe("apply", &jobs, &[]).await.ok();
-        let mut seen = BTreeSet::new();
-        while seen.len() < JOBS {
-            let together = cap.min(JOBS - seen.len());
-            let what = format!("{together} run beside {} that were told to end", seen.len());
-            let fresh = await_until(&what, LIMIT, async || {
-                let mut run = running(ns).await;
-                assert!(run.len() <= cap, "{run:?}");
-                run.retain(|name| !seen.contains(name));
-                if run.len() == together {
-                    Ok(run)
-                } else {
-                    Err(format!("{run:?}"))
-                }
-            });
-            for name in fresh.await {
-                tell(ns, &name).await;
-                seen.insert(name);
-            }
-        }
+        ten_of(ns, cap, |_, job| job).await;
     })
     .await;
+}
+
+/// The same of Jobs of which each has something of its own.
+pub(crate) async fn ten_of(ns: &Namespace, cap: usize, own: impl Fn(usize, Manifest) -> Manifest) {
+    let job = |number| until_told(&format!("seed-{number}"), 0);
+    let job = |number| own(number, job(number).annotated(PARALLELISM, &cap.to_string()));
+    let jobs: Vec<_> = (0..JOBS).map(job).collect();
+    ns.pipe("apply", &jobs, &[]).await.ok();
+    let mut seen = BTreeSet::new();
+    while seen.len() < JOBS {
+        let together = cap.min(JOBS - seen.len());
+        let what = format!("{together} run beside {} that were told to end", seen.len());
+        let fresh = await_until(&what, LIMIT, async || {
+            let mut run = running(ns).await;
+            assert!(run.len() <= cap, "{run:?}");
+            run.retain(|name| !seen.contains(name));
+            if run.len() == together {
+                Ok(run)
+            } else {
+                Err(format!("{run:?}"))
+            }
+        });
+        for name in fresh.await {
+            tell(ns, &name).await;
+            seen.insert(name);
+        }
+    }
 }
 
 /// The Jobs whose application runs.

@@ -3,6 +3,7 @@ mod argo; // kinds that have one name for everybody
 mod certificates; // rotated, lost, overwritten, handed on, issued
 mod conditions; // of pods, where the administrator wants them
 mod helm_test; // what `helm test` says of sluice
+mod holds; // pods that wait before they take a node
 mod replica; // of sluice, deleted while a cap counts
 mod rules; // the administrator's, in CEL
 mod settings; // what `kubectl sluice status` judges by

@@ -13,7 +13,7 @@ const KINDS: [&str; 6] = [
 ];
 
 /// Whether the API server can inject by itself.
-async fn is_served() -> bool {
+pub(crate) async fn is_served() -> bool {
     let resources = ["get", "--raw", "/apis/admissionregistration.k8s.io/v1"];
     let served = Program::new("kubectl").args(resources).run().await.ok();
     let served = served.contains("mutatingadmissionpolicies");

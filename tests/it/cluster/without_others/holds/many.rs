@@ -1,0 +1,239 @@
+//! Very many held pods: what they cost while they wait, and what becomes of them while replicas are killed.
+
+use super::ENABLED;
+use crate::cluster::room::Room;
+use harness::cluster::{
+    LIMIT, Manifest, Namespace, Node, Pod, alone, await_until, config_map, deployment, finally,
+    sluice, text,
+};
+use harness::machine;
+use rules::gate;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use tokio::process::Command;
+use tokio::time::{Instant, sleep};
+
+/// More than the node takes pods.
+const MANY: usize = 300;
+/// So many of them find room once they are let go.
+const FEW: usize = 5;
+const PROGRAM: &str = "sluice-webhook";
+
+/// `many`, which wait for ConfigMap/go, and for all of which the node has room until one of the others is let go.
+async fn many(ns: &Namespace, room: &Room) -> Vec<Pod> {
+    room.is(ns, json!(MANY.to_string())).await;
+    let many = deployment("many").depends_on("configmap/go").held("true");
+    let many: Manifest = room.taken_by(many).with("/spec/replicas", MANY);
+    ns.apply([many]).await.ok();
+    ns.pods_of("many", MANY).await
+}
+
+/// The pods as they are, all of them held: none has a node, and none a container.
+async fn all_are_held(ns: &Namespace) -> Vec<Value> {
+    let pods = ns.look.list("pod", "app=many").await;
+    assert_eq!(pods.len(), MANY);
+    for pod in &pods {
+        assert!(gate::is_held(pod), "{pod:#}");
+        assert!(pod["spec"]["nodeName"].is_null(), "{pod:#}");
+        for list in ["initContainerStatuses", "containerStatuses"] {
+            assert!(pod["status"][list].is_null(), "{pod:#}");
+        }
+    }
+    pods
+}
+
+/// The change that lets all of them go; the version that it made, and when it was made.
+async fn lets_go(ns: &Namespace, room: &Room) -> (u64, Instant) {
+    // The node could not start as many at once.
+    room.is(ns, json!(FEW.to_string())).await;
+    ns.apply([config_map("go")]).await.ok();
+    let go = ns.look.get("configmap/go").await;
+    (version(&go), Instant::now())
+}
+
+/// Of one etcd these are in the order in which it was written to.
+fn version(object: &Value) -> u64 {
+    let version = text(object, "/metadata/resourceVersion").parse();
+    version.expect("a number")
+}
+
+/// Watches until none of the pods is held any more, and fails where one was let go before `go` was written.
+async fn none_went_early(
+    ns: &Namespace,
+    before: &[Value],
+    go: impl Future<Output = (u64, Instant)>,
+) {
+    let since = before.iter().map(version).max().expect("a pod").to_string();
+    let (mut freed, last) = (BTreeMap::new(), Cell::new(Instant::now()));
+    let watch = ns.look.follow("pod", &since, |pod| {
+        if !gate::is_held(pod) {
+            let name = text(pod, "/metadata/name").to_owned();
+            freed.entry(name).or_insert_with(|| {
+                last.set(Instant::now());
+                version(pod)
+            });
+        }
+        freed.len() == MANY
+    });
+    let ((), (go, at)) = tokio::join!(watch, go);
+    let early: Vec<_> = freed.iter().filter(|(_, version)| **version < go).collect();
+    assert!(early.is_empty(), "{early:?} before {go}");
+    let took = last.get().duration_since(at);
+    let rate = MANY as u128 * 1_000 / took.as_millis().max(1);
+    eprintln!("{MANY} held pods were let go in {took:.1?}: {rate} a second");
+}
+
+/// Requests to the API server of all replicas but those for watches, which are there for nobody in particular.
+async fn requests() -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for (replica, _) in sluice::replicas().await {
+        let text = sluice::metrics_of(&replica).await;
+        let lines = text.lines();
+        let lines = lines.filter_map(|line| line.strip_prefix("sluice_api_requests_total{"));
+        for line in lines.filter(|line| !line.contains(r#"verb="watch""#)) {
+            let (labels, count) = line.rsplit_once(' ').expect("a sample");
+            *sums.entry(labels.to_owned()).or_default() += count.parse::<u64>().expect("a count");
+        }
+    }
+    sums
+}
+
+/// The requests of a minute that begins once every wait has been told.
+async fn requests_of_a_minute() -> BTreeMap<String, u64> {
+    let minute = Duration::from_mins(1);
+    let what = "no Event is written any more";
+    await_until(what, LIMIT * 2, async || {
+        let before = requests().await;
+        sleep(Duration::from_secs(10)).await;
+        let made = more(&before, &requests().await);
+        match made.keys().find(|key| key.contains("events")) {
+            None => Ok(()),
+            Some(_) => Err(format!("{made:?}")),
+        }
+    })
+    .await;
+    let before = requests().await;
+    sleep(minute).await;
+    more(&before, &requests().await)
+}
+
+fn more(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let more = after.iter().map(|(key, count)| {
+        let made = count - before.get(key).copied().unwrap_or_default();
+        (key.clone(), made)
+    });
+    more.filter(|(_, made)| *made > 0).collect()
+}
+
+/// Kills so many replicas at once, those that run longest.
+async fn kill(count: usize) {
+    let mut replicas = machine::contained(PROGRAM).expect("/proc can be read");
+    replicas.sort_unstable();
+    assert!(replicas.len() >= count, "{replicas:?}");
+    for pid in &replicas[..count] {
+        let pid = pid.to_string();
+        let killed = Command::new("kill").args(["-9", &pid]).status().await;
+        assert!(killed.is_ok_and(|it| it.success()), "kill {pid}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn three_hundred_held_pods_cost_nothing_and_are_let_go_by_one_change() {
+    alone("held-many", async |ns| {
+        sluice::with_values(&["--set", ENABLED], async || {
+            let room = Room::on_a_node(ns).await;
+            let test = async || {
+                many(ns, &room).await;
+                let made = requests_of_a_minute().await;
+                eprintln!("requests in a minute beside watches, {MANY} pods held: {made:?}");
+                let theirs = ["pods", "events", "tokenreviews", "configmaps"];
+                let is_theirs = |key: &&String| theirs.iter().any(|it| key.contains(it));
+                assert_eq!(made.keys().find(is_theirs), None, "{made:?}");
+                let before = all_are_held(ns).await;
+                none_went_early(ns, &before, lets_go(ns, &room)).await;
+                some_run(ns).await;
+            };
+            finally(test, async |_| room.is(ns, Value::Null).await).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+/// As many as find room, and each after what it waited for.
+async fn some_run(ns: &Namespace) {
+    let go = ns.look.get("configmap/go").await;
+    let go: jiff::Timestamp = text(&go, "/metadata/creationTimestamp")
+        .parse()
+        .expect("a time");
+    let what = format!("{FEW} pods have a node");
+    let placed = await_until(&what, LIMIT, async || {
+        let mut pods = ns.pods_of("many", MANY).await;
+        let on_a_node = ns.look.list("pod", "app=many").await;
+        let on_a_node = on_a_node
+            .iter()
+            .filter(|it| !it["spec"]["nodeName"].is_null());
+        let uids: BTreeSet<_> = on_a_node.map(|it| text(it, "/metadata/uid")).collect();
+        pods.retain(|pod| uids.contains(pod.uid.as_str()));
+        if pods.len() == FEW {
+            Ok(pods)
+        } else {
+            Err(pods.len().to_string())
+        }
+    })
+    .await;
+    for pod in placed {
+        pod.starts().await;
+        assert!(pod.since("PodScheduled").await >= go);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn none_stays_held_and_none_goes_early_while_replicas_are_killed() {
+    if Node::ours().await.is_none() {
+        return;
+    }
+    alone("held-killed", async |ns| {
+        sluice::with_values(&["--set", ENABLED], async || {
+            let room = Room::on_a_node(ns).await;
+            let test = async || {
+                many(ns, &room).await;
+                kill(1).await;
+                sluice::all_ready().await;
+                let before = all_are_held(ns).await;
+                let go = async {
+                    kill(2).await; // whatever lets them go has not seen them wait
+                    let go = lets_go(ns, &room).await;
+                    let left = first_is_let_go(ns).await;
+                    kill(1).await;
+                    eprintln!(
+                        "{left} were still held when the replica was killed that let go first"
+                    );
+                    go
+                };
+                none_went_early(ns, &before, go).await;
+                sluice::all_ready().await;
+                some_run(ns).await;
+            };
+            finally(test, async |_| room.is(ns, Value::Null).await).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+/// How many are still held as soon as one is not.
+async fn first_is_let_go(ns: &Namespace) -> usize {
+    await_until("a pod is let go", LIMIT, async || {
+        let pods = ns.look.list("pod", "app=many").await;
+        match pods.iter().filter(|pod| gate::is_held(pod)).count() {
+            MANY => Err("all are held".to_owned()),
+            held => Ok(held),
+        }
+    })
+    .await
+}
