@@ -5,6 +5,9 @@ mod spelling;
 use crate::expression::Expression;
 use crate::kinds::Kind;
 use crate::selector::Selector;
+use crate::terms::{OnTimeout, deadline};
+use jiff::Timestamp;
+use std::time::Duration;
 
 /// One thing that a dependent waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +39,19 @@ pub struct Dependency {
     pub same_node: bool,
     /// What makes an object ready to this dependent, in the place of the rule of its kind; empty for that rule.
     pub health: Vec<Expression>,
+    /// For how long it may hold its dependent back; `None` for as long as the dependent waits.
+    pub patience: Option<Patience>,
+    /// For how long it has to be satisfied without a break before it counts.
+    pub stable: Option<Duration>,
+}
+
+/// For how long one entry is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// From the start of each pod; never zero.
+    pub timeout: Duration,
+    /// What happens then.
+    pub then: OnTimeout,
 }
 
 /// Whether something has to be there.
@@ -212,6 +228,8 @@ impl Dependency {
             fresh: false,
             same_node: false,
             health: Vec::new(),
+            patience: None,
+            stable: None,
         }
     }
 
@@ -245,6 +263,13 @@ impl Dependency {
                 names.min().unwrap_or_default()
             }
         }
+    }
+}
+
+impl Patience {
+    /// When it is over for a pod that was started then; `None` for never.
+    pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
+        deadline(self.timeout, started)
     }
 }
 

@@ -15,6 +15,7 @@ mod judged;
 mod pod;
 mod service;
 mod simple;
+mod since;
 mod tolerant;
 mod workload;
 
@@ -28,6 +29,7 @@ use jiff::Timestamp;
 use judged::{failed, from_kstatus, satisfied, waiting};
 use serde_json::Value;
 pub(crate) use service::pods_behind;
+pub use since::since;
 
 /// What the rule of a kind may look at: a tolerant reading of the object, and what kstatus says of it.
 struct Subject<'a> {

@@ -54,7 +54,12 @@ pub enum Regate {
 impl Terms {
     /// When the timeout of a pod that was started then has passed; `None` for never.
     pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
-        let timeout = SignedDuration::try_from(self.timeout?).ok()?;
-        started?.checked_add(timeout).ok()
+        deadline(self.timeout?, started)
     }
+}
+
+/// When a timeout has passed that counts from `started`; `None` for never.
+pub(crate) fn deadline(timeout: Duration, started: Option<Timestamp>) -> Option<Timestamp> {
+    let timeout = SignedDuration::try_from(timeout).ok()?;
+    started?.checked_add(timeout).ok()
 }

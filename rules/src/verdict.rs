@@ -9,6 +9,7 @@ mod likely;
 mod never;
 mod node;
 mod part;
+mod patience;
 mod remembered;
 mod revision;
 mod room;
@@ -16,12 +17,14 @@ mod ruling;
 mod settle;
 mod several;
 mod slot;
+mod stable;
 mod unwritten;
 mod wave;
 
 pub use cause::{cause_of, stuck};
 pub use consent::{ClusterScoped, CrossNamespace, consents};
 pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
+pub use patience::Overdue;
 pub use ruling::{Ruling, rule};
 
 use crate::dependency::Edge;
@@ -29,8 +32,9 @@ use crate::dependent::Dependent;
 use crate::judged::Judged;
 use crate::world::World;
 use edge::Judge;
-use jiff::Timestamp;
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use std::cell::Cell;
+use std::time::Duration;
 use wire::Answer;
 
 /// What the administrator has chosen.
@@ -64,6 +68,19 @@ pub struct JudgedEdge {
     pub foreign: bool,
     /// What was found.
     pub judged: Judged,
+    /// What time alone will change of that.
+    pub turns: Vec<Turn>,
+}
+
+/// What time alone will change of an edge, unless its dependency changes before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// What it comes to: one of the words of [`wire::turn`].
+    pub what: &'static str,
+    /// When.
+    pub at: Timestamp,
+    /// How long it takes in all.
+    pub takes: Duration,
 }
 
 /// What was found of all edges of one dependent.
@@ -96,7 +113,9 @@ pub fn judge(
         .partition(|edge| matches!(edge, Edge::Slot(_)));
     let others = others.into_iter().map(|edge| judge.edge(edge, false));
     let mut edges: Vec<JudgedEdge> = others.collect();
-    let can_start = is_satisfied(&edges);
+    let can_start = edges
+        .iter()
+        .all(|edge| edge.judged.satisfied || patience::is_given_up(edge, dependent.started, now));
     edges.extend(slots.into_iter().map(|edge| judge.edge(edge, can_start)));
     edges.retain(|edge| !judge.is_idle_wave(edge));
     for edge in edges.iter_mut().filter(|edge| !edge.judged.satisfied) {
@@ -138,6 +157,19 @@ fn report(edge: &JudgedEdge) -> wire::Report {
         status: edge.judged.status.word().to_owned(),
         reason: edge.judged.reason.label().to_owned(),
         message,
+        turns: edge.turns.iter().map(turn).collect(),
+    }
+}
+
+/// In whole seconds, and not before its time.
+fn turn(Turn { what, at, takes }: &Turn) -> wire::Turn {
+    let whole = TimestampRound::new()
+        .smallest(Unit::Second)
+        .mode(RoundMode::Ceil);
+    wire::Turn {
+        what: (*what).to_owned(),
+        at: at.round(whole).unwrap_or(*at).to_string(),
+        takes: takes.as_secs(),
     }
 }
 

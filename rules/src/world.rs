@@ -196,6 +196,12 @@ pub trait World: Objects {
         None
     }
 
+    /// Since when whoever answers has seen an edge satisfied without a break, by what was found of it now; `None` where it is not
+    /// (`satisfied`), or where nobody can say from here. `edge` tells it from every other.
+    fn satisfied_since(&self, _edge: &str, _satisfied: bool, _now: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
     /// A Job of that name that was seen complete and has been removed since.
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;
 

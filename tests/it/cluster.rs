@@ -23,6 +23,7 @@ mod never; // dependencies that never come
 mod order; // chains and diamonds
 mod page; // `kubectl sluice ui` in a browser
 mod parts; // sub-charts, groups and releases
+mod patience; // entries with a timeout of their own, and entries that have to last
 mod plans; // plans, and cycles
 mod pods; // pods whose namespace or own settings are narrow
 mod port; // what is sent to the port of admission that is no review

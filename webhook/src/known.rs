@@ -13,6 +13,7 @@ pub(crate) mod memory;
 mod metrics;
 mod scopes;
 mod settings;
+mod sights;
 pub(crate) mod slots;
 mod store;
 mod stuck;
@@ -41,6 +42,7 @@ use rules::edges::Link;
 use rules::kinds::Kind;
 use rules::room::Lack;
 use serde_json::Value;
+use sights::Sights;
 use slots::Slots;
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +75,8 @@ pub struct Known {
     behind: Looks<Vec<Link<(Kind, Value)>>>,
     /// Why what is waited for is not ready.
     glances: Glances,
+    /// Since when what has to stand for a while is satisfied.
+    sights: Sights,
     wanted: mpsc::UnboundedSender<Wanted>,
     /// Who looked at which custom kinds there are.
     kinds: Waiters<()>,
@@ -107,6 +111,7 @@ impl Known {
             lacks: Looks::default(),
             behind: Looks::default(),
             glances: Glances::default(),
+            sights: Sights::default(),
             wanted,
             kinds: Waiters::default(),
             settings,

@@ -68,6 +68,30 @@ pub struct Report {
     /// One line for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What time alone will change of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
+}
+
+/// What time alone will change of a dependency, unless the dependency changes before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// What it is then: [`turn::STABLE`], [`turn::GIVEN_UP`], [`turn::REFUSED`], or a word of a later version.
+    pub what: String,
+    /// When, in RFC 3339.
+    pub at: String,
+    /// How many seconds it takes in all.
+    pub takes: u64,
+}
+
+/// What a [`Turn`] may come to.
+pub mod turn {
+    /// It has been satisfied for as long as was asked for.
+    pub const STABLE: &str = "stable";
+    /// Its own timeout has passed, and the gate goes on without it.
+    pub const GIVEN_UP: &str = "given up";
+    /// Its own timeout has passed, and the gate refuses.
+    pub const REFUSED: &str = "refused";
 }
 
 /// The gate's environment, written by the webhook into the init container.

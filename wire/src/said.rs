@@ -2,7 +2,7 @@
 //!
 //! Pure, and safe to print whatever the status service sent.
 
-use crate::{Answer, Decision, Report};
+use crate::{Answer, Decision, Report, Turn};
 use std::fmt;
 use std::time::Duration;
 
@@ -113,6 +113,7 @@ fn dependency(report: &Report) -> String {
         status,
         reason,
         message,
+        turns,
         ..
     } = report;
     let mut text = format!(
@@ -126,6 +127,9 @@ fn dependency(report: &Report) -> String {
         text.push_str(&clean(message, MESSAGE));
     }
     text.push(')');
+    let turn =
+        |Turn { what, at, .. }: &Turn| format!(", {} at {}", clean(what, WORD), clean(at, WORD));
+    text.extend(turns.iter().map(turn));
     text
 }
 
@@ -187,6 +191,7 @@ mod tests {
             status: "InProgress".to_owned(),
             reason: "JobNotComplete".to_owned(),
             message: message.map(str::to_owned),
+            turns: Vec::new(),
         }
     }
 
@@ -240,6 +245,27 @@ mod tests {
         ] {
             assert_eq!(line(dependencies, note).as_deref(), expected);
         }
+    }
+
+    #[test]
+    fn says_when_time_alone_will_change_it() {
+        let turn = |what: &str, second: u32| Turn {
+            what: what.to_owned(),
+            at: format!("2026-01-01T00:00:{second}Z"),
+            takes: 30,
+        };
+        let waits = Report {
+            turns: vec![turn(crate::turn::STABLE, 31), turn("gone\n", 59)],
+            ..report("Job/migrate", false, Some("so"))
+        };
+        let others = [waits, report("Job/zulu", false, None)];
+        assert_eq!(
+            line(others.into(), None).as_deref(),
+            Some(
+                "Job/migrate: InProgress (JobNotComplete: so), stable at 2026-01-01T00:00:31Z, gone at 2026-01-01T00:00:59Z, and 1 \
+                 other"
+            )
+        );
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use crate::output::printable;
 use crate::style::{Style, Tone};
-use wire::{Answer, Decision, Report};
+use jiff::Timestamp;
+use wire::{Answer, Decision, Report, Turn, turn};
 
 /// One line for each dependency, in columns; what an object says cannot break it.
-pub(super) fn rows(reports: &[&Report], style: Style) -> Vec<String> {
+pub(super) fn rows(reports: &[&Report], style: Style, now: Timestamp) -> Vec<String> {
     let width = |cell: fn(&Report) -> &str| {
         let widths = reports.iter().map(|report| cell(report).chars().count());
         widths.max().unwrap_or_default()
@@ -22,12 +23,33 @@ pub(super) fn rows(reports: &[&Report], style: Style) -> Vec<String> {
         let reason = Some(report.reason.as_str()).filter(|it| *it != report.status);
         let why = [reason, report.message.as_deref()];
         let why: Vec<_> = why.into_iter().flatten().collect();
-        let why = why.join(": ");
+        let mut why = why.join(": ");
+        for turn in &report.turns {
+            why = format!("{why}; {}", countdown(turn, now));
+        }
         let (name, status) = (&report.dependency, &report.status);
         let told = format!("{name:names$}  {status:statuses$}  {why}");
         format!("{mark}  {}", printable(told.trim_end()))
     };
     reports.iter().map(row).collect()
+}
+
+/// `stable for 12 of 30 s`, `gives up in 40 s`: how far what time alone will change is.
+fn countdown(Turn { what, at, takes }: &Turn, now: Timestamp) -> String {
+    let Ok(until) = at.parse::<Timestamp>() else {
+        return format!("{what} at {at}");
+    };
+    // Of a part of a second, all of it is left.
+    let left = (until.duration_since(now).as_millis().max(0) + 999) / 1000;
+    match what.as_str() {
+        turn::STABLE => {
+            let stood = (i128::from(*takes) - left).max(0);
+            format!("stable for {stood} of {takes} s")
+        }
+        turn::GIVEN_UP => format!("gives up in {left} s"),
+        turn::REFUSED => format!("refuses in {left} s"),
+        _ => format!("{what} in {left} s"),
+    }
 }
 
 /// What concerns the whole list, worded as the gate does.
@@ -38,4 +60,40 @@ pub(super) fn note(answer: &Answer) -> Option<String> {
         Decision::Open if answer.dependencies.is_empty() => format!("open  without {note}"),
         _ => note,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_counts_down_in_whole_seconds() {
+        let told = |what: &str, now: &str| {
+            let turn = Turn {
+                what: what.to_owned(),
+                at: "2026-01-01T00:01:00Z".to_owned(),
+                takes: 30,
+            };
+            countdown(&turn, now.parse().unwrap())
+        };
+        for (what, now, expected) in [
+            (
+                turn::STABLE,
+                "2026-01-01T00:00:42Z",
+                "stable for 12 of 30 s",
+            ),
+            (
+                turn::STABLE,
+                "2026-01-01T00:00:59.5Z",
+                "stable for 29 of 30 s",
+            ),
+            (turn::STABLE, "2026-01-01T00:00:00Z", "stable for 0 of 30 s"),
+            (turn::GIVEN_UP, "2026-01-01T00:00:20Z", "gives up in 40 s"),
+            (turn::GIVEN_UP, "2026-01-01T00:02:00Z", "gives up in 0 s"),
+            (turn::REFUSED, "2026-01-01T00:00:59.9Z", "refuses in 1 s"),
+            ("done", "2026-01-01T00:00:58Z", "done in 2 s"),
+        ] {
+            assert_eq!(told(what, now), expected, "{what} {now}");
+        }
+    }
 }

@@ -116,7 +116,7 @@ impl View {
         if let Some(answer) = pod.answer.as_ref().filter(|_| !same) {
             let shown = |it: &&Report| self.wide || !it.satisfied;
             let shown: Vec<_> = answer.dependencies.iter().filter(shown).collect();
-            lines.extend(rows(&shown, self.style));
+            lines.extend(rows(&shown, self.style, self.now));
             // What is about to start may be what the note calls another pod of its revision.
             lines.extend(note(answer).filter(|_| !pod.is_disputed()));
         }

@@ -7,6 +7,7 @@ use crate::gate_log::Word;
 use crate::output::printable;
 use crate::style::Style;
 use anyhow::Result;
+use jiff::Timestamp;
 use rules::gate::Gate;
 use rules::object;
 use serde::Serialize;
@@ -90,7 +91,7 @@ impl<'a> Told<'a> {
                 for unseen in &self.unseen {
                     eprintln!("warning: {unseen}");
                 }
-                print!("{}", self.text(style));
+                print!("{}", self.text(style, Timestamp::now()));
             }
         }
         Ok(())
@@ -118,7 +119,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn text(&self, style: Style) -> String {
+    fn text(&self, style: Style, now: Timestamp) -> String {
         let mut out = format!("{}\n", printable(&self.headline()));
         // Writing to a String cannot fail.
         let _ = match &self.word {
@@ -129,13 +130,13 @@ impl<'a> Told<'a> {
         if self.differs {
             out.push_str("The word of the gate counts. Judged from here, now:\n");
         }
-        self.reports(&mut out, style);
+        self.reports(&mut out, style, now);
         out
     }
 
-    fn reports(&self, out: &mut String, style: Style) {
+    fn reports(&self, out: &mut String, style: Style, now: Timestamp) {
         let reports: Vec<_> = self.answer.dependencies.iter().collect();
-        let rows = rows(&reports, style).into_iter();
+        let rows = rows(&reports, style, now).into_iter();
         for line in rows.chain(note(&self.answer)) {
             let _ = writeln!(out, "  {line}");
         }

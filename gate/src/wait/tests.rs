@@ -100,6 +100,7 @@ fn answer(verdict: Decision, digest: &str, unsatisfied: &[&str]) -> Answer {
         status: "InProgress".to_owned(),
         reason: "JobNotComplete".to_owned(),
         message: None,
+        turns: Vec::new(),
     };
     let dependencies = unsatisfied.iter().map(report).collect();
     Answer {

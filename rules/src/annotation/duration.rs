@@ -24,7 +24,7 @@ pub enum DurationFault {
     Empty,
     #[error("it is negative")]
     Negative,
-    #[error("it is zero, and to wait for ever the annotation is left out")]
+    #[error("it is zero, which is never meant; leave it out")]
     Zero,
     #[error("it is longer than 292 years")]
     TooLong,

@@ -1,6 +1,8 @@
 //! One mapping of the long form.
 
-use super::long::{self, Count};
+mod patience;
+
+use super::long::Count;
 use super::problem::{Flaw, Problem};
 use super::reference::PARTS;
 use super::yaml::{Node, Text, Value};
@@ -14,7 +16,7 @@ use crate::suggest;
 use crate::text::Quoted;
 
 /// What an item may say, in the order in which the documentation lists it.
-pub(super) const KEYS: [&str; 16] = [
+pub(super) const KEYS: [&str; 19] = [
     "kind",
     "apiVersion",
     "name",
@@ -28,16 +30,28 @@ pub(super) const KEYS: [&str; 16] = [
     "sameNode",
     "optional",
     "health",
+    "timeout",
+    "on-timeout",
+    "stable",
     "group",
     "subchart",
     "release",
 ];
 
 /// The keys that an item with `any` may have.
-const BESIDE_ANY: [&str; 3] = ["any", "min", "optional"];
+const BESIDE_ANY: [&str; 6] = ["any", "min", "optional", "timeout", "on-timeout", "stable"];
 
 /// The keys that an item with a group, a sub-chart or a release may have beside it.
-const BESIDE_PART: [&str; 5] = ["namespace", "state", "min", "revision", "optional"];
+const BESIDE_PART: [&str; 8] = [
+    "namespace",
+    "state",
+    "min",
+    "revision",
+    "optional",
+    "timeout",
+    "on-timeout",
+    "stable",
+];
 
 /// The pairs of one mapping that begins at `at`; no key twice, and each of them known.
 pub(super) struct Fields<'n> {
@@ -76,6 +90,15 @@ impl<'n> Fields<'n> {
 
     /// What the mapping says.
     pub(super) fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
+        Ok(Dependency {
+            patience: self.patience()?,
+            stable: self.duration("stable")?,
+            ..self.what(count)?
+        })
+    }
+
+    /// What is waited for; for how long, is said beside it.
+    fn what(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         if let Some(field) = self.find("any") {
             return self.alternatives(field, count);
         }
@@ -106,7 +129,7 @@ impl<'n> Fields<'n> {
         let of: Vec<Dependency> = match &any.value.value {
             Value::List(items) => items
                 .iter()
-                .map(|item| long::item(item, count))
+                .map(|item| patience::alternative(item, count))
                 .collect::<Result<_, _>>()?,
             _ => return Err(any.bad("a list", found(any.value))),
         };

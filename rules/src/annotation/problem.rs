@@ -189,6 +189,14 @@ pub enum Problem {
     NameAndSelector,
     #[error("{0:?} means nothing beside \"any\"; write it into the items of \"any\"")]
     BesideAny(&'static str),
+    #[error(
+        "\"on-timeout\" says what happens after the item's \"timeout\", and it has none; write one, or remove it"
+    )]
+    IdleOnTimeout,
+    #[error(
+        "\"timeout\" means nothing inside of \"any\", whose items are waited for together; write it beside \"any\", for all of them"
+    )]
+    TimeoutWithinAny,
     #[error("\"any\" lists nothing; write at least one item")]
     NoAlternatives,
     #[error("\"min\" counts what \"selector\" or \"any\" finds, and here is neither; remove it")]

@@ -16,14 +16,7 @@ const MAX_REVISION: usize = 253;
 pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw> {
     match key {
         keys::TIMEOUT => terms.timeout = Some(duration::duration(text)?),
-        keys::ON_TIMEOUT => {
-            let on_timeout = match word(text, &["wait", "fail", "proceed"])? {
-                "fail" => OnTimeout::Fail,
-                "proceed" => OnTimeout::Proceed,
-                _ => OnTimeout::Wait,
-            };
-            terms.on_timeout = Some(on_timeout);
-        }
+        keys::ON_TIMEOUT => terms.on_timeout = Some(on_timeout(text)?),
         keys::ON_FAILURE => {
             let on_failure = match word(text, &["wait", "fail"])? {
                 "fail" => OnFailure::Fail,
@@ -50,6 +43,15 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
         _ => {}
     }
     Ok(())
+}
+
+/// What happens when a timeout has passed.
+pub(super) fn on_timeout(text: &str) -> Result<OnTimeout, Flaw> {
+    Ok(match word(text, &["wait", "fail", "proceed"])? {
+        "fail" => OnTimeout::Fail,
+        "proceed" => OnTimeout::Proceed,
+        _ => OnTimeout::Wait,
+    })
 }
 
 /// The wave that [`keys::WEIGHT`] says; `None` for a text that admission refuses.

@@ -4,6 +4,7 @@ mod config;
 mod edge;
 mod long;
 mod map;
+mod patience;
 mod properties;
 mod selector;
 mod short;

@@ -56,6 +56,10 @@ pub enum Reason {
     NotFresh,
     /// As it should be, but older than the dependent's revision: it may be about to be replaced.
     Settling,
+    /// As it should be, but not for as long as the edge asks for.
+    NotStable,
+    /// Not as it should be, but its own timeout has passed, and the gate goes on without it.
+    GivenUp,
     /// An object of a lower weight is not ready.
     LowerWeight,
     /// As many objects of the dependent's wave run as may run at once.
@@ -80,7 +84,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 37] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -106,6 +110,8 @@ impl Reason {
         Self::OtherRevision,
         Self::NotFresh,
         Self::Settling,
+        Self::NotStable,
+        Self::GivenUp,
         Self::LowerWeight,
         Self::NoSlot,
         Self::Unschedulable,
@@ -146,6 +152,8 @@ impl Reason {
             Self::OtherRevision => "OtherRevision",
             Self::NotFresh => "NotFresh",
             Self::Settling => "Settling",
+            Self::NotStable => "NotStable",
+            Self::GivenUp => "GivenUp",
             Self::LowerWeight => "LowerWeight",
             Self::NoSlot => "NoSlot",
             Self::Unschedulable => "Unschedulable",
@@ -212,6 +220,12 @@ impl Reason {
             }
             Self::Settling => {
                 "it is older than the dependent's revision and may be replaced with it; a moment is waited"
+            }
+            Self::NotStable => {
+                "it is in the state that was asked for, but not yet for as long as the entry's \"stable\" says"
+            }
+            Self::GivenUp => {
+                "it is not in the state that was asked for, and the entry's \"timeout\" has passed: the gate goes on without it"
             }
             Self::LowerWeight => "an object of its scope with a lower weight is not ready yet",
             Self::NoSlot => {

@@ -40,7 +40,10 @@ impl Judge<'_> {
     /// which way, or that what is behind it has no room, or why its pods are not ready. A path through another namespace would
     /// tell what is there.
     pub(super) fn look_behind(&self, edge: &mut JudgedEdge) {
-        let known = matches!(edge.judged.reason, Reason::Syncing | Reason::SelfReference);
+        let known = matches!(
+            edge.judged.reason,
+            Reason::Syncing | Reason::SelfReference | Reason::NotStable
+        );
         if known || edge.foreign {
             return;
         }

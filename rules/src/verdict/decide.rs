@@ -1,6 +1,7 @@
 //! The whole decision on one dependent: what its gate is told, and why. Whoever wants to know asks here, the status service
 //! for the gate and the command line for a reader.
 
+use super::patience::{self, Overdue};
 use super::{JudgedEdge, Judgement, Policy, Ruling};
 use crate::dependency::Edge;
 use crate::dependent::{Dependent, Unknown};
@@ -123,11 +124,11 @@ impl Found {
     pub fn decided(&self, started: Option<Timestamp>, now: Timestamp, patient: bool) -> Decided {
         let deadline = self.terms.deadline(started);
         let deadline = deadline.filter(|deadline| now < *deadline);
-        let rule = |unread: bool, edges: &[JudgedEdge]| {
+        let rule = |unread: bool, edges: &[JudgedEdge], overdue: &[Overdue]| {
             if patient && unread {
                 Ruling::Wait
             } else {
-                super::rule(&self.terms, started, edges, now)
+                super::rule(&self.terms, started, edges, overdue, now)
             }
         };
         match &self.what {
@@ -138,7 +139,7 @@ impl Found {
             }
             What::Unknown(error) => {
                 let provisional = *error == Unknown::Plans(Unavailable::Syncing);
-                let ruling = rule(provisional, &[]);
+                let ruling = rule(provisional, &[], &[]);
                 Decided {
                     provisional,
                     again: deadline,
@@ -149,17 +150,32 @@ impl Found {
                 }
             }
             What::Judged { judgement, unread } => {
-                let edges = judgement.edges.clone();
+                let mut edges = judgement.edges.clone();
                 let syncing = |edge: &JudgedEdge| edge.judged.reason == Reason::Syncing;
                 let provisional = edges.iter().any(syncing);
-                let again = [deadline, judgement.again].into_iter().flatten().min();
+                let next = patience::next(&edges, started, now);
+                let again = [deadline, judgement.again, next]
+                    .into_iter()
+                    .flatten()
+                    .min();
+                let unread = *unread || provisional;
+                let overdue = if patient && unread {
+                    Vec::new()
+                } else {
+                    patience::expire(&mut edges, started, now)
+                };
                 let mut decided = Decided {
                     provisional,
                     again,
                     ..Decided::on(super::answer(&edges), Ground::Satisfied)
                 };
-                if decided.answer.verdict != Decision::Open {
-                    let ruling = rule(*unread || provisional, &edges);
+                let ruling = match decided.answer.verdict {
+                    Decision::Open if overdue.is_empty() => None,
+                    Decision::Open => Some(Ruling::GivenUp),
+                    Decision::Wait | Decision::Refuse => Some(rule(unread, &edges, &overdue)),
+                };
+                if let Some(ruling) = ruling {
+                    decided.answer.note = told(&overdue, &ruling);
                     decided.answer = ruling.over(decided.answer);
                     decided.ground = Ground::Ruled(ruling);
                 }
@@ -214,6 +230,18 @@ impl Decided {
             again: None,
         }
     }
+}
+
+/// What is told of the entries whose own timeout has passed. Where something stands before it, as it does unless all the rest is
+/// satisfied, that is what is waited for.
+fn told(overdue: &[Overdue], ruling: &Ruling) -> Option<String> {
+    let word = |it: &Overdue| match ruling {
+        Ruling::GivenUp => it.to_string(),
+        _ if it.is_given_up() => format!("without {it}"),
+        _ => it.to_string(),
+    };
+    let told: Vec<String> = overdue.iter().map(word).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// What is waited for while something cannot be read. Worded as [`bare`] says.

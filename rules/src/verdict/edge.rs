@@ -49,19 +49,25 @@ impl Judge<'_> {
 
     /// What was found of one edge. `can_start`: nothing but a slot is missing.
     pub(super) fn edge(&self, edge: Edge, can_start: bool) -> JudgedEdge {
-        let (foreign, judged) = match &edge {
-            Edge::Listed(entry) => self.entry(entry),
-            Edge::Wave(below) => (false, self.below(*below)),
-            Edge::Slot(most) => (false, self.slot(*most, can_start)),
+        let (foreign, judged, turn) = match &edge {
+            Edge::Listed(entry) => {
+                let (foreign, judged) = self.entry(entry);
+                let (judged, turn) = self.stable(judged, entry);
+                (foreign, judged, turn)
+            }
+            Edge::Wave(below) => (false, self.below(*below), None),
+            Edge::Slot(most) => (false, self.slot(*most, can_start), None),
         };
         JudgedEdge {
             edge,
             foreign,
             judged,
+            turns: turn.into_iter().collect(),
         }
     }
 
-    /// What was found, and whether its message texts must stay in another namespace.
+    /// What was found, and whether its message texts must stay in another namespace; whether it has stood for long enough is not
+    /// asked here.
     fn entry(&self, dependency: &Dependency) -> (bool, Judged) {
         match &dependency.reference {
             Reference::Object(it) => {
@@ -105,7 +111,11 @@ impl Judge<'_> {
         }
     }
 
-    fn home<'h>(&'h self, kind: &Kind, written: Option<&'h str>) -> Result<Home<'h>, Unavailable> {
+    pub(super) fn home<'h>(
+        &'h self,
+        kind: &Kind,
+        written: Option<&'h str>,
+    ) -> Result<Home<'h>, Unavailable> {
         let namespaced = match kind {
             Kind::Builtin(builtin) => builtin.namespaced,
             Kind::Custom { .. } => match self.world.namespaced(kind) {
@@ -240,6 +250,7 @@ impl Judge<'_> {
             .iter()
             .map(|alternative| {
                 let (foreign, judged) = self.entry(alternative);
+                let (judged, _) = self.stable(judged, alternative);
                 Member::alternative(alternative, foreign, judged)
             })
             .collect();

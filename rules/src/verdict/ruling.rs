@@ -1,11 +1,11 @@
 //! What the terms of a dependent make of a wait: whether its time is up, and whether a failure ends it.
 
 use super::JudgedEdge;
+use super::patience::{Go, Overdue};
 use crate::judged::Reason;
 use crate::keys;
 use crate::terms::{OnFailure, OnTimeout, Terms};
 use jiff::Timestamp;
-use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use std::fmt;
 use std::time::Duration;
 use wire::{Answer, Decision};
@@ -17,6 +17,12 @@ pub enum Ruling {
     Wait,
     /// It waits although its time is up, and says so.
     Late(Duration),
+    /// It waits although the timeout of an entry has passed: for this one, or for the others.
+    Overdue,
+    /// It opens: all that still held it back was given up.
+    GivenUp,
+    /// It refuses: the timeout of an entry has passed.
+    EntryTimedOut,
     /// It opens although its dependencies hold it back: its time is up.
     Proceed(Duration),
     /// It refuses: its time is up.
@@ -25,13 +31,16 @@ pub enum Ruling {
     DependencyFailed(String),
 }
 
-/// Rules on `edges`, of which at least one holds the gate back; there may be none where not even the list can be read.
+/// Rules on `edges`, of which at least one holds the gate back; there may be none where not even the list can be read. Of the
+/// entries with a timeout of their own these are `overdue`.
 ///
-/// A failure comes before the timeout, since it came first: the wait that was to be cut short had ended by then.
+/// A failure comes before a timeout, since it came first: the wait that was to be cut short had ended by then. Of two timeouts the
+/// shorter one does.
 pub fn rule(
     terms: &Terms,
     started: Option<Timestamp>,
     edges: &[JudgedEdge],
+    overdue: &[Overdue],
     now: Timestamp,
 ) -> Ruling {
     let lost =
@@ -42,13 +51,20 @@ pub fn rule(
         return Ruling::DependencyFailed(edge.edge.to_string());
     }
     let timeout = terms.timeout.unwrap_or_default();
-    match terms.deadline(started) {
-        Some(deadline) if now >= deadline => match terms.on_timeout.unwrap_or_default() {
-            OnTimeout::Wait => Ruling::Late(timeout),
-            OnTimeout::Fail => Ruling::TimedOut(timeout),
-            OnTimeout::Proceed => Ruling::Proceed(timeout),
-        },
-        _ => Ruling::Wait,
+    let failed = overdue.iter().map(|it| it.patience);
+    let failed = failed.filter(|it| it.then == OnTimeout::Fail);
+    let failed = failed.map(|it| it.timeout).min();
+    let passed = terms.deadline(started).filter(|deadline| now >= *deadline);
+    match passed.map(|_| terms.on_timeout.unwrap_or_default()) {
+        Some(OnTimeout::Proceed) if failed.is_none_or(|failed| timeout < failed) => {
+            Ruling::Proceed(timeout)
+        }
+        _ if failed.is_some() => Ruling::EntryTimedOut,
+        Some(OnTimeout::Proceed) => Ruling::Proceed(timeout),
+        Some(OnTimeout::Fail) => Ruling::TimedOut(timeout),
+        Some(OnTimeout::Wait) => Ruling::Late(timeout),
+        None if !overdue.is_empty() => Ruling::Overdue,
+        None => Ruling::Wait,
     }
 }
 
@@ -57,25 +73,33 @@ impl Ruling {
     #[must_use]
     pub fn over(&self, mut answer: Answer) -> Answer {
         answer.verdict = match self {
-            Self::Wait | Self::Late(_) => Decision::Wait,
-            Self::Proceed(_) => Decision::Open,
-            Self::TimedOut(_) | Self::DependencyFailed(_) => Decision::Refuse,
+            Self::Wait | Self::Late(_) | Self::Overdue => Decision::Wait,
+            Self::Proceed(_) | Self::GivenUp => Decision::Open,
+            Self::TimedOut(_) | Self::EntryTimedOut | Self::DependencyFailed(_) => Decision::Refuse,
         };
-        if *self != Self::Wait {
+        if !self.is_told_by_entries() {
             // What stands in the note before is what the gate waits for.
             let note = answer.note.take();
             answer.note = Some(note.map_or_else(|| self.to_string(), |it| format!("{it}; {self}")));
         }
         answer
     }
+
+    /// Whether there is nothing to tell beside what is told of the entries.
+    fn is_told_by_entries(&self) -> bool {
+        matches!(
+            self,
+            Self::Wait | Self::Overdue | Self::GivenUp | Self::EntryTimedOut
+        )
+    }
 }
 
-/// A sentence that names the annotation, its value, and the way out; nothing for [`Ruling::Wait`].
+/// A sentence that names the annotation, its value, and the way out; nothing where that is told of the entries.
 impl fmt::Display for Ruling {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (timeout, on_timeout) = (keys::TIMEOUT, keys::ON_TIMEOUT);
         match self {
-            Self::Wait => Ok(()),
+            Self::Wait | Self::Overdue | Self::GivenUp | Self::EntryTimedOut => Ok(()),
             Self::Late(after) => write!(
                 out,
                 "the timeout of {} ({timeout}) has passed, and the pod waits on",
@@ -99,15 +123,5 @@ impl fmt::Display for Ruling {
                 failure = keys::ON_FAILURE
             ),
         }
-    }
-}
-
-/// A duration in a spelling of Go's, as the annotation has it: `1h30m`.
-struct Go(Duration);
-
-impl fmt::Display for Go {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let printer = SpanPrinter::new().spacing(Spacing::None);
-        out.write_str(&printer.unsigned_duration_to_string(&self.0))
     }
 }

@@ -9,6 +9,7 @@ mod never;
 mod node;
 mod owners;
 mod part;
+mod patience;
 mod remembered;
 mod revision;
 mod room;
@@ -16,6 +17,7 @@ mod ruling;
 mod selection;
 mod settle;
 mod slot;
+mod stable;
 mod unread;
 mod unwritten;
 mod wave;
@@ -48,6 +50,8 @@ struct Cluster {
     memory: BTreeMap<String, String>,
     /// Why nobody can say that.
     forgotten: Option<Unavailable>,
+    /// Since when everything that is satisfied has been seen so.
+    seen: Option<Timestamp>,
 }
 
 impl Cluster {
@@ -61,6 +65,7 @@ impl Cluster {
             pending: Pending::NotFollowed,
             memory: remembered::one("gone", None),
             forgotten: None,
+            seen: None,
         }
     }
 
@@ -204,6 +209,10 @@ impl World for Cluster {
         let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
         let claim = |name: &str| self.object(&claims, Some(home), name);
         super::stuck(behind, &pods, claim, self, now)
+    }
+
+    fn satisfied_since(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
+        self.seen.filter(|_| satisfied)
     }
 
     fn declares_status(&self, kind: &Kind) -> Lookup<bool> {

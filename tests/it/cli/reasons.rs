@@ -225,6 +225,18 @@ fn case(reason: Reason) -> Shown {
             made: "2126-01-01T00:00:00Z",
             ..on("configmap/go", [config_map("go")])
         },
+        // It would have to last beyond the end of this test, whatever that is.
+        Reason::NotStable => {
+            let late = json!({"metadata": {"creationTimestamp": "2126-01-01T00:00:00Z"}});
+            on(
+                "- {kind: ConfigMap, name: go, state: present, stable: 30s}",
+                [object("v1", "ConfigMap", "go", late)],
+            )
+        }
+        Reason::GivenUp => on(
+            "- {kind: ConfigMap, name: go, timeout: 1s, on-timeout: proceed}",
+            [],
+        ),
         Reason::LowerWeight => {
             let says = json!({"sluice.dev/depends-on": "configmap/go", "sluice.dev/weight": "1"});
             let lower = unready(in_scope(json!({"sluice.dev/weight": "0"})));

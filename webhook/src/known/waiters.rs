@@ -56,6 +56,13 @@ impl Woken {
 /// Somebody is woken as long as this lives.
 pub(crate) struct Subscription(Box<dyn Fn() + Send>);
 
+impl Subscription {
+    /// Has this happen at its end.
+    pub(super) fn new(end: impl Fn() + Send + 'static) -> Self {
+        Self(Box::new(end))
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
         (self.0)();
@@ -72,7 +79,7 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
         waiting.insert(number, (detail, Arc::clone(waiter)));
         drop(registry);
         let registry = Self(Arc::clone(&self.0));
-        Subscription(Box::new(move || registry.remove(&interest, number)))
+        Subscription::new(move || registry.remove(&interest, number))
     }
 
     fn remove(&self, interest: &I, number: u64) {

@@ -55,7 +55,7 @@ pub(super) struct Waiting {
     pub(super) answer: Answer,
     /// It says no more than that something is still being read; a better answer is moments away.
     pub(super) provisional: bool,
-    /// Its timeout has passed.
+    /// Its timeout has passed, or that of an entry.
     pub(super) late: bool,
     /// When time alone may change it, at the earliest: its timeout has passed, or what is old has stood for a moment.
     pub(super) again: Option<Timestamp>,
@@ -89,7 +89,7 @@ impl Opened {
 pub(super) enum Cut {
     /// `sluice.dev/skip`
     Skip,
-    /// `sluice.dev/timeout`
+    /// `sluice.dev/timeout`, or the timeout of an entry.
     Timeout,
     /// `sluice.dev/on-failure`
     Failure,
@@ -211,10 +211,14 @@ pub(super) fn outcome(decided: Decided, judged: Option<&Arc<Judged>>) -> Outcome
             Outcome::Open(answer, Opened::Satisfied(Arc::clone(judged)))
         }
         (Ground::Passed | Ground::Satisfied, _) => Outcome::Open(answer, Opened::Passed),
-        (Ground::Ruled(Ruling::Proceed(_)), _) => Outcome::Open(answer, Opened::Cut(Cut::Timeout)),
-        (Ground::Ruled(Ruling::TimedOut(_)), _) => Outcome::Refuse(answer, Cut::Timeout),
+        (Ground::Ruled(Ruling::Proceed(_) | Ruling::GivenUp), _) => {
+            Outcome::Open(answer, Opened::Cut(Cut::Timeout))
+        }
+        (Ground::Ruled(Ruling::TimedOut(_) | Ruling::EntryTimedOut), _) => {
+            Outcome::Refuse(answer, Cut::Timeout)
+        }
         (Ground::Ruled(Ruling::DependencyFailed(_)), _) => Outcome::Refuse(answer, Cut::Failure),
-        (Ground::Ruled(Ruling::Late(_)), _) => wait(answer, true),
+        (Ground::Ruled(Ruling::Late(_) | Ruling::Overdue), _) => wait(answer, true),
         (Ground::Ruled(Ruling::Wait) | Ground::Unread(_), _) => wait(answer, false),
     }
 }

@@ -6,6 +6,7 @@ mod cause;
 mod disclosure;
 mod held;
 mod holds;
+mod patience;
 mod stages;
 mod suspended;
 

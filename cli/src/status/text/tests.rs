@@ -21,6 +21,7 @@ fn report(dependency: &str, satisfied: bool) -> Report {
         status: status.to_owned(),
         reason: reason.to_owned(),
         message: (!satisfied).then(|| "active: 1".to_owned()),
+        turns: Vec::new(),
     }
 }
 

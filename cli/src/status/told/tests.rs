@@ -8,7 +8,7 @@ fn plain() -> Style {
 }
 
 fn text(pod: &Value, answer: Answer) -> String {
-    Told::new(pod, answer, Word::Nothing, vec![]).text(plain())
+    Told::new(pod, answer, Word::Nothing, vec![]).text(plain(), Timestamp::UNIX_EPOCH)
 }
 
 fn report(name: &str, satisfied: bool, reason: &str) -> Report {
@@ -19,6 +19,7 @@ fn report(name: &str, satisfied: bool, reason: &str) -> Report {
         status: if satisfied { "Current" } else { "InProgress" }.to_owned(),
         reason: reason.to_owned(),
         message: (!satisfied).then(|| "Job in progress".to_owned()),
+        turns: Vec::new(),
     }
 }
 
@@ -130,7 +131,10 @@ fn the_word_of_the_gate_comes_first_and_agrees() {
         "pod shop/api-1 waits for 1 of 1 dependencies, since 2026-01-01T00:00:00Z\n  gate  {SAYS}\n  \
          wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n"
     );
-    assert_eq!((told.text(plain()), told.differs), (expected, false));
+    assert_eq!(
+        (told.text(plain(), Timestamp::UNIX_EPOCH), told.differs),
+        (expected, false)
+    );
     assert!(told.waits());
 }
 
@@ -142,7 +146,7 @@ fn where_the_gate_says_something_else_both_are_shown_and_its_word_counts() {
         "pod shop/api-1 waits, since 2026-01-01T00:00:00Z\n  gate  {SAYS}\n\
          The word of the gate counts. Judged from here, now:\n  ok    Job/migrate  Current  Satisfied\n"
     );
-    assert_eq!(open.text(plain()), expected);
+    assert_eq!(open.text(plain(), Timestamp::UNIX_EPOCH), expected);
     assert!(open.waits());
     let json = serde_json::to_value(open.json()).unwrap();
     let told = (&json["verdict"], &json["gate"], &json["differs"]);
@@ -160,7 +164,11 @@ fn a_log_that_cannot_be_read_is_said_and_the_rules_decide() {
         Told::new(&pod, answer(satisfied, "x"), word, vec![])
     };
     let line = format!("  gate  its log cannot be read: {why}\n");
-    assert!(told(false).text(plain()).contains(&line));
+    assert!(
+        told(false)
+            .text(plain(), Timestamp::UNIX_EPOCH)
+            .contains(&line)
+    );
     assert_eq!((told(false).waits(), told(true).waits()), (true, false));
 }
 

@@ -2,13 +2,15 @@
 
 use super::super::*;
 use crate::dependency::{
-    Alternatives, Min, Need, Part, Parts, Reference, Revision, Selection, State,
+    Alternatives, Min, Need, Part, Parts, Patience, Reference, Revision, Selection, State,
 };
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
 use crate::selector::{Requirement, Selector, Test};
+use crate::terms::OnTimeout;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Pieces of the three grammars and of what they forbid, so that a random text gets past the first character.
 const PIECES: [&str; 58] = [
@@ -137,8 +139,27 @@ fn mins() -> impl Strategy<Value = Option<Min>> {
     ])
 }
 
-/// Every shape that an item may have, three levels deep.
+/// Every item: what is waited for, and for how long.
 fn dependencies() -> impl Strategy<Value = Dependency> {
+    let seconds = || proptest::option::of((1..100_000_u64).prop_map(Duration::from_secs));
+    let words = proptest::sample::select(&WORDS[..]);
+    (references_and_states(), seconds(), words, seconds()).prop_map(
+        |(dependency, timeout, (_, then), stable)| Dependency {
+            patience: timeout.map(|timeout| Patience { timeout, then }),
+            stable,
+            ..dependency
+        },
+    )
+}
+
+const WORDS: [(&str, OnTimeout); 3] = [
+    ("wait", OnTimeout::Wait),
+    ("fail", OnTimeout::Fail),
+    ("proceed", OnTimeout::Proceed),
+];
+
+/// Every shape that an item may have, three levels deep.
+fn references_and_states() -> impl Strategy<Value = Dependency> {
     let named = references().prop_map(|text| {
         let mut list = parse_depends_on(&text).expect("made to be right");
         list.remove(0)
@@ -248,6 +269,13 @@ fn item(dependency: &Dependency) -> Value {
         item["sameNode"] = json!(dependency.same_node);
         let health: Vec<String> = dependency.health.iter().map(ToString::to_string).collect();
         item["health"] = json!((!health.is_empty()).then_some(health));
+    }
+    let seconds = |it: Duration| format!("{}s", it.as_secs());
+    item["stable"] = json!(dependency.stable.map(seconds));
+    if let Some(Patience { timeout, then }) = dependency.patience {
+        let (word, _) = WORDS[then as usize];
+        item["timeout"] = json!(seconds(timeout));
+        item["on-timeout"] = json!(word);
     }
     item["optional"] = match dependency.status {
         Need::Optional => json!("status"),

@@ -94,9 +94,9 @@ fn durations_are_refused_with_the_reason() {
     assert_snapshot!(refused(keys::TIMEOUT, "-90s"),
         @r#"sluice.dev/timeout: line 1, column 1: "-90s" is no duration: it is negative; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(refused(keys::TIMEOUT, "0"),
-        @r#"sluice.dev/timeout: line 1, column 1: "0" is no duration: it is zero, and to wait for ever the annotation is left out; write one such as 90s, 10m or 1h30m"#);
+        @r#"sluice.dev/timeout: line 1, column 1: "0" is no duration: it is zero, which is never meant; leave it out; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(refused(keys::TIMEOUT, "0h0m"),
-        @r#"sluice.dev/timeout: line 1, column 1: "0h0m" is no duration: it is zero, and to wait for ever the annotation is left out; write one such as 90s, 10m or 1h30m"#);
+        @r#"sluice.dev/timeout: line 1, column 1: "0h0m" is no duration: it is zero, which is never meant; leave it out; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(refused(keys::TIMEOUT, "1h 30m"),
         @r#"sluice.dev/timeout: line 1, column 2: "1h 30m" is no duration: unknown unit "h "; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(refused(keys::TIMEOUT, "10min"),

@@ -19,7 +19,7 @@ fn ruled(depends_on: &str, beside: &[(&str, &str)], objects: Vec<Value>, after: 
     let edges = edges_of(&pod, &cluster, &Policy::of_the_chart());
     let now = Timestamp::from_second(after).expect("in range");
     let terms = dependent.terms().all().expect("legal");
-    rule(&terms, dependent.started, &edges, now)
+    rule(&terms, dependent.started, &edges, &[], now)
 }
 
 #[test]

@@ -179,6 +179,16 @@ impl World for View {
         Ok(last)
     }
 
+    fn satisfied_since(&self, edge: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp> {
+        if !satisfied {
+            self.known.sights.broken(edge);
+            return None;
+        }
+        let (since, subscription) = self.known.sights.satisfied(edge, now);
+        self.hold(subscription);
+        Some(since)
+    }
+
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
         let known = self.memory().completed(namespace, name);
         match known.filter(|job| !self.is_younger(namespace, job.completed)) {

@@ -286,3 +286,35 @@ fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
         Outcome::Open(_, Opened::Cut(Cut::Timeout))
     ));
 }
+
+/// So many seconds after its pod was started.
+fn entry(timeout: &str, beside: &str, after: i64) -> Case {
+    let list = format!("- {{kind: ConfigMap, name: a, timeout: 1m{timeout}}}{beside}");
+    Case {
+        after,
+        ..Case::new(json!({"sluice.dev/depends-on": list}), json!({}))
+    }
+}
+
+#[test]
+fn an_entry_is_given_up_alone_and_that_says_nothing_of_the_revision() {
+    for (timeout, beside, expected) in [
+        ("", "", "late"),
+        (", on-timeout: fail", "", "timeout: refuse"),
+        (", on-timeout: proceed", "", "timeout: open"),
+        (", on-timeout: proceed", "\n- configmap/b", "late"),
+        (", on-timeout: fail", "\n- configmap/b", "timeout: refuse"),
+    ] {
+        assert_eq!(word(&entry(timeout, beside, 59).asked()), "wait");
+        assert_eq!(
+            word(&entry(timeout, beside, 60).asked()),
+            expected,
+            "{timeout} {beside}"
+        );
+    }
+    let Outcome::Wait(waiting) = entry(", on-timeout: proceed", "\n- configmap/b", 59).asked()
+    else {
+        panic!("it waits")
+    };
+    assert_eq!(waiting.again.map(Timestamp::as_second), Some(60));
+}

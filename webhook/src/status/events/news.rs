@@ -327,6 +327,7 @@ mod tests {
                 status: "InProgress".to_owned(),
                 reason: reason.to_owned(),
                 message: Some(message.to_owned()),
+                turns: Vec::new(),
             }],
             note: None,
         };

@@ -13,13 +13,29 @@ use std::time::Duration;
 const NAMESPACES: [&str; 3] = ["shop", "bank", "mill"];
 
 /// Whether what is found of this is the same for every pod.
-const LISTS: [(&str, bool); 12] = [
+const LISTS: [(&str, bool); 16] = [
     ("configmap/a", true),
     ("configmap/missing", true),
     ("- configmap/a\n- job/seed", true),
     ("nonsense", true),
     ("mill/configmap/a", true),
     ("deployment/api", true),
+    (
+        "- {kind: ConfigMap, name: missing, timeout: 40s, on-timeout: proceed}",
+        true,
+    ),
+    (
+        "- {kind: ConfigMap, name: missing, timeout: 40s, on-timeout: fail}\n- configmap/b",
+        true,
+    ),
+    (
+        "- {kind: ConfigMap, name: missing, timeout: 20s}\n- {any: [cm/b, cm/c], timeout: 40s, on-timeout: proceed}",
+        true,
+    ),
+    (
+        "- {kind: ConfigMap, name: a, state: present, stable: 49s}",
+        true,
+    ),
     ("pod/web-1-a", false),
     ("- any: [configmap/missing, pod/web-1-b]", false),
     ("- {kind: Pod, selector: 'app=web'}", false),

@@ -1,0 +1,78 @@
+//! Since when an object is satisfied, by its own word.
+
+use super::tolerant;
+use crate::dependency::State;
+use crate::expression::Expression;
+use crate::kept;
+use crate::kinds::Kind;
+use crate::kstatus::{self, Conditions};
+use crate::object::{created, time, written};
+use crate::world::World;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Since when an object that is satisfied has been so without a break, in whole seconds that are rounded down; `None` where it
+/// does not tell.
+///
+/// It tells where nothing but conditions decides. They are of the latest spec only where they have changed since that was written:
+/// before its controller has seen a new one the object is not satisfied, and no condition keeps that.
+pub fn since(
+    kind: &Kind,
+    object: &Value,
+    (state, by_edge): (State, &[Expression]),
+    world: &dyn World,
+) -> Option<Timestamp> {
+    if state == State::Present {
+        return created(object);
+    }
+    if matches!(state, State::Ready | State::Available) && !by_edge.is_empty() {
+        return None;
+    }
+    let object = &*tolerant::read(kind, object);
+    let deciding = deciding(kind, object, state, world)?;
+    let changed = deciding
+        .iter()
+        .map(|word| changed(object, word))
+        .collect::<Option<Vec<_>>>()?;
+    let newest = changed.into_iter().max()?;
+    (written(object)? <= newest).then_some(newest)
+}
+
+/// The conditions that decide alone; `None` where something else does, too.
+fn deciding(
+    kind: &Kind,
+    object: &Value,
+    state: State,
+    world: &dyn World,
+) -> Option<&'static [&'static str]> {
+    let by_kind = || !kept::says_its_health(object) && world.health(object).is_none();
+    match (kstatus::group_and_kind(object), state) {
+        (("batch", "Job"), State::Complete) => Some(&["Complete"]),
+        (("apps" | "extensions", "Deployment"), State::Available) => Some(&["Available"]),
+        (_, State::Complete | State::Started | State::Addressed | State::Present) => None,
+        _ if !by_kind() => None,
+        (("batch", "Job"), _) => Some(&["Complete"]),
+        (("", "Pod"), _) if object["status"]["phase"] == "Running" => Some(&["Ready"]),
+        (("apiregistration.k8s.io", "APIService"), _) => Some(&["Available"]),
+        (("apiextensions.k8s.io", "CustomResourceDefinition"), _) => {
+            Some(&["Established", "NamesAccepted"])
+        }
+        // Of a custom resource it decides, as far as it is there.
+        _ if matches!(kind, Kind::Custom { .. }) => Some(&["Ready"]),
+        _ => None,
+    }
+}
+
+/// When the one condition of this type became true; `None` where there is none, or several.
+fn changed(object: &Value, word: &str) -> Option<Timestamp> {
+    let conditions = Conditions::read(object).ok()?;
+    let mut found = conditions.iter().zip(0..).filter(|(it, _)| it.kind == word);
+    let (condition, place) = found.next()?;
+    if condition.status != "True" || found.next().is_some() {
+        return None;
+    }
+    time(
+        object,
+        &format!("/status/conditions/{place}/lastTransitionTime"),
+    )
+}
