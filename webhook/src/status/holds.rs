@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tracing::{debug, info, warn};
 
 /// So many holds are being taken away at a time,
@@ -50,7 +50,9 @@ enum Next {
     Held(Held),
     /// Its gate would not wait, and so its wait ends.
     LetGo(&'static str),
-    /// It is held no more, or gone.
+    /// The store does not have it: it is shown here before, and an earlier pod of its name may still stand there.
+    Unseen,
+    /// It is held no more.
     Over,
 }
 
@@ -116,7 +118,7 @@ impl Holds {
     async fn look_after(&self, pod: Identity) -> String {
         let (service, began) = (&self.service, Instant::now());
         let question = self.held.begin(&pod);
-        let mut told = String::new();
+        let (mut told, mut stored) = (String::new(), false);
         loop {
             let turn = service.turns.take(&pod.namespace).await;
             let (view, now) = (service.known.view(), service.clock.now());
@@ -129,13 +131,19 @@ impl Holds {
                     self.let_go(&pod, &view, outcome).await;
                     continue;
                 }
-                Next::Over => {
+                // A list that begins anew takes its time to arrive.
+                Next::Unseen if !stored && began.elapsed() < ANEW => {
+                    let _ = timeout_at(began + ANEW, view.changed()).await;
+                    continue;
+                }
+                Next::Unseen | Next::Over => {
                     if let Some(conditions) = &service.conditions {
                         conditions.was_let_go(&pod);
                     }
                     return pod.uid;
                 }
             };
+            stored = true;
             if let Some(question) = &question {
                 question.waits(held.wait());
             }
@@ -167,10 +175,12 @@ impl Holds {
     /// What its gate would be told, and what that means for its hold.
     fn judge(&self, pod: &Identity, view: &View, now: Timestamp, settled: bool) -> Next {
         match view.gated_pod(&pod.namespace, &pod.pod) {
+            Lookup::Found(stored) if stored["metadata"]["uid"] != pod.uid.as_str() => {
+                return Next::Unseen;
+            }
             Lookup::Found(stored) if !gate::is_held(&stored) => return Next::Over,
-            // It is shown here before the store has it.
-            Lookup::NotFound if settled => return Next::Over,
-            Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => {}
+            Lookup::NotFound => return Next::Unseen,
+            Lookup::Found(_) | Lookup::Unavailable(_) => {}
         }
         let rounds = &self.service.rounds;
         let answered = answer(pod, Waiter::Hold, rounds, view, now, !settled);
@@ -183,7 +193,7 @@ impl Holds {
             Outcome::Open(_, why) => Next::LetGo(why.outcome()),
             // Its gate says so.
             Outcome::Refuse(_, why) => Next::LetGo(why.refusal()),
-            Outcome::AnotherPod => Next::Over,
+            Outcome::AnotherPod => Next::Unseen,
         }
     }
 

@@ -209,6 +209,21 @@ async fn a_pod_that_is_gone_is_forgotten() {
     assert_eq!(written[0].1[0]["value"], "another");
 }
 
+/// As that of a StatefulSet, while a list that begins anew arrives: it is shown long before the store has it.
+#[tokio::test(start_paused = true)]
+async fn a_pod_is_looked_after_while_the_store_has_the_one_before_it() {
+    let keepers = Keepers::new(1);
+    let known = &keepers.desk.service.known;
+    known.gated().apply(&pod(&list()));
+    let later = held("api-1", &list(), &[]);
+    keepers.shown.iter().for_each(|show| show(&later));
+    keepers.written_at(10).await;
+    known.gated().apply(&later);
+    keepers.desk.put("configmap", &config_map());
+    let written = keepers.written_at(20).await;
+    assert_eq!(written[0].1[0]["value"], "uid of api-1");
+}
+
 /// Nothing of it is known to be old: what holds it may just be on its way.
 #[tokio::test(start_paused = true)]
 async fn a_gate_that_asks_for_a_pod_that_is_held_is_told_to_wait() {
