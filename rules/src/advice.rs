@@ -118,6 +118,8 @@ pub enum Advice {
     LabelOnly(String),
     /// The gate's position is written where no pod carries it.
     PositionOnWorkload,
+    /// Whether pods are held is written where no pod carries it.
+    HoldOnWorkload,
     /// The gate is to stand after an init container that is not there.
     NoSuchInitContainer(String),
 }
@@ -249,6 +251,14 @@ pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
     (!is_there).then_some(Advice::NoSuchInitContainer(name))
 }
 
+/// What there is to say of [`keys::HOLD`] on a workload itself, where no pod carries it. Only a Job may say `suspend` there, which is
+/// for itself.
+pub fn of_hold(workload: &Workload<'_>) -> Option<Advice> {
+    let says = |object: &Value| object["metadata"]["annotations"][keys::HOLD].clone();
+    let of_pods = matches!(says(workload.object).as_str(), Some("true" | "false"));
+    (of_pods && says(workload.template).is_null()).then_some(Advice::HoldOnWorkload)
+}
+
 /// Nothing is known.
 impl Seen for () {
     fn object(&self, _: &Workload<'_>, _: &ObjectRef) -> Lookup<Target> {
@@ -321,6 +331,7 @@ impl Advice {
             Self::ForeignKey { .. } => "ForeignKey",
             Self::LabelOnly(_) => "LabelOnly",
             Self::PositionOnWorkload => "PositionOnWorkload",
+            Self::HoldOnWorkload => "HoldOnWorkload",
             Self::NoSuchInitContainer(_) => "NoSuchInitContainer",
         }
     }

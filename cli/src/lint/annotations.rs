@@ -81,7 +81,9 @@ fn hold(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     let suspends =
         may_suspend(object, holder) && annotation::suspends(holder.annotations) == Ok(true);
     if !suspends {
-        return Some("it has no effect here; write it on the pod template".to_owned());
+        // Of the object itself admission says so too.
+        let copied = holder.role == Role::Copied;
+        return copied.then(|| "it has no effect here; write it on the pod template".to_owned());
     }
     if object.value["spec"]["suspend"] == true {
         return Some(
@@ -108,8 +110,9 @@ fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding 
 /// Why a valid key has no effect here.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     let of_any = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE].contains(&key);
-    let waits = is_list(key) || (keys::TERMS.contains(&key) && !of_any);
-    if holder.role == Role::Copied && (waits || of_any) {
+    let waits = is_list(key) || key == keys::HOLD || (keys::TERMS.contains(&key) && !of_any);
+    // A hold counts on the pod template alone.
+    if holder.role == Role::Copied && key != keys::HOLD && (waits || of_any) {
         return Some(
             "it has no effect here; write it on the CronJob or on its pod template".to_owned(),
         );

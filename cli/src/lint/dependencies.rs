@@ -43,14 +43,15 @@ pub(super) fn advice(graph: &Graph<'_>, at: usize) -> Vec<Advice> {
     let Some(workload) = workload(object).filter(|_| object.owner().is_none()) else {
         return Vec::new();
     };
-    let position = advice::of_position(&workload);
+    let (position, hold) = (advice::of_position(&workload), advice::of_hold(&workload));
     if !object.asks_for_a_gate() {
         let misplaced = |advice: &Advice| *advice == Advice::PositionOnWorkload;
-        return position.into_iter().filter(misplaced).collect();
+        let position = position.filter(misplaced);
+        return position.into_iter().chain(hold).collect();
     }
     let files = Files { graph, at };
     let mut told = advice::of(&workload, &listed(graph, at), Windows::Unknown, &files);
-    told.extend(position);
+    told.extend(position.into_iter().chain(hold));
     told
 }
 

@@ -26,6 +26,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
         Advice::PositionOnWorkload | Advice::NoSuchInitContainer(_) => {
             return annotation(keys::GATE_POSITION);
         }
+        Advice::HoldOnWorkload => return annotation(keys::HOLD),
         Advice::ProgressDeadline(_) => return field(object, "/spec/progressDeadlineSeconds"),
         Advice::ActiveDeadline(_) => return field(object, "/spec/activeDeadlineSeconds"),
         Advice::NameTaken { name, .. } => return named(object, name),

@@ -70,11 +70,8 @@ impl fmt::Display for Advice {
                  it by what the dependencies may take"
             ),
             Self::Windows(windows) => self::windows(out, *windows),
-            Self::PositionOnWorkload => write!(
-                out,
-                "{} has no effect here; move it to the annotations of the pod template",
-                keys::GATE_POSITION
-            ),
+            Self::PositionOnWorkload => of_pods(out, keys::GATE_POSITION),
+            Self::HoldOnWorkload => of_pods(out, keys::HOLD),
             Self::NoSuchInitContainer(name) => write!(
                 out,
                 "it has no init container \"{name}\", so unless something adds it first the gate stands where it would \
@@ -135,6 +132,14 @@ impl Advice {
             _ => Ok(()),
         }
     }
+}
+
+/// A key that counts where pods carry it.
+fn of_pods(out: &mut fmt::Formatter<'_>, key: &str) -> fmt::Result {
+    write!(
+        out,
+        "{key} has no effect here; move it to the annotations of the pod template"
+    )
 }
 
 fn removed(out: &mut fmt::Formatter<'_>, dependency: &str, removal: Removal) -> fmt::Result {

@@ -19,9 +19,11 @@ pub fn of_metadata(metadata: &Value) -> Vec<Advice> {
         let key = key.clone();
         Some(Advice::ForeignKey { key, ours })
     });
-    let labels = keys("labels").filter(|key| counts_as_annotation(key));
+    let labels = metadata["labels"].as_object().into_iter().flatten();
+    let labels =
+        labels.filter(|(key, value)| counts_as_annotation(key) && !of_namespace(key, value));
     foreign
-        .chain(labels.cloned().map(Advice::LabelOnly))
+        .chain(labels.map(|(key, _)| Advice::LabelOnly(key.clone())))
         .collect()
 }
 
@@ -57,6 +59,11 @@ fn of_helm(rest: &str) -> Option<String> {
         ("health", path) => Some(format!("{}.{}", keys::HEALTH, path.replace('/', "."))),
         _ => None,
     }
+}
+
+/// Whether it is what a Namespace says of all its pods, by a label.
+fn of_namespace(key: &str, value: &Value) -> bool {
+    key == keys::HOLD && value == keys::INJECT_VALUE
 }
 
 /// Whether a key says something as an annotation, and nothing as a label.

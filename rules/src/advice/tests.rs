@@ -420,6 +420,31 @@ fn the_place_of_the_gate_counts_on_the_template() {
 }
 
 #[test]
+fn a_hold_counts_on_the_template_and_of_a_job_itself_only_its_suspension() {
+    let told = |own: Value, template: Value| {
+        let object = json!({"metadata": {"annotations": own}});
+        let template = json!({"metadata": {"annotations": template}});
+        let workload = Workload {
+            group: "batch",
+            kind: "Job",
+            namespace: "shop",
+            name: "seed",
+            object: &object,
+            template: &template,
+        };
+        of_hold(&workload).map(|advice| advice.to_string())
+    };
+    let says = |word: &str| json!({"sluice.dev/hold": word});
+    let expected =
+        "sluice.dev/hold has no effect here; move it to the annotations of the pod template";
+    assert_eq!(told(says("true"), json!({})).as_deref(), Some(expected));
+    assert_eq!(told(says("false"), json!({})).as_deref(), Some(expected));
+    assert_eq!(told(says("true"), says("true")), None);
+    assert_eq!(told(says("suspend"), json!({})), None);
+    assert_eq!(told(json!({}), says("true")), None);
+}
+
+#[test]
 fn a_sub_chart_that_is_elsewhere_is_told_of_unless_the_entry_says_where() {
     let known = Cluster {
         elsewhere: &["data"],
@@ -479,6 +504,12 @@ fn keys_that_nobody_acts_on_have_our_spelling() {
     let labels = json!({"labels": {"sluice.dev/weight": "1", "sluice.dev/gated": "true", "sluice.dev/plan": "true"}});
     let told = of_metadata(&labels);
     assert_eq!(told, [Advice::LabelOnly("sluice.dev/weight".to_owned())]);
+    let hold = |value: &str| of_metadata(&json!({"labels": {"sluice.dev/hold": value}}));
+    assert_eq!(hold("enabled"), [], "a Namespace says so");
+    assert_eq!(
+        hold("true"),
+        [Advice::LabelOnly("sluice.dev/hold".to_owned())]
+    );
 }
 
 #[test]

@@ -113,9 +113,9 @@ impl<'a> Lists<'a> {
             || options.lists(self.template) != options.lists(self.old_template)
     }
 
-    /// Whether this request writes the gate's position on the workload itself.
-    pub(super) fn position_changed(self) -> bool {
-        let on = |place: Option<&'a Annotations>| place?.get(keys::GATE_POSITION);
+    /// Whether this request writes this key on the workload itself.
+    pub(super) fn writes(self, key: &str) -> bool {
+        let on = |place: Option<&'a Annotations>| place?.get(key);
         on(self.object) != on(self.old_object)
     }
 

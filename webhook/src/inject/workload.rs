@@ -50,11 +50,14 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
         present: marker(template),
         stored: old_template.and_then(marker),
     };
-    let position = advice::of_position(&hints::workload(subject, object, template));
-    let position = position.filter(|advice| match advice {
-        Advice::PositionOnWorkload => lists.position_changed(),
+    let workload = hints::workload(subject, object, template);
+    let position = advice::of_position(&workload).filter(|advice| match advice {
+        Advice::PositionOnWorkload => lists.writes(keys::GATE_POSITION),
         _ => asked && !kept,
     });
+    let misplaced = advice::of_hold(&workload);
+    let in_vain = asked && misplaced.is_none() && lists.holds_in_vain(options);
+    let hold = misplaced.filter(|_| lists.writes(keys::HOLD));
     let late = asked && kept && mark.stored.is_none() && lists.changed(options);
     let warnings = [
         lists.declared(options).err().map(Warning::StoredBadList),
@@ -64,7 +67,8 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
             Warning::NextRollout
         }),
         position.map(Warning::Advice),
-        (asked && lists.holds_in_vain(options)).then_some(Warning::HoldsOff),
+        hold.map(Warning::Advice),
+        in_vain.then_some(Warning::HoldsOff),
     ];
     let suspends = asked
         && operation == Operation::Create
