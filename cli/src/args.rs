@@ -52,10 +52,14 @@ enum Command {
     /// Break-glass: opens a pod's gate at once, whatever it waits for.
     ///
     /// Sets the annotation sluice.dev/skip to "true" on the pod, or with --owner on the workload above it, for every pod
-    /// that it makes from then on. Nothing restarts. Prints how to undo it, and asks nothing. Needs the right to
-    /// patch the pod or the workload.
+    /// that it makes from then on. From a pod that is held it takes the scheduling gate sluice.dev/hold too, whether or not sluice
+    /// runs. Nothing restarts. Prints how to undo it, and asks nothing. Needs the right to patch the pod or the workload.
     ///
-    /// Exit code 0: it is set, or the gate was open; 1: an error; 2: wrong arguments.
+    /// With --all-holds: does that to every pod that is held, and resumes every Job that sluice suspended, in all namespaces, or
+    /// in that of -n. It comes before an uninstall, since nobody else lets them go. Says what became of each. Needs the right
+    /// to list and patch pods and Jobs there.
+    ///
+    /// Exit code 0: it is set, or there was nothing to do; 1: an error; 2: wrong arguments.
     Release(ReleaseArgs),
     /// Who waits for whom, in which order things start, and where the time went.
     ///
@@ -160,10 +164,17 @@ enum Command {
 #[derive(Debug, ClapArgs)]
 struct ReleaseArgs {
     /// The pod, `NAME` or `pod/NAME`.
-    pod: String,
+    #[arg(required_unless_present = "all_holds", conflicts_with = "all_holds")]
+    pod: Option<String>,
     /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all_holds")]
     owner: bool,
+    /// Everything that is held: in all namespaces, or in that of -n.
+    #[arg(long)]
+    all_holds: bool,
+    /// Says what would become of each, and changes nothing.
+    #[arg(long, requires = "all_holds", conflicts_with = "pod")]
+    dry_run: bool,
     /// Why, for whoever looks later: stands beside it as sluice.dev/skip-reason, and in the Event.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -195,11 +206,7 @@ impl Args {
         } = self;
         match command {
             Command::Status(status) => status.run(connection).await,
-            Command::Release(ReleaseArgs { pod, owner, reason }) => {
-                let pod = pod_in(&pod)?;
-                let (client, namespace) = connection.open().await?;
-                release::run(client, &namespace, &pod, owner, reason.as_deref()).await
-            }
+            Command::Release(release) => release.run(connection).await,
             Command::Explain { key } => explain::run(key.as_deref()),
             Command::Completion { shell } => Ok(completion::script(shell, Self::command())),
             Command::Complete { words } => Ok(completion::complete(&words, Self::command())),
@@ -210,6 +217,20 @@ impl Args {
             Command::Suggest(suggest) => suggest.run(),
             Command::Check(check) => check.run(connection).await,
         }
+    }
+}
+
+impl ReleaseArgs {
+    async fn run(self, connection: Connection) -> Result<ExitCode> {
+        let reason = self.reason.as_deref();
+        let Some(pod) = self.pod else {
+            let named = connection.namespace.clone();
+            let (client, _) = connection.open().await?;
+            return release::all(client, named.as_deref(), reason, self.dry_run).await;
+        };
+        let pod = pod_in(&pod)?;
+        let (client, namespace) = connection.open().await?;
+        release::run(client, &namespace, &pod, self.owner, reason).await
     }
 }
 

@@ -6,6 +6,7 @@ mod controller;
 mod finding;
 mod gates;
 mod health;
+mod holds;
 mod namespaces;
 mod rights;
 mod seen;
@@ -101,7 +102,11 @@ pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
 fn judge(seen: &Seen) -> Vec<Checked> {
     let deployment = match controller::find(&seen.installation.deployments) {
         Ok(deployment) => deployment,
-        Err(finding) => return vec![finding, webhook::left_behind(&seen.configuration)],
+        Err(finding) => {
+            let found = vec![finding, webhook::left_behind(&seen.configuration)];
+            let held = holds::left_behind(&seen.held).filter(|_| seen.is_not_installed());
+            return found.into_iter().chain(held).collect();
+        }
     };
     let mut findings = vec![
         controller::replicas(deployment),
@@ -115,6 +120,7 @@ fn judge(seen: &Seen) -> Vec<Checked> {
     findings.extend(rights::kinds(&seen.installation.roles, watch_role, &rules));
     findings.extend(namespaces::labelled(&seen.namespaces));
     findings.push(gates::stranded(&seen.stranded, &seen.pending));
+    findings.push(holds::kept(deployment, &seen.held));
     findings
 }
 

@@ -6,7 +6,7 @@ mod read;
 mod rights;
 mod settings;
 
-pub(crate) use read::{get, list};
+pub(crate) use read::{get, list, list_where};
 pub(crate) use rights::Rights;
 pub(crate) use settings::{Settings, argument};
 

@@ -5,7 +5,7 @@
 //! * ui
 //! * check, explain, graph, lint, release, suggest
 //! * objects, status
-//! * installed
+//! * held, installed
 //! * installation, watches
 //! * health_rules, offline, reader
 //! * access, gate_log, input, manifest, output, style, subject
@@ -17,6 +17,7 @@ mod explain;
 mod gate_log;
 mod graph;
 mod health_rules;
+mod held;
 mod input;
 mod installation;
 mod installed;

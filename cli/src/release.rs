@@ -1,14 +1,19 @@
-//! `release POD`: opens the gate of a pod (break-glass) with the annotation that the status service reads live.
+//! `release`: opens the gate of a pod (break-glass) with the annotation that the status service reads live, and takes its hold away.
+
+mod all;
+mod change;
+mod free;
 
 use crate::access;
 use crate::installed::Installed;
 use crate::status;
 use anyhow::{Context, Result, anyhow, bail};
+use free::{Freed, Manner, What};
 use kube::api::{Patch, PatchParams};
 use kube::core::request::Request;
 use kube::{Client, Error};
 use rules::dependent::Dependent;
-use rules::gate::Gate;
+use rules::gate::{self, Gate};
 use rules::keys;
 use rules::kinds::{self, Kind};
 use serde_json::{Value, json};
@@ -31,6 +36,10 @@ pub(crate) async fn run(
     reason: Option<&str>,
 ) -> Result<ExitCode> {
     let (mut reader, pod, basis) = status::begin(&client, namespace, name).await?;
+    if gate::is_held(&pod) && !owner {
+        println!("{}", held(&client, &pod, reason).await?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let found =
         reader.settle(|reader| status::dependent(&Installed::of_pod(reader, &basis, &pod), &pod));
     let dependent = found.await?;
@@ -59,6 +68,39 @@ pub(crate) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whatever sluice holds, in one namespace or in all of them.
+pub(crate) async fn all(
+    client: Client,
+    namespace: Option<&str>,
+    reason: Option<&str>,
+    dry_run: bool,
+) -> Result<ExitCode> {
+    all::run(&client, namespace, Manner { reason, dry_run }).await
+}
+
+/// Lets a held pod go: whoever is above it, and whether anybody else would.
+async fn held(client: &Client, pod: &Value, reason: Option<&str>) -> Result<String> {
+    let target = Target {
+        kind: Kind::Builtin(kinds::POD),
+        namespace: text(pod, "/metadata/namespace").to_owned(),
+        name: text(pod, "/metadata/name").to_owned(),
+    };
+    let manner = Manner {
+        reason,
+        dry_run: false,
+    };
+    let name = target.name();
+    let freed = free::free(client, What::Pod, pod, manner).await;
+    match freed.with_context(|| format!("cannot release {name}"))? {
+        Freed::Now(now) => Ok(format!(
+            "{name} is held no more{}.\n{}; the hold does not come back",
+            free::kept_by_others(&now).unwrap_or_default(),
+            done(&target, false, reason)
+        )),
+        Freed::Gone | Freed::Resumed => bail!("{name} is gone"),
+    }
+}
+
 /// What opens the gate, and why for whoever looks later.
 fn annotations(reason: Option<&str>) -> Value {
     let mut annotations = json!({keys::SKIP: "true"});
@@ -70,12 +112,8 @@ fn annotations(reason: Option<&str>) -> Value {
 
 /// Why there is nothing to release, where that is so.
 fn nothing_to_do(pod: &Value) -> Option<String> {
-    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str);
-    let name = format!(
-        "pod {}/{}",
-        text("/metadata/namespace").unwrap_or_default(),
-        text("/metadata/name").unwrap_or_default()
-    );
+    let [namespace, name] = ["/metadata/namespace", "/metadata/name"].map(|at| text(pod, at));
+    let name = format!("pod {namespace}/{name}");
     if pod["metadata"]["labels"][keys::GATED].is_null() {
         return Some(format!("{name} has no gate: there is nothing to release"));
     }
@@ -87,12 +125,17 @@ fn nothing_to_do(pod: &Value) -> Option<String> {
     }
 }
 
+fn text<'p>(pod: &'p Value, pointer: &str) -> &'p str {
+    pod.pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
 fn target(dependent: &Dependent, owner: bool) -> Result<Target> {
     let namespace = dependent.namespace.clone();
     if !owner {
-        let kind = kinds::builtin("", "Pod").context("Pod is a built-in kind")?;
         return Ok(Target {
-            kind: Kind::Builtin(kind),
+            kind: Kind::Builtin(kinds::POD),
             namespace,
             name: dependent.pod.clone(),
         });

@@ -204,7 +204,7 @@ async fn look(
 
 /// What the gates said last, by the pod's UID; of all that have started, or of those alone that are disputed.
 async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Word> {
-    let asked = |pod: &&tree::Pod| pod.is_disputed() || all && pod.since.is_some();
+    let asked = |pod: &&tree::Pod| pod.is_disputed() || all && pod.may_say();
     let mut words = BTreeMap::new();
     for pod in tree.pods().filter(asked).take(MOST_WORDS) {
         let word = gate_log::last(client, &pod.namespace, &pod.name).await;

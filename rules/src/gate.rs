@@ -72,10 +72,16 @@ pub fn is_held(pod: &Value) -> bool {
     hold(pod).is_some()
 }
 
+/// The names of the scheduling gates of others, which keep a pod from the scheduler as well.
+pub fn others(pod: &Value) -> impl Iterator<Item = &str> {
+    let gates = pod["spec"]["schedulingGates"].as_array();
+    let names = gates.into_iter().flatten().map(|gate| text(&gate["name"]));
+    names.filter(|name| *name != keys::HOLD)
+}
+
 /// Whether nothing but its hold keeps a pod from the scheduler.
 pub fn is_only_held(pod: &Value) -> bool {
-    let gates = pod["spec"]["schedulingGates"].as_array();
-    is_held(pod) && gates.is_some_and(|gates| gates.len() == 1)
+    is_held(pod) && others(pod).next().is_none()
 }
 
 /// Whether a pod was made with a hold, which it may have been let go of since.
@@ -155,14 +161,17 @@ mod tests {
     fn a_pod_is_held_by_the_scheduling_gate_of_that_name() {
         let of = |gates: Value| {
             let pod = json!({"spec": {"schedulingGates": gates}});
-            (hold(&pod), is_held(&pod), is_only_held(&pod))
+            let others = others(&pod).map(str::to_owned).collect::<Vec<_>>();
+            (hold(&pod), others.join(" "), is_only_held(&pod))
         };
         let [ours, other] =
             ["sluice.dev/hold", "example.com/quota"].map(|name| json!({ "name": name }));
-        assert_eq!(of(Value::Null), (None, false, false));
-        assert_eq!(of(json!([other])), (None, false, false));
-        assert_eq!(of(json!([ours])), (Some(0), true, true));
-        assert_eq!(of(json!([other, ours])), (Some(1), true, false));
+        let told = |hold, others: &str, only| (hold, others.to_owned(), only);
+        assert_eq!(of(Value::Null), told(None, "", false));
+        assert_eq!(of(json!([other])), told(None, "example.com/quota", false));
+        assert_eq!(of(json!([ours])), told(Some(0), "", true));
+        let both = told(Some(1), "example.com/quota", false);
+        assert_eq!(of(json!([other, ours])), both);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod api;
 mod graph;
+mod holds;
 mod lint;
 mod lint_folder;
 mod reasons;

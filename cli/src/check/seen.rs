@@ -1,6 +1,7 @@
 //! What `check` looks at, read with the caller's own rights.
 
 use super::admission::Tried;
+use crate::held::Held;
 use crate::installation::{Installation, NAME, get, list};
 use anyhow::Result;
 use kube::Client;
@@ -25,6 +26,8 @@ pub(super) struct Seen {
     pub(super) pending: Lookup<Vec<Value>>,
     /// The Events of those that cannot be told anything.
     pub(super) stranded: Lookup<Vec<Value>>,
+    /// The pods that are held, and the Jobs that sluice suspended.
+    pub(super) held: Held,
     /// What became of a gated pod.
     pub(super) tried: Tried,
 }
@@ -43,7 +46,17 @@ impl Seen {
             namespaces: list(client, "/api/v1/namespaces", &injected).await?,
             pending: list(client, "/api/v1/pods", &pending).await?,
             stranded: list(client, "/api/v1/events", &stranded).await?,
+            held: Held::read(client, None).await?,
             tried: Tried::of(client, namespace).await?,
         })
+    }
+
+    /// Whether it is known that there is no controller.
+    pub(super) fn is_not_installed(&self) -> bool {
+        match &self.installation.deployments {
+            Lookup::Found(found) => found.is_empty(),
+            Lookup::NotFound => true,
+            Lookup::Unavailable(_) => false,
+        }
     }
 }

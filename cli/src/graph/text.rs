@@ -139,6 +139,7 @@ fn waits(gates: &[GateWait]) -> String {
     for gate in gates {
         let of = match gate.until {
             Some(_) => gate.of.clone(),
+            None if gate.held => format!("{}, and is held", gate.of),
             None => format!("{}, and still waits", gate.of),
         };
         rows.push(vec![format!("{} s", gate.seconds), gate.pod.clone(), of]);

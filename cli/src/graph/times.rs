@@ -6,7 +6,7 @@ use crate::installed::Installed;
 use crate::objects::{Graph, Object};
 use crate::status;
 use jiff::Timestamp;
-use rules::gate::Gate;
+use rules::gate::{self, Gate};
 use rules::object;
 use rules::selector::Selector;
 use serde::Serialize;
@@ -32,6 +32,9 @@ pub(super) struct GateWait {
     /// Until now, where it still waits.
     pub(super) seconds: i64,
     pub(super) since: Timestamp,
+    /// Whether the pod is held before it takes a node.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) held: bool,
     /// When it ended; none while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<Timestamp>,
@@ -104,7 +107,7 @@ struct Pod<'a> {
     value: &'a Value,
     name: &'a str,
     made: Option<Timestamp>,
-    /// From when to when its gate waited.
+    /// From when to when its gate waited, or its hold before that.
     gate: Option<(Timestamp, Option<Timestamp>)>,
     ready: Option<Timestamp>,
 }
@@ -143,7 +146,9 @@ fn pod(value: &Value) -> Option<Pod<'_>> {
     if value.pointer("/metadata/deletionTimestamp").is_some() {
         return None;
     }
+    let made = time(value, "/metadata/creationTimestamp");
     let gate = match Gate::of(value) {
+        _ if gate::is_held(value) => made.map(|made| (made, None)),
         Gate::Waiting { since } => since.parse().ok().map(|since| (since, None)),
         Gate::Passed { since, at } => {
             let until = at.parse().ok();
@@ -152,11 +157,13 @@ fn pod(value: &Value) -> Option<Pod<'_>> {
         }
         Gate::NotStarted | Gate::Refused { .. } => None,
     };
+    // The wait of one that was held is as long as it is there.
+    let since = made.filter(|_| gate::was_held(value));
     Some(Pod {
         value,
         name: value["metadata"]["name"].as_str()?,
-        made: time(value, "/metadata/creationTimestamp"),
-        gate,
+        made,
+        gate: gate.map(|(began, until)| (since.unwrap_or(began), until)),
         ready: ready(value),
     })
 }
@@ -183,6 +190,7 @@ fn gate(pod: &Pod<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
         of: of.to_owned(),
         seconds: seconds(since, until.unwrap_or(now)),
         since,
+        held: gate::is_held(pod.value),
         until,
         answer: None,
     })

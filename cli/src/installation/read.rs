@@ -31,6 +31,35 @@ pub(crate) async fn list(
     })
 }
 
+/// As many as come in one answer of [`list_where`].
+const PAGE: u32 = 500;
+
+/// Of the objects of a path that these select, those that are wanted; the others are not kept.
+pub(crate) async fn list_where(
+    client: &Client,
+    path: &str,
+    mut params: ListParams,
+    wanted: fn(&Value) -> bool,
+) -> Result<Lookup<Vec<Value>>> {
+    params.limit = Some(PAGE);
+    let mut found = Vec::new();
+    loop {
+        let request = Request::new(path).list(&params)?;
+        let mut page = match seen(client.request::<Value>(request).await)? {
+            Lookup::Found(page) => page,
+            Lookup::NotFound => return Ok(Lookup::NotFound),
+            Lookup::Unavailable(why) => return Ok(Lookup::Unavailable(why)),
+        };
+        if let Value::Array(items) = page["items"].take() {
+            found.extend(items.into_iter().filter(wanted));
+        }
+        match page["metadata"]["continue"].as_str() {
+            None | Some("") => return Ok(Lookup::Found(found)),
+            Some(next) => params.continue_token = Some(next.to_owned()),
+        }
+    }
+}
+
 fn seen(answer: kube::Result<Value>) -> Result<Lookup<Value>> {
     match answer {
         Ok(value) => Ok(Lookup::Found(value)),

@@ -197,12 +197,13 @@ fn to_be(job: &Value) -> Value {
 
 fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
     let stage = Stage::of(pod);
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str);
     let (since, opened) = match Gate::of(pod) {
+        _ if stage == Stage::Held => (text("/metadata/creationTimestamp"), None),
         Gate::NotStarted | Gate::Refused { .. } => (None, None),
         Gate::Waiting { since } => (Some(since), None),
         Gate::Passed { since, at } => (Some(since), Some(at)),
     };
-    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str);
     let judged = stage.waits().then(|| judge(world, pod, now));
     let (answer, unknown) = match judged {
         Some(Ok(answer)) => (Some(answer), None),

@@ -1,7 +1,7 @@
 //! How far a pod is.
 
 use crate::style::Tone;
-use rules::gate::Gate;
+use rules::gate::{self, Gate};
 use rules::keys;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,6 +10,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Stage {
+    /// It is held before it takes a node.
+    Held,
     /// Its gate holds it back, or has yet to start.
     Waits,
     /// Its gate has refused it.
@@ -36,6 +38,7 @@ impl Stage {
             _ => {}
         }
         match Gate::of(pod) {
+            _ if gate::is_held(pod) => Self::Held,
             Gate::Refused { .. } => Self::Refused,
             Gate::NotStarted | Gate::Waiting { .. } if is_gated(pod) => Self::Waits,
             _ if is_ready(pod) => Self::Ready,
@@ -45,13 +48,14 @@ impl Stage {
         }
     }
 
-    /// Whether the gate holds the pod back.
+    /// Whether its hold or its gate keeps the pod back.
     pub(super) fn waits(self) -> bool {
-        matches!(self, Self::Waits | Self::Refused)
+        matches!(self, Self::Held | Self::Waits | Self::Refused)
     }
 
     pub(super) fn word(self) -> &'static str {
         match self {
+            Self::Held => "held",
             Self::Waits => "waits",
             Self::Refused => "refused",
             Self::Starts => "starts",
@@ -65,7 +69,7 @@ impl Stage {
 
     pub(super) fn tone(self) -> Tone {
         match self {
-            Self::Waits | Self::Starts | Self::Stops => Tone::Waiting,
+            Self::Held | Self::Waits | Self::Starts | Self::Stops => Tone::Waiting,
             Self::Refused | Self::Crashes | Self::Failed => Tone::Bad,
             Self::Ready | Self::Done => Tone::Good,
         }
@@ -141,6 +145,9 @@ mod tests {
             let mut pod =
                 json!({"metadata": {"labels": {"sluice.dev/gated": "true"}}, "status": status});
             assert_eq!(Stage::of(&pod), expected, "{pod}");
+            pod["spec"]["schedulingGates"] = json!([{"name": "sluice.dev/hold"}]);
+            let held = !matches!(expected, Stage::Done | Stage::Failed);
+            assert_eq!(Stage::of(&pod) == Stage::Held, held, "{pod}");
             pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
             assert_eq!(Stage::of(&pod), Stage::Stops);
         }

@@ -8,7 +8,7 @@ use crate::style::Style;
 use jiff::Timestamp;
 use std::time::Duration;
 use wire::said::Elapsed;
-use wire::{Answer, Report};
+use wire::{Answer, Decision, Report};
 
 /// How a tree is shown.
 #[derive(Debug, Clone, Copy)]
@@ -82,11 +82,23 @@ impl View {
             (unmet.count(), of)
         };
         let waits = match (pod.stage, &pod.answer) {
-            (Stage::Waits, Some(_)) if same => "waits for the same".to_owned(),
-            (Stage::Waits, Some(answer)) if !pod.is_disputed() => match unmet(answer) {
-                (0, _) => word.to_owned(),
-                (unmet, of) => format!("waits for {unmet} of {}", counted(of, "dependency")),
-            },
+            (Stage::Held, Some(answer)) if answer.verdict == Decision::Open => {
+                format!("{word}, and about to be let go")
+            }
+            (Stage::Held | Stage::Waits, Some(answer)) if !pod.is_disputed() => {
+                let held = if pod.stage == Stage::Held {
+                    "held, "
+                } else {
+                    ""
+                };
+                match unmet(answer) {
+                    _ if same => format!("{held}waits for the same"),
+                    (0, _) => word.to_owned(),
+                    (unmet, of) => {
+                        format!("{held}waits for {unmet} of {}", counted(of, "dependency"))
+                    }
+                }
+            }
             _ => word.to_owned(),
         };
         let took = |from: Timestamp, to: Timestamp| {

@@ -8,7 +8,7 @@ use crate::output::printable;
 use crate::style::Style;
 use anyhow::Result;
 use jiff::Timestamp;
-use rules::gate::Gate;
+use rules::gate::{self, Gate};
 use rules::object;
 use serde::Serialize;
 use serde_json::Value;
@@ -33,9 +33,12 @@ pub(super) struct Told<'a> {
 struct Json<'a> {
     namespace: &'a str,
     pod: &'a str,
-    /// Since when its gate asks.
+    /// Since when its gate asks; of one that is held, since when it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<&'a str>,
+    /// Whether it is held before it takes a node.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    held: bool,
     #[serde(flatten)]
     answer: &'a Answer,
     /// The last line of the gate on its wait.
@@ -69,6 +72,9 @@ impl<'a> Told<'a> {
 
     /// Whether something holds the pod back: by the word of its gate, and by the judgement where it has none.
     pub(super) fn waits(&self) -> bool {
+        if self.held().is_some() {
+            return true;
+        }
         if !is_gated(self.pod) || matches!(self.gate, Gate::Passed { .. }) {
             return false;
         }
@@ -107,7 +113,9 @@ impl<'a> Told<'a> {
         Json {
             namespace: metadata["namespace"].as_str().unwrap_or_default(),
             pod: object::name(self.pod),
+            held: self.held().is_some(),
             since: match self.gate {
+                _ if self.held().is_some() => self.held(),
                 Gate::Waiting { since } | Gate::Passed { since, .. } => Some(since),
                 Gate::NotStarted | Gate::Refused { .. } => None,
             },
@@ -142,6 +150,35 @@ impl<'a> Told<'a> {
         }
     }
 
+    /// Since when it is held; `None` for one that is not.
+    fn held(&self) -> Option<&'a str> {
+        let created = self.pod["metadata"]["creationTimestamp"].as_str();
+        gate::is_held(self.pod).then(|| created.unwrap_or_default())
+    }
+
+    /// Of a pod that is held since then.
+    fn of_held(&self, name: &str, since: &str, unmet: usize) -> String {
+        let total = self.answer.dependencies.len();
+        let others: Vec<_> = gate::others(self.pod).collect();
+        let others = match others.as_slice() {
+            [] => String::new(),
+            others => format!(
+                "; scheduling gates that are not sluice's keep it from a node too: {}",
+                others.join(", ")
+            ),
+        };
+        if self.answer.verdict == Decision::Open {
+            return format!(
+                "{name} is held before it takes a node, and about to be let go (where it stays so, kubectl sluice check says why){others}"
+            );
+        }
+        let waits = match unmet {
+            0 => "waits".to_owned(),
+            unmet => format!("waits for {unmet} of {total} dependencies"),
+        };
+        format!("{name} is held before it takes a node: it {waits}, since {since}{others}")
+    }
+
     fn headline(&self) -> String {
         let metadata = &self.pod["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default();
@@ -149,6 +186,9 @@ impl<'a> Told<'a> {
         let reports = &self.answer.dependencies;
         let unmet = reports.iter().filter(|report| !report.satisfied).count();
         let total = reports.len();
+        if let Some(since) = self.held() {
+            return self.of_held(&name, since, unmet);
+        }
         if !is_gated(self.pod) {
             return format!("{name} has no gate: it started when it was scheduled");
         }

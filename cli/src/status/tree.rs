@@ -50,7 +50,7 @@ pub(super) struct Pod {
     pub(super) stage: Stage,
     #[serde(skip)]
     pub(super) gated: bool,
-    /// When its gate began to ask.
+    /// When its gate began to ask; of one that is held, when it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Timestamp>,
     /// When its gate opened.
@@ -118,9 +118,14 @@ impl Workload {
 }
 
 impl Pod {
+    /// Whether its gate has begun, and may have said something.
+    pub(super) fn may_say(&self) -> bool {
+        self.since.is_some() && self.stage != Stage::Held
+    }
+
     /// Whether its gate waits although, judged from here, it need not.
     pub(super) fn is_disputed(&self) -> bool {
         let open = |answer: &Answer| answer.verdict == Decision::Open;
-        self.stage.waits() && self.since.is_some() && self.answer.as_ref().is_some_and(open)
+        self.may_say() && self.stage.waits() && self.answer.as_ref().is_some_and(open)
     }
 }

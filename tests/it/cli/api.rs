@@ -40,6 +40,10 @@ struct State {
     logs: BTreeMap<String, String>,
     /// The paths that nobody but the controller may read.
     hidden: BTreeSet<String>,
+    /// The paths that nobody may write.
+    sealed: BTreeSet<String>,
+    /// What somebody else makes of an object before the first change of it arrives, by its path.
+    faster: BTreeMap<String, Value>,
     version: u64,
     /// How many watches the command has opened.
     watches: usize,
@@ -97,6 +101,23 @@ impl Api {
     /// Forbids a path, and all below it, to everybody but the controller.
     pub(super) fn hide(&self, path: &str) {
         self.state.lock().unwrap().hidden.insert(path.to_owned());
+    }
+
+    /// Forbids everybody to write a path, and all below it.
+    pub(super) fn seal(&self, path: &str) {
+        self.state.lock().unwrap().sealed.insert(path.to_owned());
+    }
+
+    /// Makes this of an object just before the first change of it arrives.
+    pub(super) fn be_faster(&self, object: &Value) {
+        let mut state = self.state.lock().unwrap();
+        state.faster.insert(path(object), object.clone());
+    }
+
+    /// What an object is now.
+    pub(super) fn now(&self, object: &Value) -> Value {
+        let state = self.state.lock().unwrap();
+        state.objects.get(&path(object)).cloned().unwrap()
     }
 
     /// Changes objects, once the command follows what it has read.
@@ -243,11 +264,8 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
             state.put(&format!("{path}/{name}"), body.clone())
         }
         Method::PATCH => {
-            let Some(mut object) = state.objects.get(path).cloned() else {
-                return failure(StatusCode::NOT_FOUND);
-            };
-            json_patch::merge(&mut object, &body);
-            state.put(path, object)
+            let operations = header(header::CONTENT_TYPE) == Some("application/json-patch+json");
+            state.patch(path, &body, operations, query.contains_key("dryRun"))
         }
         _ => state.put(path, body),
     }
@@ -280,6 +298,33 @@ impl State {
         (StatusCode::CREATED, axum::Json(object)).into_response()
     }
 
+    /// Makes a change, as JSON operations or as a merge.
+    fn patch(&mut self, path: &str, change: &Value, operations: bool, dry_run: bool) -> Response {
+        if self.sealed.iter().any(|it| path.starts_with(it.as_str())) {
+            let status = json!({"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403,
+                "message": "it is forbidden: User \"somebody\" cannot patch resource \"things\""});
+            return (StatusCode::FORBIDDEN, axum::Json(status)).into_response();
+        }
+        if let Some(object) = self.faster.remove(path) {
+            self.put(path, object);
+        }
+        let Some(mut object) = self.objects.get(path).cloned() else {
+            return failure(StatusCode::NOT_FOUND);
+        };
+        if operations {
+            let change: json_patch::Patch = serde_json::from_value(change.clone()).unwrap();
+            if json_patch::patch(&mut object, &change).is_err() {
+                return failure(StatusCode::UNPROCESSABLE_ENTITY);
+            }
+        } else {
+            json_patch::merge(&mut object, change);
+        }
+        if dry_run {
+            return axum::Json(object).into_response();
+        }
+        self.put(path, object)
+    }
+
     fn list(&self, asked: &Asked<'_>, query: &BTreeMap<String, String>, metadata: bool) -> Value {
         let selector = query.get("labelSelector").map(|it| selector(it));
         let selector = selector.unwrap_or_default();
@@ -290,8 +335,16 @@ impl State {
             .is_some_and(|it| it.starts_with("spec.nodeName="));
         let objects = objects
             .filter(|it| selector.selects(it) && (!homeless || it["spec"]["nodeName"].is_null()));
-        let items: Vec<Value> = objects.map(|object| shown(object, metadata)).collect();
-        json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items})
+        let number = |key: &str| query.get(key).and_then(|it| it.parse::<usize>().ok());
+        let (from, most) = (number("continue"), number("limit").unwrap_or(usize::MAX));
+        let from = from.unwrap_or_default();
+        let mut items: Vec<Value> = objects
+            .skip(from)
+            .map(|object| shown(object, metadata))
+            .collect();
+        let next = (items.len() > most).then(|| (from + most).to_string());
+        items.truncate(most);
+        json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1", "continue": next}, "items": items})
     }
 
     /// Whether somebody may do that. The controller has its ClusterRole, and everything in its own namespace.

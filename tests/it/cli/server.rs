@@ -144,7 +144,7 @@ fn an_installation_is_checked() {
     let ran = server.run(&["check"]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.error);
     let lines: Vec<_> = ran.out.lines().collect();
-    assert_eq!(lines.len(), 8, "{}", ran.out);
+    assert_eq!(lines.len(), 9, "{}", ran.out);
     for (line, start) in lines.iter().zip([
         "ok       controller: Deployment sluice-system/sluice: 2 of 2 replicas are ready",
         "ok       versions: chart ",
@@ -154,11 +154,12 @@ fn an_installation_is_checked() {
         "ok       rights: ",
         "ok       namespaces: ",
         "problem  gates: trusting no certificate of sluice any more, these pods wait for ever: shop/web; ",
+        "ok       holds: they are off, and nothing is held",
     ]) {
         assert!(line.starts_with(start), "{line}");
     }
     let json = server.run(&["check", "-o", "json"]).lines();
-    assert_eq!((json.len(), &json[4]["result"]), (8, &json!("problem")));
+    assert_eq!((json.len(), &json[4]["result"]), (9, &json!("problem")));
     let version = server.run(&["version"]);
     let ours = env!("CARGO_PKG_VERSION");
     let expected = format!("kubectl sluice {ours}\nchart {ours}\ncontroller ");

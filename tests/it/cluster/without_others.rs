@@ -2,6 +2,7 @@ mod api_service; // of a server that is not there
 mod argo; // kinds that have one name for everybody
 mod certificates; // rotated, lost, overwritten, handed on, issued
 mod conditions; // of pods, where the administrator wants them
+mod held_seen; // pods, by the command line
 mod helm_test; // what `helm test` says of sluice
 mod holds; // pods that wait before they take a node
 mod replica; // of sluice, deleted while a cap counts

@@ -76,6 +76,11 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         r#"["release", "api-1"]"#,
     ),
     (
+        "kubectl sluice release --all-holds",
+        "tests/it/cli/holds.rs",
+        r#"["release", "--all-holds"]"#,
+    ),
+    (
         "kubectl sluice check",
         "tests/it/cli/server.rs",
         r#"["check"]"#,

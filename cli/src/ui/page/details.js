@@ -53,7 +53,7 @@ function ofNode(node, model) {
       make("div", {}, make("span.kind", {}, node.kind), make("h2", {}, node.name)),
       make("button.icon", { type: "button", "aria-label": "Back to the overview", onclick: () => select(undefined) }, "\u00d7")),
     make("p", {}, badge(node), node.critical || node.passed ? make("span.badge.path", {}, "critical path") : ""),
-    node.state === "waiting" ? section("What its gate waits for", ...held(node, model)) : told(node),
+    node.state === "waiting" ? section(isHeld(node) ? "Held before it takes a node, until" : "What its gate waits for", ...held(node, model)) : told(node),
     ...cycles(model, node),
     section("Depends on", ...waits(node, model)),
     section("Waited for by", ...nothing(node.waitedBy.map((it) => link(it)), "nothing")),
@@ -80,7 +80,7 @@ function gates(node) {
   const rows = node.gates.map((gate) => make("tr", {},
     make("td", {}, gate.pod),
     make("td", {}, lasting(gate.since, gate.until)),
-    make("td", {}, gate.until ? `open at ${clock(gate.until)}` : `waits since ${clock(gate.since)}`)));
+    make("td", {}, gate.until ? `open at ${clock(gate.until)}` : `${gate.held ? "held" : "waits"} since ${clock(gate.since)}`)));
   const head = make("tr", {}, ...["Pod", "Waited", ""].map((it) => make("th", { scope: "col" }, it)));
   return make("table", {}, make("thead", {}, head), make("tbody", {}, rows));
 }

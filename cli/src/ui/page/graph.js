@@ -190,7 +190,7 @@ function why(node, model) {
   if (node.state === "waiting") {
     const [first, ...others] = heldBy(node, model).map((it) => it.dependency);
     const what = first ? ` for ${first}${others.length ? ` and ${others.length} more` : ""}` : "";
-    return [lasting(waitsSince(node)), what];
+    return [isHeld(node) ? "held " : "", lasting(waitsSince(node)), what];
   }
   if (node.state === "ready") {
     const { started, opened, ready } = node.time ?? {};
@@ -206,6 +206,7 @@ function why(node, model) {
 function spoken(node, model) {
   const held = heldBy(node, model).map((it) => it.dependency).join(", ");
   const parts = [node.id, STATES[node.state][0], node.state === "ready" ? "" : node.reason ?? ""];
+  if (isHeld(node)) parts.push("held before it takes a node");
   if (node.waiting.length && held) parts.push(`waits for ${held}`);
   if (node.critical) parts.push("on the critical path");
   return parts.filter(Boolean).join(", ");

@@ -6,7 +6,7 @@ const STATES = {
   cycle: ["cycle", "it is in a cycle: these wait for each other and never start"],
   never: ["never", "it waits for a cycle, or its list cannot be read"],
   missing: ["missing", "it is waited for and is not there"],
-  waiting: ["waiting", "its gate holds it back until what it waits for is ready"],
+  waiting: ["waiting", "its gate, or the hold before it, keeps it back until what it waits for is ready"],
   starting: ["not ready", "nothing holds it back, and it is not ready yet"],
   unknown: ["unknown", "it cannot be judged from here"],
   ready: ["ready", "what waits for it may start"],
@@ -98,6 +98,11 @@ function behind(node, found = new Set()) {
     behind(next, found);
   }
   return found;
+}
+
+/// Whether the pods of it that wait are held before they take a node.
+function isHeld(node) {
+  return node.waiting.length > 0 && node.waiting.every((gate) => gate.held);
 }
 
 /// When the first of its pods began to wait.

@@ -1,0 +1,137 @@
+//! Pods and Jobs that are held, and whether anybody lets them go.
+
+use super::Checked;
+use super::controller::text;
+use crate::held::Held;
+use crate::installation::argument;
+use crate::output::counted;
+use rules::lookup::Lookup;
+use serde_json::Value;
+
+const CHECK: &str = "holds";
+
+/// How many are named.
+const MOST: usize = 20;
+
+/// What comes before an uninstall.
+const BEFORE: &str = "before an uninstall: kubectl sluice release --all-holds";
+
+/// Who lets them go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    /// A replica that is ready.
+    Ready,
+    /// A controller none of whose replicas is ready.
+    Down,
+    /// Nobody: the controller leaves holds alone.
+    Off,
+    /// Nobody: there is no controller.
+    Gone,
+}
+
+/// What is held, beside this controller.
+pub(super) fn kept(deployment: &Value, held: &Held) -> Checked {
+    let on = matches!(argument(deployment, "--holds"), Some(word) if word != "off");
+    let ready = deployment.pointer("/status/readyReplicas");
+    let keeper = match (on, ready.and_then(Value::as_u64)) {
+        (false, _) => Keeper::Off,
+        (true, None | Some(0)) => Keeper::Down,
+        (true, Some(_)) => Keeper::Ready,
+    };
+    judge(keeper, held)
+}
+
+/// What is held where no controller is; nothing to say where nothing is.
+pub(super) fn left_behind(held: &Held) -> Option<Checked> {
+    let is_held =
+        |found: &Lookup<Vec<Value>>| matches!(found, Lookup::Found(all) if !all.is_empty());
+    (is_held(&held.pods) || is_held(&held.jobs)).then(|| judge(Keeper::Gone, held))
+}
+
+fn judge(keeper: Keeper, held: &Held) -> Checked {
+    let mut found = [Vec::new(), Vec::new()];
+    for (at, (word, all)) in [("pods", &held.pods), ("Jobs", &held.jobs)]
+        .into_iter()
+        .enumerate()
+    {
+        match all {
+            Lookup::Found(all) => found[at] = all.iter().collect(),
+            Lookup::NotFound => {}
+            Lookup::Unavailable(why) => {
+                return Checked::unseen(CHECK, &format!("{word} that are held"), *why);
+            }
+        }
+    }
+    let [pods, jobs] = found;
+    if pods.is_empty() && jobs.is_empty() {
+        return Checked::ok(
+            CHECK,
+            match keeper {
+                Keeper::Off => "they are off, and nothing is held".to_owned(),
+                _ => format!("nothing is held now; {BEFORE}"),
+            },
+        );
+    }
+    if keeper == Keeper::Ready {
+        let counts = [(pods.len(), "pod"), (jobs.len(), "Job")].into_iter();
+        let counts = counts.filter(|(count, _)| *count > 0);
+        let counts: Vec<_> = counts.map(|(count, word)| counted(count, word)).collect();
+        return Checked::ok(CHECK, format!("held now: {}; {BEFORE}", counts.join(", ")));
+    }
+    let names = pods.iter().map(|it| name("Pod", it));
+    let names = names.chain(jobs.iter().map(|it| name("Job", it)));
+    let told = format!(
+        "{}: {}; {}",
+        why(keeper),
+        listed(names.collect()),
+        way_out(keeper, !pods.is_empty(), !jobs.is_empty())
+    );
+    Checked::problem(CHECK, told)
+}
+
+fn why(keeper: Keeper) -> &'static str {
+    match keeper {
+        Keeper::Ready | Keeper::Down => "no replica is ready to let these go",
+        Keeper::Off => "holds are off in this installation, so nobody lets these go",
+        Keeper::Gone => "without sluice nobody lets these go",
+    }
+}
+
+/// Without a controller nobody answers the gate of a pod that is let go.
+fn way_out(keeper: Keeper, pods: bool, jobs: bool) -> String {
+    let release = "kubectl sluice release --all-holds";
+    let made_anew = "(a pod that nobody owns has to be made again by hand)";
+    let parts = match keeper {
+        Keeper::Ready | Keeper::Down => {
+            return "they wait until one is; see the controller above".to_owned();
+        }
+        Keeper::Off => [
+            pods.then(|| format!("delete the pods, and their owners make others, which wait at their gates {made_anew}")),
+            Some(format!("{release} has all of them start without waiting")),
+            Some("the chart's value holds.enabled turns holds on again".to_owned()),
+        ],
+        Keeper::Gone => [
+            pods.then(|| format!("delete the pods, and their owners make others, which do not wait {made_anew}")),
+            jobs.then(|| format!("{release} resumes the Jobs")),
+            Some("or install sluice again, with holds.enabled".to_owned()),
+        ],
+    };
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    parts.join("; ")
+}
+
+fn listed(mut names: Vec<String>) -> String {
+    let count = names.len();
+    names.sort_unstable();
+    names.truncate(MOST);
+    let others = match count - names.len() {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!("{}{others}", names.join(", "))
+}
+
+fn name(word: &str, object: &Value) -> String {
+    let [namespace, name] = ["/metadata/namespace", "/metadata/name"].map(|at| text(object, at));
+    format!("{word} {namespace}/{name}")
+}

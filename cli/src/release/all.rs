@@ -1,0 +1,97 @@
+//! `release --all-holds`: lets go whatever sluice holds, so that nothing is left that nobody else would let go.
+
+use super::free::{Freed, Manner, What, free, kept_by_others};
+use crate::access;
+use crate::held::Held;
+use crate::output::{counted, printable};
+use anyhow::{Result, bail};
+use futures::{StreamExt, stream};
+use kube::Client;
+use rules::keys;
+use rules::lookup::{Lookup, Unavailable};
+use serde_json::Value;
+use std::process::ExitCode;
+
+/// So many are written at once, as kubectl does by default.
+const AT_ONCE: usize = 5;
+
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the answer of a command line tool"
+)]
+pub(super) async fn run(
+    client: &Client,
+    namespace: Option<&str>,
+    manner: Manner<'_>,
+) -> Result<ExitCode> {
+    let all = found(Held::read(client, namespace).await?, namespace)?;
+    let dry = if manner.dry_run { " (dry run)" } else { "" };
+    if all.is_empty() {
+        println!("nothing is held: there is nothing to release");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let freed = all.iter().map(async |(what, object)| {
+        let freed = free(client, *what, object, manner).await;
+        (*what, name(*what, object), freed)
+    });
+    let mut freed = stream::iter(freed).buffered(AT_ONCE);
+    let mut failed = 0;
+    while let Some((what, name, freed)) = freed.next().await {
+        match freed {
+            Ok(freed) => println!("{}{dry}", printable(&told(what, &name, &freed))),
+            Err(why) => {
+                failed += 1;
+                eprintln!(
+                    "{}",
+                    printable(&format!("{name}: cannot be released: {why:#}"))
+                );
+            }
+        }
+    }
+    if failed > 0 {
+        bail!("{failed} of {} could not be released", all.len());
+    }
+    let key = keys::SKIP;
+    println!(
+        "{} released{dry}. Each carries {key}: \"true\" now, which kubectl annotate KIND/NAME --namespace NAMESPACE {key}- takes away; a hold does not come back.",
+        counted(all.len(), "object")
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Jobs first: their pods are made anew.
+fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(What, Value)>> {
+    let mut all = Vec::new();
+    for (what, found) in [(What::Job, held.jobs), (What::Pod, held.pods)] {
+        match found {
+            Lookup::Found(objects) => all.extend(objects.into_iter().map(|it| (what, it))),
+            Lookup::NotFound => {}
+            Lookup::Unavailable(Unavailable::Forbidden) => {
+                bail!(access::missing("list", what.resource(), namespace))
+            }
+            Lookup::Unavailable(why) => bail!("cannot read {}: {why:?}", what.resource()),
+        }
+    }
+    Ok(all)
+}
+
+/// `Pod shop/api-0`
+fn name(what: What, object: &Value) -> String {
+    let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default();
+    format!("{} {}/{}", what.word(), text("namespace"), text("name"))
+}
+
+fn told(what: What, name: &str, freed: &Freed) -> String {
+    match freed {
+        Freed::Now(_) if what == What::Job => {
+            format!("{name}: resumed; the gates of its pods open")
+        }
+        Freed::Now(pod) => format!(
+            "{name}: held no more; its gate opens{}",
+            kept_by_others(pod).unwrap_or_default()
+        ),
+        Freed::Resumed => format!("{name}: somebody else has resumed it"),
+        Freed::Gone => format!("{name}: gone"),
+    }
+}

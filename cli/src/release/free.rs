@@ -1,0 +1,132 @@
+//! Lets go one object that is held, with the caller's own rights.
+
+use super::change;
+use crate::access;
+use crate::installation::get;
+use anyhow::{Result, anyhow, bail};
+use axum::http::{self, header};
+use kube::{Client, Error};
+use rules::lookup::Lookup;
+use rules::{gate, job};
+use serde_json::Value;
+
+/// So often what has changed meanwhile is looked at again.
+const TRIES: usize = 3;
+
+/// What can be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    Pod,
+    Job,
+}
+
+/// How it is let go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Manner<'a> {
+    /// Why, for whoever looks later.
+    pub(super) reason: Option<&'a str>,
+    /// Whether the API server only says what it would do.
+    pub(super) dry_run: bool,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Freed {
+    /// It is held no more, as far as sluice is concerned; so it stands now.
+    Now(Value),
+    /// It is not there any more, or another one of its name is.
+    Gone,
+    /// Somebody else resumed the Job meanwhile.
+    Resumed,
+}
+
+impl What {
+    fn path(self, namespace: &str) -> String {
+        match self {
+            Self::Pod => format!("/api/v1/namespaces/{namespace}/pods"),
+            Self::Job => format!("/apis/batch/v1/namespaces/{namespace}/jobs"),
+        }
+    }
+
+    pub(super) fn resource(self) -> &'static str {
+        match self {
+            Self::Pod => "pods",
+            Self::Job => "jobs.batch",
+        }
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Pod => "Pod",
+            Self::Job => "Job",
+        }
+    }
+}
+
+/// Lets `object` go. What it finds changed, it looks at again.
+pub(super) async fn free(
+    client: &Client,
+    what: What,
+    object: &Value,
+    manner: Manner<'_>,
+) -> Result<Freed> {
+    let [namespace, name] = ["namespace", "name"].map(|it| text(object, it));
+    let path = what.path(namespace);
+    let mut object = object.clone();
+    let mut failed = None;
+    for _ in 0..TRIES {
+        let change = match what {
+            What::Pod => change::of_pod(&object, manner.reason),
+            What::Job if job::is_held(&object) => change::of_job(&object, manner.reason),
+            What::Job => return Ok(Freed::Resumed),
+        };
+        let url = format!("{path}/{name}{}", query(manner));
+        match write(client, &url, &change).await {
+            Ok(now) => return Ok(Freed::Now(now)),
+            Err(Error::Api(status)) if status.code == 404 => return Ok(Freed::Gone),
+            Err(Error::Api(status)) if matches!(status.code, 409 | 422) => failed = Some(status),
+            Err(Error::Api(status)) if status.message.contains("cannot patch resource") => {
+                bail!(access::missing("patch", what.resource(), Some(namespace)))
+            }
+            Err(error) => return Err(access::failed(error)),
+        }
+        match get(client, &path, name).await? {
+            Lookup::Found(now) if text(&now, "uid") == text(&object, "uid") => object = now,
+            Lookup::Found(_) | Lookup::NotFound => return Ok(Freed::Gone),
+            // It cannot be seen whether it has changed.
+            Lookup::Unavailable(_) => break,
+        }
+    }
+    Err(failed.map_or_else(
+        || anyhow!("it changes faster than it can be written; try again"),
+        |status| access::failed(Error::Api(status)),
+    ))
+}
+
+/// The names of the scheduling gates of others that keep a pod from its node still, as the end of a sentence.
+pub(super) fn kept_by_others(pod: &Value) -> Option<String> {
+    let others: Vec<_> = gate::others(pod).collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "; scheduling gates that are not sluice's still keep it from a node: {}",
+            others.join(", ")
+        )
+    })
+}
+
+async fn write(client: &Client, url: &str, change: &[Value]) -> Result<Value, Error> {
+    let body = Value::from(change.to_vec()).to_string();
+    let request = http::Request::patch(url)
+        .header(header::CONTENT_TYPE, "application/json-patch+json")
+        .body(body.into_bytes());
+    let request = request.map_err(|error| Error::Service(error.into()))?;
+    client.request(request).await
+}
+
+fn query(manner: Manner<'_>) -> &'static str {
+    if manner.dry_run { "?dryRun=All" } else { "" }
+}
+
+fn text<'o>(object: &'o Value, key: &str) -> &'o str {
+    object["metadata"][key].as_str().unwrap_or_default()
+}
