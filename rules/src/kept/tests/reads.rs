@@ -269,7 +269,14 @@ fn advice_on(object: &Value, known: &dyn Seen) -> Vec<Advice> {
 
 fn of_pod(pod: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) {
     note("gate", &(Gate::of(pod), gate::is_pending(pod)));
-    note("hold", &(gate::hold(pod), gate::was_held(pod)));
+    note(
+        "hold",
+        &(
+            gate::hold(pod),
+            gate::was_held(pod),
+            gate::comes_of_a_hold(pod),
+        ),
+    );
     let dependent = match Dependent::resolve(pod, &[], world) {
         Lookup::Found(dependent) => dependent,
         other => return note("dependent", &other),

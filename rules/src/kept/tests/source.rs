@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 36] = [
+pub(super) const NO_FIELDS: [&str; 37] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -13,6 +13,7 @@ pub(super) const NO_FIELDS: [&str; 36] = [
     "current",
     "enabled",
     "error",
+    "false",
     "group",
     "lowercase",
     "note",
