@@ -249,9 +249,6 @@ fn of_workloads() -> Vec<Case> {
     let patient = api(json!({"sluice.dev/timeout": "30m"}));
     let seed = waits("batch/v1", "Job", json!({}));
     let misplaced = api(json!({"sluice.dev/gate-position": "last"}));
-    let hold = |word: &str| api(json!({"sluice.dev/hold": word}));
-    let both = json!({"sluice.dev/hold": "false"});
-    let both = with(hold("true"), "/spec/template/metadata/annotations", both);
     let missing = json!({"sluice.dev/gate-position": "after=gone"});
     let missing = with(on("job/m"), "/spec/template/metadata/annotations", missing);
     let front = |selector: Value| service(selector);
@@ -307,9 +304,6 @@ fn of_workloads() -> Vec<Case> {
             plain(),
             &["PositionOnWorkload"],
         ),
-        case("a hold", hold("true"), plain(), &["HoldOnWorkload"]),
-        case("no hold", hold("false"), plain(), &["HoldOnWorkload"]),
-        case("a hold of its pods", both, plain(), &[]),
         case("after nothing", missing, plain(), &["NoSuchInitContainer"]),
         case(
             "a name of ours",
@@ -346,6 +340,18 @@ fn of_workloads() -> Vec<Case> {
             job(json!({}), json!({"suspend": true})),
             &["Suspended"],
         ),
+    ]
+}
+
+fn of_holds() -> Vec<Case> {
+    let plain = || job(json!({}), json!({}));
+    let hold = |word: &str| api(json!({"sluice.dev/hold": word}));
+    let both = json!({"sluice.dev/hold": "false"});
+    let both = with(hold("true"), "/spec/template/metadata/annotations", both);
+    vec![
+        case("a hold", hold("true"), plain(), &["HoldOnWorkload"]),
+        case("no hold", hold("false"), plain(), &["HoldOnWorkload"]),
+        case("a hold of its pods", both, plain(), &[]),
     ]
 }
 
@@ -425,6 +431,7 @@ async fn admission_and_lint_say_the_same() {
         of_jobs_that_go_away(),
         of_installers(),
         of_workloads(),
+        of_holds(),
         of_parts(),
     ];
     for case in cases.into_iter().flatten() {

@@ -559,7 +559,7 @@ fn complaint(
 ) -> Option<String> {
     let opens = matches!(
         reason,
-        Reason::Satisfied | Reason::OptionalNotFound | Reason::Remembered
+        Reason::Satisfied | Reason::OptionalNotFound | Reason::Remembered | Reason::GivenUp
     );
     let line = gate.line(&if opens {
         "open after".to_owned()
