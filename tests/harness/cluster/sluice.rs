@@ -142,7 +142,12 @@ async fn kubectl<const N: usize>(args: [&str; N]) {
 pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
     let release = Release::of_now().await;
     release.install_with(more).await;
-    finally(test, async |_| release.install().await).await;
+    others_are_gone().await;
+    let back = async |_| {
+        release.install().await;
+        others_are_gone().await;
+    };
+    finally(test, back).await;
 }
 
 /// `helm test` of the release, by this helm.

@@ -88,6 +88,18 @@ fn resume(note: &Value) -> Value {
     json!({"metadata": {"annotations": {"sluice.dev/suspended": note}}, "spec": {"suspend": false}})
 }
 
+/// Adds one patch to another. To merge them would take away what says `null`.
+fn add(patch: &mut Value, more: &Value) {
+    match (patch.as_object_mut(), more.as_object()) {
+        (Some(fields), Some(more)) => {
+            for (key, value) in more {
+                add(fields.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        _ => *patch = more.clone(),
+    }
+}
+
 /// Each is what whoever steals the account's token would try, together with what it may do and alone.
 fn changes() -> Vec<Value> {
     let container = json!({"name": "app", "image": "other"});
@@ -113,7 +125,7 @@ fn changes() -> Vec<Value> {
     ];
     let with = |change: &Value| {
         let mut both = resume(&Value::Null);
-        json_patch::merge(&mut both, change);
+        add(&mut both, change);
         both
     };
     let both: Vec<Value> = others.iter().map(with).collect();

@@ -49,7 +49,6 @@ async fn a_gate_follows_a_new_ca_that_its_kubelet_hands_on() {
         ns.takes_along(BUNDLE);
         let on = ["--set", "certificates.clusterTrustBundle=true"];
         sluice::with_values(&on, async || {
-            sluice::others_are_gone().await;
             let pod = waits(ns, "api", "go").await;
             let old = ca(&look).await;
             has(&old).await;
