@@ -1,6 +1,8 @@
 //! What takes too long for every run: `cargo test -p tests --test it -- --ignored --nocapture --test-threads 1 measured`
 //! prints its figures.
 
+mod held; // very many pods that take no node
+
 use crate::cluster::slots::seeds;
 use futures::future::join_all;
 use harness::cluster::{Chart, Namespace, Runs, items, job, sluice, text, with_namespace};

@@ -142,12 +142,17 @@ async fn kubectl<const N: usize>(args: [&str; N]) {
 pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
     let release = Release::of_now().await;
     release.install_with(more).await;
-    others_are_gone().await;
-    let back = async |_| {
-        release.install().await;
+    finally(test, async |_| release.install().await).await;
+}
+
+/// The same, and until the test is over nothing is admitted by other values: the replicas of before are waited for.
+pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
+    let settled = async || {
         others_are_gone().await;
+        test().await;
     };
-    finally(test, back).await;
+    with_values(more, settled).await;
+    others_are_gone().await;
 }
 
 /// `helm test` of the release, by this helm.

@@ -23,7 +23,7 @@ async fn a_held_pod_is_shown_and_let_go_with_sluice_and_after_its_holds() {
         };
         let values = ["--set", "holds.enabled=true"];
         let left = std::cell::OnceCell::new();
-        sluice::with_values(&values, async || {
+        sluice::with_values_alone(&values, async || {
             ns.apply([held("api"), held("web")]).await.ok();
             let (api, web) = (ns.pod_of("api").await, ns.pod_of("web").await);
             assert!(gate::is_held(&api.now().await));

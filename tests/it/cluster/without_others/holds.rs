@@ -1,7 +1,5 @@
 //! Pods that are held before they take a node, which the chart's value `holds.enabled` allows.
 
-mod many;
-
 use crate::cluster::memory::seeded;
 use crate::cluster::room::Room;
 use crate::cluster::slots::ten_of;
@@ -46,7 +44,7 @@ async fn a_held_pod_waits_without_a_node_and_its_gate_has_the_last_word() {
             ("node", |ns| Box::pin(the_node_is_left_to_the_gate(ns))),
         ];
         let test = async || keeps(ns, PROMISES.into_iter().chain(more)).await;
-        sluice::with_values(&["--set", ENABLED], test).await;
+        sluice::with_values_alone(&["--set", ENABLED], test).await;
     })
     .await;
 }
@@ -59,7 +57,7 @@ async fn the_api_server_holds_pods_as_the_webhook_does() {
     }
     alone("held", async |ns| {
         let test = async || keeps(ns, PROMISES).await;
-        sluice::with_values(&["--set", BY_POLICY], test).await;
+        sluice::with_values_alone(&["--set", BY_POLICY], test).await;
     })
     .await;
 }

@@ -51,7 +51,7 @@ async fn status_says(ns: &Namespace, name: &str, part: &str) {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_job_has_no_pod_before_its_list_is_satisfied() {
     alone("suspended", async |ns| {
-        sluice::with_values(&ON, async || {
+        sluice::with_values_alone(&ON, async || {
             let theirs = held("theirs", "configmap/go").with("/spec/suspend", true);
             let api = deployment("api").depends_on("job/train");
             ns.apply([held("train", "configmap/go"), theirs, api])
@@ -163,7 +163,7 @@ async fn caps(ns: &Namespace) {
 /// An install that waits for all of it, and upgrades: the Job is there once, and one that waits still is left as it is.
 async fn by_helm(helm: &'static str) {
     alone(&format!("suspended-{helm}"), async |ns| {
-        sluice::with_values(&ON, async || {
+        sluice::with_values_alone(&ON, async || {
             let hook = |job: Manifest, weight: &str| {
                 job.annotated("helm.sh/hook", "pre-install,pre-upgrade")
                     .annotated("helm.sh/hook-weight", weight)

@@ -48,7 +48,7 @@ async fn a_gate_follows_a_new_ca_that_its_kubelet_hands_on() {
         let without = waits(ns, "without", "go").await;
         ns.takes_along(BUNDLE);
         let on = ["--set", "certificates.clusterTrustBundle=true"];
-        sluice::with_values(&on, async || {
+        sluice::with_values_alone(&on, async || {
             let pod = waits(ns, "api", "go").await;
             let old = ca(&look).await;
             has(&old).await;

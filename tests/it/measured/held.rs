@@ -1,6 +1,5 @@
 //! Very many held pods: what they cost while they wait, and what becomes of them while replicas are killed.
 
-use super::ENABLED;
 use crate::cluster::room::Room;
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Node, Pod, alone, await_until, config_map, deployment, finally,
@@ -15,6 +14,7 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
+const ENABLED: &str = "holds.enabled=true";
 /// More than the node takes pods.
 const MANY: usize = 300;
 /// So many of them find room once they are let go.
@@ -140,10 +140,10 @@ async fn kill(count: usize) {
 }
 
 #[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
+#[ignore = "five minutes in a cluster with sluice where nothing else runs"]
 async fn three_hundred_held_pods_cost_nothing_and_are_let_go_by_one_change() {
     alone("held-many", async |ns| {
-        sluice::with_values(&["--set", ENABLED], async || {
+        sluice::with_values_alone(&["--set", ENABLED], async || {
             let room = Room::on_a_node(ns).await;
             let test = async || {
                 many(ns, &room).await;
@@ -192,13 +192,13 @@ async fn some_run(ns: &Namespace) {
 }
 
 #[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
+#[ignore = "five minutes in a cluster with sluice where nothing else runs"]
 async fn none_stays_held_and_none_goes_early_while_replicas_are_killed() {
     if Node::ours().await.is_none() {
         return;
     }
     alone("held-killed", async |ns| {
-        sluice::with_values(&["--set", ENABLED], async || {
+        sluice::with_values_alone(&["--set", ENABLED], async || {
             let room = Room::on_a_node(ns).await;
             let test = async || {
                 many(ns, &room).await;
