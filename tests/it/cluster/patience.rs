@@ -110,12 +110,17 @@ fn ready(pod: &Value) -> Option<&Value> {
         .find(|it| it["type"] == "Ready")
 }
 
-/// When the application of a pod started, as its kubelet wrote it.
-async fn began(api: &Pod) -> Timestamp {
-    api.starts().await;
-    let pod = api.now().await;
-    let at = text(&pod, "/status/containerStatuses/0/state/running/startedAt");
-    at.parse().expect("a time")
+/// When the application of a pod started, as its kubelet wrote it: a moment after its gate has ended.
+async fn began(ns: &Namespace, pod: &Pod) -> Timestamp {
+    let at = |pod: &Value| {
+        text(pod, "/status/containerStatuses/0/state/running/startedAt")
+            .parse()
+            .ok()
+    };
+    let runs = |pod: &Value| at(pod).is_some();
+    let reference = format!("pod/{}", pod.name);
+    ns.until(&reference, "runs", runs).await;
+    at(&pod.now().await).expect("it goes on running")
 }
 
 /// It has to last for an hour until the gates have seen the break, and for seconds after it: however slow the test is.
@@ -147,7 +152,7 @@ async fn what_breaks_has_to_last_anew() {
         runs(ns, "touch /tmp/ready").await;
         let since = becomes(ns, "True").await;
         for pod in [&api, &web] {
-            let began = began(pod).await;
+            let began = began(ns, pod).await;
             let lasted = SignedDuration::from_secs(15);
             assert!(began >= since + lasted, "{}: {since} {began}", pod.name);
         }
