@@ -61,6 +61,10 @@ test: ## every test: unit, router, process, chart, then the cluster's
 test-gitops: ## the tests under Argo CD and Flux, in a cluster of this machine
 	@tests/cluster/gitops/test.sh
 
+.PHONY: test-held
+test-held: ## the cluster tests about order, while every pod is held before it takes a node
+	@tests/cluster/held.sh
+
 .PHONY: test-published
 test-published: cluster ## the first five minutes of README.md, with a release out of a registry, in a cluster of this machine without sluice
 	@tests/cluster/published.sh
