@@ -6,6 +6,7 @@ mod conditions;
 mod events;
 mod holds;
 mod identity;
+mod keeper;
 mod questions;
 mod rounds;
 mod signs;

@@ -6,42 +6,27 @@
 
 use super::answer::{Outcome, Waiter, Waiting, answer};
 use super::events::{GatedPod, SETTLE};
-use super::questions::{Questions, Wait};
-use super::rounds::Round;
-use super::{ANEW, Identity, Service, instant, over, reason};
+use super::keeper::{self, Held, Show, Writer};
+use super::questions::Questions;
+use super::{ANEW, Identity, Service, instant};
 use crate::known::View;
-use axum::http;
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use kube::{Client, Error};
 use rules::gate;
 use rules::keys;
 use rules::lookup::Lookup;
 use serde_json::{Value, json};
-use std::collections::HashSet;
-use std::future::pending;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Semaphore;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, timeout_at};
 use tracing::{debug, info, warn};
-
-/// So many holds are being taken away at a time,
-const AT_ONCE: usize = 8;
-/// each for as long as this, at least: so a replica writes no more than 160 times a second.
-const PACE: Duration = Duration::from_millis(50);
-/// What was not taken away is tried again after this long.
-const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 /// Who takes holds away.
 pub(crate) struct Holds {
     service: Arc<Service>,
-    client: Client,
     /// The pods that are held, and what for.
     held: Arc<Questions>,
-    turns: Semaphore,
+    writer: Writer,
 }
 
 /// What becomes of a held pod.
@@ -56,62 +41,25 @@ enum Next {
     Over,
 }
 
-/// What a pod is held for.
-struct Held {
-    waiting: Waiting,
-    since: Timestamp,
-    round: Option<Arc<Round>>,
-}
-
-/// Is shown each gated pod as it arrives.
-pub(super) type Show = Arc<dyn Fn(&Value) + Send + Sync>;
-
-/// Who is to be shown them, and those of them that are held.
+/// Who is to be shown the gated pods, and those of them that are held.
 pub(crate) fn held_pods() -> (Show, UnboundedReceiver<Identity>) {
-    let (held, seen) = unbounded_channel();
-    let show = move |pod: &Value| {
-        let text = |field: &str| pod["metadata"][field].as_str().unwrap_or_default();
-        if gate::is_held(pod) {
-            // The receiver lives as long as the process.
-            let _ = held.send(Identity {
-                namespace: text("namespace").to_owned(),
-                pod: text("name").to_owned(),
-                uid: text("uid").to_owned(),
-                expires: Timestamp::MAX,
-            });
-        }
-    };
-    (Arc::new(show), seen)
+    keeper::shown(gate::is_held)
 }
 
 impl Holds {
     /// Takes holds away for whom `service` judges; who is held is shown in `held`.
     pub(crate) fn new(service: Arc<Service>, client: Client, held: Arc<Questions>) -> Self {
-        let turns = Semaphore::new(AT_ONCE);
+        let writer = Writer::new(client);
         Self {
             service,
-            client,
             held,
-            turns,
+            writer,
         }
     }
 
     /// Looks after each pod that is `seen` to be held, for as long as the process runs.
-    pub(crate) async fn keep(self, mut seen: UnboundedReceiver<Identity>) {
-        let (mut pods, mut known) = (FuturesUnordered::new(), HashSet::new());
-        loop {
-            tokio::select! {
-                biased;
-                // Both arms are cancel-safe: what is not taken here comes again.
-                Some(uid) = pods.next(), if !pods.is_empty() => drop(known.remove(&uid)),
-                Some(pod) = seen.recv() => {
-                    if known.insert(pod.uid.clone()) {
-                        pods.push(self.look_after(pod));
-                    }
-                }
-                else => pending().await,
-            }
-        }
+    pub(crate) async fn keep(self, seen: UnboundedReceiver<Identity>) {
+        keeper::keep(seen, |pod| self.look_after(pod)).await;
     }
 
     /// Returns the UID of a pod when it is held no more.
@@ -157,18 +105,7 @@ impl Holds {
                 again.and_then(|at| instant(at, now)),
                 settled.then(|| self.tell(&pod, &held)).flatten(),
             ];
-            let anew = Instant::now() + ANEW;
-            let next = next.into_iter().flatten().fold(anew, Instant::min);
-            // Nothing else is kept while the pod is held.
-            let rest = held.round.map(Round::rest);
-            tokio::select! {
-                biased;
-                // Each arm only wakes the loop, so losing one to another loses nothing.
-                () = view.changed() => {}
-                () = view.doubted() => {}
-                () = over(rest.as_ref()) => {}
-                () = sleep_until(next) => {}
-            }
+            held.rest(&view, next.into_iter().flatten()).await;
         }
     }
 
@@ -207,49 +144,21 @@ impl Holds {
 
     /// Takes the hold away, unless the pod has changed since it was looked at; returns when that is seen here.
     async fn let_go(&self, pod: &Identity, view: &View, outcome: &'static str) {
-        let turn = self.turns.acquire().await;
         let (namespace, name) = (&pod.namespace, &pod.pod);
-        let patch = match view.gated_pod(namespace, name) {
+        let url = format!("/api/v1/namespaces/{namespace}/pods/{name}");
+        let change = || match view.gated_pod(namespace, name) {
             Lookup::Found(stored) if !view.has_changed() => patch(pod, &stored),
             _ => None,
         };
-        let Some(patch) = patch else {
-            return;
-        };
-        match self.write(pod, &patch).await {
+        let told = |written| match written {
             Ok(_) => info!(namespace, pod = name, outcome, "Let go"),
             // Another replica was faster, or the pod is gone.
             Err(Error::Api(status)) if matches!(status.code, 404 | 409 | 422) => {
                 debug!(%status, namespace, pod = name, "Not let go");
             }
             Err(error) => warn!(%error, namespace, pod = name, "Cannot let go"),
-        }
-        sleep(PACE).await;
-        drop(turn);
-        let _ = timeout(TRY_AGAIN, view.changed()).await;
-    }
-
-    async fn write(&self, pod: &Identity, patch: &Value) -> Result<Value, Error> {
-        let Identity {
-            namespace,
-            pod: name,
-            ..
-        } = pod;
-        let request = http::Request::patch(format!("/api/v1/namespaces/{namespace}/pods/{name}"))
-            .header(http::header::CONTENT_TYPE, "application/json-patch+json")
-            .body(patch.to_string().into_bytes());
-        let request = request.map_err(|error| Error::Service(error.into()))?;
-        self.client.request(request).await
-    }
-}
-
-impl Held {
-    /// As metrics tell it.
-    fn wait(&self) -> Wait {
-        Wait {
-            reason: reason(&self.waiting.answer),
-            since: self.since,
-        }
+        };
+        self.writer.write(view, &url, change, told).await;
     }
 }
 

@@ -6,13 +6,10 @@
 
 use super::answer::{Answered, Cut, Opened, Outcome, Waiting, answer_of, outcome};
 use super::events::SETTLE;
-use super::questions::{Questions, Wait};
-use super::rounds::Round;
-use super::{ANEW, Identity, Service, instant, over, reason};
+use super::keeper::{self, Held, Show, Writer};
+use super::questions::Questions;
+use super::{Identity, Service, instant};
 use crate::known::View;
-use axum::http::{Request, header};
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use kube::{Client, Error};
 use rules::job;
@@ -22,32 +19,17 @@ use rules::lookup::{Lookup, Unavailable};
 use rules::verdict;
 use rules::world::Objects;
 use serde_json::{Value, json};
-use std::collections::HashSet;
-use std::future::pending;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Semaphore;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
 use tracing::{debug, info, warn};
-
-/// So many Jobs are being resumed at a time,
-const AT_ONCE: usize = 8;
-/// each for as long as this, at least: so a replica writes no more than 160 times a second.
-const PACE: Duration = Duration::from_millis(50);
-/// What was not resumed is tried again after this long.
-const TRY_AGAIN: Duration = Duration::from_secs(2);
-
-/// Is shown each Job as it arrives.
-pub(crate) type Show = Arc<dyn Fn(&Value) + Send + Sync>;
 
 /// Who resumes Jobs.
 pub(crate) struct Suspended {
     service: Arc<Service>,
-    client: Client,
     /// The Jobs that are held, and what for.
     held: Arc<Questions>,
-    turns: Semaphore,
+    writer: Writer,
 }
 
 /// What becomes of a Job that was suspended here.
@@ -70,59 +52,25 @@ struct End {
     timed_out: bool,
 }
 
-/// What a Job is held for.
-struct Held {
-    waiting: Waiting,
-    since: Timestamp,
-    round: Option<Arc<Round>>,
-}
-
 /// Who is to be shown all Jobs, and those of them that were suspended here.
 pub(crate) fn suspended_jobs() -> (Show, UnboundedReceiver<Identity>) {
-    let (held, seen) = unbounded_channel();
-    let show = move |job: &Value| {
-        let text = |field: &str| job["metadata"][field].as_str().unwrap_or_default();
-        if job::was_held(job) {
-            // The receiver lives as long as the process.
-            let _ = held.send(Identity {
-                namespace: text("namespace").to_owned(),
-                pod: text("name").to_owned(),
-                uid: text("uid").to_owned(),
-                expires: Timestamp::MAX,
-            });
-        }
-    };
-    (Arc::new(show), seen)
+    keeper::shown(job::was_held)
 }
 
 impl Suspended {
     /// Resumes Jobs that `service` judges; who is held is shown in `held`.
     pub(crate) fn new(service: Arc<Service>, client: Client, held: Arc<Questions>) -> Self {
-        let turns = Semaphore::new(AT_ONCE);
+        let writer = Writer::new(client);
         Self {
             service,
-            client,
             held,
-            turns,
+            writer,
         }
     }
 
     /// Looks after each Job that is `seen` to have been suspended here, for as long as the process runs.
-    pub(crate) async fn keep(self, mut seen: UnboundedReceiver<Identity>) {
-        let (mut jobs, mut known) = (FuturesUnordered::new(), HashSet::new());
-        loop {
-            tokio::select! {
-                biased;
-                // Both arms are cancel-safe: what is not taken here comes again.
-                Some(uid) = jobs.next(), if !jobs.is_empty() => drop(known.remove(&uid)),
-                Some(job) = seen.recv() => {
-                    if known.insert(job.uid.clone()) {
-                        jobs.push(self.look_after(job));
-                    }
-                }
-                else => pending().await,
-            }
-        }
+    pub(crate) async fn keep(self, seen: UnboundedReceiver<Identity>) {
+        keeper::keep(seen, |job| self.look_after(job)).await;
     }
 
     /// Returns the UID of a Job when it is nobody's any more, or its user's.
@@ -159,18 +107,7 @@ impl Suspended {
                 held.waiting.again.and_then(|at| instant(at, now)),
                 settled.then(|| self.tell(&held)).flatten(),
             ];
-            let anew = Instant::now() + ANEW;
-            let next = next.into_iter().flatten().fold(anew, Instant::min);
-            // Nothing else is kept while the Job is held.
-            let rest = held.round.map(Round::rest);
-            tokio::select! {
-                biased;
-                // Each arm only wakes the loop, so losing one to another loses nothing.
-                () = view.changed() => {}
-                () = view.doubted() => {}
-                () = over(rest.as_ref()) => {}
-                () = sleep_until(next) => {}
-            }
+            held.rest(&view, next.into_iter().flatten()).await;
         }
     }
 
@@ -222,17 +159,13 @@ impl Suspended {
 
     /// Ends the wait of a Job, unless that has changed since it was looked at; returns when that is seen here.
     async fn end(&self, job: &Identity, view: &View, next: &Next) {
-        let turn = self.turns.acquire().await;
-        let patch = match stored(job, view) {
-            Lookup::Found(_) if view.has_changed() => None,
-            Lookup::Found(_) => patch(job, next),
-            Lookup::NotFound | Lookup::Unavailable(_) => None,
-        };
-        let Some(patch) = patch else {
-            return;
-        };
         let (namespace, name) = (&job.namespace, &job.pod);
-        match (self.write(job, &patch).await, next) {
+        let url = format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");
+        let change = || match stored(job, view) {
+            Lookup::Found(_) if !view.has_changed() => patch(job, next),
+            _ => None,
+        };
+        let told = |written| match (written, next) {
             (Ok(_), Next::Resume(End { outcome, .. })) => {
                 info!(namespace, job = name, outcome, "Resumed");
             }
@@ -242,30 +175,8 @@ impl Suspended {
                 debug!(%status, namespace, job = name, "Not resumed");
             }
             (Err(error), _) => warn!(%error, namespace, job = name, "Cannot resume"),
-        }
-        sleep(PACE).await;
-        drop(turn);
-        let _ = timeout(TRY_AGAIN, view.changed()).await;
-    }
-
-    async fn write(&self, job: &Identity, patch: &Value) -> Result<Value, Error> {
-        let (namespace, name) = (&job.namespace, &job.pod);
-        let url = format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");
-        let request = Request::patch(url)
-            .header(header::CONTENT_TYPE, "application/json-patch+json")
-            .body(patch.to_string().into_bytes());
-        let request = request.map_err(|error| Error::Service(error.into()))?;
-        self.client.request(request).await
-    }
-}
-
-impl Held {
-    /// As metrics tell it.
-    fn wait(&self) -> Wait {
-        Wait {
-            reason: reason(&self.waiting.answer),
-            since: self.since,
-        }
+        };
+        self.writer.write(view, &url, change, told).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pods that are held, in front of an API server that does as it is told.
 
-use super::super::holds::Show;
+use super::super::keeper::Show;
 use super::*;
 use kube::client::Body as Sent;
 use std::convert::Infallible;

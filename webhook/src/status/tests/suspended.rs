@@ -1,7 +1,7 @@
 //! Jobs that were created suspended, in front of an API server that does as it is told.
 
 use super::*;
-use crate::status::suspended::Show;
+use crate::status::keeper::Show;
 use kube::client::Body as Sent;
 use std::convert::Infallible;
 use tower::service_fn;
