@@ -5,6 +5,7 @@
 mod admitted; // what admission makes of pods and workloads that are out of the ordinary
 mod annotations; // which annotations count, and where they stand
 mod causes; // why what is waited for is not ready, down to its root
+mod charts; // the charts of the pages about public charts
 mod custom; // kinds that are not built in, and those that come later
 mod documented; // the blocks of the documentation that need a cluster
 mod edits; // a list that is changed while pods wait

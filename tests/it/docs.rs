@@ -9,9 +9,9 @@ mod stages; // commands that a stage of `make test` runs
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use blocks::{Stage, has};
+pub(crate) use blocks::{Block, Kind, Stage, blocks, has};
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     root.canonicalize().expect("the workspace is above")
 }

@@ -1,0 +1,168 @@
+//! The charts of the pages about public charts, installed by Helm with the values or the plan that their page prints: what a page
+//! says of the order holds by the times that the kubelet wrote.
+//!
+//! Charts of the same shape stand in `fixtures/docs`. Where `SLUICE_TEST_CHARTS` names a folder, the real ones are installed as well:
+//! `SECTION.tgz`, by the section of the page, with the values of `SECTION.yaml` where that is there. A post-renderer has their
+//! pods run another image and leaves alone what order rests on.
+
+mod drawn; // what the cluster says of who waits for whom
+mod family; // a chart, and what its page says of it
+mod lived; // when pods started and were ready
+
+use drawn::Drawn;
+use family::{Family, Order};
+use harness::cluster::{Namespace, Program, finally, with_namespace};
+use lived::Lived;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::sleep;
+
+const PLUGINS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/helm-plugins");
+
+/// How often somebody looks for Jobs that run.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// A test for each chart, and what the pages have to have.
+macro_rules! families {
+    ($($test:ident: $page:literal, $section:literal;)*) => {
+        const FAMILIES: &[(&str, &str)] = &[$(($page, $section)),*];
+        $(
+            #[tokio::test]
+            #[ignore = "needs a cluster with sluice: make test"]
+            async fn $test() {
+                comes_in_order($page, $section).await;
+            }
+        )*
+    };
+}
+
+families! {
+    harbor: "charts-values.md", "harbor";
+    nextcloud: "charts-values.md", "nextcloud";
+    superset: "charts-values.md", "superset";
+    airflow: "charts-plan.md", "airflow";
+    mastodon: "charts-plan.md", "mastodon";
+    sentry: "charts-plan.md", "sentry";
+    zammad: "charts-selector.md", "zammad";
+    temporal: "charts-selector.md", "temporal";
+    posthog: "charts-selector.md", "posthog";
+    airflow_of_the_community: "charts-selector.md", "airflow-community-chart";
+}
+
+#[test]
+fn every_chart_of_the_pages_is_installed() {
+    for page in ["charts-values.md", "charts-plan.md", "charts-selector.md"] {
+        let installed = FAMILIES.iter().filter(|(on, _)| *on == page);
+        let installed: BTreeSet<_> = installed.map(|(_, it)| (*it).to_owned()).collect();
+        assert_eq!(family::sections(page), installed, "{page}");
+        for section in installed {
+            let family = Family::of(page, &section);
+            let waits = family.rows.iter().filter(|row| !row.waits_for.is_empty());
+            assert!(waits.count() > 0, "{page}: {section}: nothing waits");
+        }
+    }
+}
+
+async fn comes_in_order(page: &str, section: &str) {
+    let family = Family::of(page, section);
+    with_namespace(section, async |ns| {
+        installed(&family, ns, &family.chart, &[]).await;
+    })
+    .await;
+    let (chart, values) = match real(section) {
+        Ok(real) => real,
+        Err(why) => {
+            eprintln!("skipped: the real chart of {section}: {why}");
+            return;
+        }
+    };
+    with_namespace(section, async |ns| {
+        let values: Vec<String> = values.iter().map(|it| format!("--values={it}")).collect();
+        let install = async || installed(&family, ns, &chart, &values).await;
+        // It may have objects that are in no namespace.
+        finally(install, async |_| {
+            let program = ns.program("helm");
+            let gone = program.args(["uninstall", &family.release]).run().await;
+            if gone.code != Some(0) {
+                eprintln!("{gone}");
+            }
+        })
+        .await;
+    })
+    .await;
+}
+
+/// The chart that whoever runs the tests has fetched, and its values; else why there is none.
+fn real(section: &str) -> Result<(PathBuf, Option<String>), String> {
+    let folder = env::var_os("SLUICE_TEST_CHARTS").ok_or("SLUICE_TEST_CHARTS names no folder")?;
+    let file = |ending: &str| Path::new(&folder).join(format!("{section}.{ending}"));
+    let (chart, values) = (file("tgz"), file("yaml"));
+    if !chart.is_file() {
+        return Err(format!("there is no {}", chart.display()));
+    }
+    let values = values.is_file().then(|| values.display().to_string());
+    Ok((chart, values))
+}
+
+/// Installs a chart as its page says, and fails where not everything waits for what the page says, or something started too early.
+async fn installed(family: &Family, ns: &Namespace, chart: &Path, args: &[String]) {
+    let (lived, drawn) = (
+        RefCell::new(Lived::default()),
+        RefCell::new(Drawn::default()),
+    );
+    let all_ready = ns.look.follow("pod", "0", |pod| {
+        let mut lived = lived.borrow_mut();
+        lived.note(pod);
+        let mut rows = family.rows.iter();
+        rows.all(|row| lived.ready(&row.object).is_some())
+    });
+    let installed = async { tokio::join!(install(family, ns, chart, args), all_ready) };
+    tokio::select! {
+        _ = installed => {}
+        never = end_jobs(ns, &lived, &drawn) => match never {}
+    }
+    let mut drawn = drawn.into_inner();
+    drawn.add(Drawn::of(ns).await);
+    drawn.is_what_the_page_says(&family.rows);
+    drawn.held(&lived.into_inner());
+}
+
+async fn install(family: &Family, ns: &Namespace, chart: &Path, args: &[String]) {
+    let mut values = "";
+    match &family.order {
+        Order::Values(block) => values = block,
+        Order::Plan(plan) => {
+            let label = ["label", "namespace", &ns.name, "sluice.dev/inject=enabled"];
+            ns.kubectl(label).await.ok();
+            let apply = ns.program("kubectl").args(["apply", "-f", "-"]);
+            apply.input(plan).run().await.ok();
+        }
+    }
+    let chart = chart.display().to_string();
+    let helm = Program::new("env").args([&format!("HELM_PLUGINS={PLUGINS}"), "helm"]);
+    let install = helm.args(["install", &family.release, &chart, "--namespace", &ns.name]);
+    let install = install
+        .args(args)
+        .args(["--values=-", "--post-renderer=stand-in"]);
+    install.input(values).run().await.ok();
+}
+
+/// Has each Job end that runs, once it is written down who waits for whom: many are removed as soon as they are complete.
+async fn end_jobs(ns: &Namespace, lived: &RefCell<Lived>, drawn: &RefCell<Drawn>) -> Infallible {
+    let mut told = BTreeSet::new();
+    loop {
+        let running = lived.borrow().running_jobs();
+        for job in running {
+            if told.insert(job.clone()) {
+                let now = Drawn::of(ns).await;
+                drawn.borrow_mut().add(now);
+                ns.tell_ready(&job).await;
+            }
+        }
+        sleep(LOOK).await;
+    }
+}

@@ -1,0 +1,88 @@
+//! Who waits for whom, as `kubectl sluice graph` tells of the cluster.
+
+use super::family::Row;
+use super::lived::Lived;
+use harness::cluster::{Namespace, Program};
+use harness::process::binary;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was told, as often as it was asked.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    /// The entries of each object, as they are written.
+    entries: BTreeMap<String, Vec<String>>,
+    /// What waits, and an object that it waits for.
+    edges: BTreeSet<(String, String)>,
+}
+
+/// What is read of it.
+#[derive(Deserialize)]
+struct Drawing {
+    nodes: Vec<Point>,
+    edges: Vec<Arrow>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Point {
+    id: String,
+    missing: bool,
+    waits_for: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Arrow {
+    from: String,
+    to: String,
+    must: bool,
+}
+
+impl Drawn {
+    /// Of what is there now.
+    pub(super) async fn of(ns: &Namespace) -> Self {
+        let graph = Program::new(binary("kubectl-sluice"));
+        let graph = graph.args(["graph", "--namespace", &ns.name, "-o", "json"]);
+        let printed = graph.run().await.ok();
+        let printed: Drawing = serde_json::from_str(&printed).expect("it prints its own format");
+        let there = printed.nodes.into_iter().filter(|node| !node.missing);
+        let must = printed.edges.into_iter().filter(|edge| edge.must);
+        Self {
+            entries: there.map(|node| (node.id, node.waits_for)).collect(),
+            edges: must.map(|edge| (edge.from, edge.to)).collect(),
+        }
+    }
+
+    /// Also what was told another time.
+    pub(super) fn add(&mut self, other: Self) {
+        self.entries.extend(other.entries);
+        self.edges.extend(other.edges);
+    }
+
+    /// Fails where an object waits for anything else than its line of the page says, or an entry means no object.
+    pub(super) fn is_what_the_page_says(&self, rows: &[Row]) {
+        for Row { object, waits_for } in rows {
+            let entries = self.entries.get(object);
+            let said = entries.map(|it| it.join(", "));
+            assert_eq!(said.as_ref(), Some(waits_for), "{object}");
+            let edges = self.edges.iter().filter(|(from, _)| from == object);
+            let least = entries.map_or(0, Vec::len);
+            assert!(edges.count() >= least, "{object}: {self:#?}");
+        }
+    }
+
+    /// Fails where something started before what it waits for was ready.
+    pub(super) fn held(&self, lived: &Lived) {
+        for (from, to) in &self.edges {
+            // Of what has no pods, such as a Service, nothing starts.
+            let Some(started) = lived.started(from) else {
+                continue;
+            };
+            let ready = lived.ready(to);
+            assert!(
+                ready.is_some_and(|ready| ready <= started),
+                "{from} started at {started}, and {to} was ready at {ready:?}"
+            );
+        }
+    }
+}
