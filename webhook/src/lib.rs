@@ -5,7 +5,7 @@
 //! * gate_spec, process, stranded
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, metrics
-//! * readiness, shutdown, tasks, client, connections, container, digest, telemetry
+//! * readiness, shutdown, tasks, client, connections, container, digest, lean, telemetry
 //! * clock
 
 #![cfg_attr(
@@ -30,6 +30,7 @@ mod follow;
 mod gate_spec;
 mod inject;
 mod known;
+mod lean;
 mod metrics;
 mod process;
 mod readiness;

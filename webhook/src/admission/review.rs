@@ -3,6 +3,8 @@
 //! Not kube's types: they tie the patch to kube's version of json-patch, and their answer to a body that cannot be read
 //! has no uid, which the API server reports to the user as a mismatch of uids.
 
+use crate::lean::LeanReview;
+use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -50,9 +52,12 @@ pub(super) enum Unreadable {
 }
 
 impl AdmissionRequest {
-    /// Reads a review, each object of it once. `serde_json` stops at 128 levels, so depth costs no stack.
+    /// Reads a review, each object of it once. `serde_json` stops at 128 levels, and does not descend into what is passed over, so
+    /// depth costs no stack.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
-        let mut review: Value = serde_json::from_slice(body).map_err(Unreadable::NotJson)?;
+        let text = str::from_utf8(body).map_err(Error::custom);
+        let review = text.and_then(serde_json::from_str::<LeanReview>);
+        let mut review = Value::from(review.map_err(Unreadable::NotJson)?);
         if review["apiVersion"] != API_VERSION || review["kind"] != KIND {
             return Err(Unreadable::NotAReview);
         }

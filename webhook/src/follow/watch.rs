@@ -2,17 +2,16 @@
 //!
 //! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
 
-mod lean;
 mod list;
 
 use crate::known::{Changes, Freshness, Granted, Store};
+use crate::lean::Lean;
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{WatchEvent, WatchParams};
 use kube::core::request::Request;
 use kube::discovery::ApiResource;
 use kube::{Client, Error};
-use lean::Lean;
 use list::list;
 pub(super) use list::{items, page};
 use rules::kept::{Detail, trim};

@@ -1,9 +1,9 @@
 //! Lists, page by page.
 
-use super::lean::Lean;
 use super::{Arriving, Target, kept, path};
 use crate::client::{MostBytes, TooLong};
 use crate::known::Entry;
+use crate::lean::Lean;
 use kube::api::ListParams;
 use kube::core::request::Request;
 use kube::{Client, Error};

@@ -1,4 +1,4 @@
-//! An object as it arrives, without what nobody reads of it.
+//! Objects as they arrive, without what nobody reads of them.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -8,7 +8,7 @@ use std::fmt;
 /// An object without the names of the fields that each of its writers owns: half of its text, and nested more than the rest. When
 /// somebody wrote it stays.
 #[derive(Debug, Clone)]
-pub(super) struct Lean(Value);
+pub(crate) struct Lean(Value);
 
 impl From<Lean> for Value {
     fn from(Lean(object): Lean) -> Self {
@@ -22,9 +22,26 @@ impl<'de> Deserialize<'de> for Lean {
     }
 }
 
-/// Where in an object a value stands.
+/// A review of admission whose objects are such.
+pub(crate) struct LeanReview(Value);
+
+impl From<LeanReview> for Value {
+    fn from(LeanReview(review): LeanReview) -> Self {
+        review
+    }
+}
+
+impl<'de> Deserialize<'de> for LeanReview {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Place::Review.deserialize(from).map(Self)
+    }
+}
+
+/// Where in an object, or in a review of one, a value stands.
 #[derive(Clone, Copy)]
 enum Place {
+    Review,
+    Request,
     Object,
     Metadata,
     Managed,
@@ -34,6 +51,8 @@ enum Place {
 impl Place {
     fn of(self, field: &str) -> Self {
         match (self, field) {
+            (Self::Review, "request") => Self::Request,
+            (Self::Request, "object" | "oldObject") => Self::Object,
             (Self::Object, "metadata") => Self::Metadata,
             (Self::Metadata, "managedFields") => Self::Managed,
             _ => Self::Elsewhere,
@@ -47,7 +66,9 @@ impl<'de> DeserializeSeed<'de> for Place {
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
         match self {
             Self::Elsewhere => Value::deserialize(from),
-            Self::Object | Self::Metadata | Self::Managed => from.deserialize_any(self),
+            Self::Review | Self::Request | Self::Object | Self::Metadata | Self::Managed => {
+                from.deserialize_any(self)
+            }
         }
     }
 }
@@ -132,6 +153,23 @@ mod tests {
             let lean: Lean = serde_json::from_str(scalar).unwrap();
             assert_eq!(Value::from(lean).to_string(), scalar);
         }
+    }
+
+    #[test]
+    fn both_objects_of_a_review_are_lean_and_nothing_else_is() {
+        let object = |fields: &str| json!({"metadata": {"managedFields": [{"manager": "m", fields: {"f:spec": {}}}]}});
+        let (whole, lean) = (
+            object("fieldsV1"),
+            json!({"metadata": {"managedFields": [{"manager": "m"}]}}),
+        );
+        let review = |it: &Value| {
+            json!({
+                "kind": "AdmissionReview", "object": whole, "metadata": whole["metadata"],
+                "request": {"uid": "u", "object": it, "oldObject": it, "options": whole},
+            })
+        };
+        let read: LeanReview = serde_json::from_str(&review(&whole).to_string()).unwrap();
+        assert_eq!(Value::from(read), review(&lean));
     }
 
     #[test]
