@@ -14,6 +14,7 @@ use crate::health_rules;
 use anyhow::Result;
 use kube::Client;
 use kube::api::ListParams;
+use rights::Account;
 use rules::health::Rules;
 use rules::lookup::Lookup;
 use serde_json::Value;
@@ -63,10 +64,13 @@ impl Installation {
             }
             None => Lookup::NotFound,
         };
-        let account = settings.as_ref().and_then(|it| it.namespace.as_deref());
+        let home = settings.as_ref().and_then(|it| it.namespace.as_deref());
+        let name = settings.as_ref().map_or(NAME, |it| it.account.as_str());
+        let account = home.or(namespace);
+        let account = account.map(|namespace| Account { namespace, name });
         let watch_role = settings.as_ref().and_then(|it| it.watch_role.as_deref());
         Ok(Self {
-            roles: rights::roles(client, account.or(namespace), watch_role).await?,
+            roles: rights::roles(client, account, watch_role).await?,
             deployments,
             health_rules,
         })

@@ -21,10 +21,17 @@ pub(crate) enum Rights {
     Assumed { secrets: bool, workloads: Vec<Kind> },
 }
 
+/// A service account.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Account<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) name: &'a str,
+}
+
 /// The chart's ClusterRoles, and whatever else is bound to the controller's account, as far as that can be seen.
 pub(super) async fn roles(
     client: &Client,
-    account: Option<&str>,
+    account: Option<Account<'_>>,
     watch_role: Option<&str>,
 ) -> Result<Lookup<Vec<Value>>> {
     let mut roles = match get(client, ROLES, NAME).await? {
@@ -75,11 +82,13 @@ impl Rights {
     }
 }
 
-/// The ClusterRole that a binding gives to the account `sluice` of a namespace.
-fn bound<'a>(binding: &'a Value, namespace: &str) -> Option<&'a str> {
+/// The ClusterRole that a binding gives to an account.
+fn bound<'a>(binding: &'a Value, account: Account<'_>) -> Option<&'a str> {
     let subjects = binding["subjects"].as_array()?;
     let ours = |it: &Value| {
-        it["kind"] == "ServiceAccount" && it["name"] == NAME && it["namespace"] == namespace
+        it["kind"] == "ServiceAccount"
+            && it["name"] == account.name
+            && it["namespace"] == account.namespace
     };
     let role = &binding["roleRef"];
     let ours = role["kind"] == "ClusterRole" && subjects.iter().any(ours);

@@ -1,5 +1,6 @@
 //! What the controller is set to: its arguments, as the chart writes them.
 
+use super::NAME;
 use rules::annotation;
 use rules::sheets;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
@@ -10,6 +11,8 @@ use serde_json::Value;
 pub(crate) struct Settings {
     /// Where it is installed; `None` where nobody can say.
     pub(crate) namespace: Option<String>,
+    /// The service account of its pods.
+    pub(super) account: String,
     pub(crate) policy: Policy,
     /// The custom kinds that own pods, as `(group, kind)`.
     pub(crate) workloads: Vec<(String, String)>,
@@ -36,7 +39,9 @@ impl Settings {
             None => default,
         };
         let namespace = deployment.pointer("/metadata/namespace");
+        let account = deployment.pointer("/spec/template/spec/serviceAccountName");
         Self {
+            account: account.and_then(Value::as_str).unwrap_or(NAME).to_owned(),
             policy: Policy {
                 cross_namespace: CrossNamespace(pairs(deployment, "--allow-cross-namespace", "->")),
                 cluster_scoped: ClusterScoped(

@@ -167,6 +167,51 @@ fn an_installation_is_checked() {
     assert_eq!(version.code, Some(0));
 }
 
+/// By the chart's value `serviceAccount.name`.
+#[test]
+fn rights_that_are_bound_to_an_account_of_another_name_count() {
+    let grants = |groups: &[&str]| json!({"rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}]});
+    let bound_to = |account: &str| {
+        let subject =
+            json!({"kind": "ServiceAccount", "name": account, "namespace": "sluice-system"});
+        json!({"subjects": [subject], "roleRef": {"kind": "ClusterRole", "name": "widgets"}})
+    };
+    let deployment = json!({
+        "metadata": {"namespace": "sluice-system", "name": "sluice"},
+        "spec": {"template": {"spec": {"serviceAccountName": "ordering", "containers": [{}]}}},
+    });
+    let built_in = [
+        "",
+        "apps",
+        "batch",
+        "discovery.k8s.io",
+        "storage.k8s.io",
+        "apiextensions.k8s.io",
+    ];
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let told = |account: &str| {
+        let server = Server::start(&[
+            (
+                "/apis/apps/v1/deployments",
+                list(std::slice::from_ref(&deployment)),
+            ),
+            (&format!("{roles}/sluice"), grants(&built_in)),
+            (&format!("{roles}/widgets"), grants(&["example.com"])),
+            (
+                "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+                list(&[bound_to(account)]),
+            ),
+        ]);
+        let out = server.run(&["check"]).out;
+        let rights = out.lines().find(|line| line.contains(" rights: "));
+        rights.unwrap_or(&out).to_owned()
+    };
+    let ours = told("ordering");
+    assert!(ours.contains("and kinds of example.com"), "{ours}");
+    let of_others = told("sluice");
+    assert!(of_others.contains("of custom ones none"), "{of_others}");
+}
+
 /// The server allows nobody anything.
 #[test]
 fn before_an_installation_rights_and_leftovers_are_told() {
