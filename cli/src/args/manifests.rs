@@ -13,7 +13,8 @@ use std::process::ExitCode;
 #[derive(Debug, ClapArgs)]
 struct Manifests {
     /// Manifests: files, folders with *.yaml, *.yml, *.json and charts, charts (folders with a Chart.yaml, rendered by `helm
-    /// template`); `-` is standard input. May be there several times. What says no namespace is put into that of -n.
+    /// template`); `-` is standard input. May be there several times. What says no namespace is put into that of -n,
+    /// or where the chart beside it goes.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Also the folders in a folder.

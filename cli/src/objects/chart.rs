@@ -87,10 +87,11 @@ impl Chart {
         self.namespace.as_deref().unwrap_or("default")
     }
 
-    /// What is no chart goes where `kubectl apply --namespace` puts it.
-    pub(super) fn settle(&self, object: &mut Value) {
-        if let Some(namespace) = &self.namespace {
-            put_into(object, namespace);
+    /// What is no chart goes where `kubectl apply --namespace` puts it; without a namespace both kubectl and Helm take that of
+    /// the context, so what is beside a chart goes with it.
+    pub(super) fn settle(&self, object: &mut Value, beside_chart: bool) {
+        if beside_chart || self.namespace.is_some() {
+            put_into(object, self.namespace());
         }
     }
 

@@ -51,28 +51,27 @@ pub(crate) struct Doubt {
 /// The objects of the files, folders and charts.
 pub(crate) fn read(input: &Input) -> Result<Read> {
     let mut objects = Read::default();
+    let mut inputs = Vec::new();
     for path in &input.paths {
-        if chart::is_chart(path) {
-            objects.take_chart(path, &input.chart)?;
-            continue;
-        }
-        for file in files(path, input.recursive)? {
-            // One chart of many that cannot be rendered hides none of the others.
-            if chart::is_chart(&file) {
-                if chart::is_library(&file) {
-                    continue;
-                }
-                if let Err(error) = objects.take_chart(&file, &input.chart) {
-                    objects.unreadable(&file.display().to_string(), None, format!("{error:#}"));
-                }
-                continue;
-            }
+        let files = files(path, input.recursive)?;
+        inputs.extend(files.into_iter().map(|file| (path, file)));
+    }
+    let beside_chart = inputs.iter().any(|(_, file)| chart::is_chart(file));
+    for (path, file) in inputs {
+        if !chart::is_chart(&file) {
             let (name, text) = input::read(&file)?;
             let settle = |object: &mut Value| {
-                input.chart.settle(object);
+                input.chart.settle(object, beside_chart);
                 Ok(())
             };
             objects.take(&name, &text, false, settle)?;
+        } else if *path == file {
+            objects.take_chart(&file, &input.chart)?;
+        } else if !chart::is_library(&file)
+            // One chart of many that cannot be rendered hides none of the others.
+            && let Err(error) = objects.take_chart(&file, &input.chart)
+        {
+            objects.unreadable(&file.display().to_string(), None, format!("{error:#}"));
         }
     }
     Ok(objects)
@@ -159,10 +158,10 @@ pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
     }
 }
 
-/// The manifests and charts of a folder, sorted by name (`recursive`: also those of the folders inside); of a file, the file
-/// itself.
+/// The manifests and charts of a folder, sorted by name (`recursive`: also those of the folders inside); of a file or a chart,
+/// that itself.
 fn files(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
+    if !path.is_dir() || chart::is_chart(path) {
         return Ok(vec![path.to_owned()]);
     }
     let mut found = Vec::new();

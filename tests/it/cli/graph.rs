@@ -1,5 +1,6 @@
 //! `graph`: offline, and of a cluster.
 
+use super::lint::with_helm;
 use super::run;
 use super::server::{Server, list};
 use serde_json::{Value, json};
@@ -50,6 +51,33 @@ STEP  OBJECT          WAITS FOR
         page.contains(expected),
         "docs/cli.md must show:\n{expected}"
     );
+}
+
+/// Neither says a namespace, and both go into the same one.
+#[test]
+fn a_plan_beside_a_chart_orders_it_in_whatever_namespace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("order.yaml");
+    let plan = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "order", "labels": {"sluice.dev/plan": "true"}, "annotations": {"sluice.dev/scope": "mastodon"}},
+        "data": {"order": "mastodon: [postgresql]"}});
+    std::fs::write(&path, plan.to_string()).unwrap();
+    let chart = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/docs/charts-plan/mastodon/mastodon"
+    );
+    let args = ["graph", "-f", path.to_str().unwrap(), "-f", chart];
+    let Some(without) = with_helm(&args) else {
+        println!("skipped: there is no helm");
+        return;
+    };
+    assert!(
+        without.out.contains("subchart/postgresql (plan)"),
+        "{}",
+        without.out
+    );
+    let named = with_helm(&[&args[..], &["-n", "shop"]].concat()).unwrap();
+    assert_eq!(without.out, named.out);
 }
 
 #[test]
