@@ -21,7 +21,7 @@
 //! * cause, holder, memory, room
 //! * readiness, scope
 //! * annotation, edges
-//! * dependency, judged, kept, rights
+//! * dependency, hold, judged, kept, rights
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
 //!
@@ -44,6 +44,7 @@ pub mod edges;
 pub mod expression;
 pub mod gate;
 pub mod health;
+pub mod hold;
 pub mod holder;
 pub mod installer;
 pub mod job;

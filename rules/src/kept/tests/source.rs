@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 37] = [
+pub(super) const NO_FIELDS: [&str; 41] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -42,6 +42,11 @@ pub(super) const NO_FIELDS: [&str; 37] = [
     "test",
     "true",
     "unknown",
+    // Of a JSON patch.
+    "op",
+    "path",
+    "remove",
+    "replace",
     // Fields of custom resources.
     "addresses",
     "health",
