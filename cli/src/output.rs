@@ -34,6 +34,21 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     }
 }
 
+/// So many of a list are named.
+const MOST: usize = 20;
+
+/// Their names in order, as far as they are few.
+pub(crate) fn listed(mut names: Vec<String>) -> String {
+    let count = names.len();
+    names.sort_unstable();
+    names.truncate(MOST);
+    let others = match count - names.len() {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!("{}{others}", names.join(", "))
+}
+
 /// The text on one line. Objects hold any text: an escape character of theirs would move the cursor of a terminal, or
 /// worse.
 pub(crate) fn printable(text: &str) -> String {

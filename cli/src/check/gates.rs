@@ -2,14 +2,12 @@
 
 use super::Checked;
 use super::controller::text;
+use crate::output::listed;
 use rules::gate::{Gate, is_pending};
 use rules::lookup::Lookup;
 use serde_json::Value;
 
 const CHECK: &str = "gates";
-
-/// How many are named.
-const MOST: usize = 20;
 
 /// The pods that wait, of which the controller says so in an Event: it alone knows what it serves.
 pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -> Checked {
@@ -26,20 +24,13 @@ pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -
             .any(|event| text(event, "/involvedObject/uid") == uid)
     };
     let waits = |pod: &&Value| is_pending(pod) && !matches!(Gate::of(pod), Gate::Passed { .. });
-    let mut names: Vec<_> = pods.iter().filter(waits).filter(told).map(name).collect();
+    let names: Vec<_> = pods.iter().filter(waits).filter(told).map(name).collect();
     if names.is_empty() {
         return fine();
     }
-    let count = names.len();
-    names.sort_unstable();
-    names.truncate(MOST);
-    let others = match count - names.len() {
-        0 => String::new(),
-        others => format!(" and {others} more"),
-    };
     let told = format!(
-        "trusting no certificate of sluice any more, these pods wait for ever: {}{others}; delete them, and their owners make others (a pod that nobody owns has to be made again by hand)",
-        names.join(", ")
+        "trusting no certificate of sluice any more, these pods wait for ever: {}; delete them, and their owners make others (a pod that nobody owns has to be made again by hand)",
+        listed(names)
     );
     Checked::problem(CHECK, told)
 }

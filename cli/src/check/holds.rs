@@ -4,14 +4,11 @@ use super::Checked;
 use super::controller::text;
 use crate::held::Held;
 use crate::installation::argument;
-use crate::output::counted;
+use crate::output::{counted, listed};
 use rules::lookup::Lookup;
 use serde_json::Value;
 
 const CHECK: &str = "holds";
-
-/// How many are named.
-const MOST: usize = 20;
 
 /// What comes before an uninstall.
 const BEFORE: &str = "before an uninstall: kubectl sluice release --all-holds";
@@ -118,17 +115,6 @@ fn way_out(keeper: Keeper, pods: bool, jobs: bool) -> String {
     };
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     parts.join("; ")
-}
-
-fn listed(mut names: Vec<String>) -> String {
-    let count = names.len();
-    names.sort_unstable();
-    names.truncate(MOST);
-    let others = match count - names.len() {
-        0 => String::new(),
-        others => format!(" and {others} more"),
-    };
-    format!("{}{others}", names.join(", "))
 }
 
 fn name(word: &str, object: &Value) -> String {
