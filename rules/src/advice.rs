@@ -21,6 +21,7 @@ use crate::lookup::{Lookup, Unavailable};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
+use std::time::Duration;
 
 /// One thing to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +108,15 @@ pub enum Advice {
     },
     /// It says what becomes of a wait that takes too long, and not how long that is.
     NoTimeout,
+    /// The timeout of an entry is longer than the whole wait.
+    EntryTimeout {
+        /// `Service/cache`
+        dependency: String,
+        /// Of the entry.
+        timeout: Duration,
+        /// When the wait ends.
+        whole: Duration,
+    },
     /// A key that nobody acts on.
     ForeignKey {
         /// `helm.sh/weight`
@@ -227,10 +237,11 @@ pub fn of(
     if is_for_windows(workload.template) {
         return vec![Advice::Windows(windows)];
     }
-    let dependencies = dependencies.iter();
-    dependencies
+    let of_each = dependencies.iter();
+    of_each
         .flat_map(|it| target::of(workload, it, known))
         .chain(limits::of(workload))
+        .chain(limits::of_entries(workload, dependencies))
         .collect()
 }
 
@@ -328,6 +339,7 @@ impl Advice {
             Self::Windows(_) => "Windows",
             Self::NameTaken { .. } => "NameTaken",
             Self::NoTimeout => "NoTimeout",
+            Self::EntryTimeout { .. } => "EntryTimeout",
             Self::ForeignKey { .. } => "ForeignKey",
             Self::LabelOnly(_) => "LabelOnly",
             Self::PositionOnWorkload => "PositionOnWorkload",

@@ -1,6 +1,8 @@
 //! On which terms a dependent waits: what its annotations say of the waiting itself.
 
+use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use jiff::{SignedDuration, Timestamp};
+use std::fmt;
 use std::time::Duration;
 
 /// What the annotations of a dependent say of its waiting; `None` where they do not name the key, and then the default
@@ -62,4 +64,14 @@ impl Terms {
 pub(crate) fn deadline(timeout: Duration, started: Option<Timestamp>) -> Option<Timestamp> {
     let timeout = SignedDuration::try_from(timeout).ok()?;
     started?.checked_add(timeout).ok()
+}
+
+/// A duration in a spelling of Go's, as whoever wrote it has it: `1h30m`.
+pub(crate) struct Go(pub(crate) Duration);
+
+impl fmt::Display for Go {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let printer = SpanPrinter::new().spacing(Spacing::None);
+        out.write_str(&printer.unsigned_duration_to_string(&self.0))
+    }
 }

@@ -2,9 +2,12 @@
 
 use super::{Advice, Workload};
 use crate::annotation;
+use crate::dependency::Dependency;
 use crate::gate;
 use crate::keys;
+use crate::terms::{OnTimeout, Terms};
 use serde_json::Value;
+use std::time::Duration;
 
 /// The progress deadline that the API server writes where there is none.
 const DEFAULT_PROGRESS_DEADLINE: i64 = 600;
@@ -18,6 +21,24 @@ pub(super) fn of(workload: &Workload<'_>) -> impl Iterator<Item = Advice> {
         lacks_timeout(workload).then_some(Advice::NoTimeout),
     ];
     advice.into_iter().flatten()
+}
+
+/// Entries that would be given up, or end the wait, only once the whole of it has ended. Where it goes on all the same, they do.
+pub(super) fn of_entries(
+    workload: &Workload<'_>,
+    dependencies: &[Dependency],
+) -> impl Iterator<Item = Advice> {
+    let terms = terms(workload);
+    let ends = matches!(terms.on_timeout, Some(OnTimeout::Fail | OnTimeout::Proceed));
+    let whole = terms.timeout.filter(|_| ends);
+    dependencies.iter().filter_map(move |dependency| {
+        let (timeout, whole) = (dependency.patience?.timeout, whole?);
+        (timeout > whole).then(|| Advice::EntryTimeout {
+            dependency: dependency.to_string(),
+            timeout,
+            whole,
+        })
+    })
 }
 
 /// Whether it says what is to become of a wait that never takes too long.
@@ -39,19 +60,22 @@ fn progress_deadline(workload: &Workload<'_>) -> Option<i64> {
         ("apps", "Deployment") | ("argoproj.io", "Rollout")
     );
     let seconds = deadline.or(has_default.then_some(DEFAULT_PROGRESS_DEADLINE))?;
-    let longer = |timeout: u64| i64::try_from(timeout).is_ok_and(|timeout| timeout > seconds);
-    let too_short = seconds < DEFAULT_PROGRESS_DEADLINE || timeout(workload).is_some_and(longer);
+    let longer =
+        |timeout: Duration| i64::try_from(timeout.as_secs()).is_ok_and(|timeout| timeout > seconds);
+    let timeout = terms(workload).timeout;
+    let too_short = seconds < DEFAULT_PROGRESS_DEADLINE || timeout.is_some_and(longer);
     too_short.then_some(seconds)
 }
 
-/// How long it says that a gate may wait, in seconds.
-fn timeout(workload: &Workload<'_>) -> Option<u64> {
-    let timeout = |object: &Value| {
-        let annotations = object["metadata"]["annotations"].as_object()?;
-        annotation::terms(annotations).terms.timeout
+/// What it says of the waiting, each on the pod template or else on the workload itself.
+fn terms(workload: &Workload<'_>) -> Terms {
+    let places = [workload.template, workload.object];
+    let said = |key: &str| {
+        places
+            .iter()
+            .find_map(|it| it.pointer("/metadata/annotations")?.get(key))
     };
-    let timeout = timeout(workload.template).or_else(|| timeout(workload.object))?;
-    Some(timeout.as_secs())
+    annotation::terms_by(said).terms
 }
 
 fn active_deadline(workload: &Workload<'_>) -> Option<i64> {

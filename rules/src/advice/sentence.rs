@@ -2,6 +2,7 @@
 
 use super::{Advice, Removal, Windows, spelling};
 use crate::keys;
+use crate::terms::Go;
 use std::fmt;
 
 impl fmt::Display for Advice {
@@ -48,6 +49,17 @@ impl fmt::Display for Advice {
                 "{} has no effect without {}, since no wait is too long; write both",
                 keys::ON_TIMEOUT,
                 keys::TIMEOUT
+            ),
+            Self::EntryTimeout {
+                dependency,
+                timeout,
+                whole,
+            } => write!(
+                out,
+                "the timeout of {} of {dependency} has no effect, since {} ends the whole wait after {}; write a shorter one",
+                Go(*timeout),
+                keys::TIMEOUT,
+                Go(*whole)
             ),
             Self::ForeignKey { key, ours } => foreign(out, key, ours),
             Self::LabelOnly(key) => write!(

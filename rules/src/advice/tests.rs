@@ -420,6 +420,44 @@ fn the_place_of_the_gate_counts_on_the_template() {
 }
 
 #[test]
+fn an_entry_is_not_given_up_once_the_whole_wait_has_ended() {
+    let told = |own: Value, list: &str| {
+        let object = deployment(&own);
+        said("Deployment", &object, list, &()).join("\n")
+    };
+    let ends = |then: &str| json!({"sluice.dev/timeout": "5m", "sluice.dev/on-timeout": then});
+    let list = "[{kind: Service, name: cache, timeout: 10m, on-timeout: proceed}]";
+    let expected = "the timeout of 10m of Service/cache has no effect, since sluice.dev/timeout ends the whole wait after \
+                    5m; write a shorter one";
+    assert_eq!(told(ends("proceed"), list), expected);
+    assert_eq!(told(ends("fail"), list), expected);
+    assert_eq!(
+        told(ends("wait"), list),
+        "",
+        "the wait goes on, and it has its effect"
+    );
+    let terms = json!({"sluice.dev/timeout": "5m"});
+    assert_eq!(told(terms, list), "", "so it does by default");
+    let short = "[{kind: Service, name: cache, timeout: 5m, on-timeout: fail}]";
+    assert_eq!(
+        told(ends("proceed"), short),
+        "",
+        "of two that are equal it ends the wait"
+    );
+    assert_eq!(told(ends("proceed"), "svc/cache"), "");
+    let raised = with(
+        deployment(&ends("fail")),
+        "/spec/template/metadata/annotations",
+        json!({"sluice.dev/timeout": "10m"}),
+    );
+    assert_eq!(
+        said("Deployment", &raised, list, &()),
+        [""; 0],
+        "the template's word counts"
+    );
+}
+
+#[test]
 fn a_hold_counts_on_the_template_and_of_a_job_itself_only_its_suspension() {
     let told = |own: Value, template: Value| {
         let object = json!({"metadata": {"annotations": own}});

@@ -6,9 +6,8 @@
 use super::{JudgedEdge, Turn};
 use crate::dependency::Patience;
 use crate::judged::{Judged, Reason};
-use crate::terms::OnTimeout;
+use crate::terms::{Go, OnTimeout};
 use jiff::Timestamp;
-use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use std::fmt;
 use std::time::Duration;
 use wire::turn;
@@ -123,15 +122,5 @@ impl fmt::Display for Overdue {
                  for, raise the timeout, or write \"wait\" or \"proceed\""
             ),
         }
-    }
-}
-
-/// A duration in a spelling of Go's, as whoever wrote it has it: `1h30m`.
-pub(super) struct Go(pub(super) Duration);
-
-impl fmt::Display for Go {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let printer = SpanPrinter::new().spacing(Spacing::None);
-        out.write_str(&printer.unsigned_duration_to_string(&self.0))
     }
 }

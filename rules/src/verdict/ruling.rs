@@ -1,10 +1,10 @@
 //! What the terms of a dependent make of a wait: whether its time is up, and whether a failure ends it.
 
 use super::JudgedEdge;
-use super::patience::{Go, Overdue};
+use super::patience::Overdue;
 use crate::judged::Reason;
 use crate::keys;
-use crate::terms::{OnFailure, OnTimeout, Terms};
+use crate::terms::{Go, OnFailure, OnTimeout, Terms};
 use jiff::Timestamp;
 use std::fmt;
 use std::time::Duration;

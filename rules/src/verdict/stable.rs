@@ -5,11 +5,11 @@
 
 use super::Turn;
 use super::edge::Judge;
-use super::patience::Go;
 use crate::dependency::{Dependency, Reference};
 use crate::judged::{Judged, Reason, unmet};
 use crate::lookup::Lookup;
 use crate::profile;
+use crate::terms::Go;
 use jiff::{RoundMode, SignedDuration, Timestamp, TimestampRound, Unit};
 use wire::turn;
 

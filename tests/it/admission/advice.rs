@@ -251,6 +251,15 @@ fn of_workloads() -> Vec<Case> {
     let misplaced = api(json!({"sluice.dev/gate-position": "last"}));
     let missing = json!({"sluice.dev/gate-position": "after=gone"});
     let missing = with(on("job/m"), "/spec/template/metadata/annotations", missing);
+    let entry = |then: &str| {
+        let list = "[{kind: Job, name: m, timeout: 9m}]";
+        let terms = json!({"sluice.dev/timeout": "5m", "sluice.dev/on-timeout": then});
+        with(
+            api(terms),
+            "/metadata/annotations/sluice.dev~1depends-on",
+            json!(list),
+        )
+    };
     let front = |selector: Value| service(selector);
     let named = |name: &str| {
         with(
@@ -318,6 +327,13 @@ fn of_workloads() -> Vec<Case> {
             plain(),
             &["NoTimeout"],
         ),
+        case(
+            "an entry beyond the whole",
+            entry("fail"),
+            plain(),
+            &["EntryTimeout"],
+        ),
+        case("an entry that counts", entry("wait"), plain(), &[]),
         case(
             "a proposal's key",
             api(json!({"helm.sh/weight": "1"})),
