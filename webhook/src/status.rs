@@ -31,7 +31,7 @@ use crate::connections;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
-use answer::{Answered, Cut, Opened, Outcome, Waiter, Waiting, answer};
+use answer::{Answered, Cut, Opened, Outcome, Waiting, answer};
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -156,14 +156,7 @@ async fn hold(
             started,
             was_held,
             round,
-        } = answer(
-            &identity,
-            Waiter::Gate,
-            &service.rounds,
-            &view,
-            now,
-            !settled,
-        );
+        } = answer(&identity, &service.rounds, &view, now, !settled);
         drop(turn);
         let subject = GatedPod {
             pod: &identity,

@@ -115,19 +115,9 @@ impl Cut {
     }
 }
 
-/// What it is that waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waiter {
-    /// The gate of a pod, which runs.
-    Gate,
-    /// A pod that is held, of which nothing runs.
-    Hold,
-}
-
 /// Decides for the pod that `identity` names, which is read through `view`; `patient` as in [`verdict::decide`].
 pub(super) fn answer(
     identity: &Identity,
-    waiter: Waiter,
     rounds: &Rounds,
     view: &View,
     now: Timestamp,
@@ -151,7 +141,7 @@ pub(super) fn answer(
         }
     };
     // Its gate runs, so this is of before: and of a pod that is held, not everything is judged.
-    if waiter == Waiter::Gate && gate::is_held(&pod) && !dependent::is_skipped(&pod) {
+    if gate::is_held(&pod) && !dependent::is_skipped(&pod) {
         return outcome(
             verdict::awaiting("sluice to see that the pod was let go"),
             None,

@@ -6,6 +6,7 @@ mod cause;
 mod disclosure;
 mod held;
 mod holds;
+mod keepers;
 mod patience;
 mod stages;
 mod suspended;
@@ -26,7 +27,7 @@ use prometheus_client::registry::Registry;
 use rules::kinds::{Kind, by_word};
 use serde_json::Value;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tower::util::MapResponseLayer;
 use tower::{Layer, ServiceExt};
 

@@ -68,15 +68,7 @@ impl Case {
         };
         let now = Timestamp::from_second(self.after).unwrap();
         let rounds = Rounds::new(Arc::clone(known));
-        answer(
-            &identity,
-            Waiter::Gate,
-            &rounds,
-            &known.view(),
-            now,
-            self.patient,
-        )
-        .outcome
+        answer(&identity, &rounds, &known.view(), now, self.patient).outcome
     }
 
     fn asked(&self) -> Outcome {

@@ -1,7 +1,7 @@
 //! What is shared is what each would be told by itself, for as long as nothing changes.
 
 use super::super::Identity;
-use super::super::answer::{Answered, Outcome, Waiter, answer};
+use super::super::answer::{Answered, Outcome, answer};
 use super::*;
 use crate::known::{READ, Settings};
 use futures::FutureExt;
@@ -136,14 +136,7 @@ fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> Answered {
         expires: Timestamp::MAX,
     };
     let now = Timestamp::from_second(second).unwrap();
-    answer(
-        &identity,
-        Waiter::Gate,
-        rounds,
-        &rounds.known.view(),
-        now,
-        false,
-    )
+    answer(&identity, rounds, &rounds.known.view(), now, false)
 }
 
 /// All that a gate is told, and all that follows from it.

@@ -1,13 +1,7 @@
-//! Pods that are held, in front of an API server that does as it is told.
+//! Pods that are held.
 
-use super::super::keeper::Show;
+use super::keepers::Keepers;
 use super::*;
-use kube::client::Body as Sent;
-use std::convert::Infallible;
-use tower::service_fn;
-
-/// What was written, and when in whole seconds.
-type Writes = Arc<Mutex<Vec<(u64, Value)>>>;
 
 /// A pod that is held, and by others.
 fn held(name: &str, annotations: &Value, others: &[&str]) -> Value {
@@ -21,100 +15,22 @@ fn held(name: &str, annotations: &Value, others: &[&str]) -> Value {
     pod
 }
 
-fn list() -> Value {
-    json!({"sluice.dev/depends-on": "configmap/go"})
-}
-
-/// Patches the pods in the store, as a watch would bring them back.
-fn pods(known: &Arc<Known>, writes: &Writes, began: Instant) -> Client {
-    let (known, writes) = (Arc::clone(known), Arc::clone(writes));
-    let answer = move |request: Request<Sent>| {
-        let (known, writes) = (Arc::clone(&known), Arc::clone(&writes));
-        async move {
-            let name = request.uri().path().rsplit('/').next().unwrap().to_owned();
-            let kind = request.headers()["content-type"]
-                .to_str()
-                .unwrap()
-                .to_owned();
-            let verb = request.method().to_string();
-            assert_eq!((&*verb, &*kind), ("PATCH", "application/json-patch+json"));
-            let body = request.into_body().collect().await.unwrap().to_bytes();
-            let operations: json_patch::Patch = serde_json::from_slice(&body).unwrap();
-            let mut pod = known.gated().get("shop", &name).expect("it is there");
-            let (code, answer) = match json_patch::patch(&mut pod, &operations) {
-                Ok(()) => {
-                    known.gated().apply(&pod);
-                    let written = serde_json::from_slice(&body).unwrap();
-                    let at = began.elapsed().as_secs();
-                    writes.lock().unwrap().push((at, written));
-                    (200, pod)
-                }
-                Err(error) => (
-                    422,
-                    json!({"kind": "Status", "status": "Failure", "code": 422, "reason": "Invalid", "message": error.to_string()}),
-                ),
-            };
-            let response = Response::builder().status(code);
-            let response = response.body(Body::from(answer.to_string()));
-            Ok::<_, Infallible>(response.unwrap())
-        }
-    };
-    Client::new(service_fn(answer), "default")
-}
-
-/// Replicas that look after the pods of a desk.
-struct Keepers {
-    desk: Desk,
-    writes: Writes,
-    shown: Vec<Show>,
-}
-
-impl Keepers {
-    /// So many.
-    fn new(count: usize) -> Self {
-        let desk = Desk::new(&json!({}));
-        let writes = Writes::default();
-        let known = &desk.service.known;
-        known.gated().replace::<&Value>([]);
-        let shown = (0..count).map(|_| {
-            let (shown, seen) = held_pods();
-            let service = Arc::clone(&desk.service);
-            let client = pods(known, &writes, desk.began);
-            tokio::spawn(Holds::new(service, client, Arc::clone(&desk.held)).keep(seen));
-            shown
-        });
-        let shown = shown.collect();
-        Self {
-            desk,
-            writes,
-            shown,
-        }
-    }
-
-    /// A watch brings a pod.
-    fn see(&self, pod: &Value) {
-        self.shown.iter().for_each(|show| show(pod));
-        self.desk.service.known.gated().apply(pod);
-    }
-
-    /// What was written when the clock has come to this second.
-    async fn written_at(&self, second: u64) -> Vec<(u64, Value)> {
-        tokio::time::sleep_until(self.desk.began + Duration::from_millis(second * 1000 + 900))
-            .await;
-        self.writes.lock().unwrap().clone()
-    }
-
-    /// In which second it was written to each.
-    async fn moments_at(&self, second: u64) -> Vec<u64> {
-        let written = self.written_at(second).await;
-        written.into_iter().map(|(at, _)| at).collect()
-    }
+/// So many replicas.
+fn keepers(count: usize) -> Keepers {
+    let pods = "/api/v1/namespaces/shop/pods/";
+    let arrive = |known: &Known, pod: &Value| known.gated().apply(pod);
+    Keepers::new(count, pods, arrive, |desk, client| {
+        let (shown, seen) = held_pods();
+        let holds = Holds::new(Arc::clone(&desk.service), client, Arc::clone(&desk.held));
+        tokio::spawn(holds.keep(seen));
+        shown
+    })
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_is_let_go_once_its_gate_would_open_by_a_patch_that_tests_what_it_takes() {
-    let keepers = Keepers::new(1);
-    keepers.see(&held("api-1", &list(), &["example.com/quota"]));
+    let keepers = keepers(1);
+    keepers.see(&held("api-1", &missing(), &["example.com/quota"]));
     assert_eq!(keepers.written_at(100).await, []);
     let metrics = keepers.desk.metrics();
     assert!(
@@ -134,8 +50,8 @@ async fn a_pod_is_let_go_once_its_gate_would_open_by_a_patch_that_tests_what_it_
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_in_a_hold_is_told_by_an_event() {
-    let keepers = Keepers::new(2);
-    keepers.see(&held("api-1", &list(), &[]));
+    let keepers = keepers(2);
+    keepers.see(&held("api-1", &missing(), &[]));
     keepers.written_at(30).await;
     let told = keepers.desk.told().await;
     let [(severity, reason, text)] = told.as_slice() else {
@@ -150,7 +66,7 @@ async fn a_wait_in_a_hold_is_told_by_an_event() {
 
 #[tokio::test(start_paused = true)]
 async fn a_gate_that_would_refuse_is_let_say_so() {
-    let keepers = Keepers::new(1);
+    let keepers = keepers(1);
     keepers.see(&held("api-1", &waits("fail"), &[]));
     // Its timeout counts from its creation.
     assert_eq!(keepers.moments_at(100).await, [40]);
@@ -158,11 +74,11 @@ async fn a_gate_that_would_refuse_is_let_say_so() {
 
 #[tokio::test(start_paused = true)]
 async fn whatever_opens_a_gate_lets_a_pod_go() {
-    let keepers = Keepers::new(1);
+    let keepers = keepers(1);
     keepers.see(&held("api-1", &waits("proceed"), &[]));
-    keepers.see(&held("api-2", &list(), &[]));
+    keepers.see(&held("api-2", &missing(), &[]));
     assert_eq!(keepers.moments_at(60).await, [40]);
-    let mut skipped = list();
+    let mut skipped = missing();
     skipped["sluice.dev/skip"] = json!("true");
     keepers.see(&held("api-2", &skipped, &[]));
     assert_eq!(keepers.moments_at(70).await, [40, 60]);
@@ -170,7 +86,7 @@ async fn whatever_opens_a_gate_lets_a_pod_go() {
 
 #[tokio::test(start_paused = true)]
 async fn what_counts_on_its_node_alone_is_left_to_the_gate() {
-    let keepers = Keepers::new(1);
+    let keepers = keepers(1);
     let list = json!({"sluice.dev/depends-on": "- {kind: DaemonSet, name: csi, sameNode: true}"});
     keepers.see(&held("api-1", &list, &[]));
     assert_eq!(keepers.moments_at(10).await, [0]);
@@ -178,23 +94,23 @@ async fn what_counts_on_its_node_alone_is_left_to_the_gate() {
 
 #[tokio::test(start_paused = true)]
 async fn two_replicas_let_each_of_three_hundred_go_once_and_in_five_seconds() {
-    let keepers = Keepers::new(2);
+    let keepers = keepers(2);
     let names: Vec<String> = (0..300).map(|number| format!("api-{number}")).collect();
     for name in &names {
-        keepers.see(&held(name, &list(), &[]));
+        keepers.see(&held(name, &missing(), &[]));
     }
     assert_eq!(keepers.written_at(30).await, []);
     keepers.desk.put("configmap", &config_map());
     let written = keepers.written_at(35).await;
     assert_eq!(written.len(), 300);
-    assert!(written.iter().all(|(at, _)| (30..35).contains(at)));
+    assert!(written.iter().all(|(at, _)| (30..=35).contains(at)));
 }
 
 /// A pod of that name that comes later is another one.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_gone_is_forgotten() {
-    let keepers = Keepers::new(1);
-    let first = held("api-1", &list(), &[]);
+    let keepers = keepers(1);
+    let first = held("api-1", &missing(), &[]);
     keepers.see(&first);
     keepers.written_at(10).await;
     keepers.desk.service.known.gated().delete(&first);
@@ -212,16 +128,29 @@ async fn a_pod_that_is_gone_is_forgotten() {
 /// As that of a StatefulSet, while a list that begins anew arrives: it is shown long before the store has it.
 #[tokio::test(start_paused = true)]
 async fn a_pod_is_looked_after_while_the_store_has_the_one_before_it() {
-    let keepers = Keepers::new(1);
-    let known = &keepers.desk.service.known;
-    known.gated().apply(&pod(&list()));
-    let later = held("api-1", &list(), &[]);
-    keepers.shown.iter().for_each(|show| show(&later));
+    let keepers = keepers(1);
+    keepers.arrives(&pod(&missing()));
+    let later = held("api-1", &missing(), &[]);
+    keepers.list(&later);
     keepers.written_at(10).await;
-    known.gated().apply(&later);
+    keepers.arrives(&later);
     keepers.desk.put("configmap", &config_map());
     let written = keepers.written_at(20).await;
     assert_eq!(written[0].1[0]["value"], "uid of api-1");
+}
+
+/// It was deleted while that list arrived.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_the_store_never_has_is_forgotten() {
+    let keepers = keepers(1);
+    keepers.desk.put("configmap", &config_map());
+    let gone = held("api-1", &missing(), &[]);
+    keepers.list(&gone);
+    keepers.written_at(70).await;
+    keepers.arrives(&gone);
+    assert_eq!(keepers.moments_at(80).await, [0; 0]);
+    keepers.see(&gone);
+    assert_eq!(keepers.moments_at(90).await, [80]);
 }
 
 /// Nothing of it is known to be old: what holds it may just be on its way.
@@ -244,7 +173,7 @@ async fn a_gate_that_asks_for_a_pod_that_is_held_is_told_to_wait() {
 /// A gate that comes of a hold opens at once, and what its pod has waited for is over.
 #[tokio::test(start_paused = true)]
 async fn the_wait_of_a_pod_that_was_held_counts_from_its_creation() {
-    let mut held = list();
+    let mut held = missing();
     held["sluice.dev/held"] = json!("true");
     let desk = Desk::new(&held);
     desk.put("configmap", &config_map());

@@ -1,15 +1,9 @@
-//! Jobs that were created suspended, in front of an API server that does as it is told.
+//! Jobs that were created suspended.
 
+use super::keepers::Keepers;
 use super::*;
-use crate::status::keeper::Show;
-use kube::client::Body as Sent;
-use std::convert::Infallible;
-use tower::service_fn;
 
 const NOTE: &str = "sluice.dev/suspended";
-
-/// What was written, and when in whole seconds.
-type Writes = Arc<Mutex<Vec<(u64, Value)>>>;
 
 /// A Job that was created suspended at 0, whose pod template has these annotations.
 fn suspended(name: &str, annotations: &Value) -> Value {
@@ -23,109 +17,27 @@ fn suspended(name: &str, annotations: &Value) -> Value {
     })
 }
 
-fn list() -> Value {
-    json!({"sluice.dev/depends-on": "configmap/go"})
+/// So many replicas.
+fn keepers(count: usize) -> Keepers {
+    let jobs = "/apis/batch/v1/namespaces/shop/jobs/";
+    let arrive = |known: &Known, job: &Value| known.want(&jobs_kind()).apply(job);
+    Keepers::new(count, jobs, arrive, |desk, client| {
+        let (shown, seen) = suspended_jobs();
+        let held = Arc::clone(&desk.suspended);
+        let suspended = Suspended::new(Arc::clone(&desk.service), client, held);
+        tokio::spawn(suspended.keep(seen));
+        shown
+    })
 }
 
 fn jobs_kind() -> Kind {
     by_word("job").map(Kind::Builtin).expect("built in")
 }
 
-/// Patches the Jobs in the store, as a watch would bring them back.
-fn jobs(known: &Arc<Known>, writes: &Writes, began: Instant) -> Client {
-    let (known, writes) = (Arc::clone(known), Arc::clone(writes));
-    let answer = move |request: Request<Sent>| {
-        let (known, writes) = (Arc::clone(&known), Arc::clone(&writes));
-        async move {
-            let path = request.uri().path().to_owned();
-            let name = path.strip_prefix("/apis/batch/v1/namespaces/shop/jobs/");
-            let name = name.expect("a Job of the namespace").to_owned();
-            let kind = &request.headers()["content-type"];
-            assert_eq!(request.method(), "PATCH");
-            assert_eq!(kind, "application/json-patch+json");
-            let body = request.into_body().collect().await.unwrap().to_bytes();
-            let operations: json_patch::Patch = serde_json::from_slice(&body).unwrap();
-            let store = known.want(&jobs_kind());
-            let mut job = store.get("shop", &name).expect("it is there");
-            let (code, answer) = match json_patch::patch(&mut job, &operations) {
-                Ok(()) => {
-                    store.apply(&job);
-                    let written = serde_json::from_slice(&body).unwrap();
-                    let at = began.elapsed().as_secs();
-                    writes.lock().unwrap().push((at, written));
-                    (200, job)
-                }
-                Err(error) => (
-                    422,
-                    json!({"kind": "Status", "status": "Failure", "code": 422, "reason": "Invalid", "message": error.to_string()}),
-                ),
-            };
-            let response = Response::builder().status(code);
-            let response = response.body(Body::from(answer.to_string()));
-            Ok::<_, Infallible>(response.unwrap())
-        }
-    };
-    Client::new(service_fn(answer), "default")
-}
-
-/// Replicas that look after the Jobs of a desk.
-struct Keepers {
-    desk: Desk,
-    writes: Writes,
-    shown: Vec<Show>,
-}
-
-impl Keepers {
-    /// So many.
-    fn new(count: usize) -> Self {
-        let desk = Desk::new(&json!({}));
-        let writes = Writes::default();
-        let known = &desk.service.known;
-        let shown = (0..count).map(|_| {
-            let (shown, seen) = suspended_jobs();
-            let service = Arc::clone(&desk.service);
-            let client = jobs(known, &writes, desk.began);
-            tokio::spawn(Suspended::new(service, client, Arc::clone(&desk.suspended)).keep(seen));
-            shown
-        });
-        let shown = shown.collect();
-        Self {
-            desk,
-            writes,
-            shown,
-        }
-    }
-
-    /// A watch brings a Job.
-    fn see(&self, job: &Value) {
-        self.shown.iter().for_each(|show| show(job));
-        self.desk.put("job", job);
-    }
-
-    /// What was written when the clock has come to this second.
-    async fn written_at(&self, second: u64) -> Vec<(u64, Value)> {
-        let at = self.desk.began + Duration::from_millis(second * 1000 + 900);
-        tokio::time::sleep_until(at).await;
-        self.writes.lock().unwrap().clone()
-    }
-
-    /// In which second it was written to each.
-    async fn moments_at(&self, second: u64) -> Vec<u64> {
-        let written = self.written_at(second).await;
-        written.into_iter().map(|(at, _)| at).collect()
-    }
-
-    /// The Job as it is now.
-    fn job(&self, name: &str) -> Value {
-        let store = self.desk.service.known.want(&jobs_kind());
-        store.get("shop", name).expect("it is there")
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_job_is_resumed_once_its_list_is_satisfied_by_a_patch_that_tests_what_it_changes() {
-    let keepers = Keepers::new(2);
-    keepers.see(&suspended("seed", &list()));
+    let keepers = keepers(2);
+    keepers.see(&suspended("seed", &missing()));
     assert_eq!(keepers.written_at(100).await, []);
     let metrics = keepers.desk.metrics();
     let counted = r#"suspended_jobs{namespace="shop"} 1"#;
@@ -150,8 +62,8 @@ async fn a_job_is_resumed_once_its_list_is_satisfied_by_a_patch_that_tests_what_
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_of_a_suspended_job_is_told_by_one_event_on_the_job() {
-    let keepers = Keepers::new(2);
-    keepers.see(&suspended("seed", &list()));
+    let keepers = keepers(2);
+    keepers.see(&suspended("seed", &missing()));
     keepers.written_at(30).await;
     let events = keepers.desk.events.lock().unwrap().clone();
     let [event] = events.as_slice() else {
@@ -167,10 +79,10 @@ async fn a_wait_of_a_suspended_job_is_told_by_one_event_on_the_job() {
 #[tokio::test(start_paused = true)]
 async fn a_job_whose_wait_took_too_long_is_resumed_and_that_is_noted() {
     for on_timeout in ["fail", "proceed"] {
-        let keepers = Keepers::new(1);
+        let keepers = keepers(1);
         keepers.see(&suspended("seed", &waits(on_timeout)));
         assert_eq!(keepers.moments_at(100).await, [40], "{on_timeout}");
-        let job = keepers.job("seed");
+        let job = keepers.stands("seed");
         assert_eq!(job["spec"]["suspend"], false);
         assert_eq!(job["metadata"]["annotations"][NOTE], "timed-out");
         // A pod of it that starts only now is told the same.
@@ -187,18 +99,18 @@ async fn a_job_whose_wait_took_too_long_is_resumed_and_that_is_noted() {
 
 #[tokio::test(start_paused = true)]
 async fn whatever_ends_the_wait_of_a_gate_resumes_a_job() {
-    let keepers = Keepers::new(1);
+    let keepers = keepers(1);
     let mut failing = json!({"sluice.dev/depends-on": "job/seed", "sluice.dev/on-failure": "fail"});
     keepers.see(&suspended("one", &failing));
-    keepers.see(&suspended("two", &list()));
+    keepers.see(&suspended("two", &missing()));
     assert_eq!(keepers.moments_at(10).await, [0; 0]);
     keepers.desk.put("job", &failed_job());
     assert_eq!(keepers.moments_at(20).await, [10]);
     assert_eq!(
-        keepers.job("one")["metadata"]["annotations"][NOTE],
+        keepers.stands("one")["metadata"]["annotations"][NOTE],
         json!(null)
     );
-    let mut skipped = suspended("two", &list());
+    let mut skipped = suspended("two", &missing());
     skipped["metadata"]["annotations"]["sluice.dev/skip"] = json!("true");
     keepers.see(&skipped);
     assert_eq!(keepers.moments_at(30).await, [10, 20]);
@@ -211,36 +123,36 @@ async fn whatever_ends_the_wait_of_a_gate_resumes_a_job() {
 /// It is his from then on, so that nobody undoes it when he suspends it himself.
 #[tokio::test(start_paused = true)]
 async fn a_job_that_somebody_else_resumed_is_let_be() {
-    let keepers = Keepers::new(2);
-    let mut job = suspended("seed", &list());
+    let keepers = keepers(2);
+    let mut job = suspended("seed", &missing());
     keepers.see(&job);
     keepers.written_at(5).await;
     job["spec"]["suspend"] = json!(false);
     keepers.see(&job);
     assert_eq!(keepers.moments_at(10).await, [5]);
-    let mut now = keepers.job("seed");
+    let mut now = keepers.stands("seed");
     assert_eq!(now["metadata"]["annotations"][NOTE], json!(null));
     now["spec"]["suspend"] = json!(true);
     keepers.see(&now);
     keepers.desk.put("configmap", &config_map());
     assert_eq!(keepers.moments_at(100).await, [5]);
-    assert_eq!(keepers.job("seed")["spec"]["suspend"], true);
+    assert_eq!(keepers.stands("seed")["spec"]["suspend"], true);
 }
 
 /// A Job of that name that comes later is another one.
 #[tokio::test(start_paused = true)]
 async fn a_job_that_is_made_anew_is_looked_after_anew() {
-    let keepers = Keepers::new(1);
-    let first = suspended("seed", &list());
+    let keepers = keepers(1);
+    let first = suspended("seed", &missing());
     keepers.see(&first);
     keepers.written_at(10).await;
     let mut second = first.clone();
     second["metadata"]["uid"] = json!("another");
-    // A list that begins anew shows it before the store has it.
-    keepers.shown.iter().for_each(|show| show(&second));
-    keepers.written_at(11).await;
-    keepers.desk.put("job", &second);
+    // A list that begins anew shows it long before the store has it.
+    keepers.list(&second);
+    keepers.written_at(40).await;
+    keepers.arrives(&second);
     keepers.desk.put("configmap", &config_map());
-    assert_eq!(keepers.moments_at(20).await, [11]);
-    assert_eq!(keepers.job("seed")["spec"]["suspend"], false);
+    assert_eq!(keepers.moments_at(50).await, [40]);
+    assert_eq!(keepers.stands("seed")["spec"]["suspend"], false);
 }

@@ -53,7 +53,7 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
     };
     let now = Timestamp::UNIX_EPOCH;
     let rounds = Rounds::new(Arc::clone(known));
-    let answered = answer(&identity, Waiter::Gate, &rounds, &known.view(), now, false);
+    let answered = answer(&identity, &rounds, &known.view(), now, false);
     match answered.outcome {
         Outcome::Wait(waiting) => waiting.answer,
         other => panic!("{other:?}"),
