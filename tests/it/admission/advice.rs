@@ -251,15 +251,6 @@ fn of_workloads() -> Vec<Case> {
     let misplaced = api(json!({"sluice.dev/gate-position": "last"}));
     let missing = json!({"sluice.dev/gate-position": "after=gone"});
     let missing = with(on("job/m"), "/spec/template/metadata/annotations", missing);
-    let entry = |then: &str| {
-        let list = "[{kind: Job, name: m, timeout: 9m}]";
-        let terms = json!({"sluice.dev/timeout": "5m", "sluice.dev/on-timeout": then});
-        with(
-            api(terms),
-            "/metadata/annotations/sluice.dev~1depends-on",
-            json!(list),
-        )
-    };
     let front = |selector: Value| service(selector);
     let named = |name: &str| {
         with(
@@ -322,19 +313,6 @@ fn of_workloads() -> Vec<Case> {
         ),
         case("another name", named("gate"), plain(), &[]),
         case(
-            "no timeout",
-            api(json!({"sluice.dev/on-timeout": "fail"})),
-            plain(),
-            &["NoTimeout"],
-        ),
-        case(
-            "an entry beyond the whole",
-            entry("fail"),
-            plain(),
-            &["EntryTimeout"],
-        ),
-        case("an entry that counts", entry("wait"), plain(), &[]),
-        case(
             "a proposal's key",
             api(json!({"helm.sh/weight": "1"})),
             plain(),
@@ -356,6 +334,34 @@ fn of_workloads() -> Vec<Case> {
             job(json!({}), json!({"suspend": true})),
             &["Suspended"],
         ),
+    ]
+}
+
+fn of_timeouts() -> Vec<Case> {
+    let plain = || job(json!({}), json!({}));
+    let entry = |then: &str| {
+        let list = "[{kind: Job, name: m, timeout: 9m}]";
+        let terms = json!({"sluice.dev/timeout": "5m", "sluice.dev/on-timeout": then});
+        with(
+            api(terms),
+            "/metadata/annotations/sluice.dev~1depends-on",
+            json!(list),
+        )
+    };
+    vec![
+        case(
+            "no timeout",
+            api(json!({"sluice.dev/on-timeout": "fail"})),
+            plain(),
+            &["NoTimeout"],
+        ),
+        case(
+            "an entry beyond the whole",
+            entry("fail"),
+            plain(),
+            &["EntryTimeout"],
+        ),
+        case("an entry that counts", entry("wait"), plain(), &[]),
     ]
 }
 
@@ -447,6 +453,7 @@ async fn admission_and_lint_say_the_same() {
         of_jobs_that_go_away(),
         of_installers(),
         of_workloads(),
+        of_timeouts(),
         of_holds(),
         of_parts(),
     ];
