@@ -28,7 +28,7 @@ mod yaml;
 
 pub use duration::DurationFault;
 pub use health::health;
-pub use hold::{hold, suspends};
+pub use hold::{hold, suspends, suspends_safely};
 pub use names::NameFault;
 pub use order::order;
 pub use position::{GatePosition, gate_position};

@@ -3,7 +3,9 @@
 //! An installer makes a hook, or a wave, only once what comes before it is done. So what waits for an object that its installer
 //! makes later never starts, and the other is never made.
 
-use crate::keys::{HELM_HOOK, HOOK_DELETE_POLICY, HOOK_WEIGHT, SYNC_HOOK, SYNC_WAVE};
+use crate::keys::{
+    HELM_HOOK, HELM_RELEASE, HOOK_DELETE_POLICY, HOOK_WEIGHT, SYNC_HOOK, SYNC_WAVE, TRACKING_ID,
+};
 use serde_json::Value;
 use std::cmp::Ordering;
 
@@ -90,6 +92,23 @@ pub fn hooks(object: &Value) -> impl Iterator<Item = &str> {
 pub fn is_deleted_on_success(object: &Value) -> bool {
     hooks(object).next().is_some()
         && words(object, HOOK_DELETE_POLICY).any(|policy| policy == "hook-succeeded")
+}
+
+/// Who would wait for the end of a Job, by this key of it, but takes one that is created suspended for done too soon: Argo CD once it is
+/// resumed, and Flux at once. Helm itself waits for the end.
+pub fn goes_on_too_soon(metadata: &Value) -> Option<(&'static str, &'static str)> {
+    let has = |key: &str| metadata["annotations"][key].is_string();
+    let hooks = metadata["annotations"][SYNC_HOOK].as_str();
+    let argo_cd = match hooks {
+        Some(hooks) if hooks.split(',').any(|hook| hook.trim() != "Skip") => Some(SYNC_HOOK),
+        _ if has(SYNC_WAVE) => Some(SYNC_WAVE),
+        // It runs Helm's hooks as its own, where the object has none of its own words.
+        None if has(HELM_HOOK) && has(TRACKING_ID) => Some(HELM_HOOK),
+        _ => None,
+    };
+    let of_flux = has(HELM_HOOK) && metadata["labels"][HELM_RELEASE].is_string();
+    let by_argo_cd = argo_cd.map(|key| (Installer::ArgoCd.name(), key));
+    by_argo_cd.or_else(|| of_flux.then_some(("Flux", HELM_HOOK)))
 }
 
 impl Installer {

@@ -177,3 +177,6 @@ pub const GATE_CONTAINER: &str = "sluice-gate";
 
 /// The audience of the gate's token; the status service accepts no other.
 pub const AUDIENCE: &str = "sluice";
+
+/// Flux: the HelmRelease that an object belongs to, a label.
+pub const HELM_RELEASE: &str = "helm.toolkit.fluxcd.io/name";

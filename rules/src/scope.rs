@@ -100,7 +100,7 @@ const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
     ),
     (
         "labels",
-        "helm.toolkit.fluxcd.io/name",
+        keys::HELM_RELEASE,
         Some("helm.toolkit.fluxcd.io/namespace"),
     ),
     (

@@ -62,6 +62,8 @@ fn grammar(
     let alone = Map::from_iter([(key.to_owned(), value.clone())]);
     if !may_suspend(object, holder) {
         annotation::hold(&alone)?;
+    } else if key == keys::HOLD {
+        annotation::suspends_safely(&object.value["metadata"])?;
     }
     annotation::declared(&alone)?;
     annotation::health(&alone)?;

@@ -3,6 +3,7 @@
 use super::problem::{Flaw, Problem};
 use super::terms::word;
 use super::{ParseError, placed, text};
+use crate::installer;
 use crate::keys;
 use serde_json::{Map, Value};
 
@@ -43,6 +44,22 @@ pub fn suspends(annotations: &Map<String, Value>) -> Result<bool, ParseError> {
     Ok(word == SUSPEND)
 }
 
+/// Checks that nobody takes a Job with this metadata for done while it waits or runs, where it asks to be created suspended.
+///
+/// # Errors
+///
+/// An installer does.
+pub fn suspends_safely(metadata: &Value) -> Result<(), ParseError> {
+    let key = keys::HOLD;
+    match installer::goes_on_too_soon(metadata) {
+        Some((who, by)) if metadata["annotations"][key] == SUSPEND => {
+            let flaw = Flaw::at(0, Problem::DoneTooSoon { who, key: by });
+            Err(placed(key, SUSPEND, flaw))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +89,43 @@ mod tests {
         assert_eq!(suspends(&Map::new()), Ok(false));
         insta::assert_snapshot!(of(json!("Suspend")).unwrap_err(),
             @r#"sluice.dev/hold: line 1, column 1: unknown word "Suspend"; did you mean "suspend"?"#);
+    }
+
+    #[test]
+    fn nobody_may_take_the_job_for_done_too_soon() {
+        let of = |annotations: Value, labels: Value| {
+            let mut metadata = json!({"annotations": annotations, "labels": labels});
+            metadata["annotations"][keys::HOLD] = json!(SUSPEND);
+            suspends_safely(&metadata).map_err(|error| error.to_string())
+        };
+        let tracked = |more: &str| json!({ keys::TRACKING_ID: "shop:batch/Job:shop/migrate", more: "pre-install" });
+        let released = json!({ keys::HELM_RELEASE: "shop" });
+        insta::assert_snapshot!(of(json!({ keys::SYNC_HOOK: "PreSync" }), json!({})).unwrap_err(),
+            @r#"sluice.dev/hold: line 1, column 1: Argo CD would wait for the end of this Job, which has argocd.argoproj.io/hook, but takes one that is created suspended for done too soon; write "true" on its pod template instead, which holds its pods"#);
+        let flux = of(json!({ keys::HELM_HOOK: "pre-install" }), released.clone()).unwrap_err();
+        assert!(
+            flux.contains("Flux would wait for the end of this Job, which has helm.sh/hook"),
+            "{flux}"
+        );
+        for refused in [
+            tracked(keys::HELM_HOOK),
+            json!({ keys::SYNC_WAVE: "0" }),
+            json!({ keys::SYNC_HOOK: "Skip, Sync" }),
+        ] {
+            assert!(of(refused.clone(), json!({})).is_err(), "{refused}");
+        }
+        let skipped = json!({ keys::SYNC_HOOK: "Skip", keys::HELM_HOOK: "pre-install", keys::TRACKING_ID: "shop" });
+        for allowed in [
+            json!({}),
+            json!({ keys::HELM_HOOK: "pre-install" }),
+            tracked("other"),
+            skipped,
+        ] {
+            assert_eq!(of(allowed, json!({})), Ok(()));
+        }
+        assert_eq!(of(json!({}), released), Ok(()));
+        let held = json!({"annotations": { keys::HOLD: "true", keys::SYNC_WAVE: "0" }});
+        assert_eq!(suspends_safely(&held), Ok(()));
     }
 
     #[test]

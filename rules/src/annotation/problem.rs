@@ -41,6 +41,14 @@ pub enum Problem {
         "only a Job can be suspended, by its own annotations and not by those of its pod template; write \"true\" to hold pods"
     )]
     SuspendsNoJob,
+    #[error(
+        "{who} would wait for the end of this Job, which has {key}, but takes one that is created suspended for done too soon; write \
+         \"true\" on its pod template instead, which holds its pods"
+    )]
+    DoneTooSoon {
+        who: &'static str,
+        key: &'static str,
+    },
 
     // Custom health.
     #[error("{0}")]

@@ -127,3 +127,28 @@ async fn where_holds_are_off_it_is_a_warning() {
     let on = answer(&on(), &create).await["warnings"].to_string();
     assert!(!on.contains("holds are off"), "{on}");
 }
+
+/// Argo CD and Flux would go on without it.
+#[tokio::test]
+async fn it_is_refused_where_its_installer_would_not_wait_for_the_end_of_the_job() {
+    let hook = annotated(job("suspend"), "argocd.argoproj.io/hook", "PreSync");
+    let wave = annotated(job("suspend"), "argocd.argoproj.io/sync-wave", "0");
+    let of_helm = annotated(job("suspend"), "helm.sh/hook", "pre-install");
+    let tracked = "shop:batch/Job:shop/migrate";
+    let of_a_chart = annotated(of_helm.clone(), "argocd.argoproj.io/tracking-id", tracked);
+    let mut of_flux = of_helm.clone();
+    of_flux["metadata"]["labels"]["helm.toolkit.fluxcd.io/name"] = json!("shop");
+    for admission in [running(), on()] {
+        for job in [&hook, &wave, &of_a_chart, &of_flux] {
+            let response = answer(&admission, &review("CREATE", job, &Value::Null)).await;
+            assert_eq!(response["allowed"], false, "{job}");
+            let message = response["status"]["message"].to_string();
+            let expected = "takes one that is created suspended for done too soon";
+            assert!(message.contains(expected), "{message}");
+            // Whatever was stored before stays writable.
+            let response = answer(&admission, &review("UPDATE", job, job)).await;
+            assert_eq!(response["allowed"], true, "{response}");
+        }
+    }
+    assert_eq!(created(&on(), &of_helm).await["spec"]["suspend"], true);
+}

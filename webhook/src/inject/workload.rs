@@ -7,9 +7,11 @@ use super::hints;
 use super::lists::{Holds, Lists};
 use super::patch::{Edits, Misshapen};
 use super::{
-    Action, Change, Decision, Operation, Options, Request, Skip, Subject, Warning, annotations,
+    Action, Change, Decision, Deny, Operation, Options, Place, Request, Skip, Subject, Warning,
+    annotations,
 };
 use rules::advice::{self, Advice};
+use rules::annotation;
 use rules::keys;
 use rules::object::controller_of;
 use serde_json::{Map, Value};
@@ -37,7 +39,10 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     };
     let old_template = find(old, path);
     let lists = Lists::of(request);
-    if let Err(deny) = lists.check(options) {
+    if let Err(deny) = lists
+        .check(options)
+        .and_then(|()| suspends_safely(request, lists))
+    {
         return deny.into();
     }
 
@@ -86,6 +91,16 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
         action: action.unwrap_or_else(|error| Action::Deny(error.into())),
         warnings: warnings.into_iter().flatten().collect(),
     }
+}
+
+/// Refuses what would suspend a Job whose installer goes on without it, where this request asks for that.
+fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> {
+    if !is_job(request.subject) || !lists.writes(keys::HOLD) {
+        return Ok(());
+    }
+    let place = Place::Object;
+    annotation::suspends_safely(&request.object["metadata"])
+        .map_err(|error| Deny::BadList { place, error })
 }
 
 /// What decides the marker.
