@@ -5,6 +5,8 @@
 //! `SLUICE_GITOPS_SOAK` is the number of seconds for which nothing may change, 60 without it. `SLUICE_TEST_GITOPS` says that
 //! the engines have to be there: without it, what needs them is skipped where they are not.
 
+mod held; // pods that are held, and a Job that is created suspended
+mod held_on; // what holds them up is not there yet
 mod in_sync; // order, and then no diff, through an upgrade of sluice
 mod site; // the application in a namespace, deployed by one engine in one way
 mod source; // what is deployed: a git repository and a chart
@@ -12,7 +14,7 @@ mod waiting; // a dependency that is not there
 mod way; // how an engine compares and writes, and what it says
 
 use futures::future::join_all;
-use harness::cluster::{Manifest, Program, alone, finally, reported};
+use harness::cluster::{Manifest, Namespace, Program, alone, finally, reported};
 use site::Site;
 use source::Source;
 use std::env;
@@ -29,28 +31,44 @@ async fn everywhere(
     manifests: &[Manifest],
     test: impl AsyncFnOnce(&Source, &[Site]),
 ) {
+    under_engines(prefix, async |root| {
+        deployed(root, &root.name, &Way::ALL, manifests, test).await;
+    })
+    .await;
+}
+
+/// Runs a test while no other test runs, where the engines are up.
+async fn under_engines(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let up = Program::new(GITOPS).args(["status"]).run().await;
-    if up.code != Some(0) {
-        assert!(env::var_os("SLUICE_TEST_GITOPS").is_none(), "{up}");
-        eprintln!("skipped: Argo CD and Flux are not up");
+    if up.code == Some(0) {
+        alone(prefix, test).await;
         return;
     }
-    alone(prefix, async |root| {
-        let source = Source::publish(&root.name, manifests).await;
-        let sites = join_all(Way::ALL.map(|way| Site::new(root, way))).await;
-        finally(
-            async || {
-                each(&sites, async |site| site.deploy(&source).await).await;
-                test(&source, &sites).await;
-            },
-            async |failed| {
-                if failed {
-                    join_all(sites.iter().map(Site::abandon)).await;
-                }
-            },
-        )
-        .await;
-    })
+    assert!(env::var_os("SLUICE_TEST_GITOPS").is_none(), "{up}");
+    eprintln!("skipped: Argo CD and Flux are not up");
+}
+
+/// Runs a test on the same application deployed in some ways at once, published by a name of its own.
+async fn deployed(
+    root: &Namespace,
+    name: &str,
+    ways: &[Way],
+    manifests: &[Manifest],
+    test: impl AsyncFnOnce(&Source, &[Site]),
+) {
+    let source = Source::publish(name, manifests).await;
+    let sites = join_all(ways.iter().map(|way| Site::new(root, *way))).await;
+    finally(
+        async || {
+            each(&sites, async |site| site.deploy(&source).await).await;
+            test(&source, &sites).await;
+        },
+        async |failed| {
+            if failed {
+                join_all(sites.iter().map(Site::abandon)).await;
+            }
+        },
+    )
     .await;
 }
 

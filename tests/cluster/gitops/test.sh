@@ -22,5 +22,5 @@ with_sluice
 $programs status >/dev/null || { started=yes; $programs up; }
 
 gitops() { SLUICE_TEST_GITOPS=1 cargo test --locked -p tests --test it -- --ignored --nocapture gitops::; }
-plan gitops 10 'tests under Argo CD and Flux'
+plan gitops 12 'tests under Argo CD and Flux'
 stage gitops

@@ -18,7 +18,7 @@ const NEXT: &str = "next";
 
 /// A database, a migration of it, and an API on both; the other kinds of workloads beside them. An engine puts back only
 /// what is stated, hence the number of replicas.
-fn ordered() -> Vec<Manifest> {
+pub(super) fn ordered() -> Vec<Manifest> {
     let api = deployment("api").with("/spec/replicas", 1);
     let migrate = job("migrate").runs("sleep 3; echo done");
     vec![
@@ -32,9 +32,9 @@ fn ordered() -> Vec<Manifest> {
 }
 
 /// The same with an annotation more on every object, which is no reason to roll or to run anything again.
-fn annotated(timeout: &str) -> Vec<Manifest> {
+pub(super) fn annotated(manifests: Vec<Manifest>, timeout: &str) -> Vec<Manifest> {
     let annotate = |it: Manifest| it.annotated("sluice.dev/timeout", timeout);
-    ordered().into_iter().map(annotate).collect()
+    manifests.into_iter().map(annotate).collect()
 }
 
 #[tokio::test]
@@ -52,7 +52,8 @@ async fn an_ordered_application_stays_in_sync_through_an_upgrade_of_sluice() {
             each(sites, async |site| stays_in_sync(site, soak() / 3).await).await;
             each(sites, next_pods_have_the_next_gate).await;
             each(sites, Site::note).await;
-            source.publish_again("1.1.0", &annotated("1h")).await;
+            let annotated_once = annotated(ordered(), "1h");
+            source.publish_again("1.1.0", &annotated_once).await;
             each(sites, async |site| roll_nothing(site, "1h").await).await;
             the_api_server_may_inject(source, sites).await;
             each(sites, what_is_changed_by_hand_is_put_back).await;
@@ -69,7 +70,8 @@ async fn the_api_server_may_inject(source: &Source, sites: &[Site]) {
     let policy = ["--set", "injection.backend=policy"];
     sluice::with_values(&policy, async || {
         each(sites, async |site| stays_in_sync(site, soak() / 3).await).await;
-        source.publish_again("1.2.0", &annotated("2h")).await;
+        let annotated_again = annotated(ordered(), "2h");
+        source.publish_again("1.2.0", &annotated_again).await;
         each(sites, async |site| roll_nothing(site, "2h").await).await;
         each(sites, Site::note).await;
     })
@@ -78,7 +80,7 @@ async fn the_api_server_may_inject(source: &Source, sites: &[Site]) {
     each(sites, async |site| stays_in_sync(site, once).await).await;
 }
 
-async fn order_was_kept(site: &Site) {
+pub(super) async fn order_was_kept(site: &Site) {
     let [db, migrate, api, agent] = ["db", "migrate", "api", "agent"];
     let ready = site.ns.pod_of(db).await.says("ready").await;
     let migrate = site.ns.pod_of(migrate).await;
@@ -91,7 +93,7 @@ async fn order_was_kept(site: &Site) {
 }
 
 /// The engine finds no difference, however often it looks, and nobody writes.
-async fn stays_in_sync(site: &Site, time: Duration) {
+pub(super) async fn stays_in_sync(site: &Site, time: Duration) {
     let start = Instant::now();
     loop {
         site.refresh().await;
@@ -150,26 +152,17 @@ async fn next_pods_have_the_next_gate(site: &Site) {
 }
 
 /// The annotations that were published last.
-async fn roll_nothing(site: &Site, timeout: &str) {
-    let what = format!("what is published is in {}", site.ns.name);
-    await_until(&what, LIMIT, async || {
-        site.refresh().await;
-        let api = site.ns.look.get("deployment/api").await;
-        let migrate = site.ns.look.get("job/migrate").await;
-        let there = |it: &Value| text(it, "/metadata/annotations/sluice.dev~1timeout") == timeout;
-        if there(&api) && there(&migrate) {
-            Ok(())
-        } else {
-            Err(format!("{:?}", site.says().await))
-        }
-    })
-    .await;
+pub(super) async fn roll_nothing(site: &Site, timeout: &str) {
+    let there = |it: &Value| text(it, "/metadata/annotations/sluice.dev~1timeout") == timeout;
+    for object in ["deployment/api", "job/migrate"] {
+        site.brings(object, there).await;
+    }
     site.comes_to(&Says::Settled).await;
     site.has_rolled_nothing().await;
 }
 
 /// So the engine looks, and writes where it finds a difference.
-async fn what_is_changed_by_hand_is_put_back(site: &Site) {
+pub(super) async fn what_is_changed_by_hand_is_put_back(site: &Site) {
     let scale = ["scale", "deployment/api", "--replicas=2"];
     site.ns.kubectl(scale).await.ok();
     let what = format!("deployment/api of {} has one replica again", site.ns.name);

@@ -11,6 +11,9 @@ use tokio::time::sleep;
 /// Where Applications are.
 const ARGO_CD: &str = "argocd";
 
+/// By which Argo CD is asked to look again; it takes it away.
+const REFRESH: &str = "argocd.argoproj.io/refresh";
+
 /// For how long nobody writes when everybody is done.
 const QUIET: Duration = Duration::from_secs(2);
 
@@ -28,7 +31,7 @@ const KINDS: [&str; 7] = [
 /// The application in a namespace of its own, deployed in one way.
 pub(super) struct Site {
     pub(super) ns: Namespace,
-    way: Way,
+    pub(super) way: Way,
     /// Where the engine's own object is.
     engine: Look,
     noted: Mutex<Option<Trace>>,
@@ -111,27 +114,49 @@ impl Site {
     /// Has the engine look again at the source and at every object, and waits until it has. Both remember what they compared:
     /// by itself neither would notice that a webhook answers otherwise now.
     pub(super) async fn refresh(&self) {
-        let reference = self.reference();
+        let token = self.ask().await;
         if self.way.is_argo() {
-            let hard = "argocd.argoproj.io/refresh=hard";
-            self.kubectl(&["annotate", "--overwrite", &reference, hard])
-                .await;
             self.until("has been refreshed", |own| {
-                own["metadata"]["annotations"]["argocd.argoproj.io/refresh"].is_null()
+                own["metadata"]["annotations"][REFRESH].is_null()
             })
             .await;
         } else {
-            let token = format!("{:x}", RandomState::new().hash_one(0));
-            let asked = format!("reconcile.fluxcd.io/requestedAt={token}");
-            for object in [self.source_of_flux(), &reference] {
-                self.kubectl(&["annotate", "--overwrite", object, &asked])
-                    .await;
-            }
             self.until("has been reconciled", |own| {
                 own["status"]["lastHandledReconcileAt"] == token.as_str()
             })
             .await;
         }
+    }
+
+    /// Has the engine look again, and does not wait for it. Returns what Flux will say then.
+    pub(super) async fn ask(&self) -> String {
+        let reference = self.reference();
+        let token = format!("{:x}", RandomState::new().hash_one(0));
+        let annotate = async |object: &str, annotation: String| {
+            self.kubectl(&["annotate", "--overwrite", object, &annotation])
+                .await;
+        };
+        if self.way.is_argo() {
+            annotate(&reference, format!("{REFRESH}=hard")).await;
+        } else {
+            for object in [self.source_of_flux(), &reference] {
+                annotate(object, format!("reconcile.fluxcd.io/requestedAt={token}")).await;
+            }
+        }
+        token
+    }
+
+    /// Waits until what is published has come to an object.
+    pub(super) async fn brings(&self, reference: &str, published: impl Fn(&Value) -> bool) {
+        let what = format!("{reference} of {} is as published", self.ns.name);
+        await_until(&what, LIMIT, async || {
+            self.refresh().await;
+            match self.ns.look.find(reference).await {
+                Some(object) if published(&object) => Ok(()),
+                _ => Err(format!("{:?}", self.says().await)),
+            }
+        })
+        .await;
     }
 
     fn source_of_flux(&self) -> &'static str {
@@ -142,7 +167,8 @@ impl Site {
         }
     }
 
-    async fn until(&self, what: &str, holds: impl Fn(&Value) -> bool) {
+    /// Waits until the engine's own object is as `holds` wants it.
+    pub(super) async fn until(&self, what: &str, holds: impl Fn(&Value) -> bool) {
         let what = format!("{} {what}", self.reference());
         await_until(&what, LIMIT, async || {
             let own = self.own().await;

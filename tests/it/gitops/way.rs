@@ -26,6 +26,8 @@ pub(super) enum Says {
     Settled,
     /// Synced and Progressing, or Ready unknown while it progresses.
     Progressing,
+    /// Synced and Suspended: Argo CD's word of a Job that is.
+    Suspended,
     /// Anything else, in its words.
     Other(String),
 }
@@ -88,7 +90,10 @@ impl Way {
         }
     }
 
+    /// A sync that is refused is tried again with what is published by then.
     fn application(self, namespace: &str, source: &Source) -> Manifest {
+        let backoff = json!({"duration": "5s", "factor": 1});
+        let retry = json!({"limit": 20, "refresh": true, "backoff": backoff});
         let application = other(json!({
             "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
             "metadata": {
@@ -99,7 +104,7 @@ impl Way {
                 "project": "default",
                 "source": {"repoURL": source.repository(), "targetRevision": "main", "path": self.label()},
                 "destination": {"server": "https://kubernetes.default.svc", "namespace": namespace},
-                "syncPolicy": {"automated": {"prune": true, "selfHeal": true}},
+                "syncPolicy": {"automated": {"prune": true, "selfHeal": true}, "retry": retry},
             },
         }));
         let compared = |how| {
@@ -183,6 +188,7 @@ fn argo(object: &Value) -> Says {
     match (sync, health, phase) {
         ("Synced", "Healthy", "Succeeded") => Says::Settled,
         ("Synced", "Progressing", "Succeeded") => Says::Progressing,
+        ("Synced", "Suspended", "Succeeded") => Says::Suspended,
         _ => Says::Other(format!("{:#}", object["status"])),
     }
 }
