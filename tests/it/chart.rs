@@ -2,6 +2,7 @@
 //!
 //! Without a Helm (`make cluster` builds both, the PATH will do) each test says `skipped:` and passes.
 
+mod account;
 mod cluster;
 mod helm;
 mod holds;

@@ -1,61 +1,13 @@
 //! What a real API server lets the controller's account do to a Job where holds are on.
 //!
-//! The role and the policy are the chart's own under another name. The account is that of an installed sluice, which need not be
-//! there; where it is, and holds are on, it keeps the Jobs suspended, since they wait for what never comes.
+//! A sluice that is installed, with holds on, keeps the Jobs suspended, since they wait for what never comes.
 
 use serde_json::{Value, json};
 
+use super::account::{Account, OURS};
 use super::cluster::kubectl;
-use super::helm::{Render, helm};
 
 const NAMESPACE: &str = "suspended-by-sluice";
-const ACCOUNT: &str = "--as=system:serviceaccount:sluice-system:sluice";
-const OURS: &str = "change nothing else of it";
-const KINDS: [&str; 4] = [
-    "ClusterRoleBinding",
-    "ClusterRole",
-    "ValidatingAdmissionPolicyBinding",
-    "ValidatingAdmissionPolicy",
-];
-
-/// Takes everything away, however the test ends.
-struct Cleanup;
-
-impl Drop for Cleanup {
-    fn drop(&mut self) {
-        for kind in KINDS {
-            let delete = ["delete", "--ignore-not-found", kind, NAMESPACE];
-            let _ = kubectl(&delete, &Value::Null);
-        }
-        let delete = ["delete", "--wait=false", "namespace", NAMESPACE];
-        let _ = kubectl(&delete, &Value::Null);
-    }
-}
-
-/// The account's rights to Jobs, and what limits them.
-fn rights() -> Option<Vec<Value>> {
-    let manifest = Render::new(&helm()?)
-        .flags(&["holds.enabled=true"])
-        .manifest();
-    let named = |kind: &str, name: &str| {
-        let mut all = manifest.all(kind).into_iter();
-        let mut found = all.find(|it| it["metadata"]["name"] == name).expect(name);
-        found["metadata"]["name"] = json!(NAMESPACE);
-        for pointer in ["/roleRef/name", "/spec/policyName"] {
-            if let Some(name) = found.pointer_mut(pointer) {
-                *name = json!(NAMESPACE);
-            }
-        }
-        found
-    };
-    Some(vec![
-        named("ValidatingAdmissionPolicy", "sluice-suspended"),
-        named("ValidatingAdmissionPolicyBinding", "sluice-suspended"),
-        named("ClusterRole", "sluice"),
-        named("ClusterRoleBinding", "sluice"),
-    ])
-}
-
 fn job(name: &str, note: Option<&str>, suspend: bool) -> Value {
     let mut annotations = json!({"team": "shop", "sluice.dev/depends-on": "configmap/never"});
     if let Some(note) = note {
@@ -72,16 +24,6 @@ fn job(name: &str, note: Option<&str>, suspend: bool) -> Value {
             },
         },
     })
-}
-
-/// What the account is told that would change a Job so.
-fn patched(name: &str, kind: &str, patch: &Value, dry: bool) -> Result<String, String> {
-    let (kind, patch) = (format!("--type={kind}"), patch.to_string());
-    let mut args = vec![
-        "-n", NAMESPACE, "patch", "job", name, ACCOUNT, &kind, "-p", &patch,
-    ];
-    args.extend(dry.then_some("--dry-run=server"));
-    kubectl(&args, &Value::Null)
 }
 
 fn resume(note: &Value) -> Value {
@@ -142,43 +84,31 @@ fn changes() -> Vec<Value> {
 #[test]
 #[ignore = "needs a cluster: make test"]
 fn the_account_may_resume_what_was_suspended_here_and_change_nothing_else_of_a_job() {
-    let Some(rights) = rights() else { return };
-    let namespace =
-        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
-    let _cleanup = Cleanup;
-    let jobs = [
+    let flags = ["holds.enabled=true"];
+    let Some(account) = Account::under("sluice-suspended", &flags, NAMESPACE) else {
+        return;
+    };
+    for job in [
         job("ours", Some("true"), true),
         job("late", Some("true"), true),
         job("resumed", Some("true"), false),
         job("theirs", None, true),
         job("over", Some("timed-out"), true),
-    ];
-    for object in [vec![namespace], rights, jobs.to_vec()].concat() {
-        kubectl(&["apply", "-f", "-"], &object).expect("the API server accepts it");
+    ] {
+        kubectl(&["apply", "-f", "-"], &job).expect("a Job");
     }
-    // The API server reads the policy with a delay.
-    let in_force = |_: &usize| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        let label = json!({"metadata": {"labels": {"app": "other"}}});
-        patched("ours", "merge", &label, true).is_err_and(|complaint| complaint.contains(OURS))
-    };
-    assert!((0..100).find(in_force).is_some(), "the policy is in force");
-    let mut by_us = 0;
-    for change in changes() {
-        let complaint = patched("ours", "strategic", &change, true).expect_err(&change.to_string());
-        // Some the API server lets nobody make.
-        let nobody = complaint.contains("field is immutable") || complaint.contains("is invalid");
-        assert!(complaint.contains(OURS) || nobody, "{change}: {complaint}");
-        by_us += usize::from(complaint.contains(OURS));
-    }
+    account.is_limited("job/ours");
+    let changes = changes().into_iter().map(|change| ("strategic", change));
+    let nobody = ["field is immutable", "is invalid"];
+    let by_us = account.tries("job/ours", changes, &nobody);
     assert!(by_us > 30, "{by_us}");
-    for theirs in ["theirs", "over"] {
-        let complaint = patched(theirs, "merge", &resume(&Value::Null), true);
-        assert!(complaint.is_err_and(|it| it.contains(OURS)), "{theirs}");
-    }
-    let suspend = json!({"spec": {"suspend": true}});
-    let complaint = patched("resumed", "merge", &suspend, true).expect_err("it runs");
-    assert!(complaint.contains(OURS), "{complaint}");
+    let refused = |object: &str, change: &Value| {
+        let complaint = account.patched(object, "merge", change, true);
+        assert!(complaint.is_err_and(|it| it.contains(OURS)), "{object}");
+    };
+    refused("job/theirs", &resume(&Value::Null));
+    refused("job/over", &resume(&Value::Null));
+    refused("job/resumed", &json!({"spec": {"suspend": true}}));
 
     let note = "/metadata/annotations/sluice.dev~1suspended";
     let takes = json!([
@@ -187,17 +117,17 @@ fn the_account_may_resume_what_was_suspended_here_and_change_nothing_else_of_a_j
         {"op": "remove", "path": note},
         {"op": "replace", "path": "/spec/suspend", "value": false},
     ]);
-    patched("ours", "json", &takes, false).expect("what it is there for");
-    patched("ours", "json", &takes, false).expect_err("whoever comes second");
-    patched("late", "merge", &resume(&json!("timed-out")), false).expect("its wait took too long");
+    let take = || account.patched("job/ours", "json", &takes, false);
+    take().expect("what it is there for");
+    take().expect_err("whoever comes second");
+    let late = account.patched("job/late", "merge", &resume(&json!("timed-out")), false);
+    late.expect("its wait took too long");
     // Somebody else has resumed this one; a sluice that is installed may be faster.
     let disown = json!([{"op": "remove", "path": note}]);
-    let disowned = patched("resumed", "json", &disown, false);
-    let read = "jsonpath={.metadata.annotations.sluice\\.dev/suspended}";
-    let get = ["-n", NAMESPACE, "get", "job", "resumed", "-o", read];
-    assert_eq!(
-        kubectl(&get, &Value::Null).as_deref(),
-        Ok(""),
-        "{disowned:?}"
+    let disowned = account.patched("job/resumed", "json", &disown, false);
+    let left = account.says(
+        "job/resumed",
+        ".metadata.annotations.sluice\\.dev/suspended",
     );
+    assert_eq!(left.as_deref(), Ok(""), "{disowned:?}");
 }
