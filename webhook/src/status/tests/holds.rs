@@ -37,7 +37,7 @@ async fn a_pod_is_let_go_once_its_gate_would_open_by_a_patch_that_tests_what_it_
         metrics.contains(r#"held_pods{namespace="shop"} 1"#),
         "{metrics}"
     );
-    keepers.desk.put("configmap", &config_map());
+    keepers.put("configmap", &config_map());
     let expected = json!([
         {"op": "test", "path": "/metadata/uid", "value": "uid of api-1"},
         {"op": "test", "path": "/spec/schedulingGates/1/name", "value": "sluice.dev/hold"},
@@ -103,7 +103,7 @@ async fn two_replicas_share_three_hundred_and_let_them_go_in_five_seconds() {
             keepers.see(&held(name, &missing(), &[]));
         }
         assert_eq!(keepers.written_at(30).await, []);
-        keepers.desk.put("configmap", &config_map());
+        keepers.put("configmap", &config_map());
         let written = keepers.written_at(35).await;
         assert_eq!(written.len(), 300, "{takes:?}");
         let refused = keepers.refused();
@@ -125,7 +125,7 @@ async fn a_pod_that_is_gone_is_forgotten() {
     let mut second = first;
     second["metadata"]["uid"] = json!("another");
     keepers.see(&second);
-    keepers.desk.put("configmap", &config_map());
+    keepers.put("configmap", &config_map());
     let written = keepers.written_at(20).await;
     assert_eq!(written[0].1[0]["value"], "another");
 }
@@ -139,7 +139,7 @@ async fn a_pod_is_looked_after_while_the_store_has_the_one_before_it() {
     keepers.list(&later);
     keepers.written_at(10).await;
     keepers.arrives(&later);
-    keepers.desk.put("configmap", &config_map());
+    keepers.put("configmap", &config_map());
     let written = keepers.written_at(20).await;
     assert_eq!(written[0].1[0]["value"], "uid of api-1");
 }
@@ -148,7 +148,7 @@ async fn a_pod_is_looked_after_while_the_store_has_the_one_before_it() {
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_the_store_never_has_is_forgotten() {
     let keepers = keepers(1);
-    keepers.desk.put("configmap", &config_map());
+    keepers.put("configmap", &config_map());
     let gone = held("api-1", &missing(), &[]);
     keepers.list(&gone);
     keepers.written_at(70).await;

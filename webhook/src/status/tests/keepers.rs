@@ -10,9 +10,11 @@ use tower::service_fn;
 /// What was written, and when in whole seconds.
 type Writes = Vec<(u64, Value)>;
 
-/// Replicas that look after what is held at a desk.
+/// Replicas that look after what is held, each with what it knows.
 pub(super) struct Keepers {
+    /// The first of them.
     pub(super) desk: Desk,
+    others: Vec<Desk>,
     server: Arc<Server>,
     shown: Vec<Show>,
 }
@@ -27,7 +29,7 @@ struct Server {
     refused: AtomicUsize,
     /// So long it takes to write, and then for a watch to tell of it.
     takes: Mutex<[Duration; 2]>,
-    known: Arc<Known>,
+    known: Vec<Arc<Known>>,
     arrive: fn(&Known, &Value),
     began: Instant,
 }
@@ -41,21 +43,25 @@ impl Keepers {
         keep: impl Fn(&Desk, Client) -> Show,
     ) -> Self {
         let desk = Desk::new(&json!({}));
-        desk.service.known.gated().replace::<&Value>([]);
+        let beside = |_| Desk::beside(&json!({}), Arc::clone(&desk.events));
+        let others: Vec<Desk> = (1..count).map(beside).collect();
+        let all = || [&desk].into_iter().chain(&others);
+        all().for_each(|desk| desk.service.known.gated().replace::<&Value>([]));
         let server = Arc::new(Server {
             path,
             stands: Mutex::default(),
             writes: Mutex::default(),
             refused: AtomicUsize::new(0),
             takes: Mutex::default(),
-            known: Arc::clone(&desk.service.known),
+            known: all().map(|it| Arc::clone(&it.service.known)).collect(),
             arrive,
             began: desk.began,
         });
-        let shown = (0..count).map(|_| keep(&desk, server.client()));
+        let shown = all().map(|desk| keep(desk, server.client()));
         let shown = shown.collect();
         Self {
             desk,
+            others,
             server,
             shown,
         }
@@ -64,6 +70,12 @@ impl Keepers {
     /// It takes so many milliseconds to write, and then for a watch to tell of it.
     pub(super) fn takes(&self, milliseconds: [u64; 2]) {
         *self.server.takes.lock().unwrap() = milliseconds.map(Duration::from_millis);
+    }
+
+    /// Every replica comes to know an object of another kind.
+    pub(super) fn put(&self, word: &str, object: &Value) {
+        let all = [&self.desk].into_iter().chain(&self.others);
+        all.for_each(|desk| desk.put(word, object));
     }
 
     /// A watch brings an object.
@@ -111,7 +123,7 @@ impl Keepers {
 
 impl Server {
     fn arrives(&self, object: &Value) {
-        (self.arrive)(&self.known, object);
+        self.known.iter().for_each(|it| (self.arrive)(it, object));
     }
 
     fn client(self: &Arc<Self>) -> Client {

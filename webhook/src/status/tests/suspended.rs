@@ -42,7 +42,7 @@ async fn a_job_is_resumed_once_its_list_is_satisfied_by_a_patch_that_tests_what_
     let metrics = keepers.desk.metrics();
     let counted = r#"suspended_jobs{namespace="shop"} 1"#;
     assert!(metrics.contains(counted), "{metrics}");
-    keepers.desk.put("configmap", &config_map());
+    keepers.put("configmap", &config_map());
     let note = "/metadata/annotations/sluice.dev~1suspended";
     let expected = json!([
         {"op": "test", "path": "/metadata/uid", "value": "uid of seed"},
@@ -104,7 +104,7 @@ async fn whatever_ends_the_wait_of_a_gate_resumes_a_job() {
     keepers.see(&suspended("one", &failing));
     keepers.see(&suspended("two", &missing()));
     assert_eq!(keepers.moments_at(10).await, [0; 0]);
-    keepers.desk.put("job", &failed_job());
+    keepers.put("job", &failed_job());
     assert_eq!(keepers.moments_at(20).await, [10]);
     assert_eq!(
         keepers.stands("one")["metadata"]["annotations"][NOTE],
@@ -134,7 +134,7 @@ async fn a_job_that_somebody_else_resumed_is_let_be() {
     assert_eq!(now["metadata"]["annotations"][NOTE], json!(null));
     now["spec"]["suspend"] = json!(true);
     keepers.see(&now);
-    keepers.desk.put("configmap", &config_map());
+    keepers.put("configmap", &config_map());
     assert_eq!(keepers.moments_at(100).await, [5]);
     assert_eq!(keepers.stands("seed")["spec"]["suspend"], true);
 }
@@ -152,7 +152,7 @@ async fn a_job_that_is_made_anew_is_looked_after_anew() {
     keepers.list(&second);
     keepers.written_at(40).await;
     keepers.arrives(&second);
-    keepers.desk.put("configmap", &config_map());
+    keepers.put("configmap", &config_map());
     assert_eq!(keepers.moments_at(50).await, [40]);
     assert_eq!(keepers.stands("seed")["spec"]["suspend"], false);
 }
