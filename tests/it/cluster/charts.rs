@@ -12,6 +12,7 @@ mod lived; // when pods started and were ready
 use drawn::Drawn;
 use family::{Family, Order};
 use harness::cluster::{Namespace, Program, finally, with_namespace};
+use harness::process::binary;
 use lived::Lived;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -68,6 +69,8 @@ fn every_chart_of_the_pages_is_installed() {
 }
 
 async fn comes_in_order(page: &str, section: &str) {
+    // Built now where it is not, and not while a Job waits to be ended.
+    binary("kubectl-sluice");
     let family = Family::of(page, section);
     with_namespace(section, async |ns| {
         installed(&family, ns, &family.chart, &[]).await;
