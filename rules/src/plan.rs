@@ -102,7 +102,7 @@ impl Called<'_> {
     }
 }
 
-/// What is wrong with a plan.
+/// Why a plan orders nothing, or not all that it names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFlaw {
     /// It has no text.
@@ -127,6 +127,15 @@ pub enum PlanFlaw {
         /// The namespace.
         namespace: String,
     },
+    /// It is there before its release, which is nothing wrong.
+    #[error(
+        "there is nothing of release {release} yet; the plan orders it once it is installed. Where yours has another name, write that into {}",
+        keys::SCOPE
+    )]
+    NothingYet {
+        /// The release.
+        release: String,
+    },
     /// It names what its release does not have.
     #[error("release {release} has no {}; check the spelling", parts.join(", "))]
     NoPart {
@@ -138,12 +147,14 @@ pub enum PlanFlaw {
 }
 
 /// What is wrong with a plan of a scope; `None` of one that does what it says, as far as anybody can tell. `gates` tells
-/// whether every pod of a namespace gets a gate, `is_empty` whether a part of a scope is known to have no object.
+/// whether every pod of a namespace gets a gate, `is_empty` whether a part of a scope is known to have no object, `is_there`
+/// whether the scope has any.
 pub fn flaw(
     plan: &Value,
     scope: Option<&Scope>,
     gates: impl Fn(&str) -> Option<bool>,
     is_empty: impl Fn(&Reference, &Scope) -> bool,
+    is_there: impl Fn(&Scope) -> bool,
 ) -> Option<PlanFlaw> {
     let Some(text) = plan["data"][ORDER].as_str() else {
         return Some(PlanFlaw::NoOrder);
@@ -166,10 +177,15 @@ pub fn flaw(
     });
     let missing = named.filter(|reference| is_empty(reference, scope));
     let missing: BTreeSet<String> = missing.map(|it| Dependency::on(it).to_string()).collect();
-    (!missing.is_empty()).then(|| PlanFlaw::NoPart {
-        release: scope.name.clone(),
-        parts: missing.into_iter().collect(),
-    })
+    let release = scope.name.clone();
+    match missing.is_empty() {
+        true => None,
+        false if !is_there(scope) => Some(PlanFlaw::NothingYet { release }),
+        false => Some(PlanFlaw::NoPart {
+            release,
+            parts: missing.into_iter().collect(),
+        }),
+    }
 }
 
 /// What is wrong with a plan of the cluster. `quiet` tells whether everything of its release that will be there is there.
@@ -181,7 +197,8 @@ pub fn flaw_in(
     let gates = |namespace: &str| is_injected(namespace, world);
     let is_empty =
         |reference: &Reference, scope: &Scope| quiet(scope) && is_empty(reference, scope, world);
-    flaw(plan, Scope::of(plan).as_ref(), gates, is_empty)
+    let is_there = |scope: &Scope| world.active(scope) != Ok(None);
+    flaw(plan, Scope::of(plan).as_ref(), gates, is_empty, is_there)
 }
 
 /// Whether every pod of a namespace gets a gate; `None` while nobody can say.
@@ -341,6 +358,36 @@ mod tests {
         assert_eq!(ask(&of("r"), "api"), ["subchart/postgresql"]);
         assert_eq!(ask(&of("other"), "api"), [""; 0]);
         assert_eq!(ask(&of("r"), "web"), [""; 0]);
+    }
+
+    #[test]
+    fn a_plan_before_its_release_is_told_from_one_that_is_misspelt() {
+        let plan = json!({
+            "metadata": {"namespace": "shop", "annotations": {"sluice.dev/scope": "r"}},
+            "data": {"order": "api: [postgresql]"},
+        });
+        let told = |has: &[&str], is_there: bool| {
+            let is_empty = |it: &Reference, _: &Scope| {
+                let part = Dependency::on(it.clone()).to_string();
+                !has.contains(&part.as_str())
+            };
+            let scope = Scope::of(&plan);
+            let flaw = flaw(
+                &plan,
+                scope.as_ref(),
+                |_| Some(true),
+                is_empty,
+                |_| is_there,
+            );
+            flaw.map(|it| it.to_string())
+        };
+        assert_eq!(told(&["subchart/api", "subchart/postgresql"], true), None);
+        let early = told(&[], false).unwrap();
+        let expected = "there is nothing of release r yet; the plan orders it once it is installed";
+        assert!(early.starts_with(expected), "{early}");
+        let misspelt = told(&[], true).unwrap();
+        let expected = "release r has no subchart/api, subchart/postgresql; check the spelling";
+        assert_eq!(misspelt, expected);
     }
 
     /// Deployment `r-airflow-db` of the namespace `shop`.

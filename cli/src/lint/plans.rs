@@ -46,11 +46,19 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
             Reference::Selected(_) | Reference::Any(_) => false,
         }
     };
-    let flaw = plan::flaw(&config.value, scope, gates, is_empty)?;
+    let is_there = |scope: &Scope| {
+        let mut others = objects.iter().filter(|it| !it.is_plan());
+        others.any(|it| it.scope.as_ref() == Some(scope))
+    };
+    let flaw = plan::flaw(&config.value, scope, gates, is_empty, is_there)?;
     match &flaw {
         // Every gated pod of the release waits until somebody can read it.
         PlanFlaw::Text(error) => Some(Finding::refused(&config.place, DATA, error)),
         PlanFlaw::NoOrder => warning(flaw.to_string()),
+        PlanFlaw::NothingYet { .. } => {
+            let note = Finding::new("Plan", Level::Note, &config.place, flaw.to_string());
+            Some(note.at(DATA, keys::ORDER))
+        }
         _ => Some(warning(flaw.to_string())?.at(DATA, keys::ORDER)),
     }
 }

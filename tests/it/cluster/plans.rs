@@ -80,20 +80,21 @@ async fn a_plan_puts_a_migration_before_the_rest_of_its_own_chart() {
     .await;
 }
 
-/// Waits for a warning on the plan.
-async fn is_told(ns: &Namespace, message: &str) {
+/// What Events of a reason say of the plan.
+async fn told(ns: &Namespace, reason: &str) -> String {
+    let selector = format!("--field-selector=involvedObject.name=plan,reason={reason}");
+    let messages = "--output=jsonpath={.items[*].message}";
+    let events = ["get", "events", &selector, messages];
+    ns.kubectl(events).await.ok()
+}
+
+/// Waits for an Event on the plan.
+async fn is_told(ns: &Namespace, reason: &str, message: &str) {
     await_until(
         &format!("the plan is told {message:?}"),
         LIMIT,
         async || {
-            let selector = "--field-selector=involvedObject.name=plan,reason=BadPlan";
-            let events = [
-                "get",
-                "events",
-                selector,
-                "--output=jsonpath={.items[*].message}",
-            ];
-            let told = ns.kubectl(events).await.ok();
+            let told = told(ns, reason).await;
             if told.contains(message) {
                 Ok(())
             } else {
@@ -110,10 +111,10 @@ async fn a_plan_that_nobody_can_follow_says_so_itself() {
     with_namespace("plan-bad", async |ns| {
         let scoped = |order: &str| plan(order).annotated("sluice.dev/scope", "shop");
         ns.apply([scoped("api: [store]")]).await.ok();
-        is_told(ns, "lacks the label sluice.dev/inject: enabled").await;
+        is_told(ns, "BadPlan", "lacks the label sluice.dev/inject: enabled").await;
         asks_for_gates(ns).await;
         ns.apply([scoped("a: [b]\nb: [a]\n")]).await.ok();
-        is_told(ns, "subchart/a -> subchart/b -> subchart/a").await;
+        is_told(ns, "BadPlan", "subchart/a -> subchart/b -> subchart/a").await;
         ns.apply([part("api").annotated("sluice.dev/scope", "shop")])
             .await
             .ok();
@@ -121,6 +122,28 @@ async fn a_plan_that_nobody_can_follow_says_so_itself() {
         api.stays_shut().await;
         ns.apply([scoped("a: []\napi: [a]\n")]).await.ok();
         api.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_plan_that_comes_before_its_release_is_not_bad() {
+    with_namespace("plan-early", async |ns| {
+        asks_for_gates(ns).await;
+        let of_shop = |it: Manifest| it.annotated("sluice.dev/scope", "shop");
+        ns.apply([of_shop(plan("api: [store]"))]).await.ok();
+        is_told(ns, "EarlyPlan", "there is nothing of release shop yet").await;
+        assert_eq!(told(ns, "BadPlan").await, "");
+
+        let store = part("store").ready_when_told();
+        ns.apply([of_shop(part("api")), of_shop(store)]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("subchart/store", "").await;
+        ns.pod_of("store").await.says("started").await;
+        ns.tell_ready("deployment/store").await;
+        api.starts().await;
+        assert_eq!(told(ns, "BadPlan").await, "");
     })
     .await;
 }

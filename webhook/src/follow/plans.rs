@@ -1,10 +1,12 @@
-//! Tells who wrote a plan what is wrong with it: an Event on its ConfigMap, and a line in the log.
+//! Tells who wrote a plan what is wrong with it, or that its release is not there: an Event on its ConfigMap, and of what is
+//! wrong a line in the log.
 
 use crate::event::{Note, Regarding, Telling, Writer};
 use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use rules::lookup::Lookup;
-use rules::plan;
+use rules::object::created;
+use rules::plan::{self, PlanFlaw};
 use rules::scope::Scope;
 use rules::world::World;
 use serde_json::Value;
@@ -26,32 +28,35 @@ pub(crate) async fn follow(known: Arc<Known>, events: Writer) {
     known.plans().synced().await;
     loop {
         let view = known.view();
-        let problems = problems(&view, events.clock.now());
-        for (plan, problem) in &problems {
-            if told.get(&key(plan)) != Some(problem) {
-                tell(&events, plan, problem).await;
+        let flaws = flaws(&view, events.clock.now());
+        for (plan, flaw) in &flaws {
+            if told.get(&key(plan)) != Some(flaw) {
+                tell(&events, plan, flaw).await;
             }
         }
-        told = problems
-            .iter()
-            .map(|(plan, problem)| (key(plan), problem.clone()))
+        told = flaws
+            .into_iter()
+            .map(|(plan, flaw)| (key(&plan), flaw))
             .collect();
         let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
         tokio::time::sleep(GATHER).await;
     }
 }
 
-fn problems(view: &View, now: Timestamp) -> Vec<(Value, String)> {
+fn flaws(view: &View, now: Timestamp) -> Vec<(Value, PlanFlaw)> {
     let Lookup::Found(plans) = view.all_plans() else {
         return Vec::new();
     };
-    let quiet = |scope: &Scope| {
-        let active = view.active(scope);
-        active.is_ok_and(|active| active.is_none_or(|active| now > active + QUIET))
-    };
     let of = |plan: Value| {
+        let quiet = |scope: &Scope| match view.active(scope) {
+            // A plan may come before its release.
+            Ok(active) => active
+                .or_else(|| created(&plan))
+                .is_none_or(|it| now > it + QUIET),
+            Err(_) => false,
+        };
         let flaw = plan::flaw_in(&plan, view, quiet)?;
-        Some((plan, flaw.to_string()))
+        Some((plan, flaw))
     };
     plans.into_iter().filter_map(of).collect()
 }
@@ -62,25 +67,39 @@ fn key(plan: &Value) -> String {
     format!("{} {}", metadata["uid"], plan["data"])
 }
 
-async fn tell(events: &Writer, plan: &Value, problem: &str) {
+async fn tell(events: &Writer, plan: &Value, flaw: &PlanFlaw) {
     let metadata = &plan["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (text("namespace"), text("name"));
-    warn!(namespace, name, problem, "A plan cannot be followed");
+    let bad = Note {
+        severity: "Warning",
+        action: "ReadPlan",
+        reason: "BadPlan",
+        text: flaw.to_string(),
+        wait: None,
+        telling: Telling::Anew,
+    };
+    let note = if matches!(flaw, PlanFlaw::NothingYet { .. }) {
+        Note {
+            severity: "Normal",
+            reason: "EarlyPlan",
+            ..bad
+        }
+    } else {
+        warn!(
+            namespace,
+            name,
+            problem = bad.text,
+            "A plan cannot be followed"
+        );
+        bad
+    };
     let target = Regarding {
         api_version: Some("v1".to_owned()),
         kind: "ConfigMap".to_owned(),
         namespace,
         name,
         uid: metadata["uid"].as_str().map(ToOwned::to_owned),
-    };
-    let note = Note {
-        severity: "Warning",
-        action: "ReadPlan",
-        reason: "BadPlan",
-        text: problem.to_owned(),
-        wait: None,
-        telling: Telling::Anew,
     };
     events.write(target, note).await;
 }

@@ -179,6 +179,13 @@ fn a_plan_is_read() {
     let hook = "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: init, annotations: {helm.sh/hook: post-install}}\n";
     let with_hook = [&plan(IN_R, "api: [job/init]"), hook, &api];
     assert_eq!(lint(&with_hook.concat()), NOTHING, "it is of no release");
+    let early = lint(&plan(IN_R, "api: [store]"));
+    assert!(
+        early[0].starts_with(
+            "note: 1: ConfigMap order, data: order: there is nothing of release r yet"
+        ),
+        "{early:?}"
+    );
     let nowhere = one("a: b", "api: []");
     assert!(
         nowhere[0].contains("the plan is in no release, so it orders nothing"),

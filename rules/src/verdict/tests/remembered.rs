@@ -181,6 +181,7 @@ fn no_plan_is_said_to_misspell_a_job_that_is_remembered() {
             json!({"kind": "Namespace", "metadata": {"name": "shop", "labels": labels}});
         let cluster = Cluster {
             forgotten,
+            active: Ok(Some(Timestamp::UNIX_EPOCH)),
             ..after(vec![namespace, owned("Deployment", "api", None, json!({}))])
         };
         crate::plan::flaw_in(&plan, &cluster, |_| true).map(|it| it.to_string())
