@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// Something that one node has so much of, and that nobody else in the cluster asks for.
 pub(crate) struct Room {
-    node: String,
+    pub(crate) node: String,
     pub(crate) resource: String,
 }
 

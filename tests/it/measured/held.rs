@@ -2,8 +2,8 @@
 
 use crate::cluster::room::Room;
 use harness::cluster::{
-    LIMIT, Manifest, Namespace, Node, Pod, alone, await_until, config_map, deployment, finally,
-    sluice, text,
+    LIMIT, Manifest, Namespace, Node, Pod, Program, alone, await_until, config_map, deployment,
+    finally, sluice, text,
 };
 use harness::machine;
 use rules::gate;
@@ -19,6 +19,8 @@ const ENABLED: &str = "holds.enabled=true";
 const MANY: usize = 300;
 /// So many of them find room once they are let go.
 const FEW: usize = 5;
+/// So many MiB more the replicas may take for all of them together.
+const MOST: u64 = 32;
 const PROGRAM: &str = "sluice-webhook";
 
 /// `many`, which wait for ConfigMap/go, and for all of which the node has room until one of the others is let go.
@@ -139,6 +141,19 @@ async fn kill(count: usize) {
     }
 }
 
+/// What all containers on the room's node take, in bytes: those of the replicas among them.
+async fn memory(room: &Room) -> u64 {
+    let path = format!("/api/v1/nodes/{}/proxy/stats/summary", room.node);
+    let raw = ["get", "--raw", &path];
+    let summary = Program::new("kubectl").args(raw).run().await.ok();
+    let summary: Value = serde_json::from_str(&summary).expect("JSON");
+    let groups = summary["node"]["systemContainers"].as_array();
+    let mut groups = groups.into_iter().flatten();
+    let pods = groups.find(|it| it["name"] == "pods").expect("all pods");
+    let bytes = &pods["memory"]["workingSetBytes"];
+    bytes.as_u64().expect("a count of bytes")
+}
+
 #[tokio::test]
 #[ignore = "five minutes in a cluster with sluice where nothing else runs"]
 async fn three_hundred_held_pods_cost_nothing_and_are_let_go_by_one_change() {
@@ -146,8 +161,13 @@ async fn three_hundred_held_pods_cost_nothing_and_are_let_go_by_one_change() {
         sluice::with_values_alone(&["--set", ENABLED], async || {
             let room = Room::on_a_node(ns).await;
             let test = async || {
+                let none = memory(&room).await;
                 many(ns, &room).await;
                 let made = requests_of_a_minute().await;
+                let held = memory(&room).await;
+                let [none, held] = [none, held].map(|bytes| bytes.div_ceil(1 << 20));
+                eprintln!("{held} MiB in the containers of the node, {MANY} pods held; {none} MiB with none");
+                assert!(held < none + MOST, "{held} MiB, {none} MiB");
                 eprintln!("requests in a minute beside watches, {MANY} pods held: {made:?}");
                 let theirs = ["pods", "events", "tokenreviews", "configmaps"];
                 let is_theirs = |key: &&String| theirs.iter().any(|it| key.contains(it));
