@@ -87,6 +87,17 @@ enum Step<K> {
 struct Seen {
     read: Instant,
     version: String,
+    /// Whether a watch has shown it since it was read.
+    watched: bool,
+}
+
+impl Seen {
+    /// Where a watch begins. The version of an object may be older than what the API server can watch from, and no list is made
+    /// that would tell a newer one: so the first watch begins with the object as it is (the API's "Get State and Start at Most
+    /// Recent").
+    fn version(&self) -> &str {
+        if self.watched { &self.version } else { "" }
+    }
 }
 
 impl<K: Followable> Followed<K> {
@@ -117,6 +128,7 @@ impl<K: Followable> Followed<K> {
                 self.step = Step::Watch(Seen {
                     read: Instant::now(),
                     version: version(&found),
+                    watched: false,
                 });
                 Notice::Read(Box::new(found))
             }
@@ -139,7 +151,7 @@ impl<K: Followable> Followed<K> {
         let params = WatchParams::default()
             .fields(&format!("metadata.name={}", self.name))
             .timeout(WATCH_FOR);
-        let events = self.api.watch(&params, &seen.version).await?;
+        let events = self.api.watch(&params, seen.version()).await?;
         self.step = Step::Events(seen, signs(events).boxed());
         Ok(Notice::Sign)
     }
@@ -151,13 +163,22 @@ impl<K: Followable> Followed<K> {
         mut events: BoxStream<'static, Result<WatchEvent<K>, Error>>,
     ) -> Result<Option<Notice<K>>, Error> {
         let news = match events.try_next().await? {
+            // It was deleted after it was read.
+            None | Some(WatchEvent::Bookmark(_)) if !seen.watched => {
+                self.step = Step::Read(TRY_AGAIN);
+                return Ok(Some(Notice::Sign));
+            }
             None if seen.read.elapsed() >= READ_AGAIN => return Ok(None),
             None => return self.watch(seen).await.map(Some),
             Some(WatchEvent::Deleted(_)) => return Ok(None),
             Some(WatchEvent::Error(status)) => return Err(Error::Api(status)),
             Some(WatchEvent::Added(stored) | WatchEvent::Modified(stored)) => {
-                seen.version = version(&stored);
-                Notice::Written(Box::new(stored))
+                let known = std::mem::replace(&mut seen.version, version(&stored));
+                if !std::mem::replace(&mut seen.watched, true) && known == seen.version {
+                    Notice::Sign
+                } else {
+                    Notice::Written(Box::new(stored))
+                }
             }
             Some(WatchEvent::Bookmark(bookmark)) => {
                 seen.version = bookmark.metadata.resource_version;
@@ -172,3 +193,6 @@ impl<K: Followable> Followed<K> {
 fn version(stored: &impl ResourceExt) -> String {
     stored.resource_version().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;
