@@ -2,8 +2,12 @@
 
 use anyhow::{Context, Result, bail};
 use rustls::client::Resumption;
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::version::TLS13;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -40,13 +44,19 @@ impl Endpoint {
     }
 }
 
-/// A client that trusts a bundle, PEM.
+/// A client that trusts a bundle, PEM. It wants the cipher suite that the API server and the gate ask for first.
 pub(crate) fn trusting(bundle: &str) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(bundle.as_bytes()) {
         roots.add(certificate.context("the bundle cannot be read")?)?;
     }
-    let config = ClientConfig::builder().with_root_certificates(roots);
+    let provider = CryptoProvider {
+        cipher_suites: vec![TLS13_AES_128_GCM_SHA256],
+        ..default_provider()
+    };
+    let config = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&TLS13])?
+        .with_root_certificates(roots);
     Ok(config.with_no_client_auth())
 }
 
