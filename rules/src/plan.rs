@@ -146,6 +146,11 @@ pub enum PlanFlaw {
     },
 }
 
+/// Whether an object says that it is a plan.
+pub fn is_one(object: &Value) -> bool {
+    object["metadata"]["labels"][keys::PLAN] == "true"
+}
+
 /// What is wrong with a plan of a scope; `None` of one that does what it says, as far as anybody can tell. `gates` tells
 /// whether every pod of a namespace gets a gate, `is_empty` whether a part of a scope is known to have no object, `is_there`
 /// whether the scope has any.

@@ -135,7 +135,7 @@ pub trait World: Objects {
         )
     }
 
-    /// When an object of the scope was last created or its spec written; `None` where it has no object.
+    /// When an object of the scope, plans apart, was last created or its spec written; `None` where it has none.
     ///
     /// # Errors
     ///

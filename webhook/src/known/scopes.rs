@@ -10,6 +10,7 @@ use super::waiters::{Bell, Subscription, Waiters, Woken};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::object::written;
+use rules::plan;
 use rules::scope::{self, Position, Scope};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -100,7 +101,8 @@ impl Standing {
         let grouped = parts.iter().any(|part| matches!(part, Part::Group(_)));
         (scope.is_some() || grouped).then(|| Self {
             position: scope.as_ref().and_then(|_| Position::of(object)),
-            written: written(object),
+            // A plan is not what it orders, and may be there long before.
+            written: written(object).filter(|_| !plan::is_one(object)),
             scope,
             parts,
         })

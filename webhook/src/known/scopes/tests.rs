@@ -166,3 +166,23 @@ fn what_rests_on_others_is_judged_each_time() {
         assert_eq!(first(), expected.map(|name| json!(name)), "{endpoints:?}");
     }
 }
+
+/// It may be applied before its release.
+#[test]
+fn a_plan_is_no_sign_of_its_release() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let config_maps = by_word("configmap").map(Kind::Builtin).expect("built in");
+    let mut object = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {
+            "namespace": "shop", "name": "order", "creationTimestamp": "2026-01-01T00:00:00Z",
+            "annotations": {"sluice.dev/scope": "r"}, "labels": {"sluice.dev/plan": "true"},
+        },
+    });
+    let store = known.want(&config_maps);
+    store.replace(&[object.clone()]);
+    assert_eq!(known.view().active(&scope()), Ok(None));
+    object["metadata"]["labels"] = json!({});
+    store.apply(&object);
+    assert_ne!(known.view().active(&scope()), Ok(None));
+}
