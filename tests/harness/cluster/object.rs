@@ -5,6 +5,7 @@ use kube::Client;
 use kube::api::{GetParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
 use kube::core::Request;
 use serde_json::Value;
+use std::time::{Duration, Instant};
 
 /// The kinds that tests look at, by the path of their group. The name of a resource is its kind's with an "s".
 const IN_NAMESPACES: [(&str, &[&str]); 8] = [
@@ -98,19 +99,25 @@ impl Look {
     /// Shows every object of a kind as it changes after `version`, until `seen` says that it has seen enough; fails after five minutes.
     pub async fn follow(&self, kind: &str, version: &str, mut seen: impl FnMut(&Value) -> bool) {
         let parameters = WatchParams::default().timeout(290);
-        let request = self.resource(kind).watch(&parameters, version);
-        let request = request.expect("a plain request");
-        let events = self.client.request_events::<Value>(request).await;
-        let mut events = std::pin::pin!(events.unwrap_or_else(|error| panic!("{kind}: {error}")));
-        while let Some(event) = events.try_next().await.expect("events of a watch") {
-            match event {
-                WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                    if seen(&object) {
-                        return;
+        let (mut version, began) = (String::from(version), Instant::now());
+        // The API server also ends the watch of whoever reads too slowly.
+        while began.elapsed() < Duration::from_mins(5) {
+            let request = self.resource(kind).watch(&parameters, &version);
+            let request = request.expect("a plain request");
+            let events = self.client.request_events::<Value>(request).await;
+            let mut events =
+                std::pin::pin!(events.unwrap_or_else(|error| panic!("{kind}: {error}")));
+            while let Some(event) = events.try_next().await.expect("events of a watch") {
+                match event {
+                    WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                        text(&object, "/metadata/resourceVersion").clone_into(&mut version);
+                        if seen(&object) {
+                            return;
+                        }
                     }
+                    WatchEvent::Deleted(_) | WatchEvent::Bookmark(_) => {}
+                    WatchEvent::Error(error) => panic!("{kind}: {error}"),
                 }
-                WatchEvent::Deleted(_) | WatchEvent::Bookmark(_) => {}
-                WatchEvent::Error(error) => panic!("{kind}: {error}"),
             }
         }
         panic!("the {kind}s of {} have not come to that", self.namespace);

@@ -131,9 +131,17 @@ fn more(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeM
 
 /// Kills so many replicas at once, those that run longest.
 async fn kill(count: usize) {
-    let mut replicas = machine::contained(PROGRAM).expect("/proc can be read");
-    replicas.sort_unstable();
-    assert!(replicas.len() >= count, "{replicas:?}");
+    let what = format!("{count} replicas run");
+    let replicas = await_until(&what, LIMIT, async || {
+        let mut replicas = machine::contained(PROGRAM).expect("/proc can be read");
+        replicas.sort_unstable();
+        if replicas.len() >= count {
+            Ok(replicas)
+        } else {
+            Err(format!("{replicas:?}"))
+        }
+    })
+    .await;
     for pid in &replicas[..count] {
         let pid = pid.to_string();
         let killed = Command::new("kill").args(["-9", &pid]).status().await;
