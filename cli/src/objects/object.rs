@@ -6,6 +6,7 @@ use rules::dependent::Dependent;
 use rules::keys;
 use rules::kinds::Kind;
 use rules::object;
+use rules::plan;
 use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
 
@@ -181,7 +182,7 @@ impl Object {
 
     /// Whether it is a plan.
     pub(crate) fn is_plan(&self) -> bool {
-        self.word() == "ConfigMap" && self.label(keys::PLAN) == Some("true")
+        self.word() == "ConfigMap" && plan::is_one(&self.value)
     }
 
     /// A label of the object itself.

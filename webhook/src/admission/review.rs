@@ -3,7 +3,7 @@
 //! Not kube's types: they tie the patch to kube's version of json-patch, and their answer to a body that cannot be read
 //! has no uid, which the API server reports to the user as a mismatch of uids.
 
-use crate::lean::LeanReview;
+use crate::lean;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -56,8 +56,8 @@ impl AdmissionRequest {
     /// depth costs no stack.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         let text = str::from_utf8(body).map_err(Error::custom);
-        let review = text.and_then(serde_json::from_str::<LeanReview>);
-        let mut review = Value::from(review.map_err(Unreadable::NotJson)?);
+        let review = text.and_then(lean::review);
+        let mut review = review.map_err(Unreadable::NotJson)?;
         if review["apiVersion"] != API_VERSION || review["kind"] != KIND {
             return Err(Unreadable::NotAReview);
         }
