@@ -26,6 +26,7 @@ mod manifest;
 mod objects;
 mod offline;
 mod output;
+mod parallel;
 mod reader;
 mod release;
 mod status;

@@ -4,15 +4,17 @@
 //! kubectl (see [`scalar`]), so that `yes` is a boolean, `0o17` is 15 and a date is a text.
 
 mod document;
+mod list;
 mod places;
 mod scalar;
 mod spelled;
 mod yaml;
 
+pub(crate) use list::List;
 pub(crate) use places::{Places, lines, token};
 
 use document::{Document, Documents};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -190,11 +192,9 @@ impl Iterator for Entries<'_> {
 }
 
 /// The items of a `List` or `PodList`, else the object itself.
-///
-/// As in apimachinery, items that carry neither `apiVersion` nor `kind` have them from their list: the API server
-/// writes the items of a typed list so.
 fn items(mut object: Value) -> Result<Vec<Value>, Value> {
-    let Some(item_kind) = object.get("kind").and_then(list_of) else {
+    let kind = object.get("kind").and_then(Value::as_str);
+    let Some(item_kind) = kind.and_then(list_of) else {
         return Err(object);
     };
     let item_kind = item_kind.to_owned();
@@ -209,17 +209,23 @@ fn items(mut object: Value) -> Result<Vec<Value>, Value> {
         None => return Err(object),
     };
     for item in items.iter_mut().filter_map(Value::as_object_mut) {
-        if !item_kind.is_empty() && !item.contains_key("kind") && !item.contains_key("apiVersion") {
-            item.insert("kind".to_owned(), item_kind.clone().into());
-            item.extend(version.clone().map(|it| ("apiVersion".to_owned(), it)));
-        }
+        adopt(item, &item_kind, version.as_ref());
     }
     Ok(items)
 }
 
+/// As in apimachinery, items that carry neither `apiVersion` nor `kind` have them from their list: the API server
+/// writes the items of a typed list so.
+fn adopt(item: &mut Map<String, Value>, kind: &str, version: Option<&Value>) {
+    if !kind.is_empty() && !item.contains_key("kind") && !item.contains_key("apiVersion") {
+        item.insert("kind".to_owned(), kind.into());
+        item.extend(version.map(|it| ("apiVersion".to_owned(), it.clone())));
+    }
+}
+
 /// `PodList` is a list of `Pod`, and `List` one of anything.
-fn list_of(kind: &Value) -> Option<&str> {
-    kind.as_str()?.strip_suffix("List")
+fn list_of(kind: &str) -> Option<&str> {
+    kind.strip_suffix("List")
 }
 
 fn type_of(value: &Value) -> Option<&'static str> {

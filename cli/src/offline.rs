@@ -8,8 +8,9 @@ pub(crate) use judge::kind_of;
 pub(crate) use world::Manifest;
 
 use crate::input;
-use crate::manifest::{Entries, Entry, Fault};
+use crate::manifest::{Entries, Entry, Fault, List};
 use crate::output::Output;
+use crate::parallel;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -46,7 +47,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let (name, text) = input::read(&options.file)?;
     let mut printer = Printer::new(io::stdout().lock(), options.output);
-    let read = judge_all(options, Entries::new(&text), &mut printer);
+    let read = judge_all(options, &text, &mut printer);
     match printer.finish() {
         // The reader, such as `head`, closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
@@ -66,27 +67,43 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// Prints a line for each entry before the first syntax error.
 fn judge_all(
     options: &Options,
-    mut entries: Entries<'_>,
+    text: &[u8],
     printer: &mut Printer<impl Write>,
 ) -> Result<(), Fault> {
     let now = options.now;
+    let list = List::of(text);
     match options.profile {
-        Profile::Kstatus => entries.try_for_each(|entry| {
-            printer.print(judge::kstatus(&entry?, now));
+        Profile::Kstatus => {
+            let judge = |entry: Entry| judge::kstatus(&entry, now);
+            match list.and_then(|list| list.map(judge)) {
+                Some(lines) => lines.into_iter().for_each(|line| printer.print(line)),
+                None => Entries::new(text).try_for_each(|entry| {
+                    printer.print(judge(entry?));
+                    Ok(())
+                })?,
+            }
             Ok(())
-        }),
+        }
         Profile::Sluice => {
             // The EndpointSlices that judge a Service may come after it, so read everything first.
-            let mut read: Vec<Entry> = Vec::new();
-            let end = entries.try_for_each(|entry| {
-                read.push(entry?);
-                Ok(())
-            });
+            let (read, end) = match list.and_then(|list| list.map(|entry| entry)) {
+                Some(read) => (read, Ok(())),
+                None => read_all(text),
+            };
             let world = Manifest::new(read.iter().map(|entry| &entry.object), &options.rules);
-            for entry in &read {
-                printer.print(judge::sluice(entry, &world, now));
-            }
+            let lines = parallel::map(&read, |_, entry| judge::sluice(entry, &world, now));
+            lines.into_iter().for_each(|line| printer.print(line));
             end
         }
     }
+}
+
+/// The entries before the first syntax error.
+fn read_all(text: &[u8]) -> (Vec<Entry>, Result<(), Fault>) {
+    let mut read = Vec::new();
+    let end = Entries::new(text).try_for_each(|entry| {
+        read.push(entry?);
+        Ok(())
+    });
+    (read, end)
 }

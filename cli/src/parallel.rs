@@ -1,0 +1,51 @@
+//! Work on many things, on every processor there is.
+
+use std::num::NonZero;
+use std::thread;
+
+/// How many things are worth a thread.
+const WORTH: usize = 500;
+
+/// What is made of each thing and its index, in their order.
+pub(crate) fn map<T: Sync, U: Send>(things: &[T], make: impl Fn(usize, &T) -> U + Sync) -> Vec<U> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = things.len().div_ceil(processors).max(WORTH);
+    let make_all = |(part, things): (usize, &[T])| -> Vec<U> {
+        let indexed = things.iter().enumerate();
+        indexed
+            .map(|(index, it)| make(part * share + index, it))
+            .collect()
+    };
+    let mut parts = things.chunks(share).enumerate();
+    let Some(first) = parts.next() else {
+        return Vec::new();
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = parts
+            .map(|part| scope.spawn(move || make_all(part)))
+            .collect();
+        let mut made = make_all(first);
+        for other in others {
+            match other.join() {
+                Ok(part) => made.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        made
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_made_once_and_in_its_order() {
+        for count in [0, 1, WORTH, WORTH + 1, 7 * WORTH + 3] {
+            let things: Vec<_> = (0..count).collect();
+            let made = map(&things, |index, thing| (index, *thing));
+            let wanted: Vec<_> = things.iter().map(|it| (*it, *it)).collect();
+            assert_eq!(made, wanted, "{count}");
+        }
+    }
+}
