@@ -8,6 +8,7 @@ pub(crate) mod granted;
 pub(crate) mod health_rules;
 pub(crate) mod memory;
 pub(crate) mod plans;
+mod served;
 pub(crate) mod sheets;
 mod single;
 pub(crate) mod slots;

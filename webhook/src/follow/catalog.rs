@@ -4,13 +4,13 @@
 //! kind: so a definition that comes later is seen the moment it is established, and costs nobody a poll. A group
 //! without definitions may be an aggregated API, for which discovery is asked.
 
+use super::served::{Served, among, defined, is_absence, resource};
 use super::watch::{Observer, Target, follow};
-use crate::known::{Details, Freshness, Known, Named, Store, View, Wanted};
+use crate::known::{Freshness, Known, Named, Store, View, Wanted};
 use crate::metrics::StatusMetrics;
 use crate::tasks::Spawner;
-use kube::discovery::{self, ApiGroup, ApiResource, Scope};
-use kube::error::DiscoveryError;
-use kube::{Client, Error};
+use kube::Client;
+use kube::discovery;
 use rules::kept::{Detail, detail};
 use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
@@ -47,13 +47,6 @@ pub(crate) struct Catalog {
     pub shown: Option<Observer>,
     /// The same of each Job.
     pub jobs: Option<Observer>,
-}
-
-/// How the API server names a kind.
-#[derive(Debug, Clone, PartialEq)]
-struct Served {
-    resource: ApiResource,
-    details: Details,
 }
 
 /// What is known of a custom kind.
@@ -288,85 +281,6 @@ impl Catalog {
     }
 }
 
-/// Whether the API server says that it does not serve the group, and not that it cannot tell.
-fn is_absence(error: &Error) -> bool {
-    match error {
-        Error::Discovery(missing) => matches!(missing, DiscoveryError::MissingApiGroup(_)),
-        Error::Api(status) => status.code == 404,
-        _ => false,
-    }
-}
-
-/// What discovery says of one kind.
-fn among(served: &ApiGroup, word: &str) -> Option<Served> {
-    let matches = |resource: &ApiResource| {
-        resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
-    };
-    let (resource, capabilities) = served
-        .recommended_resources()
-        .into_iter()
-        .find(|(resource, _)| matches(resource))?;
-    let namespaced = Some(capabilities.scope == Scope::Namespaced);
-    Some(Served {
-        resource,
-        details: Details {
-            namespaced,
-            declares_status: None,
-        },
-    })
-}
-
-/// How the API server names a built-in kind.
-pub(crate) fn resource(builtin: &Builtin) -> ApiResource {
-    ApiResource {
-        group: builtin.group.to_owned(),
-        version: builtin.version.to_owned(),
-        api_version: builtin.api_version(),
-        kind: builtin.kind.to_owned(),
-        plural: builtin.plural.to_owned(),
-    }
-}
-
-/// The resource that a CustomResourceDefinition defines, if it is established and `word` is one of its names.
-fn defined(definition: &Value, word: &str) -> Option<Served> {
-    let spec = &definition["spec"];
-    let names = &spec["names"];
-    let short = names["shortNames"].as_array().into_iter().flatten();
-    let fits = |name: &Value| {
-        name.as_str()
-            .is_some_and(|name| name.eq_ignore_ascii_case(word))
-    };
-    if ![&names["kind"], &names["plural"], &names["singular"]]
-        .into_iter()
-        .chain(short)
-        .any(fits)
-    {
-        return None;
-    }
-    let conditions = definition["status"]["conditions"].as_array()?;
-    conditions
-        .iter()
-        .find(|condition| condition["type"] == "Established" && condition["status"] == "True")?;
-    let versions = spec["versions"].as_array()?;
-    let served = || versions.iter().filter(|version| version["served"] == true);
-    let version = served()
-        .find(|version| version["storage"] == true)
-        .or_else(|| served().next())?;
-    let (group, name) = (spec["group"].as_str()?, version["name"].as_str()?);
-    let resource = ApiResource {
-        group: group.to_owned(),
-        version: name.to_owned(),
-        api_version: format!("{group}/{name}"),
-        kind: names["kind"].as_str()?.to_owned(),
-        plural: names["plural"].as_str()?.to_owned(),
-    };
-    let details = Details {
-        namespaced: Some(spec["scope"] == "Namespaced"),
-        declares_status: Some(version.pointer("/subresources/status").is_some()),
-    };
-    Some(Served { resource, details })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -431,58 +345,6 @@ mod tests {
         for code in [500, 503, 403] {
             assert_eq!(known(Some(code)).await, Freshness::Undiscovered, "{code}");
         }
-    }
-
-    fn definition() -> Value {
-        json!({
-            "spec": {
-                "group": "example.com", "scope": "Namespaced",
-                "names": {"kind": "Widget", "plural": "widgets", "singular": "widget", "shortNames": ["wd"]},
-                "versions": [
-                    {"name": "v1alpha1", "served": true, "storage": false},
-                    {"name": "v1", "served": true, "storage": true, "subresources": {"status": {}}},
-                ],
-            },
-            "status": {"conditions": [{"type": "Established", "status": "True"}]},
-        })
-    }
-
-    #[test]
-    fn a_definition_is_found_by_each_of_its_names() {
-        for word in ["Widget", "widget", "widgets", "WIDGETS", "wd"] {
-            let found = defined(&definition(), word).unwrap();
-            assert_eq!(
-                (
-                    found.resource.plural.as_str(),
-                    found.resource.api_version.as_str()
-                ),
-                ("widgets", "example.com/v1")
-            );
-            assert_eq!(
-                found.details,
-                Details {
-                    namespaced: Some(true),
-                    declares_status: Some(true)
-                }
-            );
-        }
-        assert_eq!(defined(&definition(), "gadget"), None);
-    }
-
-    #[test]
-    fn a_definition_counts_from_the_moment_it_is_established() {
-        let mut early = definition();
-        early["status"]["conditions"][0]["status"] = json!("False");
-        assert_eq!(defined(&early, "widget"), None);
-    }
-
-    #[test]
-    fn a_served_version_is_taken_where_the_stored_one_is_not_served() {
-        let mut old = definition();
-        old["spec"]["versions"][1]["served"] = json!(false);
-        let found = defined(&old, "widget").unwrap();
-        assert_eq!(found.resource.version, "v1alpha1");
-        assert_eq!(found.details.declares_status, Some(false));
     }
 
     /// Only it, in its namespace, and for as long as somebody asks.

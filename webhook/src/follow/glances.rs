@@ -2,7 +2,7 @@
 //!
 //! No pod is followed for that, and none is kept: only what the rules make of them.
 
-use super::catalog::resource;
+use super::served::resource;
 use super::watch::{Target, items, page, path};
 use crate::clock::Clock;
 use crate::known::Known;

@@ -3,7 +3,7 @@
 mod claims;
 mod restored;
 
-use super::catalog::resource;
+use super::served::resource;
 use super::sheets::{Losses, Sheets};
 use super::single::Notice;
 use crate::clock::Clock;
