@@ -178,6 +178,15 @@ impl Cluster {
         made.buffer_unordered(AT_ONCE).try_collect().await
     }
 
+    /// Takes every Deployment away.
+    pub(crate) async fn without_deployments(&self) -> Result<()> {
+        let (params, all) = (DeleteParams::background(), ListParams::default());
+        self.api::<Deployment>()
+            .delete_collection(&params, &all)
+            .await?;
+        Ok(())
+    }
+
     /// Changes one of so many Deployments after the other, at most so many a second, for so long; how many it were.
     pub(crate) async fn change(&self, count: usize, rate: usize, time: Duration) -> Result<usize> {
         let mut ticks = interval(Duration::from_secs(1) / u32::try_from(rate)?);

@@ -70,7 +70,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
-         the parts are sizes, scope, statuses, api-server, admission, gates, waiters, unschedulable, crowds and objects
+         the parts are sizes, scope, statuses, api-server, admission, objects, gates, waiters, unschedulable and crowds
        bench scope, which needs neither
        bench plan FILE, a large cluster by what bench has written
        bench compare BEFORE AFTER, two files that bench has written";
@@ -92,11 +92,11 @@ enum Part {
     Statuses,
     ApiServer,
     Admission,
+    Objects,
     Gates,
     Waiters,
     Unschedulable,
     Crowds,
-    Objects,
 }
 
 impl Part {
@@ -106,11 +106,12 @@ impl Part {
         ("statuses", Self::Statuses),
         ("api-server", Self::ApiServer),
         ("admission", Self::Admission),
+        // Before there are pods: a controller knows every gated one, whatever else it watches.
+        ("objects", Self::Objects),
         ("gates", Self::Gates),
         ("waiters", Self::Waiters),
         ("unschedulable", Self::Unschedulable),
         ("crowds", Self::Crowds),
-        ("objects", Self::Objects),
     ];
 
     /// Those of these names, and all where none is named.
@@ -205,6 +206,7 @@ async fn measure(
             Part::Admission => {
                 injectors::side_by_side(paths, cluster, &extent.beside, table).await?;
             }
+            Part::Objects => objects::measure(paths, cluster, &extent.objects, table).await?,
             Part::Gates => gates(paths, cluster, extent, table).await?,
             Part::Waiters => kubectl::side_by_side(paths, cluster, &extent.waiters, table).await?,
             Part::Unschedulable => {
@@ -212,7 +214,6 @@ async fn measure(
                     .await?;
             }
             Part::Crowds => crowd::all(paths, cluster, extent, table).await?,
-            Part::Objects => objects::measure(paths, cluster, &extent.objects, table).await?,
         }
     }
     Ok(())

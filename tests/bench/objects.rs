@@ -87,7 +87,9 @@ pub(crate) async fn measure(
         drop(gates);
         controller.stop().await?;
     }
-    Ok(())
+    step("taking the objects away");
+    cluster.without_deployments().await?;
+    api_server::quiet(cluster).await
 }
 
 /// Changes of objects that nobody waits for, while somebody waits for another of their kind.
