@@ -119,16 +119,17 @@ fn nothing_reported(object: &Value) -> Option<Hindrance> {
 /// Whether nobody has written anything: missing, or nothing but empty values, as defaults of the schema leave them.
 /// A number or a flag is something, and so is an observed generation beside no conditions.
 pub(super) fn has_no_status(object: &Value) -> bool {
-    fn says_nothing(value: &Value) -> bool {
-        match value {
-            Value::Null => true,
-            Value::String(text) => text.is_empty(),
-            Value::Array(list) => list.is_empty(),
-            Value::Object(fields) => fields.values().all(says_nothing),
-            Value::Bool(_) | Value::Number(_) => false,
-        }
-    }
     object.get("status").is_none_or(says_nothing)
+}
+
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.values().all(says_nothing),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn expects_status(subject: &Subject<'_>) -> bool {

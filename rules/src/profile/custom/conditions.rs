@@ -53,7 +53,7 @@ const POSITIVE: [&str; 32] = [
 const PHRASES: [&str; 2] = ["UpToDate", "ResolvedRefs"];
 
 /// `True` is trouble: any word of the type.
-const NEGATIVE: [&str; 13] = [
+const NEGATIVE: [&str; 14] = [
     "degraded",
     "failed",
     "failure",
@@ -67,6 +67,7 @@ const NEGATIVE: [&str; 13] = [
     "unavailable",
     "rejected",
     "conflicted",
+    "irreconcilable",
 ];
 
 /// `True` while something is being done: the whole type. A participle in a compound may be the name of a feature.

@@ -1,14 +1,24 @@
 //! Flags and counts that mean the same wherever they are found.
 
-use super::{Hindrance, words};
+use super::{Hindrance, says_nothing, words};
 use crate::kstatus::get;
 use serde_json::Value;
 
 /// `false` until the object can be used.
-const FLAGS: [&str; 5] = ["ready", "isReady", "healthy", "available", "readyToUse"];
+const FLAGS: [&str; 6] = [
+    "ready",
+    "isReady",
+    "healthy",
+    "available",
+    "readyToUse",
+    "succeeded",
+];
 
-/// What is there while something is wrong: an empty text or object tells nothing. A `lastError` may be history, so it
-/// is not among them.
+/// A flag that is spelt as the status of a condition.
+const NOT_SET: [&str; 3] = ["False", "false", "Unknown"];
+
+/// What is there while something is wrong: an empty text, or an object of nothing but empty values, tells nothing. A
+/// `lastError` may be history, so it is not among them.
 const ERRORS: [&str; 4] = ["error", "errorMessage", "failureMessage", "failureReason"];
 
 /// What a count is of follows these: `readyReplicas`, `availableNodes`, `numberReady` (as a DaemonSet has it).
@@ -20,16 +30,18 @@ const WRITTEN: [&str; 3] = ["ready", "available", "replicas"];
 /// What falls short, if anything does.
 pub(super) fn short(object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?;
-    if let Some(field) = FLAGS
-        .iter()
-        .find(|flag| status.get(**flag) == Some(&Value::Bool(false)))
-    {
-        return Some(Hindrance::Busy(format!("status.{field} is false")));
+    for flag in FLAGS {
+        let word = match status.get(flag) {
+            Some(Value::Bool(false)) => "false",
+            Some(Value::String(word)) if NOT_SET.contains(&word.as_str()) => word,
+            _ => continue,
+        };
+        return Some(Hindrance::Busy(format!("status.{flag} is {word}")));
     }
     for field in ERRORS {
         let error = match status.get(field) {
             Some(Value::String(text)) if !text.is_empty() => text.clone(),
-            Some(Value::Object(fields)) if !fields.is_empty() => {
+            Some(error @ Value::Object(fields)) if !says_nothing(error) => {
                 let message = fields.get("message").and_then(Value::as_str);
                 message.unwrap_or("see the object").to_owned()
             }

@@ -27,7 +27,7 @@ enum Sense {
     Running,
 }
 
-const BAD: [&str; 34] = [
+const BAD: [&str; 36] = [
     "fail",
     "failed",
     "failure",
@@ -48,11 +48,13 @@ const BAD: [&str; 34] = [
     "cancelled",
     "rejected",
     "denied",
+    "forbidden",
     "broken",
     "corrupt",
     "corrupted",
     "lost",
     "fatal",
+    "faulted",
     "critical",
     "red",
     "dead",
@@ -64,7 +66,7 @@ const BAD: [&str; 34] = [
     "conflict",
 ];
 
-const BUSY: [&str; 20] = [
+const BUSY: [&str; 21] = [
     "pending",
     "progress",
     "inprogress",
@@ -84,6 +86,7 @@ const BUSY: [&str; 20] = [
     "unsynced",
     "missing",
     "outofsync",
+    "outdated",
     "notready",
 ];
 

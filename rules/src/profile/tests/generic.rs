@@ -44,6 +44,7 @@ fn a_condition_of_known_polarity_holds_back() {
         "NotReady",
         "NonCompliant",
         "ReplicaFailure",
+        "Irreconcilable",
     ] {
         assert_eq!(
             condition(kind, "True", ""),
@@ -171,6 +172,9 @@ fn words_are_read_by_their_sense() {
         ("HEALTH_ERR", "Failed"),
         ("ConfigError", "Failed"),
         ("failed", "Failed"),
+        ("Faulted", "Failed"),
+        ("Forbidden", "Failed"),
+        ("Outdated", "InProgress"),
         ("Running", "Current"),
         ("Serving", "Current"),
         ("ACTIVE", "Current"),
@@ -235,11 +239,29 @@ fn flags_errors_and_counts_hold_back() {
         "InProgress InProgress: status.ready is false"
     );
     assert_eq!(
+        thing(json!({ "succeeded": false })),
+        "InProgress InProgress: status.succeeded is false"
+    );
+    for (available, told) in [
+        (
+            "Unknown",
+            "InProgress InProgress: status.available is Unknown",
+        ),
+        ("False", "InProgress InProgress: status.available is False"),
+        ("True", "Current Satisfied: Resource is current"),
+    ] {
+        assert_eq!(thing(json!({ "available": available })), told);
+    }
+    assert_eq!(
         thing(json!({ "error": { "message": "no disk" } })),
         "Failed Failed: status.error: no disk"
     );
     assert_eq!(
         thing(json!({ "error": "", "failureReason": null, "x": 1 })),
+        "Current Satisfied: Resource is current"
+    );
+    assert_eq!(
+        thing(json!({ "error": { "message": "", "code": null }, "x": 1 })),
         "Current Satisfied: Resource is current"
     );
     assert_eq!(
