@@ -11,7 +11,8 @@
 //! * **The generation of a condition** (`metav1.Condition.observedGeneration`): a condition of an older generation
 //!   tells of an older spec, as for `kubectl wait`.
 //! * **Conditions of a known polarity** ([`conditions`]): `Available: "False"`, `Degraded: "True"`.
-//! * **Conditions of parts** ([`parts`]): of the parents of a route, the ancestors of a policy, the listeners of a gateway.
+//! * **Conditions of parts** ([`parts`]): of the parents of a route, the ancestors of a policy, the listeners of a gateway, the
+//!   controllers of a filter.
 //! * **Words in the fields where kinds keep one** ([`words`]): `status.phase: Provisioning`, `status.state: error`.
 //! * **Flags and counts** ([`counts`]): `status.ready: false`, fewer `readyReplicas` than `spec.replicas`.
 //! * **No status yet**, of a kind that has one: nobody has looked at the object. A `...Template` is exempt: it is

@@ -1,16 +1,18 @@
 //! Conditions that a status keeps for each of its parts, as Gateway API documents them: a route's for each of its
-//! parents, a policy's for each of its ancestors (policy attachment), a gateway's for each of its listeners. Each
-//! implementation reports for its own parts only, so what is left over of another one is not waited for.
+//! parents, a policy's for each of its ancestors (policy attachment), a gateway's for each of its listeners, and a filter's
+//! for each controller that reads it. Each implementation reports for its own parts only, so what is left over of another
+//! one is not waited for.
 
 use super::{Hindrance, conditions};
 use crate::kstatus::{Conditions, get, text};
 use serde_json::Value;
 
 /// Lists of a status, and the reference in each entry that tells what the part is.
-const LISTS: [(&str, &[&str]); 3] = [
+const LISTS: [(&str, &[&str]); 4] = [
     ("parents", &["parentRef", "name"]),
     ("ancestors", &["ancestorRef", "name"]),
     ("listeners", &["name"]),
+    ("controllers", &["controllerName"]),
 ];
 
 /// What holds the first part back that something holds back.

@@ -387,6 +387,27 @@ fn each_part_that_reports_counts() {
 }
 
 #[test]
+fn each_controller_that_reports_counts() {
+    let filter = |conditions: Value| {
+        let controllers =
+            json!([{ "controllerName": "example.com/gateway", "conditions": conditions }]);
+        thing(json!({ "controllers": controllers }))
+    };
+    assert_eq!(
+        filter(conditions(&[("Accepted", "True")])),
+        "Current Satisfied: Resource is current"
+    );
+    assert_eq!(
+        filter(conditions(&[("Accepted", "False")])),
+        "Failed Failed: status.controllers example.com/gateway: condition Accepted is False"
+    );
+    assert_eq!(
+        thing(json!({ "controllers": [{ "name": "a", "replicas": 1 }] })),
+        "Current Satisfied: Resource is current"
+    );
+}
+
+#[test]
 fn generic_rules_are_for_custom_resources_alone() {
     let config = object("v1", "ConfigMap", json!({}), json!({ "phase": "Failed" }));
     assert_eq!(
