@@ -77,15 +77,19 @@ impl<'a> Gates<'a> {
 
     /// Runs the gate of the first pod to its end: from before the fork to after the exit.
     pub(crate) async fn once(&self) -> Result<Duration> {
-        let mut command = self.gate(&self.pods[0], self.round.fetch_add(1, Ordering::Relaxed))?;
-        let began = Instant::now();
-        let status = timeout(LIMIT, command.status())
-            .await
-            .context("the gate does not end")??;
-        let took = began.elapsed();
-        if !status.success() {
-            bail!("the gate ended with {status}");
-        }
-        Ok(took)
+        let round = self.round.fetch_add(1, Ordering::Relaxed);
+        to_the_end(&mut self.gate(&self.pods[0], round)?).await
     }
+}
+
+/// Runs a program to its end: from before the fork to after the exit.
+pub(crate) async fn to_the_end(command: &mut Command) -> Result<Duration> {
+    let began = Instant::now();
+    let ended = timeout(LIMIT, command.status()).await;
+    let took = began.elapsed();
+    let status = ended.with_context(|| format!("{command:?} does not end"))??;
+    if !status.success() {
+        bail!("{command:?} ended with {status}");
+    }
+    Ok(took)
 }
