@@ -47,7 +47,7 @@ async fn a_gate_waits_through_rotations_and_opens() {
             let look = Look::at(sluice::NAMESPACE).await;
             let pod = waits(ns, "api", "go").await;
             let mut last = ca(&look).await;
-            for _ in 0..3 {
+            for _ in 0..2 {
                 let old = last.clone();
                 let another = async || match ca(&look).await {
                     same if same == old => Err("the same".to_owned()),
