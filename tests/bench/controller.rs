@@ -81,7 +81,8 @@ impl Controller {
         .await
     }
 
-    /// Waits until it has seen that so many gates, at least, do not trust it.
+    /// Waits until it has seen that so many gates, at least, do not trust it: the pods are made for the installed sluice, which has
+    /// another name, and each is told so. That is no part of what a gate costs that waits.
     pub(crate) async fn strands(&self, count: usize) -> Result<()> {
         let what = format!("aware of {count} stranded gates");
         self.until(&what, |controller| {

@@ -53,6 +53,7 @@ pub(crate) async fn all(
         pods.extend(cluster.pods(lacking, Dependency::ConfigMap.list()).await?);
         api_server::quiet(cluster).await?;
         let mut controller = Controller::start(paths, cluster).await?;
+        controller.strands(count).await?;
         measure(&controller, cluster, &pods, extent.window, table).await?;
         let peak = Measure::bytes(controller.peak()?);
         let what = format!("controller, most memory with {count} gates");

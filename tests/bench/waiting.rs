@@ -19,7 +19,6 @@ pub(crate) async fn measure(
     table: &mut Table,
 ) -> Result<()> {
     let (count, time) = (extent.gates, extent.window);
-    // The pods were made for the installed sluice: a controller of another name takes them for stranded, and tells each so.
     controller.strands(count).await?;
     controller.quiet().await?;
     step("what the controller asks of the API server by itself");

@@ -35,6 +35,9 @@ const AFTER_A_CHANGE: Duration = Duration::from_secs(15);
 const PAGE: u32 = 50;
 /// The longest that one page may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two that are told: where a CA is lost that thousands wait with, etcd is not flooded, and a list of them is read to its end
+/// before the API server forgets where it was.
+const PACE: Duration = Duration::from_millis(5);
 
 const NOTE: &str = "the gate of this pod trusts no certificate of sluice any more, because sluice has had to make a new CA since the pod was made; it cannot be told that it may open: delete the pod, and whoever owns it makes another that trusts the new CA (a pod that nobody owns has to be made again by hand)";
 
@@ -109,6 +112,7 @@ impl Lookout {
                 if self.is_stranded(&pod, &mut accepted) {
                     count += 1;
                     self.tell(&pod).await;
+                    sleep(PACE).await;
                 }
             }
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
