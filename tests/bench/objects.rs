@@ -15,11 +15,11 @@ use tokio::time::sleep;
 /// What the gates of the pods wait for: one is let through as soon as all objects are read, the other never is.
 const THERE: &str = "deployment/of-the-bench-0:present";
 const MISSING: &str = "deployment/of-the-bench";
-/// Until memory has settled.
-const SETTLED: Duration = Duration::from_secs(5);
+/// Until memory has settled: what is unused goes back to the kernel after ten seconds.
+const SETTLED: Duration = Duration::from_secs(20);
 /// After so long a controller has looked at every pod that waits, for those that trust nobody any more; it does so again after five
 /// minutes.
-const LOOKED: Duration = Duration::from_secs(40);
+const LOOKED: Duration = Duration::from_secs(20);
 
 /// How much is measured.
 pub(crate) struct Objects {
@@ -72,7 +72,7 @@ pub(crate) async fn measure(
         let row = table.row(
             &what,
             Measure::bytes(controller.memory()?),
-            "VmRSS, 5 s later",
+            "VmRSS, 20 s later",
         );
         match count {
             5000 => row.at_most(20_000_000.0),
