@@ -1,6 +1,7 @@
 //! The status service: who asks, what it depends on, and what it is told. The HTTP boundary.
 
 mod answer;
+mod beat;
 mod budget;
 mod conditions;
 mod events;
@@ -15,6 +16,7 @@ mod token;
 mod turns;
 mod waits;
 
+pub(crate) use beat::Beat;
 pub(crate) use conditions::Conditions;
 pub(crate) use events::Recorder;
 pub(crate) use holds::{Holds, held_pods};
@@ -86,6 +88,8 @@ pub(crate) struct Service {
     pub shutdown: Shutdown,
     /// The time, by which timeouts pass.
     pub clock: Clock,
+    /// When signs are given, and gates judged anew of which nothing has changed.
+    pub beat: Beat,
 }
 
 /// The routes of the status service.
@@ -201,7 +205,7 @@ async fn hold(
         let next = [
             (!settled).then_some(began + SETTLE),
             waiting.again.and_then(|at| instant(at, now)),
-            Some(Instant::now() + ANEW),
+            Some(service.beat.within(ANEW)),
             tell.flatten(),
         ];
         let next = next.into_iter().flatten().fold(deadline, Instant::min);

@@ -33,6 +33,7 @@ use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
 use tracing::info;
 
 // How many sixty-fourths of the memory the connections of each port may take; what is left is for everything that is known.
@@ -380,6 +381,7 @@ impl Args {
             metrics,
             shutdown: parts.shutdown.clone(),
             clock: parts.clock.clone(),
+            beat: status::Beat::from(Instant::now()),
         });
         if let Some(held) = held {
             let holds = status::Holds::new(Arc::clone(&service), client.clone(), pods);

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::{self, StreamExt};
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 use wire::SIGN;
 
 /// A question, until there is something to tell.
@@ -20,7 +20,7 @@ const BLANK: Bytes = Bytes::from_static(b" ");
 
 /// The whole response, where there soon is something to tell; else its head, and the rest bit by bit.
 pub(super) async fn until_told(service: Arc<Service>, mut held: Held) -> Response {
-    match timeout(SIGN, &mut held).await {
+    match timeout_at(service.beat.within(SIGN), &mut held).await {
         Ok(Ok(told)) => told.into_response(),
         Ok(Err(refusal)) => refused(&service, &refusal),
         Err(_elapsed) => {
@@ -33,7 +33,8 @@ pub(super) async fn until_told(service: Arc<Service>, mut held: Held) -> Respons
 fn signed(service: Arc<Service>, held: Held) -> Body {
     let rest = stream::unfold(Some((service, held)), |state| async {
         let (service, mut held) = state?;
-        Some(match timeout(SIGN, &mut held).await {
+        let due = service.beat.within(SIGN);
+        Some(match timeout_at(due, &mut held).await {
             Err(_elapsed) => (Ok(BLANK), Some((service, held))),
             Ok(Ok(told)) => {
                 let json = serde_json::to_vec(&told.answer);

@@ -99,6 +99,7 @@ impl Desk {
             metrics: Arc::new(StatusMetrics::register(&mut registry)),
             shutdown: Shutdown::default(),
             clock,
+            beat: Beat::from(began),
         };
         let desk = Self {
             service: Arc::new(service),
