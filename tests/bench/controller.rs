@@ -16,7 +16,7 @@ use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
 /// The longest that anything may take.
-const LIMIT: Duration = Duration::from_mins(2);
+const LIMIT: Duration = Duration::from_mins(4);
 
 /// A controller. It is killed when this is dropped.
 pub(crate) struct Controller {

@@ -35,9 +35,9 @@ const AFTER_A_CHANGE: Duration = Duration::from_secs(15);
 const PAGE: u32 = 50;
 /// The longest that one page may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two that are told: where a CA is lost that thousands wait with, etcd is not flooded, and a list of them is read to its end
-/// before the API server forgets where it was.
-const PACE: Duration = Duration::from_millis(5);
+/// Between two that are told: some hundred a second, so that etcd is not flooded where a CA is lost that thousands wait with, and so
+/// that their list is read to its end before the API server forgets, after five minutes, where that was.
+const PACE: Duration = Duration::from_millis(2);
 
 const NOTE: &str = "the gate of this pod trusts no certificate of sluice any more, because sluice has had to make a new CA since the pod was made; it cannot be told that it may open: delete the pod, and whoever owns it makes another that trusts the new CA (a pod that nobody owns has to be made again by hand)";
 
