@@ -2,7 +2,7 @@
 
 use harness::cluster::{
     Chart, LIMIT, Manifest, Namespace, Program, Runs, alone, await_until, config_map, deployment,
-    job, sluice, text,
+    job, reported, sluice, text,
 };
 use harness::process::binary;
 use serde_json::{Value, json};
@@ -160,67 +160,63 @@ async fn caps(ns: &Namespace) {
     }
 }
 
-/// An install that waits for all of it, and upgrades: the Job is there once, and one that waits still is left as it is.
-async fn by_helm(helm: &'static str) {
-    alone(&format!("suspended-{helm}"), async |ns| {
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn helm_3_and_4_wait_for_it_and_leave_it_alone() {
+    alone("suspended-helm", async |ns| {
+        let other = ns.another("suspended-helm3").await;
         sluice::with_values_alone(&ON, async || {
-            let hook = |job: Manifest, weight: &str| {
-                job.annotated("helm.sh/hook", "pre-install,pre-upgrade")
-                    .annotated("helm.sh/hook-weight", weight)
-                    .annotated("helm.sh/hook-delete-policy", "before-hook-creation")
-            };
-            let prepare = hook(job("prepare"), "1").runs("sleep 1; echo done");
-            let check = hook(held("check", "job/prepare"), "2").runs("echo done");
-            let db = deployment("db").ready_after(3);
-            let migrate = held("migrate", "deployment/db").runs("sleep 1; echo done");
-            let api = deployment("api").depends_on("job/migrate");
-            let chart = Chart::new(helm, &[prepare, check, db, migrate, api]);
-            let wait = ["--wait", "--wait-for-jobs"];
-            chart.upgrade(ns, &wait).await.ok();
-            let done = ns.pod_of("migrate").await.says("done").await;
-            assert!(done <= ns.pod_of("api").await.starts().await);
-            let migrate = ns.look.get("job/migrate").await;
-            assert_eq!(
-                (&migrate["status"]["succeeded"], note(&migrate)),
-                (&json!(1), Value::Null)
-            );
-            for wait in [&wait[..], &wait[..1], &[]] {
-                chart.upgrade(ns, wait).await.ok();
-                let now = ns.look.get("job/migrate").await;
-                assert_eq!(now["metadata"]["uid"], migrate["metadata"]["uid"]);
-            }
-
-            let waits = Chart::new(helm, &[held("waits", "configmap/later")]).called("other");
-            for _ in 0..2 {
-                waits.upgrade(ns, &[]).await.ok();
-                is_suspended(ns, "waits").await;
-            }
-            assert_eq!(pods_of(ns, "waits").await, 0);
-            let all = waits.upgrade(ns, &wait);
-            let go = async {
-                is_suspended(ns, "waits").await;
-                ns.apply([config_map("later")]).await.ok();
-            };
-            let (upgraded, ()) = tokio::join!(all, go);
-            upgraded.ok();
-            ns.until("job/waits", "is complete", |job| {
-                job["status"]["succeeded"] == 1
-            })
-            .await;
+            let third = reported(&other, async || by_helm(&other, "helm3").await);
+            tokio::join!(by_helm(ns, "helm"), third);
         })
         .await;
     })
     .await;
 }
 
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn helm_4_waits_for_it_and_leaves_it_alone() {
-    by_helm("helm").await;
-}
+/// An install that waits for all of it, and upgrades: the Job is there once, and one that waits still is left as it is.
+async fn by_helm(ns: &Namespace, helm: &'static str) {
+    let hook = |job: Manifest, weight: &str| {
+        job.annotated("helm.sh/hook", "pre-install,pre-upgrade")
+            .annotated("helm.sh/hook-weight", weight)
+            .annotated("helm.sh/hook-delete-policy", "before-hook-creation")
+    };
+    let prepare = hook(job("prepare"), "1").runs("sleep 1; echo done");
+    let check = hook(held("check", "job/prepare"), "2").runs("echo done");
+    let db = deployment("db").ready_after(3);
+    let migrate = held("migrate", "deployment/db").runs("sleep 1; echo done");
+    let api = deployment("api").depends_on("job/migrate");
+    let chart = Chart::new(helm, &[prepare, check, db, migrate, api]);
+    let wait = ["--wait", "--wait-for-jobs"];
+    chart.upgrade(ns, &wait).await.ok();
+    let done = ns.pod_of("migrate").await.says("done").await;
+    assert!(done <= ns.pod_of("api").await.starts().await);
+    let migrate = ns.look.get("job/migrate").await;
+    assert_eq!(
+        (&migrate["status"]["succeeded"], note(&migrate)),
+        (&json!(1), Value::Null)
+    );
+    for wait in [&wait[..], &wait[..1], &[]] {
+        chart.upgrade(ns, wait).await.ok();
+        let now = ns.look.get("job/migrate").await;
+        assert_eq!(now["metadata"]["uid"], migrate["metadata"]["uid"]);
+    }
 
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn helm_3_waits_for_it_and_leaves_it_alone() {
-    by_helm("helm3").await;
+    let waits = Chart::new(helm, &[held("waits", "configmap/later")]).called("other");
+    for _ in 0..2 {
+        waits.upgrade(ns, &[]).await.ok();
+        is_suspended(ns, "waits").await;
+    }
+    assert_eq!(pods_of(ns, "waits").await, 0);
+    let all = waits.upgrade(ns, &wait);
+    let go = async {
+        is_suspended(ns, "waits").await;
+        ns.apply([config_map("later")]).await.ok();
+    };
+    let (upgraded, ()) = tokio::join!(all, go);
+    upgraded.ok();
+    ns.until("job/waits", "is complete", |job| {
+        job["status"]["succeeded"] == 1
+    })
+    .await;
 }
