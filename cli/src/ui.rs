@@ -13,6 +13,7 @@ use kube::Client;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// What the page shows first, and where it is served.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ pub(crate) async fn run(client: Client, options: Options) -> Result<ExitCode> {
     let port = listener.local_addr()?.port();
     let secret = random().context("cannot make a secret for the address")?;
     let shown = Subject { namespace, release };
+    // Who has read the address may end it: a signal is lost that comes while the first to listen for it is being set up.
+    let mut interrupted = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
     println!("http://127.0.0.1:{port}/{secret}/");
     println!(
         "Open this address in a browser. Whoever has it sees what you may see, until Ctrl-C ends it."
@@ -48,7 +51,7 @@ pub(crate) async fn run(client: Client, options: Options) -> Result<ExitCode> {
     tokio::select! {
         served = axum::serve(listener, router) => served?,
         () = telling => {}
-        ended = tokio::signal::ctrl_c() => ended?,
+        _ = interrupted.recv() => {}
     }
     Ok(ExitCode::SUCCESS)
 }
