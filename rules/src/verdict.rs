@@ -90,6 +90,8 @@ pub struct Judgement {
     pub edges: Vec<JudgedEdge>,
     /// When time alone may change this, at the earliest.
     pub again: Option<Timestamp>,
+    /// Whether what a dependency waits for itself is still being read: its cause is known in a moment.
+    pub reading: bool,
 }
 
 /// Judges every edge of one dependent.
@@ -106,6 +108,7 @@ pub fn judge(
         world,
         now,
         again: Cell::new(None),
+        reading: Cell::default(),
     };
     // A slot is for a dependent that can start at once, so it is judged by what was found of everything else.
     let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
@@ -124,6 +127,7 @@ pub fn judge(
     Judgement {
         edges,
         again: judge.again.get(),
+        reading: judge.reading.get(),
     }
 }
 

@@ -45,6 +45,7 @@ pub fn cause_of(
         world,
         now,
         again: Cell::new(None),
+        reading: Cell::default(),
     };
     judge.told(kind, object, GATES)
 }
@@ -188,7 +189,10 @@ impl Judge<'_> {
         let workloads: Vec<Found> = behind.unwrap_or_else(|| vec![(kind.clone(), object.clone())]);
         let told = workloads.into_iter().find_map(|(kind, workload)| {
             let dependent = Dependent::of_workload(kind, &workload, &self.dependent.namespace);
-            self.of(&dependent).awaited(gates - 1)
+            let judge = self.of(&dependent);
+            let told = judge.awaited(gates - 1);
+            self.reading.set(self.reading.get() || judge.reading.get());
+            told
         });
         told.unwrap_or_default()
     }
@@ -206,6 +210,9 @@ impl Judge<'_> {
         let mut judged = edges.map(|edge| self.edge(edge, false));
         let unmet = judged.find(|edge| !edge.judged.satisfied)?;
         let (edge, reason) = (&unmet.edge, unmet.judged.reason);
+        if reason == Reason::Syncing {
+            self.reading.set(true);
+        }
         Some(match self.cause_behind(&unmet, false, gates) {
             Some(cause) => format!(" for {edge}; {cause}"),
             None if unmet.foreign => format!(" for {edge} ({reason})"),

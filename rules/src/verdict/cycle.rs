@@ -113,6 +113,7 @@ impl Judge<'_> {
             world: self.world,
             now: self.now,
             again: Cell::new(None),
+            reading: Cell::default(),
         }
     }
 

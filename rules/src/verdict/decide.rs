@@ -152,7 +152,7 @@ impl Found {
             What::Judged { judgement, unread } => {
                 let mut edges = judgement.edges.clone();
                 let syncing = |edge: &JudgedEdge| edge.judged.reason == Reason::Syncing;
-                let provisional = edges.iter().any(syncing);
+                let provisional = judgement.reading || edges.iter().any(syncing);
                 let next = patience::next(&edges, started, now);
                 let again = [deadline, judgement.again, next]
                     .into_iter()

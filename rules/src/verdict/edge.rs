@@ -28,6 +28,8 @@ pub(super) struct Judge<'a> {
     pub(super) now: Timestamp,
     /// When time alone may change what was found, at the earliest.
     pub(super) again: Cell<Option<Timestamp>>,
+    /// Whether what a dependency waits for itself is still being read.
+    pub(super) reading: Cell<bool>,
 }
 
 /// Where the objects of an edge are.

@@ -168,6 +168,29 @@ fn a_chain_of_gates_is_followed_to_its_end() {
     );
 }
 
+/// The gate hears of it when there is something to hear.
+#[test]
+fn a_cause_that_is_still_being_read_is_told_in_a_moment() {
+    let objects = vec![
+        workload("StatefulSet", "api", "job/migrate"),
+        pod_of("StatefulSet", "api", at_its_gate()),
+    ];
+    let mut cluster = Cluster::of(objects);
+    let provisional = |cluster: &Cluster| {
+        let pod = pod("statefulset/api");
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], cluster) else {
+            panic!("it is there");
+        };
+        let policy = Policy::of_the_chart();
+        decide(&dependent, &policy, cluster, Timestamp::UNIX_EPOCH, true).provisional
+    };
+    assert!(!provisional(&cluster));
+    cluster.unavailable = vec![("Job", Unavailable::Syncing)];
+    assert!(provisional(&cluster));
+    cluster.unavailable = vec![("Job", Unavailable::Forbidden)];
+    assert!(!provisional(&cluster));
+}
+
 #[test]
 fn a_gate_behind_a_service_is_followed_too() {
     let objects = vec![

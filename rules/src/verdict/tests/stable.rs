@@ -27,7 +27,9 @@ fn judged(list: &str, object: Value, seen: Option<i64>, now: i64) -> JudgedEdge 
     };
     let edges = dependent.edges(true, &cluster).unwrap();
     let policy = Policy::of_the_chart();
-    let Judgement { mut edges, again } = judge(&dependent, edges, &policy, &cluster, second(now));
+    let Judgement {
+        mut edges, again, ..
+    } = judge(&dependent, edges, &policy, &cluster, second(now));
     let edge = edges.remove(0);
     let turns: Vec<Timestamp> = edge.turns.iter().map(|turn| turn.at).collect();
     assert_eq!(
