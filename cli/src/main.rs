@@ -9,6 +9,7 @@
 //! * installation, watches
 //! * health_rules, offline, reader
 //! * access, gate_log, input, manifest, output, style, subject
+//! * parallel
 
 mod access;
 mod args;

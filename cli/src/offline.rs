@@ -76,7 +76,11 @@ fn judge_all(
         Profile::Kstatus => {
             let judge = |entry: Entry| judge::kstatus(&entry, now);
             match list.and_then(|list| list.map(judge)) {
-                Some(lines) => lines.into_iter().for_each(|line| printer.print(line)),
+                Some(lines) => {
+                    for line in lines {
+                        printer.print(line);
+                    }
+                }
                 None => Entries::new(text).try_for_each(|entry| {
                     printer.print(judge(entry?));
                     Ok(())
@@ -91,8 +95,9 @@ fn judge_all(
                 None => read_all(text),
             };
             let world = Manifest::new(read.iter().map(|entry| &entry.object), &options.rules);
-            let lines = parallel::map(&read, |_, entry| judge::sluice(entry, &world, now));
-            lines.into_iter().for_each(|line| printer.print(line));
+            for line in parallel::map(&read, |_, entry| judge::sluice(entry, &world, now)) {
+                printer.print(line);
+            }
             end
         }
     }

@@ -24,14 +24,14 @@ pub(crate) fn map<T: Sync, U: Send>(things: &[T], make: impl Fn(usize, &T) -> U 
         let others: Vec<_> = parts
             .map(|part| scope.spawn(move || make_all(part)))
             .collect();
-        let mut made = make_all(first);
+        let mut all = make_all(first);
         for other in others {
             match other.join() {
-                Ok(part) => made.extend(part),
+                Ok(part) => all.extend(part),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        made
+        all
     })
 }
 
