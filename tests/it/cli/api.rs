@@ -243,7 +243,7 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     }
     if query.get("watch").is_some_and(|it| it == "true") && !controller {
         state.watches += 1;
-        return Body::from_stream(changes(Arc::clone(&whole), state.version)).into_response();
+        return Body::from_stream(changes(Arc::clone(&whole))).into_response();
     }
     if query.get("watch").is_some_and(|it| it == "true") {
         // Nothing ever changes: it ends in silence, as the API server ends a watch in time.
@@ -271,20 +271,17 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     }
 }
 
-/// An event whenever anything has changed since `seen`, wherever it is.
-fn changes(
-    state: Arc<Mutex<State>>,
-    seen: u64,
-) -> impl futures::Stream<Item = Result<Bytes, Infallible>> {
-    stream::unfold((state, seen), |(state, seen)| async move {
+/// An event at once, as a watch begins with what is there, and whenever anything has changed, wherever it is.
+fn changes(state: Arc<Mutex<State>>) -> impl futures::Stream<Item = Result<Bytes, Infallible>> {
+    stream::unfold((state, None), |(state, seen)| async move {
         loop {
             tokio::time::sleep(Duration::from_millis(20)).await;
             let version = state.lock().unwrap().version;
-            if version != seen {
+            if seen != Some(version) {
                 let object = json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
                     "metadata": {"name": "any", "resourceVersion": version.to_string()}});
                 let event = json!({"type": "MODIFIED", "object": object}).to_string() + "\n";
-                return Some((Ok(Bytes::from(event)), (state, version)));
+                return Some((Ok(Bytes::from(event)), (state, Some(version))));
             }
         }
     })
