@@ -87,9 +87,10 @@ pub(crate) async fn to_the_end(command: &mut Command) -> Result<Duration> {
     let began = Instant::now();
     let ended = timeout(LIMIT, command.status()).await;
     let took = began.elapsed();
-    let status = ended.with_context(|| format!("{command:?} does not end"))??;
+    let name = command.as_std().get_program().display();
+    let status = ended.with_context(|| format!("{name} does not end"))??;
     if !status.success() {
-        bail!("{command:?} ended with {status}");
+        bail!("{name} ended with {status}");
     }
     Ok(took)
 }

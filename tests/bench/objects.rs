@@ -15,11 +15,9 @@ use tokio::time::sleep;
 /// What the gates of the pods wait for: one is let through as soon as all objects are read, the other never is.
 const THERE: &str = "deployment/of-the-bench-0:present";
 const MISSING: &str = "deployment/of-the-bench";
-/// Until memory has settled: what is unused goes back to the kernel after ten seconds.
+/// Until memory has settled: what is unused goes back to the kernel after ten seconds. By then the controller has looked for pods that
+/// trust nobody any more, too; it does so again after five minutes.
 const SETTLED: Duration = Duration::from_secs(20);
-/// After so long a controller has looked at every pod that waits, for those that trust nobody any more; it does so again after five
-/// minutes.
-const LOOKED: Duration = Duration::from_secs(20);
 
 /// How much is measured.
 pub(crate) struct Objects {
@@ -79,7 +77,6 @@ pub(crate) async fn measure(
             20_000 => row.at_most(30_000_000.0),
             _ => row,
         };
-        sleep(LOOKED).await;
         for &(rate, time) in extent.rates {
             let change = Changes::measure(&controller, cluster, count, rate, time).await?;
             change.tell(count, rate, time, table);

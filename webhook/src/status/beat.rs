@@ -4,6 +4,7 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// A second has a whole number of them.
 const BEAT: Duration = Duration::from_millis(100);
 
 /// Beats from a moment on.
@@ -19,8 +20,8 @@ impl Beat {
     /// The last beat so long from now.
     pub(super) fn within(&self, time: Duration) -> Instant {
         let at = Instant::now() + time;
-        let since = at.saturating_duration_since(self.0).as_nanos() % BEAT.as_nanos();
-        at - Duration::from_nanos(u64::try_from(since).unwrap_or_default())
+        let since = at.saturating_duration_since(self.0).subsec_nanos() % BEAT.subsec_nanos();
+        at - Duration::from_nanos(since.into())
     }
 }
 
