@@ -91,7 +91,10 @@ fn spell_out(value: &mut Value) {
         Value::Array(list) => list.iter_mut().for_each(spell_out),
         Value::Object(fields) => {
             for (field, value) in fields {
-                if let ("conditions", Value::Object(short)) = (field.as_str(), &*value) {
+                // A mapping of conditions that a kind itself has is left as it is.
+                if let ("conditions", Value::Object(short)) = (field.as_str(), &*value)
+                    && !short.values().any(Value::is_object)
+                {
                     *value = short
                         .iter()
                         .map(|(kind, said)| condition(kind, said))

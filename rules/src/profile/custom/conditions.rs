@@ -14,7 +14,7 @@ use crate::kstatus::{Condition, Conditions, get, int};
 use serde_json::Value;
 
 /// `True` in the end: the last word of the type, or the last of [`PHRASES`].
-const POSITIVE: [&str; 32] = [
+const POSITIVE: [&str; 34] = [
     "ready",
     "available",
     "established",
@@ -47,6 +47,8 @@ const POSITIVE: [&str; 32] = [
     "joined",
     "launched",
     "success",
+    "imported",
+    "discovered",
 ];
 
 /// `True` in the end, of several words: `ResourcesUpToDate`.

@@ -1,0 +1,83 @@
+//! Flags, errors and counts.
+
+use super::*;
+
+#[test]
+fn flags_errors_and_counts_hold_back() {
+    assert_eq!(
+        thing(json!({ "ready": false })),
+        "InProgress InProgress: status.ready is false"
+    );
+    assert_eq!(
+        thing(json!({ "succeeded": false })),
+        "InProgress InProgress: status.succeeded is false"
+    );
+    for (available, told) in [
+        (
+            "Unknown",
+            "InProgress InProgress: status.available is Unknown",
+        ),
+        ("False", "InProgress InProgress: status.available is False"),
+        ("True", "Current Satisfied: Resource is current"),
+    ] {
+        assert_eq!(thing(json!({ "available": available })), told);
+    }
+    assert_eq!(
+        thing(json!({ "error": { "message": "no disk" } })),
+        "Failed Failed: status.error: no disk"
+    );
+    assert_eq!(
+        thing(json!({ "error": "", "failureReason": null, "x": 1 })),
+        "Current Satisfied: Resource is current"
+    );
+    assert_eq!(
+        thing(json!({ "error": { "message": "", "code": null }, "x": 1 })),
+        "Current Satisfied: Resource is current"
+    );
+    assert_eq!(
+        thing(json!({ "readyReplicas": 2 })),
+        "InProgress InProgress: status.readyReplicas: 2/3"
+    );
+    assert_eq!(
+        thing(json!({ "readyReplicas": 3 })),
+        "Current Satisfied: Resource is current"
+    );
+    assert_eq!(
+        thing(json!({ "readyNodes": 1, "nodes": 2 })),
+        "InProgress InProgress: status.readyNodes: 1/2"
+    );
+    assert_eq!(
+        thing(json!({ "readyNodes": 1 })),
+        "Current Satisfied: Resource is current"
+    );
+    assert_eq!(
+        thing(json!({ "numberReady": 0, "desiredNumberScheduled": 1 })),
+        "InProgress InProgress: status.numberReady: 0/1"
+    );
+    assert_eq!(
+        thing(json!({ "updatedReplicas": 1 })),
+        "InProgress InProgress: status.updatedReplicas: 1/3"
+    );
+    let spec = json!({ "replicas": 3, "updateStrategy": { "partition": 2 } });
+    let partitioned = object(
+        "example.com/v1",
+        "Thing",
+        spec,
+        json!({ "updatedReplicas": 1 }),
+    );
+    assert_eq!(told(&partitioned), "Current Satisfied: Resource is current");
+}
+
+#[test]
+fn a_count_that_is_written_out_is_read() {
+    assert_eq!(
+        thing(json!({ "scale": { "statusReplicas": "1/3" } })),
+        "InProgress InProgress: status.statusReplicas: 1/3"
+    );
+    for fine in ["3/3", "0/0", "a/b", "3"] {
+        assert_eq!(
+            thing(json!({ "ready": fine })),
+            "Current Satisfied: Resource is current"
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! The one word in which many kinds tell how they are.
+
+use super::*;
+
+#[test]
+fn words_are_read_by_their_sense() {
+    for (word, sense) in [
+        ("Provisioning", "InProgress"),
+        ("Setting up primary", "InProgress"),
+        ("ImportInProgress", "InProgress"),
+        ("DEPLOYED_NOT_READY", "InProgress"),
+        ("NotFound", "InProgress"),
+        ("Paused", "InProgress"),
+        ("pending", "InProgress"),
+        ("HEALTH_ERR", "Failed"),
+        ("ConfigError", "Failed"),
+        ("failed", "Failed"),
+        ("Faulted", "Failed"),
+        ("Forbidden", "Failed"),
+        ("Outdated", "InProgress"),
+        ("Running", "Current"),
+        ("Serving", "Current"),
+        ("ACTIVE", "Current"),
+        ("Cluster in healthy state", "Current"),
+        ("NoErrors", "Current"),
+        ("Whatever", "Current"),
+        (
+            "The last attempt was failing, which is now of no interest to anybody at all",
+            "Current",
+        ),
+    ] {
+        for status in [
+            json!({ "phase": word }),
+            json!({ "overallStatus": word }),
+            json!({ "app": { "state": word } }),
+        ] {
+            let told = thing(status);
+            assert_eq!(told.split(' ').next(), Some(sense), "{word}: {told}");
+        }
+        for elsewhere in [
+            json!({ "lastBackup": { "state": word } }),
+            json!({ "name": word }),
+        ] {
+            assert!(thing(elsewhere).starts_with("Current"), "{word}");
+        }
+    }
+}
+
+#[test]
+fn the_worst_word_is_told() {
+    let told = thing(json!({ "phase": "Creating", "state": "error" }));
+    assert_eq!(told, "Failed Failed: status.state is error");
+}
+
+#[test]
+fn what_completes_is_not_ready_while_it_runs() {
+    let running = |kind: &str| {
+        told(&object(
+            "example.com/v1",
+            kind,
+            json!({}),
+            json!({ "phase": "Running" }),
+        ))
+    };
+    assert_eq!(
+        running("AnalysisRun"),
+        "InProgress InProgress: status.phase is Running, and AnalysisRun has to complete"
+    );
+    for kind in ["Thing", "CronJob", "ScheduledBackup", "Runner"] {
+        assert_eq!(
+            running(kind),
+            "Current Satisfied: Resource is current",
+            "{kind}"
+        );
+    }
+}
