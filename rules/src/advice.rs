@@ -4,23 +4,23 @@
 //! ([`Seen`]), so that the same object gets the same advice from both.
 
 mod limits;
+mod seen;
 mod sentence;
 mod spelling;
 mod target;
+mod template;
 
 pub use limits::is_for_windows;
+pub use seen::{Seen, Served, Target};
 pub use spelling::of_metadata;
 pub use target::too_late;
+pub use template::{of_hold, of_position};
 
-use crate::annotation::{self, GatePosition};
-use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection};
+use crate::dependency::{Dependency, Reference};
 use crate::installer::Installer;
-use crate::keys;
 use crate::kinds::Kind;
-use crate::lookup::{Lookup, Unavailable};
 use serde::Serialize;
 use serde_json::Value;
-use std::fmt;
 use std::time::Duration;
 
 /// One thing to know.
@@ -183,50 +183,6 @@ pub struct Workload<'a> {
     pub template: &'a Value,
 }
 
-/// What may be looked at beside the workload. Nobody is asked for more: what is not known gives no advice.
-pub trait Seen: fmt::Debug {
-    /// An object that a workload names. `NotFound` only where the cluster has none of that name.
-    fn object(&self, from: &Workload<'_>, named: &ObjectRef) -> Lookup<Target>;
-
-    /// The objects that a workload selects.
-    fn selected(&self, from: &Workload<'_>, selection: &Selection) -> Lookup<Vec<Target>>;
-
-    /// Who serves a Service that a workload names, the workload itself apart.
-    fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served;
-
-    /// The other namespaces in which the workload's release has objects of a sub-chart of which it has none in its own, as far
-    /// as they may be told.
-    fn elsewhere(&self, from: &Workload<'_>, part: &Part) -> Vec<String>;
-
-    /// Whether the API server has forbidden sluice to watch the kind.
-    fn is_forbidden(&self, kind: &Kind) -> bool;
-
-    /// Whether objects of another namespace may be told of. To whoever applies an object, not even that they are there.
-    fn tells_of_other_namespaces(&self) -> bool;
-}
-
-/// An object that a dependency names.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Target {
-    /// What is known of it.
-    pub object: Value,
-    /// Whether it is of the workload's release; `None` where nobody knows.
-    pub same_release: Option<bool>,
-}
-
-/// Who serves a Service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Served {
-    /// Somebody does, or will.
-    Yes,
-    /// Nobody so far.
-    NotYet,
-    /// Nobody does, and nobody will.
-    Never,
-    /// Nobody knows.
-    Unknown,
-}
-
 /// What there is to say of a workload that asks for a gate, and of what it waits for.
 pub fn of(
     workload: &Workload<'_>,
@@ -243,58 +199,6 @@ pub fn of(
         .chain(limits::of(workload))
         .chain(limits::of_entries(workload, dependencies))
         .collect()
-}
-
-/// What there is to say of [`keys::GATE_POSITION`], which counts on the pod template alone.
-pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
-    let annotations = |object: &'_ Value| object["metadata"]["annotations"].as_object().cloned();
-    let template = annotations(workload.template).unwrap_or_default();
-    let own = annotations(workload.object).unwrap_or_default();
-    if own.contains_key(keys::GATE_POSITION) && !template.contains_key(keys::GATE_POSITION) {
-        return Some(Advice::PositionOnWorkload);
-    }
-    let Ok(Some(GatePosition::After(name))) = annotation::gate_position(&template) else {
-        return None;
-    };
-    let containers = workload.template["spec"]["initContainers"].as_array();
-    let mut containers = containers.into_iter().flatten();
-    let is_there = containers.any(|container| container["name"] == *name);
-    (!is_there).then_some(Advice::NoSuchInitContainer(name))
-}
-
-/// What there is to say of [`keys::HOLD`] on a workload itself, where no pod carries it. Only a Job may say `suspend` there, which is
-/// for itself.
-pub fn of_hold(workload: &Workload<'_>) -> Option<Advice> {
-    let says = |object: &Value| object["metadata"]["annotations"][keys::HOLD].clone();
-    let of_pods = matches!(says(workload.object).as_str(), Some("true" | "false"));
-    (of_pods && says(workload.template).is_null()).then_some(Advice::HoldOnWorkload)
-}
-
-/// Nothing is known.
-impl Seen for () {
-    fn object(&self, _: &Workload<'_>, _: &ObjectRef) -> Lookup<Target> {
-        Lookup::Unavailable(Unavailable::Syncing)
-    }
-
-    fn selected(&self, _: &Workload<'_>, _: &Selection) -> Lookup<Vec<Target>> {
-        Lookup::Unavailable(Unavailable::Syncing)
-    }
-
-    fn served_by_others(&self, _: &Workload<'_>, _: &ObjectRef) -> Served {
-        Served::Unknown
-    }
-
-    fn elsewhere(&self, _: &Workload<'_>, _: &Part) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn is_forbidden(&self, _: &Kind) -> bool {
-        false
-    }
-
-    fn tells_of_other_namespaces(&self) -> bool {
-        false
-    }
 }
 
 /// Whether a dependency is the workload itself. What names several objects passes the dependent over.

@@ -130,3 +130,5 @@ pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestam
 
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod tests;

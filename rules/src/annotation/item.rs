@@ -1,42 +1,22 @@
 //! One mapping of the long form.
 
+mod fields;
+mod idle;
 mod patience;
 
 use super::long::Count;
 use super::problem::{Flaw, Problem};
 use super::reference::PARTS;
-use super::yaml::{Node, Text, Value};
+use super::yaml::Value;
 use super::{health, reference, selector};
 use crate::dependency::{
-    Alternatives, Dependency, Min, Need, ObjectRef, Reference, Revision, Selection, State,
+    Alternatives, Dependency, Min, Need, Reference, Revision, Selection, State,
 };
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
-use crate::suggest;
 use crate::text::Quoted;
-
-/// What an item may say, in the order in which the documentation lists it.
-pub(super) const KEYS: [&str; 19] = [
-    "kind",
-    "apiVersion",
-    "name",
-    "selector",
-    "namespace",
-    "state",
-    "min",
-    "any",
-    "revision",
-    "fresh",
-    "sameNode",
-    "optional",
-    "health",
-    "timeout",
-    "on-timeout",
-    "stable",
-    "group",
-    "subchart",
-    "release",
-];
+use fields::{Field, found};
+pub(super) use fields::{Fields, KEYS};
 
 /// The keys that an item with `any` may have.
 const BESIDE_ANY: [&str; 6] = ["any", "min", "optional", "timeout", "on-timeout", "stable"];
@@ -53,41 +33,7 @@ const BESIDE_PART: [&str; 8] = [
     "stable",
 ];
 
-/// The pairs of one mapping that begins at `at`; no key twice, and each of them known.
-pub(super) struct Fields<'n> {
-    at: usize,
-    pairs: Vec<Field<'n>>,
-}
-
-struct Field<'n> {
-    key: &'static str,
-    /// Where the key stands.
-    at: usize,
-    value: &'n Node<'n>,
-}
-
 impl<'n> Fields<'n> {
-    pub(super) fn read(at: usize, pairs: &'n [(Node<'n>, Node<'n>)]) -> Result<Self, Flaw> {
-        let mut fields = Self {
-            at,
-            pairs: Vec::new(),
-        };
-        for (key_node, value) in pairs {
-            let at = key_node.at;
-            let Value::Text(key) = &key_node.value else {
-                return Err(Flaw::at(at, Problem::BadKey));
-            };
-            let Some(key) = KEYS.into_iter().find(|it| *it == key.content) else {
-                return Err(Flaw::at(at, unknown_key(&key.content)));
-            };
-            if fields.find(key).is_some() {
-                return Err(Flaw::at(at, Problem::DuplicateKey(key)));
-            }
-            fields.pairs.push(Field { key, at, value });
-        }
-        Ok(fields)
-    }
-
     /// What the mapping says.
     pub(super) fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         Ok(Dependency {
@@ -202,56 +148,6 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Refuses what would mean nothing.
-    fn check(&self, dependency: &Dependency) -> Result<(), Flaw> {
-        let by_name = matches!(dependency.reference, Reference::Object(_));
-        let (Reference::Object(ObjectRef { kind, .. })
-        | Reference::Selected(Selection { kind, .. })) = &dependency.reference
-        else {
-            return Ok(());
-        };
-        let is = |group, word| kind.group() == group && kind.word() == word;
-        let fits_node = if by_name {
-            is("apps", "DaemonSet")
-        } else {
-            is("", "Pod")
-        };
-        for (key, idle, problem) in [
-            ("min", by_name, Problem::NothingToCount),
-            (
-                "fresh",
-                dependency.fresh && !is("batch", "Job"),
-                Problem::IdleFresh(kind.to_string()),
-            ),
-            (
-                "sameNode",
-                dependency.same_node && !fits_node,
-                Problem::IdleSameNode,
-            ),
-            (
-                "optional",
-                dependency.status == Need::Optional
-                    && !has_status_to_wait_for(kind, dependency.state),
-                Problem::IdleStatus,
-            ),
-            (
-                "health",
-                dependency.state != State::Ready,
-                Problem::IdleHealth(dependency.state.word()),
-            ),
-            (
-                "health",
-                dependency.same_node && by_name,
-                Problem::HealthOnNode,
-            ),
-        ] {
-            if let Some(field) = self.find(key).filter(|_| idle) {
-                return Err(Flaw::at(field.at, problem));
-            }
-        }
-        Ok(())
-    }
-
     /// `kind` alone is read as in the short form; `apiVersion` gives it the group.
     fn kind(&self) -> Result<Kind, Flaw> {
         let Some(kind) = self.text("kind")? else {
@@ -312,19 +208,6 @@ impl<'n> Fields<'n> {
             .ok_or_else(|| field.bad(TAKES, Quoted(text).to_string()))
     }
 
-    /// In quotes too: whoever fills in a template may not have a say in that.
-    fn flag(&self, key: &'static str) -> Result<bool, Flaw> {
-        const TAKES: &str = "true or false";
-        let Some(field) = self.find(key) else {
-            return Ok(false);
-        };
-        match &*field.text(TAKES)?.content {
-            "true" | "True" | "TRUE" => Ok(true),
-            "false" | "False" | "FALSE" => Ok(false),
-            other => Err(field.bad(TAKES, Quoted(other).to_string())),
-        }
-    }
-
     /// `optional: status`.
     fn need_of_status(&self) -> Need {
         match self.find("optional").map(|field| &field.value.value) {
@@ -339,54 +222,10 @@ impl<'n> Fields<'n> {
             health::of_an_item(field.value, kind, elsewhere)
         })
     }
-
-    fn text(&self, key: &'static str) -> Result<Option<&'n Text<'n>>, Flaw> {
-        self.find(key).map(|field| field.text("a text")).transpose()
-    }
-
-    fn find(&self, key: &str) -> Option<&Field<'n>> {
-        self.pairs.iter().find(|field| field.key == key)
-    }
-}
-
-impl<'n> Field<'n> {
-    /// The value, which `takes` describes, as a text.
-    fn text(&self, takes: &'static str) -> Result<&'n Text<'n>, Flaw> {
-        match &self.value.value {
-            Value::Text(text) if !text.is_null() => Ok(text),
-            _ => Err(self.bad(takes, found(self.value))),
-        }
-    }
-
-    fn bad(&self, takes: &'static str, found: String) -> Flaw {
-        let key = self.key;
-        Flaw::at(self.value.at, Problem::BadValue { key, takes, found })
-    }
-}
-
-fn found(node: &Node<'_>) -> String {
-    match &node.value {
-        Value::Text(text) if text.is_null() => "nothing".to_owned(),
-        Value::Text(text) => Quoted(&text.content).to_string(),
-        Value::List(_) => "a list".to_owned(),
-        Value::Mapping(_) => "a mapping".to_owned(),
-    }
 }
 
 /// A number of digits alone; Rust would take a sign, too.
 fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
     let plain = text.bytes().all(|it| it.is_ascii_digit());
     plain.then(|| text.parse().ok())?
-}
-
-fn unknown_key(key: &str) -> Problem {
-    Problem::UnknownKey {
-        key: key.to_owned(),
-        likely: suggest::nearest(key, KEYS),
-    }
-}
-
-/// Of all other kinds and states a status is either there or not looked at.
-fn has_status_to_wait_for(kind: &Kind, state: State) -> bool {
-    matches!(kind, Kind::Custom { .. }) && matches!(state, State::Ready | State::Available)
 }

@@ -1,0 +1,79 @@
+//! What may be looked at beside the workload: its dependencies, as far as they are known.
+
+use super::Workload;
+use crate::dependency::{ObjectRef, Part, Selection};
+use crate::kinds::Kind;
+use crate::lookup::{Lookup, Unavailable};
+use serde_json::Value;
+use std::fmt;
+
+/// What may be looked at beside the workload. Nobody is asked for more: what is not known gives no advice.
+pub trait Seen: fmt::Debug {
+    /// An object that a workload names. `NotFound` only where the cluster has none of that name.
+    fn object(&self, from: &Workload<'_>, named: &ObjectRef) -> Lookup<Target>;
+
+    /// The objects that a workload selects.
+    fn selected(&self, from: &Workload<'_>, selection: &Selection) -> Lookup<Vec<Target>>;
+
+    /// Who serves a Service that a workload names, the workload itself apart.
+    fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served;
+
+    /// The other namespaces in which the workload's release has objects of a sub-chart of which it has none in its own, as far
+    /// as they may be told.
+    fn elsewhere(&self, from: &Workload<'_>, part: &Part) -> Vec<String>;
+
+    /// Whether the API server has forbidden sluice to watch the kind.
+    fn is_forbidden(&self, kind: &Kind) -> bool;
+
+    /// Whether objects of another namespace may be told of. To whoever applies an object, not even that they are there.
+    fn tells_of_other_namespaces(&self) -> bool;
+}
+
+/// Nothing is known.
+impl Seen for () {
+    fn object(&self, _: &Workload<'_>, _: &ObjectRef) -> Lookup<Target> {
+        Lookup::Unavailable(Unavailable::Syncing)
+    }
+
+    fn selected(&self, _: &Workload<'_>, _: &Selection) -> Lookup<Vec<Target>> {
+        Lookup::Unavailable(Unavailable::Syncing)
+    }
+
+    fn served_by_others(&self, _: &Workload<'_>, _: &ObjectRef) -> Served {
+        Served::Unknown
+    }
+
+    fn elsewhere(&self, _: &Workload<'_>, _: &Part) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn is_forbidden(&self, _: &Kind) -> bool {
+        false
+    }
+
+    fn tells_of_other_namespaces(&self) -> bool {
+        false
+    }
+}
+
+/// An object that a dependency names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// What is known of it.
+    pub object: Value,
+    /// Whether it is of the workload's release; `None` where nobody knows.
+    pub same_release: Option<bool>,
+}
+
+/// Who serves a Service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// Somebody does, or will.
+    Yes,
+    /// Nobody so far.
+    NotYet,
+    /// Nobody does, and nobody will.
+    Never,
+    /// Nobody knows.
+    Unknown,
+}

@@ -1,0 +1,31 @@
+//! What counts on the pod template alone, and is written elsewhere.
+
+use super::{Advice, Workload};
+use crate::annotation::{self, GatePosition};
+use crate::keys;
+use serde_json::Value;
+
+/// What there is to say of [`keys::GATE_POSITION`], which counts on the pod template alone.
+pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
+    let annotations = |object: &'_ Value| object["metadata"]["annotations"].as_object().cloned();
+    let template = annotations(workload.template).unwrap_or_default();
+    let own = annotations(workload.object).unwrap_or_default();
+    if own.contains_key(keys::GATE_POSITION) && !template.contains_key(keys::GATE_POSITION) {
+        return Some(Advice::PositionOnWorkload);
+    }
+    let Ok(Some(GatePosition::After(name))) = annotation::gate_position(&template) else {
+        return None;
+    };
+    let containers = workload.template["spec"]["initContainers"].as_array();
+    let mut containers = containers.into_iter().flatten();
+    let is_there = containers.any(|container| container["name"] == *name);
+    (!is_there).then_some(Advice::NoSuchInitContainer(name))
+}
+
+/// What there is to say of [`keys::HOLD`] on a workload itself, where no pod carries it. Only a Job may say `suspend` there, which is
+/// for itself.
+pub fn of_hold(workload: &Workload<'_>) -> Option<Advice> {
+    let says = |object: &Value| object["metadata"]["annotations"][keys::HOLD].clone();
+    let of_pods = matches!(says(workload.object).as_str(), Some("true" | "false"));
+    (of_pods && says(workload.template).is_null()).then_some(Advice::HoldOnWorkload)
+}

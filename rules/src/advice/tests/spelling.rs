@@ -1,0 +1,51 @@
+//! Keys that nobody acts on.
+
+use super::*;
+
+#[test]
+fn keys_that_nobody_acts_on_have_our_spelling() {
+    for (key, told) in [
+        (
+            "helm.sh/weight",
+            "nobody acts on helm.sh/weight; write sluice.dev/weight",
+        ),
+        (
+            "helm.sh/depends-on/resource-groups",
+            "the API server refuses helm.sh/depends-on/resource-groups, a key with two slashes, and nobody acts on it; write \
+             sluice.dev/depends-on: group/NAME",
+        ),
+        (
+            "helm.sh/health/status/items/each/phase",
+            "the API server refuses helm.sh/health/status/items/each/phase, a key with two slashes, and nobody acts on it; \
+             write sluice.dev/health.status.items.each.phase",
+        ),
+        (
+            "sluice.io/depends-on",
+            "nobody acts on sluice.io/depends-on; write sluice.dev/depends-on",
+        ),
+        (
+            "slucie.dev/weight",
+            "nobody acts on slucie.dev/weight; write sluice.dev/weight",
+        ),
+        ("sluice.io/of-somebody-else", ""),
+        ("helm.sh/hook-weight", ""),
+        ("helm.sh/resource-group", ""),
+        ("sluice.dev/depends-on", ""),
+        ("depends-on", ""),
+    ] {
+        let advice = of_metadata(&json!({"annotations": {key: "x"}}));
+        let sentences: Vec<_> = advice.iter().map(ToString::to_string).collect();
+        assert_eq!(sentences.join(""), told, "{key}");
+        let is_error = advice.iter().any(|it| it.level() == Level::Error);
+        assert_eq!(is_error, told.starts_with("the API server"), "{key}");
+    }
+    let labels = json!({"labels": {"sluice.dev/weight": "1", "sluice.dev/gated": "true", "sluice.dev/plan": "true"}});
+    let told = of_metadata(&labels);
+    assert_eq!(told, [Advice::LabelOnly("sluice.dev/weight".to_owned())]);
+    let hold = |value: &str| of_metadata(&json!({"labels": {"sluice.dev/hold": value}}));
+    assert_eq!(hold("enabled"), [], "a Namespace says so");
+    assert_eq!(
+        hold("true"),
+        [Advice::LabelOnly("sluice.dev/hold".to_owned())]
+    );
+}

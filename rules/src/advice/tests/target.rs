@@ -1,0 +1,158 @@
+//! What a dependency is, or what becomes of it.
+
+use super::*;
+
+#[test]
+fn a_job_that_is_taken_away_is_told_of() {
+    let told = |annotations: Value, spec: Value| told("job/migrate", &job(&annotations, &spec));
+    assert_eq!(
+        told(json!({}), json!({"ttlSecondsAfterFinished": 60})),
+        "Job/migrate is removed 60 s after its end (ttlSecondsAfterFinished); if sluice misses its end, later pods wait for \
+         a Job that is gone; keep it for a day"
+    );
+    assert_eq!(
+        told(json!({}), json!({"ttlSecondsAfterFinished": 86400})),
+        ""
+    );
+    let hook = |policy: &str| {
+        let hook = json!({"helm.sh/hook": "pre-install", "helm.sh/hook-delete-policy": policy});
+        told(hook, json!({}))
+    };
+    assert_eq!(
+        hook("before-hook-creation, hook-succeeded"),
+        "Job/migrate is removed when it succeeds (helm.sh/hook-delete-policy); if sluice misses its end, later pods wait for \
+         a Job that is gone; take hook-succeeded away"
+    );
+    assert_eq!(hook("before-hook-creation"), "");
+    let no_hook = json!({"helm.sh/hook-delete-policy": "hook-succeeded"});
+    assert_eq!(told(no_hook, json!({})), "");
+}
+
+#[test]
+fn what_may_be_gone_or_may_be_another_is_not_told_of() {
+    let known = job(
+        &json!({"helm.sh/hook": "post-install"}),
+        &json!({"ttlSecondsAfterFinished": 60}),
+    );
+    let count = |list: &str| said("Deployment", &deployment(&json!({})), list, &known).len();
+    assert_eq!(count("job/migrate"), 2);
+    assert_eq!(count("shop/job/migrate"), 2);
+    assert_eq!(count("- {kind: Job, selector: app=a}"), 2);
+    for list in [
+        "data/job/migrate",
+        "- {kind: Job, name: migrate, optional: true}",
+        "- {kind: Job, selector: app=a, min: 1}",
+        "- any: [job/migrate, job/other]",
+        "group/x",
+    ] {
+        assert_eq!(count(list), 0, "{list}");
+    }
+}
+
+#[test]
+fn a_suspended_job_is_told_of_where_it_has_to_run() {
+    let known = job(&json!({}), &json!({"suspend": true}));
+    let expected = "Job/migrate is suspended, so it does not complete before somebody resumes it; take spec.suspend away";
+    assert_eq!(told("job/migrate", &known), expected);
+    assert_eq!(told("job/migrate:present", &known), "");
+    let selector = "[{kind: Job, selector: app=x}]";
+    assert_eq!(told(selector, &known), expected);
+}
+
+#[test]
+fn a_service_that_nobody_serves_is_told_of() {
+    let told = |selector: Value, served, list: &str| {
+        told(
+            list,
+            &Cluster {
+                objects: vec![("Service/front", json!({"spec": {"selector": selector}}))],
+                served: Some(served),
+                ..Cluster::default()
+            },
+        )
+    };
+    let own = json!({"app": "api"});
+    let expected = "Service/front selects its own pods, and nobody else is behind it: it has no endpoint before they start, \
+                    and they wait for it; take it out of the list";
+    assert_eq!(told(own.clone(), Served::NotYet, "svc/front"), expected);
+    assert_eq!(told(own.clone(), Served::Never, "svc/front"), expected);
+    let other = json!({"app": "web"});
+    assert_eq!(
+        told(other.clone(), Served::Never, "svc/front"),
+        "Service/front selects no pod of these objects, and without an endpoint it is never ready; correct its selector"
+    );
+    for selector in [json!({}), Value::Null] {
+        assert_eq!(
+            told(selector, Served::NotYet, "svc/front"),
+            "Service/front has no selector: it counts as ready as soon as it exists; wait for what is behind it"
+        );
+    }
+    for (selector, served, list) in [
+        (own.clone(), Served::Yes, "svc/front"),
+        (own.clone(), Served::Unknown, "svc/front"),
+        (other, Served::NotYet, "svc/front"),
+        (own, Served::NotYet, "svc/front:present"),
+        (json!({}), Served::NotYet, "svc/front:present"),
+    ] {
+        assert_eq!(told(selector, served, list), "", "{served:?} {list}");
+    }
+}
+
+#[test]
+fn a_kind_that_may_not_be_watched_is_told_of() {
+    let told = |kind: &'static str, list: &str| {
+        let forbidden = Some(kind);
+        told(
+            list,
+            &Cluster {
+                forbidden,
+                ..Cluster::default()
+            },
+        )
+    };
+    let custom = "certificate.cert-manager.io";
+    assert_eq!(
+        told(custom, "certificate.cert-manager.io/tls"),
+        "sluice may not watch certificate.cert-manager.io, so its pods would wait for ever; have rbac.kinds of sluice's \
+         chart allow it"
+    );
+    assert!(told("Secret", "secret/s").contains("have rbac.secrets of sluice's chart allow it"));
+    assert_eq!(told(custom, "job/migrate"), "");
+}
+
+#[test]
+fn a_dependent_is_told_apart_from_its_namesakes() {
+    let expected = "it waits for itself and never starts; take the entry out of its list";
+    for list in ["deploy/api", "shop/deploy/api", "[{any: [deploy/api]}]"] {
+        assert_eq!(told(list, &()), expected, "{list}");
+    }
+    for list in [
+        "deploy/web",
+        "data/deploy/api",
+        "statefulset/api",
+        "[{any: [deploy/api, deploy/web]}]",
+        "deployment.example.com/api",
+    ] {
+        assert_eq!(told(list, &()), "", "{list}");
+    }
+}
+
+#[test]
+fn a_sub_chart_that_is_elsewhere_is_told_of_unless_the_entry_says_where() {
+    let known = Cluster {
+        elsewhere: &["data"],
+        ..Cluster::default()
+    };
+    assert_eq!(
+        told("subchart/postgresql", &known),
+        "subchart/postgresql of its release is in namespace data, and nobody looks for it there, so it is not waited for; \
+         write data/subchart/postgresql"
+    );
+    for list in [
+        "data/subchart/postgresql",
+        "group/postgresql",
+        "release/postgresql",
+    ] {
+        assert_eq!(told(list, &known), "", "{list}");
+    }
+}

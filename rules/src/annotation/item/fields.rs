@@ -1,0 +1,120 @@
+//! The pairs of the mapping: no key twice, each of them known, and each value of its kind.
+
+use super::super::problem::{Flaw, Problem};
+use super::super::yaml::{Node, Text, Value};
+use crate::suggest;
+use crate::text::Quoted;
+
+/// What an item may say, in the order in which the documentation lists it.
+pub(in crate::annotation) const KEYS: [&str; 19] = [
+    "kind",
+    "apiVersion",
+    "name",
+    "selector",
+    "namespace",
+    "state",
+    "min",
+    "any",
+    "revision",
+    "fresh",
+    "sameNode",
+    "optional",
+    "health",
+    "timeout",
+    "on-timeout",
+    "stable",
+    "group",
+    "subchart",
+    "release",
+];
+
+/// The pairs of one mapping that begins at `at`; no key twice, and each of them known.
+pub(in crate::annotation) struct Fields<'n> {
+    pub(super) at: usize,
+    pub(super) pairs: Vec<Field<'n>>,
+}
+
+pub(super) struct Field<'n> {
+    pub(super) key: &'static str,
+    /// Where the key stands.
+    pub(super) at: usize,
+    pub(super) value: &'n Node<'n>,
+}
+
+impl<'n> Fields<'n> {
+    pub(in crate::annotation) fn read(
+        at: usize,
+        pairs: &'n [(Node<'n>, Node<'n>)],
+    ) -> Result<Self, Flaw> {
+        let mut fields = Self {
+            at,
+            pairs: Vec::new(),
+        };
+        for (key_node, value) in pairs {
+            let at = key_node.at;
+            let Value::Text(key) = &key_node.value else {
+                return Err(Flaw::at(at, Problem::BadKey));
+            };
+            let Some(key) = KEYS.into_iter().find(|it| *it == key.content) else {
+                return Err(Flaw::at(at, unknown_key(&key.content)));
+            };
+            if fields.find(key).is_some() {
+                return Err(Flaw::at(at, Problem::DuplicateKey(key)));
+            }
+            fields.pairs.push(Field { key, at, value });
+        }
+        Ok(fields)
+    }
+
+    /// In quotes too: whoever fills in a template may not have a say in that.
+    pub(super) fn flag(&self, key: &'static str) -> Result<bool, Flaw> {
+        const TAKES: &str = "true or false";
+        let Some(field) = self.find(key) else {
+            return Ok(false);
+        };
+        match &*field.text(TAKES)?.content {
+            "true" | "True" | "TRUE" => Ok(true),
+            "false" | "False" | "FALSE" => Ok(false),
+            other => Err(field.bad(TAKES, Quoted(other).to_string())),
+        }
+    }
+
+    pub(super) fn text(&self, key: &'static str) -> Result<Option<&'n Text<'n>>, Flaw> {
+        self.find(key).map(|field| field.text("a text")).transpose()
+    }
+
+    pub(super) fn find(&self, key: &str) -> Option<&Field<'n>> {
+        self.pairs.iter().find(|field| field.key == key)
+    }
+}
+
+impl<'n> Field<'n> {
+    /// The value, which `takes` describes, as a text.
+    pub(super) fn text(&self, takes: &'static str) -> Result<&'n Text<'n>, Flaw> {
+        match &self.value.value {
+            Value::Text(text) if !text.is_null() => Ok(text),
+            _ => Err(self.bad(takes, found(self.value))),
+        }
+    }
+
+    pub(super) fn bad(&self, takes: &'static str, found: String) -> Flaw {
+        let key = self.key;
+        Flaw::at(self.value.at, Problem::BadValue { key, takes, found })
+    }
+}
+
+pub(super) fn found(node: &Node<'_>) -> String {
+    match &node.value {
+        Value::Text(text) if text.is_null() => "nothing".to_owned(),
+        Value::Text(text) => Quoted(&text.content).to_string(),
+        Value::List(_) => "a list".to_owned(),
+        Value::Mapping(_) => "a mapping".to_owned(),
+    }
+}
+
+fn unknown_key(key: &str) -> Problem {
+    Problem::UnknownKey {
+        key: key.to_owned(),
+        likely: suggest::nearest(key, KEYS),
+    }
+}

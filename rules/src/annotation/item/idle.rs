@@ -1,0 +1,63 @@
+//! What would mean nothing beside the rest of the item.
+
+use super::super::problem::{Flaw, Problem};
+use super::fields::Fields;
+use crate::dependency::{Dependency, Need, ObjectRef, Reference, Selection, State};
+use crate::kinds::Kind;
+
+impl Fields<'_> {
+    /// Refuses what would mean nothing.
+    pub(super) fn check(&self, dependency: &Dependency) -> Result<(), Flaw> {
+        let by_name = matches!(dependency.reference, Reference::Object(_));
+        let (Reference::Object(ObjectRef { kind, .. })
+        | Reference::Selected(Selection { kind, .. })) = &dependency.reference
+        else {
+            return Ok(());
+        };
+        let is = |group, word| kind.group() == group && kind.word() == word;
+        let fits_node = if by_name {
+            is("apps", "DaemonSet")
+        } else {
+            is("", "Pod")
+        };
+        for (key, idle, problem) in [
+            ("min", by_name, Problem::NothingToCount),
+            (
+                "fresh",
+                dependency.fresh && !is("batch", "Job"),
+                Problem::IdleFresh(kind.to_string()),
+            ),
+            (
+                "sameNode",
+                dependency.same_node && !fits_node,
+                Problem::IdleSameNode,
+            ),
+            (
+                "optional",
+                dependency.status == Need::Optional
+                    && !has_status_to_wait_for(kind, dependency.state),
+                Problem::IdleStatus,
+            ),
+            (
+                "health",
+                dependency.state != State::Ready,
+                Problem::IdleHealth(dependency.state.word()),
+            ),
+            (
+                "health",
+                dependency.same_node && by_name,
+                Problem::HealthOnNode,
+            ),
+        ] {
+            if let Some(field) = self.find(key).filter(|_| idle) {
+                return Err(Flaw::at(field.at, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of all other kinds and states a status is either there or not looked at.
+fn has_status_to_wait_for(kind: &Kind, state: State) -> bool {
+    matches!(kind, Kind::Custom { .. }) && matches!(state, State::Ready | State::Available)
+}

@@ -1,0 +1,292 @@
+//! The world around a decision: the objects, the ConfigMap, what each replica believes, and all that may happen next.
+
+use super::*;
+use crate::slots::tests::{claim, holder};
+
+/// What the API server has of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Phase {
+    /// Its gate asks.
+    Waiting,
+    Running,
+    Finished,
+    /// Deleted, and its pod still runs.
+    Orphaned,
+    Gone,
+}
+
+/// The content of the ConfigMap at a version; `None` where it says nothing, because it was lost.
+type Content = Option<Vec<usize>>;
+
+/// One replica. Its `known` is what it believes of the ConfigMap; `current` tells whether that is the latest.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+struct Replica {
+    known: Option<(Content, bool)>,
+    /// A patch on its way, and whether nobody has written since the version that it was made for.
+    patch: Option<(Vec<usize>, bool)>,
+    /// What its caches hold of each object; `None` for not seen.
+    seen: Vec<Option<Phase>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    objects: Vec<Phase>,
+    holders: Content,
+    replicas: [Replica; 2],
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    /// A replica's watch hears of an object.
+    See(usize, usize),
+    /// A replica's watch hears of the ConfigMap.
+    Learn(usize),
+    /// A replica works out who may run, and sends a patch.
+    Decide(usize),
+    /// The API server takes the patch, or refuses it.
+    Write(usize),
+    /// A gate hears from a replica.
+    Ask(usize, usize),
+    /// Somebody deletes or empties the ConfigMap.
+    Lose,
+    /// A replica no longer believes what it has not heard of for a while.
+    Doubt(usize),
+    /// A replica works out what runs, once it has been known to be lost for longer than anybody believes anything.
+    Restore(usize),
+    Crash(usize),
+    Finish(usize),
+    Delete(usize),
+    EndPod(usize),
+}
+
+/// What a replica does. All but the first are wrong, and here to show that the model would notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As it is built.
+    Built,
+    /// It believes its cache of a holder that is done, and does not ask the API server.
+    Cached,
+    /// What was lost, it takes for what was written.
+    Believing,
+    /// What was lost, it restores at once.
+    Hasty,
+}
+
+impl State {
+    pub(super) fn new(objects: usize) -> Self {
+        let replica = Replica {
+            seen: vec![None; objects],
+            ..Replica::default()
+        };
+        Self {
+            objects: vec![Phase::Waiting; objects],
+            holders: Some(Vec::new()),
+            replicas: [replica.clone(), replica],
+        }
+    }
+
+    pub(super) fn running(&self) -> usize {
+        let runs = |phase: &&Phase| matches!(phase, Phase::Running | Phase::Orphaned);
+        self.objects.iter().filter(runs).count()
+    }
+
+    /// The state after a step; the same where the step can do nothing.
+    pub(super) fn after(&self, step: Step, most: usize, way: Way) -> Self {
+        let mut next = self.clone();
+        match step {
+            Step::See(replica, object) => {
+                next.replicas[replica].seen[object] = Some(self.objects[object]);
+            }
+            Step::Learn(replica) => {
+                next.replicas[replica].known = Some((self.holders.clone(), true));
+            }
+            Step::Decide(replica) => next.decide(replica, most, way),
+            Step::Write(replica) => next.write(replica),
+            Step::Ask(replica, object) => {
+                let known = self.replicas[replica].known.as_ref();
+                let holders = known.and_then(|(content, _)| content.as_ref());
+                let holds = holders.is_some_and(|holders| holders.contains(&object));
+                if holds && self.objects[object] == Phase::Waiting {
+                    next.objects[object] = Phase::Running;
+                }
+            }
+            Step::Lose => {
+                next.outdate();
+                next.holders = (way == Way::Believing).then(Vec::new);
+            }
+            Step::Doubt(replica) if self.holders.is_none() => next.replicas[replica].known = None,
+            Step::Restore(replica) => next.restore(replica, way),
+            Step::Crash(replica) => {
+                let seen = vec![None; self.objects.len()];
+                next.replicas[replica] = Replica {
+                    seen,
+                    ..Replica::default()
+                };
+            }
+            Step::Finish(object) if self.objects[object] == Phase::Running => {
+                next.objects[object] = Phase::Finished;
+            }
+            Step::Delete(object) => {
+                next.objects[object] = match self.objects[object] {
+                    Phase::Running => Phase::Orphaned,
+                    Phase::Waiting | Phase::Finished => Phase::Gone,
+                    gone => gone,
+                };
+            }
+            Step::EndPod(object) if self.objects[object] == Phase::Orphaned => {
+                next.objects[object] = Phase::Gone;
+            }
+            Step::Finish(_) | Step::EndPod(_) | Step::Doubt(_) => {}
+        }
+        next
+    }
+
+    fn decide(&mut self, replica: usize, most: usize, way: Way) {
+        let Replica { known, seen, .. } = &self.replicas[replica];
+        let Some((Some(holders), current)) = known else {
+            return;
+        };
+        let ended = |object: usize| matches!(self.objects[object], Phase::Finished | Phase::Gone);
+        let done = |holder: &Holder| {
+            let object: usize = holder.uid.parse().unwrap();
+            let seen = matches!(
+                seen[object],
+                None | Some(Phase::Finished | Phase::Orphaned | Phase::Gone)
+            );
+            seen && (ended(object) || way == Way::Cached)
+        };
+        let runs = |object: &usize| seen[*object] == Some(Phase::Running) && !ended(*object);
+        let running = (0..seen.len()).filter(runs);
+        let claims = (0..seen.len())
+            .filter(|object| seen[*object] == Some(Phase::Waiting))
+            .map(|object| claim(object, most));
+        let before = holders.iter().map(|object| holder(*object, most));
+        let running = running.map(|object| holder(object, most));
+        let after = allot(
+            before.collect(),
+            running.collect(),
+            done,
+            claims.collect(),
+            usize::MAX,
+        );
+        let after: Vec<usize> = after.iter().map(|it| it.uid.parse().unwrap()).collect();
+        if after != *holders {
+            self.replicas[replica].patch = Some((after, *current));
+        }
+    }
+
+    fn write(&mut self, replica: usize) {
+        let Some((after, current)) = self.replicas[replica].patch.take() else {
+            return;
+        };
+        if current {
+            self.outdate();
+            self.holders = Some(after);
+        }
+        // A success answers with what is there now, and a conflict is followed by a read.
+        self.replicas[replica].known = Some((self.holders.clone(), true));
+    }
+
+    /// Whatever anybody knows is no longer the latest.
+    fn outdate(&mut self) {
+        for replica in &mut self.replicas {
+            let known = replica.known.iter_mut().map(|(_, current)| current);
+            let patch = replica.patch.iter_mut().map(|(_, current)| current);
+            known.chain(patch).for_each(|current| *current = false);
+        }
+    }
+
+    /// What it waits for: nobody believes any more what was written before, each gate that was told to open is seen to have,
+    /// and nothing runs whose object is gone.
+    fn restore(&mut self, replica: usize, way: Way) {
+        let believed = |it: &Replica| {
+            it.known
+                .as_ref()
+                .is_some_and(|(content, _)| content.is_some())
+        };
+        let too_early =
+            self.replicas.iter().any(believed) || self.objects.contains(&Phase::Orphaned);
+        let Some((None, current)) = self.replicas[replica].known else {
+            return;
+        };
+        if way == Way::Hasty || !too_early {
+            let runs = |object: &usize| self.objects[*object] == Phase::Running;
+            let running = (0..self.objects.len()).filter(runs).collect();
+            self.replicas[replica].patch = Some((running, current));
+        }
+    }
+
+    /// Whether everything ends when nothing goes wrong any more.
+    pub(super) fn ends(&self, most: usize) -> bool {
+        let mut state = self.clone();
+        let objects = 0..self.objects.len();
+        for _ in 0..2 * self.objects.len() + 2 {
+            for replica in 0..2 {
+                for object in objects.clone() {
+                    state = state.after(Step::See(replica, object), most, Way::Built);
+                }
+                for step in [
+                    Step::Write(replica),
+                    Step::Learn(0),
+                    Step::Learn(1),
+                    Step::Restore(replica),
+                    Step::Decide(replica),
+                    Step::Write(replica),
+                ] {
+                    state = state.after(step, most, Way::Built);
+                }
+            }
+            for object in objects.clone() {
+                for step in [
+                    Step::Ask(0, object),
+                    Step::Finish(object),
+                    Step::EndPod(object),
+                ] {
+                    state = state.after(step, most, Way::Built);
+                }
+            }
+        }
+        let ended = |phase: &Phase| matches!(phase, Phase::Finished | Phase::Gone);
+        state.objects.iter().all(ended)
+    }
+}
+
+pub(super) fn steps(objects: usize) -> Vec<Step> {
+    [kept(objects), lost(objects)].concat()
+}
+
+/// Everything that happens while the ConfigMap is kept.
+pub(super) fn kept(objects: usize) -> Vec<Step> {
+    let mut steps = usual(objects);
+    steps.extend((0..2).map(Step::Crash));
+    for object in 0..objects {
+        steps.extend([Step::Delete(object), Step::EndPod(object)]);
+    }
+    steps
+}
+
+/// The same with its loss, of objects that nobody deletes and replicas that stay.
+pub(super) fn lost(objects: usize) -> Vec<Step> {
+    let mut steps = usual(objects);
+    steps.push(Step::Lose);
+    for replica in 0..2 {
+        steps.extend([Step::Doubt(replica), Step::Restore(replica)]);
+    }
+    steps
+}
+
+fn usual(objects: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for replica in 0..2 {
+        steps.extend([
+            Step::Learn(replica),
+            Step::Decide(replica),
+            Step::Write(replica),
+        ]);
+        for object in 0..objects {
+            steps.extend([Step::See(replica, object), Step::Ask(replica, object)]);
+        }
+    }
+    steps.extend((0..objects).map(Step::Finish));
+    steps
+}

@@ -1,0 +1,106 @@
+//! Who gets a slot of those that ask.
+
+use super::*;
+use crate::scope::Scope;
+
+pub(super) fn holder(index: usize, most: usize) -> Holder {
+    Holder {
+        group: "batch".to_owned(),
+        kind: "Job".to_owned(),
+        name: index.to_string(),
+        uid: index.to_string(),
+        revision: index.to_string(),
+        pods_of: index.to_string(),
+        most,
+    }
+}
+
+pub(super) fn claim(index: usize, most: usize) -> Claim {
+    let scope = Scope {
+        namespace: "shop".to_owned(),
+        name: "r".to_owned(),
+        kept_in: None,
+    };
+    let position = Position {
+        weight: 0,
+        created: None,
+        kind: "Job".to_owned(),
+        name: index.to_string(),
+    };
+    Claim {
+        wave: Wave { scope, weight: 0 },
+        position,
+        holder: holder(index, most),
+    }
+}
+
+#[test]
+fn the_first_in_turn_comes_first_and_the_smallest_cap_counts() {
+    let names = |holders: Vec<Holder>| holders.into_iter().map(|it| it.name).collect::<Vec<_>>();
+    let claims = vec![claim(2, 2), claim(0, 5), claim(1, 5)];
+    assert_eq!(
+        names(allot(
+            Vec::new(),
+            Vec::new(),
+            |_| false,
+            claims.clone(),
+            usize::MAX
+        )),
+        ["0", "1"]
+    );
+    assert_eq!(
+        names(allot(Vec::new(), Vec::new(), |_| false, claims, 1)),
+        ["0"],
+        "somebody whose turn it is not yet says 1"
+    );
+    let held = vec![holder(2, 1)];
+    assert_eq!(
+        names(allot(
+            held.clone(),
+            Vec::new(),
+            |_| false,
+            vec![claim(0, 5)],
+            usize::MAX
+        )),
+        ["2"]
+    );
+    assert_eq!(
+        names(allot(
+            held.clone(),
+            Vec::new(),
+            |_| true,
+            vec![claim(0, usize::MAX)],
+            usize::MAX
+        )),
+        ["0"]
+    );
+    // What runs holds a slot, whatever is written down.
+    assert_eq!(
+        names(allot(
+            Vec::new(),
+            held,
+            |_| false,
+            vec![claim(0, 1)],
+            usize::MAX
+        )),
+        ["2"]
+    );
+}
+
+#[test]
+fn no_more_is_written_down_than_there_is_room_for() {
+    let names = |holders: &[Holder]| holders.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let wave = claim(0, 9).wave;
+    let entry = |holders: &[Holder]| {
+        let (wave, holders) = (wave.clone(), holders.to_vec());
+        serde_json::to_string(&Entry { wave, holders })
+            .unwrap()
+            .len()
+    };
+    let all: Vec<Holder> = (0..4).map(|index| holder(index, 9)).collect();
+    let before = &all[1..2];
+    let room = entry(&all[..2]) + 1;
+    assert_eq!(names(&fit(&wave, before, all.clone(), room)), ["0", "1"]);
+    assert_eq!(names(&fit(&wave, before, all.clone(), 0)), ["1"]);
+    assert_eq!(fit(&wave, before, all.clone(), usize::MAX), all);
+}

@@ -1,0 +1,198 @@
+//! A cluster that is a list of objects.
+
+use super::*;
+use crate::cause::{Behind, Stuck};
+use crate::holder::{Running, Wave};
+use crate::world::Objects;
+use std::borrow::Cow;
+
+/// The objects, and what can be said of the kinds that have none.
+pub(super) struct Cluster {
+    pub(super) objects: Vec<Value>,
+    pub(super) unavailable: Vec<(&'static str, Unavailable)>,
+    /// Custom kinds that are looked for in scopes, and whether sluice is meant to read them.
+    pub(super) custom: Vec<(Kind, bool)>,
+    /// Why nobody can say which kinds are looked for there.
+    pub(super) kinds_unread: Option<Unavailable>,
+    pub(super) active: Result<Option<Timestamp>, Unavailable>,
+    pub(super) pending: Pending,
+    /// What is remembered of Jobs, by the keys of the ConfigMap.
+    pub(super) memory: BTreeMap<String, String>,
+    /// Why nobody can say that.
+    pub(super) forgotten: Option<Unavailable>,
+    /// Since when everything that is satisfied has been seen so.
+    pub(super) seen: Option<Timestamp>,
+}
+
+impl Cluster {
+    pub(super) fn of(objects: Vec<Value>) -> Self {
+        Self {
+            objects,
+            unavailable: Vec::new(),
+            custom: Vec::new(),
+            kinds_unread: None,
+            active: Ok(None),
+            pending: Pending::NotFollowed,
+            memory: remembered::one("gone", None),
+            forgotten: None,
+            seen: None,
+        }
+    }
+
+    pub(super) fn pods_of(&self, namespace: &str) -> impl Iterator<Item = &Value> {
+        let is_one =
+            move |it: &&Value| it["kind"] == "Pod" && it["metadata"]["namespace"] == namespace;
+        self.objects.iter().filter(is_one)
+    }
+
+    pub(super) fn usable(&self, kind: &Kind) -> Result<(), Unavailable> {
+        let found = self
+            .unavailable
+            .iter()
+            .find(|(word, _)| *word == kind.word());
+        found.map_or(Ok(()), |(_, why)| Err(*why))
+    }
+}
+
+impl Objects for Cluster {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        if let Err(why) = self.usable(kind) {
+            return Lookup::Unavailable(why);
+        }
+        let fits = |object: &&Value| {
+            let metadata = &object["metadata"];
+            object["kind"] == kind.word()
+                && metadata["name"] == name
+                && metadata["namespace"].as_str() == namespace
+        };
+        let home = (kind.word() == "Namespace" && name == "shop").then(home);
+        let found = self.objects.iter().find(fits).cloned().or(home);
+        found.map_or(Lookup::NotFound, Lookup::Found)
+    }
+
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
+    }
+
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Lookup<Vec<Value>> {
+        if let Err(why) = self.usable(kind) {
+            return Lookup::Unavailable(why);
+        }
+        let fits = |object: &&Value| {
+            object["kind"] == kind.word()
+                && namespace.is_none_or(|it| object["metadata"]["namespace"] == it)
+                && selector.selects(object)
+        };
+        Lookup::Found(self.objects.iter().filter(fits).cloned().collect())
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        self.usable(kind).map_or_else(Lookup::Unavailable, |()| {
+            Lookup::Found(kind.word() != "ClusterIssuer")
+        })
+    }
+}
+
+impl World for Cluster {
+    fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
+        let custom = self.custom.iter().map(|(kind, _)| kind.clone());
+        let kinds = scope::workloads().chain(custom).collect();
+        self.kinds_unread.map_or(Ok(kinds), Err)
+    }
+
+    fn is_same(&self, one: &Kind, other: &Kind) -> bool {
+        one == other
+    }
+
+    fn is_granted(&self, kind: &Kind) -> bool {
+        self.custom
+            .iter()
+            .any(|(it, granted)| it == kind && *granted)
+    }
+
+    fn active(&self, _: &Scope) -> Result<Option<Timestamp>, Unavailable> {
+        self.active
+    }
+
+    fn pending(&self, _: &Scope) -> Pending {
+        self.pending
+    }
+
+    /// The `ConfigMap`s, all of which are plans.
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        let kind = crate::kinds::builtin("", "ConfigMap").map(Kind::Builtin);
+        self.list(&kind.unwrap(), Some(namespace), &Selector::default())
+    }
+
+    fn slots(&self, _: &Wave) -> Lookup<Running> {
+        Lookup::Unavailable(Unavailable::Hidden)
+    }
+
+    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
+        if let Some(why) = self.forgotten {
+            return Lookup::Unavailable(why);
+        }
+        let entry = self.memory.get(&memory::job_key(namespace, name));
+        entry.and_then(|text| memory::read(text)).into()
+    }
+
+    fn completed_jobs(
+        &self,
+        namespace: &str,
+        selector: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>> {
+        if let Some(why) = self.forgotten {
+            return Lookup::Unavailable(why);
+        }
+        let entries = self.memory.iter();
+        let texts = entries.map(|(key, text)| (key.as_str(), text.as_str()));
+        Lookup::Found(memory::selected(texts, namespace, selector))
+    }
+
+    fn has_passed(&self, _: &str) -> Lookup<bool> {
+        Lookup::Found(false)
+    }
+
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        let homeless = |pod: &&Value| pod["spec"]["nodeName"].is_null() && selector.selects(pod);
+        Lookup::Found(self.pods_of(namespace).filter(homeless).cloned().collect())
+    }
+
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        let is_gated = |pod: &&Value| {
+            pod["metadata"]["labels"]["sluice.dev/gated"] == "true" && selector.selects(pod)
+        };
+        Lookup::Found(self.pods_of(namespace).filter(is_gated).cloned().collect())
+    }
+
+    fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {
+        let home = behind.namespace.as_str();
+        let pods = self
+            .pods_of(home)
+            .filter(|pod| behind.selector.selects(pod));
+        let pods: Vec<Value> = pods.cloned().collect();
+        let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
+        let claim = |name: &str| self.object(&claims, Some(home), name);
+        super::stuck(behind, &pods, claim, self, now)
+    }
+
+    fn satisfied_since(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
+        self.seen.filter(|_| satisfied)
+    }
+
+    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+        match kind.word() {
+            "Pool" => Lookup::Found(true),
+            _ => Lookup::NotFound,
+        }
+    }
+
+    fn health(&self, _: &Value) -> Option<Judged> {
+        None
+    }
+}
