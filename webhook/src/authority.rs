@@ -27,16 +27,14 @@ mod error;
 mod issued;
 mod metrics;
 mod published;
+mod round;
 mod secret;
 mod store;
 mod trust_bundle;
 
 use std::{sync::Arc, time::Duration};
 
-use certs::{
-    CertificateDer, Leaf, Lifetimes, Resolver,
-    plan::{self, LeafPlan},
-};
+use certs::{CertificateDer, Leaf, Lifetimes, Resolver};
 use jiff::{SignedDuration, Timestamp};
 use kube::{Api, Client};
 use tokio::{
@@ -48,10 +46,7 @@ use tracing::{info, warn};
 pub(crate) use self::error::AuthorityError;
 pub use self::metrics::AuthorityMetrics;
 use self::{
-    issued::{Issued, IssuedStore},
-    published::{Novelty, Published},
-    secret::Stored,
-    store::{CaStore, Synced, Trust},
+    issued::IssuedStore, published::Published, secret::Stored, store::CaStore,
     trust_bundle::TrustBundle,
 };
 use crate::{
@@ -242,168 +237,6 @@ impl Authority {
                 () = round => {}
             }
         }
-    }
-
-    /// One round: the CA, the `caBundle`, the leaf, the conditions. The later ones are looked after even when the API
-    /// server is away, with what was last seen of it.
-    pub async fn round(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
-        let synced = timeout(ROUND, self.sync(clock))
-            .await
-            .unwrap_or(Err(AuthorityError::Slow));
-        let now = clock.now();
-        let signed = self.renew_leaf(now);
-        let trusted = self.report(now);
-        synced.and(signed).and(trusted)
-    }
-
-    async fn sync(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
-        self.published.read().await?;
-        // Only now: the answer has told what time it is.
-        let now = clock.now();
-        let trusted = self.published.trusted();
-        let elsewhere = trusted.is_some() && self.is_patient(now);
-        let settled = self.is_settled(now);
-        let bundle = match &self.source {
-            Source::Own(store) => {
-                let known = Trust {
-                    held: self.held.as_ref(),
-                    trusted: trusted.as_deref(),
-                    elsewhere,
-                    settled,
-                };
-                let may_write = || self.published.is_there();
-                let Synced { stored, written } = store.sync(now, known, may_write).await?;
-                if let Some(reason) = written {
-                    self.metrics.ca_written(reason);
-                }
-                let bundle = stored.bundle();
-                self.hold(stored);
-                bundle
-            }
-            Source::Issued(store) => {
-                let Issued { leaf, bundle } = store.read(now, trusted.as_deref()).await?;
-                self.issued = Some(leaf);
-                bundle
-            }
-        };
-        let novelty = self.tell(&bundle);
-        self.published.publish(&bundle, novelty, clock).await?;
-        match (&mut self.trust_bundle, self.published.owner()) {
-            (Some(trust_bundle), Some(owner)) => trust_bundle.publish(&bundle, owner).await,
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether others get more time to write back the CA that they may hold. To ask begins the wait.
-    fn is_patient(&mut self, now: Timestamp) -> bool {
-        let since = *self.bereft.get_or_insert(now);
-        now.duration_since(since) < PATIENCE
-    }
-
-    /// Whether the next CA has been trusted for long enough. To ask begins the wait.
-    fn is_settled(&mut self, now: Timestamp) -> bool {
-        let next = self.held.as_ref().and_then(|held| held.next.as_ref());
-        let next = next.map(|next| next.certificate());
-        let next = next.filter(|next| self.published.trusts(next));
-        self.settling = match (next, self.settling.take()) {
-            (Some(next), Some(known)) if *next == known.0 => Some(known),
-            (next, _) => next.map(|next| (next.clone(), now)),
-        };
-        let since = self.settling.as_ref().map(|(_, since)| *since);
-        since.is_some_and(|since| now.duration_since(since) >= SETTLED)
-    }
-
-    /// Takes the CA that is stored.
-    fn hold(&mut self, stored: Stored) {
-        self.metrics.expiry("ca", stored.ca.not_after());
-        if let Some(next) = &stored.next {
-            self.metrics.expiry("next", next.not_after());
-        }
-        self.held = Some(stored);
-        self.bereft = None;
-    }
-
-    /// Tells everybody of the bundle where it is another one.
-    fn tell(&self, bundle: &str) -> Novelty {
-        let is_new = self.bundle.send_if_modified(|current| {
-            let changed = current.as_deref() != Some(bundle);
-            if changed {
-                *current = Some(bundle.into());
-            }
-            changed
-        });
-        if is_new { Novelty::New } else { Novelty::Known }
-    }
-
-    fn renew_leaf(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
-        if let Some(issued) = &self.issued {
-            let serves = |leaf: &Leaf| {
-                leaf.is(issued) || (leaf.is_valid(now) && !self.published.trusts(issued.issuer()))
-            };
-            if !self.leaf.as_ref().is_some_and(serves) {
-                info!(not_after = %issued.not_after(), "Took a certificate");
-                self.serve(issued.clone());
-            }
-            return Ok(());
-        }
-        let Some(held) = &self.held else {
-            return Ok(());
-        };
-        let trusted = self.published.trusts(held.ca.certificate());
-        let LeafPlan::Issue(reason) = plan::leaf(now, self.leaf.as_ref(), &held.ca, trusted) else {
-            return Ok(());
-        };
-        let leaf = Leaf::issue(
-            &held.ca,
-            &self.config.names,
-            now,
-            self.config.lifetimes.leaf(),
-        )?;
-        let names = self.config.names.join(", ");
-        info!(%reason, not_after = %leaf.not_after(), names, "Signed a certificate");
-        self.metrics.leaf_issued(reason);
-        self.serve(leaf);
-        Ok(())
-    }
-
-    fn serve(&mut self, leaf: Leaf) {
-        self.metrics.expiry("leaf", leaf.not_after());
-        self.resolver.set(&leaf);
-        self.leaf = Some(leaf);
-    }
-
-    /// Sets the conditions.
-    fn report(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
-        match &self.leaf {
-            None => self
-                .certificate
-                .unmet("this replica has no certificate yet"),
-            Some(leaf) if leaf.is_valid(now) => self.certificate.met(),
-            Some(leaf) => self.certificate.unmet(format!(
-                "the certificate is valid from {} to {}, and the clock says {now}",
-                leaf.issued(),
-                leaf.not_after()
-            )),
-        }
-        if let Err(error) = self.published.is_there() {
-            // Without a configuration nobody calls. A replica that was ready stays so: gates that wait still ask it.
-            if !self.in_sync {
-                self.trust.unmet(error.to_string());
-            }
-            return Err(error);
-        }
-        let leaf = self.leaf.as_ref();
-        self.in_sync = leaf.is_some_and(|leaf| self.published.trusts(leaf.issuer()));
-        self.metrics.in_sync(self.in_sync);
-        if self.in_sync {
-            self.trust.met();
-        } else {
-            let name = &self.config.webhook_configuration;
-            self.trust.unmet(format!(
-                "the caBundle of the MutatingWebhookConfiguration {name:?} does not hold this replica's CA yet"
-            ));
-        }
-        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ mod holds;
 mod identity;
 mod keeper;
 mod questions;
+mod request;
 mod rounds;
 mod signs;
 mod suspended;
@@ -33,38 +34,21 @@ use crate::connections;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
-use answer::{Answered, Cut, Opened, Outcome, Waiting, answer};
+use answer::{Cut, Opened};
 use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use events::{GatedPod, SETTLE};
-use jiff::{SignedDuration, Timestamp};
-use questions::{Question, Wait};
-use rounds::{Rest, Round};
-use rules::judged::Reason;
+use events::GatedPod;
+use jiff::Timestamp;
+use request::{Ask, Told, hold};
 use rules::lookup::Unavailable;
-use serde::Deserialize;
 use serde_json::json;
-use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::Instant;
 use tracing::{debug, info};
 use wire::said;
-
-/// The longest that a request is held.
-const LONGEST_HOLD: Duration = Duration::from_secs(300);
-
-/// A request is held for so long whatever its token says, and no longer by a replica that hears nothing of the API server:
-/// short enough that no sign has been given yet, so the answer can still tell the gate to ask another replica.
-const SHORT_HOLD: Duration = Duration::from_secs(15);
-
-/// So long after it was judged a gate is judged anew, whatever has changed: what is only told wakes nobody.
-const ANEW: Duration = Duration::from_mins(1);
 
 /// What the handlers share.
 pub(crate) struct Service {
@@ -99,16 +83,6 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-#[derive(Debug, Deserialize)]
-struct Ask {
-    /// The digest of the answer that the gate has.
-    #[serde(default)]
-    seen: String,
-    /// Seconds that the gate is ready to wait.
-    #[serde(default)]
-    wait: u64,
-}
-
 async fn verdict(
     State(service): State<Arc<Service>>,
     Query(ask): Query<Ask>,
@@ -137,142 +111,12 @@ async fn verdict(
     signs::until_told(service, Box::pin(held)).await
 }
 
-/// Holds a question until there is something to tell.
-async fn hold(
-    service: Arc<Service>,
-    identity: Identity,
-    ask: Ask,
-    question: Question,
-) -> Result<Told, Unidentified> {
-    let _waiting = service.metrics.waiting();
-    let mut draining = pin!(service.shutdown.draining());
-    let began = Instant::now();
-    let accepted = instant(identity.expires, service.clock.now()).unwrap_or(began);
-    let most = Duration::from_secs(ask.wait).min(LONGEST_HOLD);
-    let mut deadline = (began + most).min(accepted.max(began + SHORT_HOLD));
-    loop {
-        let turn = service.turns.take(&identity.namespace).await;
-        let view = service.known.view();
-        let now = service.clock.now();
-        let settled = began.elapsed() >= SETTLE;
-        let Answered {
-            outcome,
-            started,
-            was_held,
-            round,
-        } = answer(&identity, &service.rounds, &view, now, !settled);
-        drop(turn);
-        let subject = GatedPod {
-            pod: &identity,
-            above: round.as_ref().and_then(|round| round.above()),
-        };
-        // Who is let through by its first question has not waited here.
-        let since = started.filter(|_| !ask.seen.is_empty());
-        let waiting = match outcome {
-            Outcome::Wait(waiting) => waiting,
-            Outcome::Open(answer, why) => {
-                let since = since.or(started.filter(|_| was_held));
-                service.opened(&subject, &answer, &why, since);
-                return Ok(service.told(answer));
-            }
-            Outcome::Refuse(answer, why) => {
-                service.refused(&subject, &answer, why, since);
-                service.waits(&identity, why.refusal(), &answer, started.unwrap_or(now));
-                return Ok(service.told(answer));
-            }
-            Outcome::AnotherPod => return Err(Unidentified::AnotherPod),
-        };
-        let wait = Wait {
-            reason: reason(&waiting.answer),
-            since: started.unwrap_or(now),
-        };
-        question.waits(wait);
-        let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
-        let Waiting { answer, late, .. } = &waiting;
-        let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
-        if service.is_cut_off() {
-            deadline = deadline.min(began + SHORT_HOLD);
-        }
-        if news {
-            service.waits(&identity, wait.reason, answer, wait.since);
-        }
-        if news || Instant::now() >= deadline {
-            if ask.seen.is_empty() {
-                begins(&identity, answer);
-            }
-            return Ok(service.told(waiting.answer));
-        }
-        let next = [
-            (!settled).then_some(began + SETTLE),
-            waiting.again.and_then(|at| instant(at, now)),
-            Some(service.beat.within(ANEW)),
-            tell.flatten(),
-        ];
-        let next = next.into_iter().flatten().fold(deadline, Instant::min);
-        let rest = round.map(Round::rest);
-        // Nothing else is kept while the gate waits.
-        drop(waiting);
-        tokio::select! {
-            biased;
-            // Each arm only wakes the loop, so losing one to another loses nothing.
-            () = &mut draining => deadline = Instant::now(),
-            () = view.changed() => {}
-            () = view.doubted() => {}
-            () = over(rest.as_ref()) => {}
-            () = tokio::time::sleep_until(next) => {}
-        }
-    }
-}
-
-/// Returns when what a gate was told rests on something else.
-async fn over(rest: Option<&Rest>) {
-    match rest {
-        Some(rest) => rest.over().await,
-        None => pending().await,
-    }
-}
-
-/// What a gate waits for first, in a word.
-fn reason(answer: &wire::Answer) -> &'static str {
-    let mut words = Reason::ALL.into_iter().map(Reason::label);
-    let first = said::first(answer);
-    let word = first.and_then(|first| words.find(|word| *word == first.reason));
-    word.unwrap_or("Unread")
-}
-
-/// A gate begins to wait.
-fn begins(pod: &Identity, answer: &wire::Answer) {
-    let waits_for = said::unsatisfied(answer);
-    let (namespace, pod) = (&pod.namespace, &pod.pod);
-    info!(namespace, pod, waits_for, "Wait begins");
-}
-
-/// What a gate is told.
-struct Told {
-    answer: wire::Answer,
-    /// Another replica may know more.
-    elsewhere: bool,
-}
-
-impl IntoResponse for Told {
-    fn into_response(self) -> Response {
-        let close = self.elsewhere.then_some([(header::CONNECTION, "close")]);
-        (close, Json(self.answer)).into_response()
-    }
-}
-
 /// The address of whoever asks.
 fn from(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
         peer.ip().to_canonical()
     })
-}
-
-/// The moment of a timeout; `None` beyond the end of time.
-fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
-    let left = Duration::try_from(at.duration_since(now)).unwrap_or_default();
-    Instant::now().checked_add(left)
 }
 
 impl Service {
@@ -311,21 +155,19 @@ impl Service {
             conditions.released(subject.pod, why.outcome(), self.clock.now());
         }
         match why {
-            Opened::Satisfied(judged) => {
+            Opened::Satisfied(_) | Opened::Passed => {
                 let waited = since.map(|started| self.clock.now().duration_since(started));
                 self.recorder
                     .released(subject, answer, waited.unwrap_or_default());
-                // A marker without a list says nothing about the revision: a list may yet be added to its owner.
-                if !answer.dependencies.is_empty() {
-                    self.known
-                        .memory()
-                        .pass(&judged.dependent, self.clock.now());
-                }
             }
-            Opened::Passed => self
-                .recorder
-                .released(subject, answer, SignedDuration::ZERO),
             Opened::Cut(cut) => self.cut(subject, answer, *cut),
+        }
+        // A marker without a list says nothing about the revision: a list may yet be added to its owner.
+        if let Opened::Satisfied(judged) = why
+            && !answer.dependencies.is_empty()
+        {
+            let now = self.clock.now();
+            self.known.memory().pass(&judged.dependent, now);
         }
     }
 

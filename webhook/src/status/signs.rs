@@ -2,7 +2,8 @@
 //! not forgotten, and a gate that has gone is noticed.
 
 use super::identity::Unidentified;
-use super::{Service, Told, refused};
+use super::request::Told;
+use super::{Service, refused};
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};

@@ -161,3 +161,25 @@ async fn a_lost_secret_comes_back_with_those_before_and_after() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_ca_near_its_end_is_replaced_with_an_overlap() {
+    let fake = Fake::with_configuration();
+    let (mut a, mut b) = (replica(&fake), replica(&fake));
+    a.round(day(0)).await.unwrap();
+    b.round(day(357)).await.unwrap();
+    let old = a.bundle();
+    a.round(day(359)).await.unwrap();
+    assert!(
+        a.bundle().ends_with(&old) && a.bundle() != old,
+        "the new one first, the old one after it"
+    );
+    b.round(day(359)).await.unwrap();
+    assert_eq!(b.bundle(), a.bundle());
+    assert_eq!(fake.objects().bundles(), [a.bundle(), a.bundle()]);
+    assert_eq!([a.missing(), b.missing()], [Vec::<String>::new(), vec![]]);
+    assert!(
+        fake.objects().events.is_empty(),
+        "nobody has overwritten anything"
+    );
+}

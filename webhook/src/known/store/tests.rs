@@ -4,6 +4,7 @@ use super::*;
 use rules::selector::Test;
 use serde_json::json;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 fn pod(namespace: &str, name: &str, app: &str, phase: &str) -> Value {
     json!({"metadata": {"namespace": namespace, "name": name, "labels": {"app": app}}, "status": {"phase": phase}})

@@ -1,98 +1,12 @@
 //! What the status service tells nobody: whether something exists that the one who asks may not know of, and anything at all
 //! to who is no gated pod.
 
+use super::tokens::{GONE, its_own, token};
 use super::*;
-use crate::status::token::forged;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-/// What the API server says of a token, as Kubernetes does.
-pub(super) fn reviewed(review: &Value) -> Value {
-    let token = review["spec"]["token"].as_str().unwrap_or_default();
-    let Some(claims) = claims(token) else {
-        return json!({"authenticated": false, "error": "no"});
-    };
-    let is_for = |audience: &Value| {
-        review["spec"]["audiences"]
-            .as_array()
-            .unwrap()
-            .contains(audience)
-    };
-    let for_us = claims["aud"].as_array().unwrap().iter().any(is_for);
-    let pod = &claims["kubernetes.io"]["pod"];
-    match &claims {
-        // Who is no service account comes by a way that knows no audiences.
-        user if user["sub"] == "jane" => {
-            json!({"authenticated": true, "user": {"username": "jane"}})
-        }
-        _ if !for_us || claims["exp"].as_i64() < Some(NOW) || pod["uid"] == GONE => {
-            json!({"authenticated": false, "error": "no"})
-        }
-        _ if pod.is_null() => {
-            json!({"authenticated": true, "audiences": ["sluice"], "user": {"username": claims["sub"]}})
-        }
-        _ => vouched(
-            "default",
-            pod["name"].as_str().unwrap(),
-            pod["uid"].as_str().unwrap(),
-        ),
-    }
-}
-
-fn vouched(account: &str, pod: &str, uid: &str) -> Value {
-    json!({
-        "authenticated": true, "audiences": ["sluice"],
-        "user": {"username": format!("system:serviceaccount:shop:{account}"), "extra": {
-            "authentication.kubernetes.io/pod-name": [pod], "authentication.kubernetes.io/pod-uid": [uid],
-        }},
-    })
-}
-
-fn claims(token: &str) -> Option<Value> {
-    let part = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
-    serde_json::from_slice(&part).ok()
-}
-
-/// Later than everything that has expired here, in seconds.
-const NOW: i64 = 1;
-/// The UID of a pod that was deleted.
-const GONE: &str = "u0";
-
-/// The token of the gate, whatever the time.
-pub(super) fn its_own() -> String {
-    token(&json!({"nbf": -1_000_000, "exp": 1_000_000}))
-}
-
-/// A token as the kubelet asks for it, with some claims of its own.
-pub(super) fn token(own: &Value) -> String {
-    let mut claims = json!({
-        "iss": "https://kubernetes.default.svc.cluster.local", "aud": ["sluice"], "exp": 600, "iat": 0, "nbf": 0,
-        "sub": "system:serviceaccount:shop:default",
-        "kubernetes.io": {"namespace": "shop", "pod": {"name": "api-1", "uid": "u1"}, "serviceaccount": {"name": "default", "uid": "a1"}},
-    });
-    for (claim, value) in own.as_object().unwrap() {
-        claims[claim] = value.clone();
-    }
-    forged(&claims, "c2lnbmVk")
-}
 
 /// A token of another pod of the namespace.
 fn of_pod(name: &str, uid: &str) -> Value {
     json!({"kubernetes.io": {"namespace": "shop", "pod": {"name": name, "uid": uid}}})
-}
-
-impl Desk {
-    /// Every byte of an answer: status, headers, body.
-    pub(super) async fn bytes(&self, query: &str, token: &str) -> (StatusCode, String) {
-        let request = Request::get(format!("{}?{query}", wire::PATH));
-        let request = request.header("authorization", format!("Bearer {token}"));
-        let request = request.body(Body::empty()).unwrap();
-        let response = router(Arc::clone(&self.service)).oneshot(request).await;
-        let (head, body) = response.unwrap().into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        let head_and_body = format!("{:?}\n{}", head.headers, String::from_utf8_lossy(&body));
-        (head.status, head_and_body)
-    }
 }
 
 #[tokio::test(start_paused = true)]

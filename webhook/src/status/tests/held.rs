@@ -1,6 +1,7 @@
 //! How long a question is held, and what is heard meanwhile.
 
-use super::disclosure::{its_own, token};
+use super::request::SHORT_HOLD;
+use super::tokens::{its_own, token};
 use super::*;
 use crate::known::READ;
 use axum::body::{BodyDataStream, Bytes};

@@ -55,11 +55,16 @@ impl Desk {
 
     /// Asks as the gate of this pod does, until it may open.
     async fn gate_of(&self, pod: &str) {
-        let token = disclosure::token(&json!({
+        self.gate_that_saw("", pod).await;
+    }
+
+    /// The same of one that has this answer already.
+    async fn gate_that_saw(&self, digest: &str, pod: &str) {
+        let token = tokens::token(&json!({
             "nbf": -1_000_000, "exp": 1_000_000,
             "kubernetes.io": {"namespace": "shop", "pod": {"name": pod, "uid": pod}},
         }));
-        let mut seen = String::new();
+        let mut seen = digest.to_owned();
         loop {
             let query = format!("seen={seen}&wait=25");
             let (_, answer) = self.bytes(&query, &token).await;
@@ -185,6 +190,19 @@ async fn a_pod_that_another_of_its_revision_let_through_is_told_so() {
     );
     let of_workload = desk.said_of("d1");
     assert_eq!(of_workload.len(), 2, "{of_workload:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waited_at_another_replica_is_told_here_that_it_is_over() {
+    let desk = Desk::deploys("configmap/go", &[of("old", "a"), of("old", "b")]);
+    desk.put("configmap", &config_map());
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    desk.gate_of("a").await;
+    desk.gate_that_saw("of-another-replica", "b").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(desk.said_of("a"), [], "it has not waited");
+    let of_b = desk.said_of("b").pop().map(|(_, reason, _)| reason);
+    assert_eq!(of_b.as_deref(), Some("Released"));
 }
 
 #[tokio::test(start_paused = true)]

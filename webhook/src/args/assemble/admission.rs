@@ -1,0 +1,77 @@
+//! Admission, the certificates that it needs, and what it puts into gates.
+
+use super::Parts;
+use crate::admission::{self, Admission, Cached};
+use crate::args::{Args, Windows};
+use crate::authority::{self, Authority};
+use crate::gate_spec;
+use crate::inject::Options;
+use crate::known::Known;
+use crate::stranded::{self, Lookout};
+use axum::Router;
+use certs::Lifetimes;
+use std::sync::Arc;
+
+impl Args {
+    /// Admission, the certificates that it needs, and what it puts into gates.
+    pub(super) fn admission(
+        &self,
+        parts: &mut Parts,
+        known: &Arc<Known>,
+        lifetimes: Lifetimes,
+    ) -> Router {
+        let fixed = self.fixed();
+        let options = Options {
+            config_depends_on: self.honor_config_depends_on,
+            every_pod: false,
+            skip_windows: self.windows == Windows::Skip,
+            holds: self.holds,
+        };
+        let metrics = admission::AdmissionMetrics::register(&mut parts.registry);
+        let cached = Arc::new(Cached(Arc::clone(known)));
+        let limits = admission::AdmissionLimits::default();
+        let limits = parts.memory.map_or(limits, |memory| limits.within(memory));
+        let (admission, spec) = Admission::new(options, limits, metrics);
+        let admission = Arc::new(admission.knowing(cached));
+        let config = authority::Config {
+            namespace: self.service_namespace.clone(),
+            secret: self.ca_secret.clone(),
+            issued: self.issued_secret.clone(),
+            cluster_trust_bundle: self.cluster_trust_bundle.clone(),
+            service: self.service_name.clone(),
+            instance: self.instance.clone(),
+            webhook_configuration: self.webhook_configuration.clone(),
+            names: vec![
+                fixed.server_name(),
+                format!("{}.cluster.local", fixed.server_name()),
+            ],
+            lifetimes,
+        };
+        let metrics = authority::AuthorityMetrics::register(&mut parts.registry);
+        let resolver = Arc::clone(&parts.resolver);
+        let (authority, bundle) = Authority::new(
+            parts.client.clone(),
+            config,
+            resolver,
+            &parts.readiness,
+            metrics,
+        );
+        let keep = authority.run(parts.clock.clone(), parts.shutdown.clone());
+        parts.tasks.keep("authority", keep);
+        let lookout = Lookout {
+            client: parts.client.clone(),
+            resolver: Arc::clone(&parts.resolver),
+            cluster_trust_bundle: self.cluster_trust_bundle.clone(),
+            events: self.events(parts),
+            count: stranded::register(&mut parts.registry),
+        };
+        let keep = lookout.keep(bundle.clone());
+        parts.tasks.keep("stranded pods", keep);
+        let found = parts
+            .readiness
+            .condition("gate", "the address of our own Service is not known yet");
+        let keep = gate_spec::maintain(parts.client.clone(), fixed, bundle, spec, found);
+        parts.tasks.keep("gate spec", keep);
+        admission.router()
+    }
+}

@@ -1,0 +1,67 @@
+//! What fills the knowledge of this replica, and what tells of it.
+
+use super::{Asked, Parts};
+use crate::args::Args;
+use crate::follow::catalog::Catalog;
+use crate::follow::sheets::{Losses, Sheets};
+use crate::follow::{glances, granted, health_rules, memory, plans, slots};
+use crate::known::Known;
+use crate::metrics::StatusMetrics;
+use std::sync::Arc;
+
+impl Args {
+    /// What fills `known`, and what tells of it.
+    pub(super) fn follow(
+        &self,
+        parts: &mut Parts,
+        known: &Arc<Known>,
+        Asked {
+            requests,
+            pods,
+            jobs,
+        }: Asked,
+        metrics: Arc<StatusMetrics>,
+    ) {
+        let (client, tasks) = (|| parts.client.clone(), &parts.tasks);
+        let known = || Arc::clone(known);
+        let catalog = Catalog {
+            client: client(),
+            known: known(),
+            metrics,
+            tasks: tasks.clone(),
+            shown: pods,
+            jobs,
+        };
+        tasks.keep("catalog", catalog.run(requests));
+        let looks = glances::follow(client(), known(), parts.clock.clone());
+        tasks.keep("looks at pods", looks);
+        let losses = Losses::register(&mut parts.registry);
+        let stored = self.config_map(&self.memory_config_map);
+        let sheets = Sheets::new(client(), &stored, &self.service_name);
+        tasks.keep("memory", memory::keep(sheets, known(), losses.clone()));
+        let stored = self.config_map(&self.slots_config_map);
+        let sheets = Sheets::new(client(), &stored, &self.service_name);
+        let keep = slots::keep(client(), sheets, known(), parts.clock.clone(), losses);
+        tasks.keep("slots", keep);
+        let errors = health_rules::register(&mut parts.registry);
+        if let Some(name) = self.health_rules_configmap() {
+            let stored = self.config_map(name);
+            let follow = health_rules::follow(self.events(parts), stored, known(), errors);
+            tasks.keep("health rules", follow);
+        }
+        if let Some(name) = self.watch_cluster_role.clone() {
+            let keep = granted::keep(client(), name, known());
+            tasks.keep("granted kinds", keep);
+        }
+        let plans = plans::follow(known(), self.events(parts));
+        tasks.keep("plans", plans);
+        let synced = parts
+            .readiness
+            .condition("watches", "the gated pods have not been listed yet");
+        let gated = Arc::clone(known().gated());
+        tasks.run("first list of gated pods", async move {
+            gated.synced().await;
+            synced.met();
+        });
+    }
+}

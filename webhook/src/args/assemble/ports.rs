@@ -1,0 +1,99 @@
+//! The ports: what each serves, on whose threads, and within which part of the memory.
+
+use super::Parts;
+use crate::admin;
+use crate::args::Args;
+use crate::server::{self, Port, Server, ServerLimits};
+use crate::tasks::Tasks;
+use anyhow::{Context, Result};
+use axum::Router;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tracing::info;
+
+// How many sixty-fourths of the memory the connections of each port may take; what is left is for everything that is known.
+/// Five eighths,
+const STATUS: u64 = 40;
+/// an eighth,
+const ADMISSION: u64 = 8;
+/// and one.
+const ADMIN: u64 = 1;
+
+impl Args {
+    /// Opens the ports of admission, of the status service and of the administrator.
+    pub(super) fn listen(
+        &self,
+        mut parts: Parts,
+        admission: Router,
+        status: Router,
+    ) -> Result<Tasks> {
+        let metrics = server::ServerMetrics::register(&mut parts.registry);
+        let tls = parts.resolver.server_config();
+        let tls = tls.context("failed to set up TLS")?;
+        let admission_tls = match &self.admission_client_ca {
+            None => Arc::clone(&tls),
+            Some(pem) => certs::certificates(pem.as_bytes())
+                .map_err(anyhow::Error::from)
+                .and_then(|clients| Ok(parts.resolver.server_config_for(&clients)?))
+                .context("failed to use the certificates of --admission-client-ca")?,
+        };
+        let Parts {
+            readiness,
+            shutdown,
+            registry,
+            admission: own,
+            memory,
+            ..
+        } = parts;
+        let shared = Handle::current();
+        info!(memory, "Granted");
+        let fitting = |limits: ServerLimits, part| match memory {
+            Some(memory) => limits.within(memory / 64 * part),
+            None => limits,
+        };
+        let server = |port, tls, limits| Server {
+            port,
+            tls,
+            limits,
+            metrics: metrics.clone(),
+            shutdown: shutdown.clone(),
+        };
+        let (spawner, servers) = Tasks::new();
+        let listeners: [(Server, u16, Router, &Handle); 3] = [
+            (
+                server(
+                    Port::Admission,
+                    Some(admission_tls),
+                    fitting(ServerLimits::admission(), ADMISSION),
+                ),
+                self.admission_port,
+                admission,
+                &own,
+            ),
+            (
+                server(
+                    Port::Status,
+                    Some(tls),
+                    fitting(ServerLimits::status(), STATUS),
+                ),
+                self.status_port,
+                status,
+                &shared,
+            ),
+            (
+                server(Port::Admin, None, fitting(ServerLimits::admin(), ADMIN)),
+                self.admin_port,
+                admin::router(readiness, Arc::new(registry)),
+                &shared,
+            ),
+        ];
+        for (server, port, router, threads) in listeners {
+            let _entered = threads.enter();
+            let name = format!("{} server", server.port.label());
+            let listener = server.listen(port);
+            let listener = listener.with_context(|| format!("failed to listen on port {port}"))?;
+            spawner.keep_on(threads, name, server.serve(listener, router));
+        }
+        Ok(servers)
+    }
+}

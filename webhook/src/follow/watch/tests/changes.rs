@@ -1,0 +1,57 @@
+//! A list is followed by its changes, from where it was read.
+
+use super::*;
+
+fn event(kind: &str, object: &Value) -> Value {
+    json!({"type": kind, "object": object})
+}
+
+/// The same by a script, for a second after it; also the requests.
+async fn play_script(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>) {
+    let (api, script) = scripted(replies);
+    let (store, _) = play(5, api).await;
+    let asked = script.asked.lock().unwrap().clone();
+    (store, asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_followed_by_its_changes() {
+    let events = vec![
+        event("ADDED", &widget("y", "11")),
+        event("DELETED", &widget("x", "12")),
+        json!({"type": "BOOKMARK", "object": {"kind": "Widget", "apiVersion": "v1", "metadata": {"resourceVersion": "15"}}}),
+    ];
+    let (store, asked) = play_script(vec![
+        Reply::List(vec![widget("x", "9")]),
+        Reply::Watch(events, false),
+    ])
+    .await;
+    assert_eq!(names(&store), ["y"]);
+    assert_eq!(store.get("a", "y").unwrap()["kind"], "Widget");
+    assert!(asked[1].contains("resourceVersion=10"), "{asked:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_ends_is_resumed_where_it_ended() {
+    let first = Reply::Watch(vec![event("ADDED", &widget("y", "11"))], false);
+    let second = Reply::Watch(vec![event("ADDED", &widget("z", "12"))], false);
+    let (store, asked) = play_script(vec![Reply::List(vec![]), first, second]).await;
+    assert_eq!(names(&store), ["y", "z"]);
+    assert!(asked[2].contains("resourceVersion=11"), "{asked:?}");
+    assert_eq!(store.condition(), Freshness::Live);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_that_is_too_old_means_a_new_list() {
+    let gone = event(
+        "ERROR",
+        &json!({"kind": "Status", "status": "Failure", "message": "too old", "reason": "Expired", "code": 410}),
+    );
+    let replies = vec![
+        Reply::List(vec![widget("x", "9")]),
+        Reply::Watch(vec![gone], false),
+        Reply::List(vec![widget("z", "20")]),
+    ];
+    let (store, _) = play_script(replies).await;
+    assert_eq!(names(&store), ["z"], "what was deleted in between is gone");
+}

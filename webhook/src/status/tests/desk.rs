@@ -1,0 +1,190 @@
+//! The status service of one replica, and what it wrote.
+
+use super::api_server::{Events, api_server};
+use super::pod;
+use super::tokens::its_own;
+use crate::clock::Clock;
+use crate::event::Writer;
+use crate::known::{Known, Settings};
+use crate::metrics::StatusMetrics;
+use crate::shutdown::Shutdown;
+use crate::status::{
+    Authenticator, Beat, Questions, Recorder, Rounds, Service, Turns, Waits, router,
+};
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use jiff::{SignedDuration, Timestamp};
+use prometheus_client::registry::Registry;
+use rules::kinds::{Kind, by_word};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+use tower::ServiceExt;
+
+/// The status service, and what it wrote.
+pub(super) struct Desk {
+    pub(super) service: Arc<Service>,
+    pub(super) registry: Registry,
+    /// The pods that are held.
+    pub(super) held: Arc<Questions>,
+    /// The Jobs that are.
+    pub(super) suspended: Arc<Questions>,
+    pub(super) events: Events,
+    pub(super) began: Instant,
+    /// Whether the watches give signs.
+    pub(super) connected: Arc<AtomicBool>,
+}
+
+impl Desk {
+    /// A pod `api-1` that was made at 0 and carries these annotations, in a cluster without ConfigMaps and Jobs.
+    pub(super) fn new(annotations: &Value) -> Self {
+        Self::beside(annotations, Events::default())
+    }
+
+    /// The same in front of an API server that another replica writes to as well.
+    pub(super) fn beside(annotations: &Value, events: Events) -> Self {
+        Self::with(annotations, events, SignedDuration::ZERO)
+    }
+
+    /// The same on a node whose clock is ahead by so much.
+    pub(super) fn with(annotations: &Value, events: Events, ahead: SignedDuration) -> Self {
+        let (known, _requests) = Known::new(Settings::of_the_chart());
+        for word in ["configmap", "job"] {
+            let kind = by_word(word).map(Kind::Builtin).unwrap();
+            known.want(&kind).replace::<&Value>([]);
+        }
+        (0..rules::sheets::COUNT).for_each(|sheet| known.memory().learn(sheet, [].into()));
+        let began = Instant::now();
+        let time = move || {
+            Timestamp::UNIX_EPOCH
+                .saturating_add(began.elapsed())
+                .unwrap()
+        };
+        let clock = Clock::new(move || time() + ahead);
+        let client = api_server(Arc::clone(&events), time, &clock);
+        let (recorder, writer) = Recorder::new(Writer {
+            client: client.clone(),
+            instance: "sluice-0".to_owned(),
+            clock: clock.clone(),
+        });
+        tokio::spawn(writer);
+        let mut registry = Registry::default();
+        let [questions, held, suspended] = [(); 3].map(|()| Arc::<Questions>::default());
+        registry.register_collector(Box::new(Waits {
+            questions: Arc::clone(&questions),
+            held: Arc::clone(&held),
+            suspended: Arc::clone(&suspended),
+            clock: clock.clone(),
+        }));
+        let service = Service {
+            known: Arc::clone(&known),
+            rounds: Rounds::new(Arc::clone(&known)),
+            authenticator: Authenticator::new(client, clock.clone(), known, None),
+            questions,
+            turns: Turns::new(1),
+            recorder,
+            conditions: None,
+            metrics: Arc::new(StatusMetrics::register(&mut registry)),
+            shutdown: Shutdown::default(),
+            clock,
+            beat: Beat::from(began),
+        };
+        let desk = Self {
+            service: Arc::new(service),
+            registry,
+            held,
+            suspended,
+            events,
+            began,
+            connected: Arc::new(AtomicBool::new(true)),
+        };
+        tokio::spawn(give_signs(
+            Arc::clone(&desk.service.known),
+            Arc::clone(&desk.connected),
+        ));
+        desk.pod_says(annotations);
+        desk
+    }
+
+    /// Writes the annotations of the pod.
+    pub(super) fn pod_says(&self, annotations: &Value) {
+        self.service.known.gated().replace(&[pod(annotations)]);
+    }
+
+    pub(super) fn put(&self, word: &str, object: &Value) {
+        let kind = by_word(word).map(Kind::Builtin).unwrap();
+        self.service.known.want(&kind).apply(object);
+    }
+
+    /// What the gate is told that has seen this answer, and waits.
+    pub(super) async fn ask(&self, seen: &str) -> wire::Answer {
+        let uri = format!("{}?seen={seen}&wait=25", wire::PATH);
+        let bearer = format!("Bearer {}", its_own());
+        let request = Request::get(uri).header("authorization", bearer);
+        let request = request.body(Body::empty()).unwrap();
+        let response = router(Arc::clone(&self.service)).oneshot(request).await;
+        let body = response.unwrap().into_body().collect().await.unwrap();
+        serde_json::from_slice(&body.to_bytes()).unwrap()
+    }
+
+    /// Every byte of an answer: status, headers, body.
+    pub(super) async fn bytes(&self, query: &str, token: &str) -> (StatusCode, String) {
+        let request = Request::get(format!("{}?{query}", wire::PATH));
+        let request = request.header("authorization", format!("Bearer {token}"));
+        let request = request.body(Body::empty()).unwrap();
+        let response = router(Arc::clone(&self.service)).oneshot(request).await;
+        let (head, body) = response.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        let head_and_body = format!("{:?}\n{}", head.headers, String::from_utf8_lossy(&body));
+        (head.status, head_and_body)
+    }
+
+    /// Asks as a gate does until the answer is not to wait, or so many seconds have passed. Whole seconds that it took,
+    /// and the last answer.
+    pub(super) async fn gate(&self, seconds: u64) -> (u64, wire::Answer) {
+        let mut answer = self.ask("").await;
+        while answer.verdict == wire::Decision::Wait && self.began.elapsed().as_secs() < seconds {
+            answer = self.ask(&answer.digest).await;
+        }
+        (self.began.elapsed().as_secs(), answer)
+    }
+
+    /// Type, reason and text of each Event so far.
+    pub(super) async fn told(&self) -> Vec<(String, String, String)> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let events = self.events.lock().unwrap();
+        let text = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        let told = |event: &Value| {
+            let [severity, reason, note] = ["type", "reason", "note"].map(|key| text(event, key));
+            (severity, reason, note)
+        };
+        events.iter().map(told).collect()
+    }
+
+    /// The text of the last Event, which is a Warning for this reason.
+    pub(super) async fn warned(&self, reason: &str) -> String {
+        let last = self.told().await.pop().unwrap();
+        assert_eq!((last.0.as_str(), last.1.as_str()), ("Warning", reason));
+        last.2
+    }
+
+    pub(super) fn metrics(&self) -> String {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry).unwrap();
+        text
+    }
+}
+
+/// As the watches of these stores do while the API server is there.
+async fn give_signs(known: Arc<Known>, connected: Arc<AtomicBool>) {
+    loop {
+        if connected.load(Ordering::Relaxed) {
+            known.gated().heard();
+            known.stores().iter().for_each(|(_, store)| store.heard());
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
