@@ -1,6 +1,6 @@
 //! What users of Argo CD and Flux see: the real engines, each in the ways in which it compares and writes. `make
 //! test-gitops` starts them and runs these; by hand, once they are up (`tests/cluster/gitops/gitops up`):
-//! `KUBECONFIG=... cargo test -p tests --test it -- --ignored gitops::`.
+//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored gitops::`.
 //!
 //! `SLUICE_GITOPS_SOAK` is the number of seconds for which nothing may change, 60 without it. `SLUICE_TEST_GITOPS` says that
 //! the engines have to be there: without it, what needs them is skipped where they are not.

@@ -207,6 +207,10 @@ impl Site {
         let what = format!("nobody writes in {}", self.ns.name);
         await_until(&what, LIMIT, async || {
             sleep(QUIET).await;
+            // When it has ended its ReplicaSet and its Deployment are written once more.
+            if let Some(pod) = self.terminating().await {
+                return Err(format!("{pod} is terminating"));
+            }
             let last = std::mem::replace(&mut trace, self.trace().await);
             if last == trace {
                 Ok(())
@@ -250,6 +254,14 @@ impl Site {
         pods.iter()
             .map(|pod| text(pod, "/metadata/uid").to_owned())
             .collect()
+    }
+
+    /// A pod that is deleted and still there.
+    async fn terminating(&self) -> Option<String> {
+        let pods = self.ns.look.list("pod", "").await;
+        let deleted = |pod: &&Value| !text(pod, "/metadata/deletionTimestamp").is_empty();
+        let pod = pods.iter().find(deleted)?;
+        Some(text(pod, "/metadata/name").to_owned())
     }
 
     /// A pod that takes the place of one that is deleted.
