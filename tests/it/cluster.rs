@@ -1,5 +1,5 @@
 //! What a user of sluice sees in a real cluster. `make test` brings one up, installs sluice and runs these; by hand:
-//! `KUBECONFIG=... cargo test -p tests --test it -- --ignored --test-threads 8 cluster::`. They mostly wait, so more
+//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored --test-threads 8 cluster::`. They mostly wait, so more
 //! of them than there are processors run at a time.
 
 mod admitted; // what admission makes of pods and workloads that are out of the ordinary

@@ -1,7 +1,7 @@
 //! The rules against the libraries that they follow, on manifests that nobody would think of.
 //!
 //! `tests/differential` holds small Go programs around the real libraries; they read cases and write results as JSON
-//! lines. The cases are made from a seed, which is printed: `SLUICE_SEED=… SLUICE_CASES=… cargo test -p tests
+//! lines. The cases are made from a seed, which is printed: `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace
 //! differential` repeats a run, or makes it longer.
 
 #![expect(

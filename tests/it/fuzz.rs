@@ -1,6 +1,6 @@
 //! Whatever a tenant or a controller writes: nothing panics, and nothing takes more than a few looks at it.
 //!
-//! `SLUICE_SEED=… SLUICE_CASES=… cargo test -p tests fuzz` repeats a run, or makes it longer. A case is told where it
+//! `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace fuzz` repeats a run, or makes it longer. A case is told where it
 //! panics.
 
 use crate::differential::random::Random;

@@ -1,4 +1,4 @@
-//! What takes too long for every run: `cargo test -p tests --test it -- --ignored --nocapture --test-threads 1 measured`
+//! What takes too long for every run: `cargo test --workspace --test it -- --ignored --nocapture --test-threads 1 measured`
 //! prints its figures.
 
 mod held; // very many pods that take no node

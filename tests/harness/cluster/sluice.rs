@@ -4,6 +4,7 @@ use super::object::{Look, text};
 use super::program::{Outcome, Program};
 use super::{LIMIT, await_until, finally};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Where it is installed, under the release name that is also the name of its Deployment and Service.
@@ -104,6 +105,22 @@ pub fn metrics_path(replica: &str) -> String {
 pub async fn metrics_of(replica: &str) -> String {
     let raw = ["get", "--raw", &metrics_path(replica)];
     Program::new("kubectl").args(raw).run().await.ok()
+}
+
+/// How often the replicas have asked the API server since they started, by verb and resource, e.g. `create events`.
+pub async fn requests() -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for (replica, _) in replicas().await {
+        let text = metrics_of(&replica).await;
+        let lines = text.lines();
+        for line in lines.filter_map(|line| line.strip_prefix("sluice_api_requests_total{")) {
+            // verb="create",resource="events"} 12
+            let (labels, count) = line.rsplit_once(' ').expect("a sample");
+            let words: Vec<_> = labels.split('"').skip(1).step_by(2).collect();
+            *sums.entry(words.join(" ")).or_default() += count.parse::<u64>().expect("a count");
+        }
+    }
+    sums
 }
 
 /// Waits until every replica is ready that the Deployment asks for.

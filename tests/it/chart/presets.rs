@@ -1,7 +1,8 @@
 //! The presets of custom kinds: each is of kinds that the library of health rules knows, and leaves out none that it names.
 
 use super::helm::{Render, chart_dir, helm, schema};
-use super::{rules, strings};
+use super::rights::rules;
+use super::strings;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

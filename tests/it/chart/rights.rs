@@ -1,8 +1,8 @@
-//! What the controller's account may do, beyond reading what may be depended on: no verb that nobody calls.
+//! What the controller's account may do: it reads what may be depended on, and beyond that there is no verb that nobody calls.
 
-use super::helm::{Render, helm};
-use super::{rules, strings};
-use serde_json::Value;
+use super::helm::{Manifest, Render, helm};
+use super::strings;
+use serde_json::{Value, json};
 
 /// Role, resource, names that it is limited to, verbs; and who calls them.
 const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
@@ -34,6 +34,87 @@ const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
     ("Role", "configmaps", "health", "get watch"), // follow::health_rules
     ("Role", "services", "sluice", "get"), // gate_spec
 ];
+
+/// Rules of every role, with the place they came from.
+pub(super) fn rules(manifest: &Manifest) -> Vec<(String, Value)> {
+    let of = |kind: &'static str| {
+        manifest.all(kind).into_iter().flat_map(move |role| {
+            role["rules"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(move |rule| (kind.to_owned(), rule.clone()))
+                .collect::<Vec<_>>()
+        })
+    };
+    of("ClusterRole").chain(of("Role")).collect()
+}
+
+#[test]
+fn reads_and_hardly_writes() {
+    for (role, rule) in rules(&render!()) {
+        let verbs = strings(&rule["verbs"]);
+        let resources = strings(&rule["resources"]);
+        let text = format!("{role}: {rule}");
+        assert!(!text.contains('*'), "wildcard in {text}");
+        assert!(
+            role == "Role" || !resources.contains(&"secrets"),
+            "secrets in {text}"
+        );
+        let named = rule.get("resourceNames").is_some();
+        for verb in verbs {
+            let fine = match verb {
+                "get" | "list" | "watch" => true,
+                "create" => {
+                    resources
+                        .iter()
+                        .all(|resource| ["tokenreviews", "events"].contains(resource))
+                        || role == "Role"
+                }
+                "patch" => named || resources == ["events"],
+                "update" => named && role == "Role",
+                _ => false,
+            };
+            assert!(fine, "{verb} in {text}");
+        }
+    }
+}
+
+#[test]
+fn reads_secrets_and_more_kinds_only_where_told_to() {
+    let cluster_wide = |manifest: &Manifest, resource: &str| {
+        rules(manifest).iter().any(|(role, rule)| {
+            role == "ClusterRole" && strings(&rule["resources"]).contains(&resource)
+        })
+    };
+    assert!(!cluster_wide(&render!(), "secrets"));
+    assert!(cluster_wide(&render!("rbac.secrets=true"), "secrets"));
+    assert!(!cluster_wide(&render!(), "certificates"));
+    assert!(cluster_wide(
+        &render!("rbac.kinds[0].group=cert-manager.io,rbac.kinds[0].resources={certificates}"),
+        "certificates"
+    ));
+    assert!(cluster_wide(
+        &render!(
+            "workloads.custom[0].group=apps.kruise.io,workloads.custom[0].kind=CloneSet,workloads.custom[0].resource=clonesets"
+        ),
+        "clonesets"
+    ));
+}
+
+#[test]
+fn reads_the_health_rules_by_name() {
+    let named = |manifest: &Manifest| {
+        let named = |rule: &Value| rule["resourceNames"] == json!(["health"]);
+        let role = rules(manifest).into_iter().find(|(_, rule)| named(rule));
+        role.map(|(role, rule)| (role, strings(&rule["verbs"]).join(" ")))
+    };
+    assert_eq!(named(&render!()), None);
+    assert_eq!(
+        named(&render!("healthRules.configMap=health")),
+        Some(("Role".to_owned(), "get watch".to_owned()))
+    );
+}
 
 #[test]
 fn no_verb_is_granted_that_nobody_calls() {

@@ -1,9 +1,9 @@
 use harness::cluster::{
-    LIMIT, Namespace, Program, await_until, config_map, deployment, text, with_namespace,
+    LIMIT, Namespace, Program, alone, await_until, config_map, deployment, sluice, text,
+    with_namespace,
 };
 use harness::process::binary;
 use serde_json::Value;
-use std::time::Duration;
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
@@ -23,20 +23,30 @@ async fn events_on_the_pod_tell_that_it_waits_and_that_it_does_not_any_more() {
     .await;
 }
 
-/// A gate's questions reach one replica and another, and each of three pods has its own; who reads the workload's events sees
-/// the wait once.
+/// Each of three pods asks, and asks the replicas that come after those that it had asked; who reads the workload's events
+/// sees the wait once.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn one_wait_is_one_event_on_the_pod_and_one_on_the_workload() {
-    with_namespace("one-event", async |ns| {
+    alone("one-event", async |ns| {
         let api = deployment("api").depends_on("configmap/go");
         ns.apply([api.with("/spec/replicas", 3)]).await.ok();
         let pods = ns.pods_of("api", 3).await;
         for pod in &pods {
             pod.has_event("NotFound", "ConfigMap/go", LIMIT).await;
         }
-        // Each gate asks again every thirty seconds.
-        tokio::time::sleep(Duration::from_secs(100)).await;
+        sluice::roll().await;
+        await_until("the new replicas have told it, too", LIMIT, async || {
+            let requests = sluice::requests().await;
+            let events = requests.get("create events").copied().unwrap_or_default();
+            // Of each pod, and of the Deployment above them.
+            if events > 3 {
+                Ok(())
+            } else {
+                Err(format!("{events} Events"))
+            }
+        })
+        .await;
         assert_eq!(told(ns, "Pod").await, ["NotFound"; 3]);
         assert_eq!(told(ns, "Deployment").await, ["NotFound"]);
 

@@ -89,17 +89,9 @@ async fn none_went_early(
 
 /// Requests to the API server of all replicas but those for watches, which are there for nobody in particular.
 async fn requests() -> BTreeMap<String, u64> {
-    let mut sums = BTreeMap::new();
-    for (replica, _) in sluice::replicas().await {
-        let text = sluice::metrics_of(&replica).await;
-        let lines = text.lines();
-        let lines = lines.filter_map(|line| line.strip_prefix("sluice_api_requests_total{"));
-        for line in lines.filter(|line| !line.contains(r#"verb="watch""#)) {
-            let (labels, count) = line.rsplit_once(' ').expect("a sample");
-            *sums.entry(labels.to_owned()).or_default() += count.parse::<u64>().expect("a count");
-        }
-    }
-    sums
+    let mut requests = sluice::requests().await;
+    requests.retain(|request, _| !request.starts_with("watch "));
+    requests
 }
 
 /// The requests of a minute that begins once every wait has been told.

@@ -38,8 +38,8 @@ async fn delete(reference: &str) {
 async fn a_gate_waits_through_rotations_and_opens() {
     alone("rotated", async |ns| {
         let lives = [
-            "certificates.lifetime=3m",
-            "certificates.overlap=1m",
+            "certificates.lifetime=135s",
+            "certificates.overlap=45s",
             "certificates.leafLifetime=30s",
         ];
         let lives = lives.join(",");

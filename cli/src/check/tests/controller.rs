@@ -1,0 +1,88 @@
+//! The Deployment and its versions.
+
+use super::*;
+
+#[test]
+fn replicas_are_counted() {
+    let none = in_deployment("/status/readyReplicas", json!(0));
+    assert_line(
+        &none,
+        "problem  controller: Deployment sluice-system/sluice: 0 of 2 replicas are ready: annotated objects are refused",
+        "logs deployment/sluice",
+    );
+    let some = in_deployment("/status/readyReplicas", json!(1));
+    assert_line(
+        &some,
+        "warning  controller: Deployment sluice-system/sluice: 1 of 2",
+        "describe pods",
+    );
+    let old = in_deployment("/status/updatedReplicas", json!(1));
+    assert_line(&old, "warning  controller: ", "wait for the rollout");
+    let none = in_deployment("/spec/replicas", json!(0));
+    assert_line(
+        &none,
+        "problem  controller: Deployment sluice-system/sluice is scaled to 0",
+        "kubectl -n sluice-system scale deployment/sluice --replicas 2",
+    );
+    let single = in_deployment("/spec/replicas", json!(1));
+    assert_line(
+        &single,
+        "warning  controller: ",
+        "set the chart's value replicas to 2",
+    );
+}
+
+#[test]
+fn versions_that_differ_are_told() {
+    let image = in_deployment(
+        "/spec/template/spec/containers/0/image",
+        json!("r/sluice-webhook:v2"),
+    );
+    assert_line(
+        &image,
+        "warning  versions: ",
+        "image.tag and gate.image.tag alike",
+    );
+    let digest = in_deployment(
+        "/spec/template/spec/containers/0/image",
+        json!("r/sluice-webhook@sha256:1"),
+    );
+    assert_eq!(digest, Vec::<String>::new());
+    let chart = in_deployment(
+        "/metadata/labels/app.kubernetes.io~1version",
+        json!("9.9.9"),
+    );
+    assert_line(
+        &chart,
+        "warning  versions: chart 9.9.9, ",
+        "install the one of 9.9.9",
+    );
+}
+
+#[test]
+fn without_an_installation_only_that_is_told() {
+    let lines = wrong(|seen| seen.installation.deployments = Lookup::Found(vec![]));
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines[0].starts_with("problem  controller: sluice is not installed; "),
+        "{lines:?}"
+    );
+    assert!(
+        lines[1].ends_with("kubectl delete mutatingwebhookconfiguration sluice"),
+        "{lines:?}"
+    );
+    let gone = wrong(|seen| {
+        seen.installation.deployments = Lookup::Found(vec![]);
+        seen.configuration = Lookup::NotFound;
+    });
+    assert_eq!(gone.len(), 1);
+    let twice = wrong(|seen| {
+        seen.installation.deployments = Lookup::Found(vec![deployment(), deployment()]);
+        seen.configuration = Lookup::NotFound;
+    });
+    assert_line(
+        &twice,
+        "problem  controller: sluice is installed more than once",
+        "uninstall all but one",
+    );
+}
