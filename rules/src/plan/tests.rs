@@ -1,0 +1,204 @@
+use super::*;
+use crate::dependency::Step;
+use std::sync::LazyLock;
+
+fn refused(text: &str) -> String {
+    annotation::order(text).expect_err(text).to_string()
+}
+
+/// The steps of a plan, as `what comes before < what waits`.
+fn told(text: &str) -> Vec<String> {
+    let plan = annotation::order(text).expect(text);
+    let told = |step: Step| {
+        let after: Vec<_> = step.after.iter().map(ToString::to_string).collect();
+        format!("{} < {}", after.join(","), Dependency::on(step.subject))
+    };
+    plan.steps.into_iter().map(told).collect()
+}
+
+#[test]
+fn a_plan_names_sub_charts_and_groups() {
+    assert_eq!(
+        told("postgresql: []\napi: [postgresql, group/data]\nweb: api\nredis:\n"),
+        [
+            " < subchart/postgresql",
+            "subchart/postgresql,group/data < subchart/api",
+            "subchart/api < subchart/web",
+            " < subchart/redis",
+        ]
+    );
+    assert_eq!(
+        told("airflow/postgresql: subchart/mastodon/redis, redis"),
+        ["subchart/mastodon/redis,subchart/redis < subchart/airflow/postgresql"]
+    );
+}
+
+#[test]
+fn a_plan_names_objects_and_selectors() {
+    assert_eq!(
+        told("deployment/web: [job/migrate, deployment/api:available, postgresql]"),
+        ["Job/migrate,Deployment/api:available,subchart/postgresql < Deployment/web"]
+    );
+    assert_eq!(
+        told("worker: [{kind: Job, selector: app=init}, {any: [svc/a, svc/b]}]"),
+        ["Job[app=init],any of (Service/a, Service/b) < subchart/worker"]
+    );
+    assert_eq!(
+        told("{kind: Deployment, selector: tier=web}: {kind: Job, name: seed, optional: true}"),
+        ["Job/seed < Deployment[tier=web]"]
+    );
+}
+
+#[test]
+fn what_is_no_plan_is_refused_at_its_place() {
+    assert_eq!(
+        refused("- api"),
+        "order: line 1, column 1: a plan is a mapping from a sub-chart, a group or an object to a list of what comes before it, e.g. \"api: [postgresql, job/migrate]\""
+    );
+    assert_eq!(
+        refused("api: []\napi: []"),
+        "order: line 2, column 1: \"subchart/api\" appears twice in the plan; write one list for it"
+    );
+    assert_eq!(
+        refused("api: [deploymnt/web]"),
+        "order: line 1, column 7: unknown kind \"deploymnt\"; did you mean \"deployment\"?"
+    );
+    for subject in ["job/migrate:complete", "release/data", "{any: [svc/a]}"] {
+        let told = refused(&format!("{subject}: []"));
+        assert!(told.contains("a plan cannot order"), "{subject}: {told}");
+    }
+    assert_eq!(
+        refused("api: [a b]"),
+        "order: line 1, column 8: sub-chart \"a b\" has ' ' in it; letters, digits, \"-\", \"_\" and \".\" are allowed"
+    );
+}
+
+#[test]
+fn an_order_that_nobody_can_keep_is_refused_with_the_way_round() {
+    assert_eq!(
+        refused("a: [a]"),
+        "order: line 1, column 1: the plan has a cycle: subchart/a -> subchart/a; take one of these out"
+    );
+    assert!(
+        refused("x: []\na: [b]\nb: [c]\nc: [a, x]")
+            .contains("subchart/a -> subchart/b -> subchart/c -> subchart/a")
+    );
+    assert!(
+        refused("deployment/a: [job/b:complete]\njob/b: [deploy/a]")
+            .contains("Deployment/a -> Job/b -> Deployment/a")
+    );
+    assert!(
+        annotation::order("a: [b, c]\nb: [d]\nc: [d]").is_ok(),
+        "two ways are no cycle"
+    );
+}
+
+#[test]
+fn a_plan_counts_for_its_own_release() {
+    let plan = |release: &str| {
+        json!({
+            "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": release}},
+            "data": {"order": "api: [postgresql]"},
+        })
+    };
+    let of = |name: &str| Scope::of(&plan(name)).unwrap();
+    let ask = |scope: &Scope, chart: &str| {
+        let parts = [Part::SubChart(chart.to_owned())];
+        let labels = Map::new();
+        let found = dependencies(&[plan("r")], scope, &called(&parts, &labels)).unwrap();
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(ask(&of("r"), "api"), ["subchart/postgresql"]);
+    assert_eq!(ask(&of("other"), "api"), [""; 0]);
+    assert_eq!(ask(&of("r"), "web"), [""; 0]);
+}
+
+#[test]
+fn a_plan_before_its_release_is_told_from_one_that_is_misspelt() {
+    let plan = json!({
+        "metadata": {"namespace": "shop", "annotations": {"sluice.dev/scope": "r"}},
+        "data": {"order": "api: [postgresql]"},
+    });
+    let told = |has: &[&str], is_there: bool| {
+        let is_empty = |it: &Reference, _: &Scope| {
+            let part = Dependency::on(it.clone()).to_string();
+            !has.contains(&part.as_str())
+        };
+        let scope = Scope::of(&plan);
+        let flaw = flaw(
+            &plan,
+            scope.as_ref(),
+            |_| Some(true),
+            is_empty,
+            |_| is_there,
+        );
+        flaw.map(|it| it.to_string())
+    };
+    assert_eq!(told(&["subchart/api", "subchart/postgresql"], true), None);
+    let early = told(&[], false).unwrap();
+    let expected = "there is nothing of release r yet; the plan orders it once it is installed";
+    assert!(early.starts_with(expected), "{early}");
+    let misspelt = told(&[], true).unwrap();
+    let expected = "release r has no subchart/api, subchart/postgresql; check the spelling";
+    assert_eq!(misspelt, expected);
+}
+
+/// Deployment `r-airflow-db` of the namespace `shop`.
+fn called<'d>(parts: &'d [Part], labels: &'d Map<String, Value>) -> Called<'d> {
+    static KIND: LazyLock<Kind> =
+        LazyLock::new(|| Kind::Builtin(kinds::by_word("deployment").unwrap()));
+    Called {
+        namespace: "shop",
+        objects: vec![(&KIND, "r-airflow-db")],
+        pod: "r-airflow-db-1",
+        parts,
+        labels,
+    }
+}
+
+#[test]
+fn what_a_plan_orders_is_known_by_any_of_its_names() {
+    let scope = Scope {
+        namespace: "shop".to_owned(),
+        name: "r".to_owned(),
+        kept_in: None,
+    };
+    let labels = json!({"tier": "db"});
+    let labels = labels.as_object().unwrap();
+    let parts = [Part::SubChart("db".to_owned())];
+    let ask = |subject: &str, after: &str| {
+        let plan = json!({
+            "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": "r"}},
+            "data": {"order": format!("{subject}: [{after}]")},
+        });
+        let found = dependencies(&[plan], &scope, &called(&parts, labels)).unwrap();
+        found.len()
+    };
+    for subject in [
+        "db",
+        "airflow/db",
+        "deployment/r-airflow-db",
+        "shop/deploy/r-airflow-db",
+        "{kind: Deployment, selector: tier=db}",
+    ] {
+        assert_eq!(ask(subject, "job/migrate"), 1, "{subject}");
+        // Not even where it is named on both sides: it would wait for itself.
+        assert_eq!(
+            ask(subject, "{kind: Deployment, selector: tier}"),
+            0,
+            "{subject}"
+        );
+    }
+    for subject in [
+        "other",
+        "mastodon/db",
+        "air/db",
+        "deployment/other",
+        "job/r-airflow-db",
+        "data/deployment/r-airflow-db",
+        "{kind: Deployment, selector: tier=web}",
+        "{kind: Job, selector: tier=db}",
+    ] {
+        assert_eq!(ask(subject, "job/migrate"), 0, "{subject}");
+    }
+}
