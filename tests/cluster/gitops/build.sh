@@ -13,7 +13,8 @@ if [ -z "$check" ]; then
   command -v go >/dev/null || { echo "gitops: Go is needed to build Argo CD and Flux" >&2; exit 1; }
   mkdir -p "$bin/crds"
   proxy=$(go env GOPROXY)
-  export CGO_ENABLED=0 GOPROXY=${proxy%%,direct*}
+  # As ../build.sh does, which says why.
+  export GOGC=400 CGO_ENABLED=0 GOPROXY=${proxy%%,direct*}
 fi
 
 # said: runs a Go command without its line for every download.
@@ -49,7 +50,7 @@ get() {
   cat "$folder/go.sum" > "$work/go.sum" # not cp, which would keep it from being written
   (
     cd "$folder"
-    said go build -trimpath -ldflags '-s -w' -mod=mod -modfile="$work/go.mod" -o "$bin/$name" "$package"
+    said go build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w' -mod=mod -modfile="$work/go.mod" -o "$bin/$name" "$package"
     # shellcheck disable=SC2086 # FILES is a list of patterns
     manifests $files
   )
