@@ -162,14 +162,19 @@ pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
     finally(test, async |_| release.install().await).await;
 }
 
-/// The same, and until the test is over nothing is admitted by other values: the replicas of before are waited for.
+/// The same, and nothing is admitted by other values, neither in the test nor after it: the replicas of before are waited for.
 pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
+    let release = Release::of_now().await;
+    release.install_with(more).await;
     let settled = async || {
         others_are_gone().await;
         test().await;
     };
-    with_values(more, settled).await;
-    others_are_gone().await;
+    finally(settled, async |_| {
+        release.install().await;
+        others_are_gone().await;
+    })
+    .await;
 }
 
 /// `helm test` of the release, by this helm.
