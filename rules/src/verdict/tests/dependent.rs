@@ -42,28 +42,14 @@ fn the_pod_template_wins_key_by_key() {
 
 #[test]
 fn cron_jobs_and_rollouts_are_followed() {
-    let cron = Cluster::of(vec![
-        owned("Job", "nightly-1", Some(("CronJob", "nightly")), json!({})),
-        owned("CronJob", "nightly", None, list("configmap/a")),
-    ]);
-    assert_eq!(
-        reasons(
-            &owned("Pod", "n", Some(("Job", "nightly-1")), json!({})),
-            &cron
-        ),
-        [Reason::NotFound]
-    );
-    let rollout = Cluster::of(vec![
-        owned("ReplicaSet", "web-1", Some(("Rollout", "web")), json!({})),
-        owned("Rollout", "web", None, list("configmap/a")),
-    ]);
-    assert_eq!(
-        reasons(
-            &owned("Pod", "w", Some(("ReplicaSet", "web-1")), json!({})),
-            &rollout
-        ),
-        [Reason::NotFound]
-    );
+    for (middle, top) in [("Job", "CronJob"), ("ReplicaSet", "Rollout")] {
+        let cluster = Cluster::of(vec![
+            owned(middle, "web-1", Some((top, "web")), json!({})),
+            owned(top, "web", None, list("configmap/a")),
+        ]);
+        let pod = owned("Pod", "w", Some((middle, "web-1")), json!({}));
+        assert_eq!(reasons(&pod, &cluster), [Reason::NotFound], "{top}");
+    }
 }
 
 #[test]
