@@ -101,7 +101,7 @@ programs:
 
 .PHONY: images
 images: setup ## target/images/*.tar, OCI archives made without a container engine, and what each is made of
-	@echo '==> building the images (9 min the first time on two cores, else 2)'
+	@echo '==> building the images (6 to 9 min the first time on two cores, else 2)'
 	@$(MAKE) programs
 	@mkdir -p $(images)
 	@OCI_LABELS='$(call labels,sluice-webhook)' tests/cluster/mkoci.py $(images)/sluice-webhook.tar localhost/sluice-webhook:dev \
