@@ -19,7 +19,11 @@ const QUOTED: &[(&str, &str, &str)] = &[
         "rules/src/verdict/room.rs",
         "is held by pods that wait for it: ",
     ),
-    ("Wait begins", "webhook/src/status.rs", "\"Wait begins\""),
+    (
+        "Wait begins",
+        "webhook/src/status/request.rs",
+        "\"Wait begins\"",
+    ),
     (
         "did you mean \"Deployment\"?",
         "tests/it/cli/lint.rs",
