@@ -5,6 +5,8 @@ namespace=${NAMESPACE:-sluice-system}
 cluster=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 logs=$PWD/target/test-logs
 up='' installed='' made=''
+# Of a failure what the cluster was like counts: frames of async code would bury it, wherever only the end of an output is kept.
+export RUST_BACKTRACE=0
 planned=()
 declare -A minutes about became
 

@@ -129,7 +129,7 @@ pub async fn all_ready() {
 }
 
 /// Waits until the replicas that were told to go are gone: until then they admit pods.
-pub async fn others_are_gone() {
+async fn others_are_gone() {
     await_until("the replicas of before are gone", LIMIT, async || {
         let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
         let goes = |pod: &&Value| !text(pod, "/metadata/deletionTimestamp").is_empty();
@@ -155,26 +155,25 @@ async fn kubectl<const N: usize>(args: [&str; N]) {
         .ok();
 }
 
-/// Runs a test under other values of the chart (`--set`, ...), and goes back to those of before whatever becomes of it.
+/// Runs a test under other values of the chart (`--set`, ...), and goes back to those of before whatever becomes of it. Nothing
+/// is admitted by the other values after it: the replicas that have them are waited for.
 pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
     let release = Release::of_now().await;
     release.install_with(more).await;
-    finally(test, async |_| release.install().await).await;
-}
-
-/// The same, and nothing is admitted by other values, neither in the test nor after it: the replicas of before are waited for.
-pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
-    let release = Release::of_now().await;
-    release.install_with(more).await;
-    let settled = async || {
-        others_are_gone().await;
-        test().await;
-    };
-    finally(settled, async |_| {
+    finally(test, async |_| {
         release.install().await;
         others_are_gone().await;
     })
     .await;
+}
+
+/// The same, and in the test nothing is admitted by the values of before.
+pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
+    let settled = async || {
+        others_are_gone().await;
+        test().await;
+    };
+    with_values(more, settled).await;
 }
 
 /// `helm test` of the release, by this helm.
