@@ -3,7 +3,8 @@
 //! `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace fuzz` repeats a run, or makes it longer. A case is told where it
 //! panics.
 
-use crate::differential::random::Random;
+mod text; // what is read
+
 use crate::differential::run;
 use jiff::Timestamp;
 use rules::dependency::State;
@@ -23,104 +24,7 @@ use rules::{annotation, keys, profile};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::cell::Cell;
-
-/// Pieces of every grammar that reads a tenant's text, so that a random text gets past the first character.
-const PIECES: [&str; 94] = [
-    "job/",
-    "svc/db",
-    "Deployment",
-    "deployment.apps/a",
-    "apps/namespaces/n/Deployment/a",
-    "certificate.cert-manager.io/t",
-    "group/",
-    "/",
-    "/",
-    ":",
-    ",",
-    "\n",
-    " ",
-    "#",
-    "- ",
-    "-",
-    "[",
-    "]",
-    "{",
-    "}",
-    "kind: ",
-    "name: ",
-    "state: ",
-    "optional: ",
-    "selector: ",
-    "min: ",
-    "any: ",
-    "health: ",
-    "app",
-    "=",
-    "==",
-    "!=",
-    "!",
-    "in (",
-    "notin (",
-    ")",
-    "(",
-    "%",
-    "\"",
-    "'",
-    "a",
-    "b-1",
-    "ready",
-    "present",
-    "true",
-    "false",
-    "null",
-    "1",
-    "-1",
-    "2.5",
-    "1e9",
-    "9999999999999999999",
-    "90s",
-    "1h30m",
-    "wait",
-    "fail",
-    "\n  ",
-    "\t",
-    "\\",
-    ".",
-    "..",
-    "*",
-    "@",
-    "$",
-    "?",
-    "[?(",
-    ")]",
-    "[*]",
-    "[0:2]",
-    "['a','b']",
-    "/status/",
-    "each",
-    "any",
-    "{.status.phase}",
-    "{.a[0]}",
-    "<",
-    "<=",
-    ">",
-    ">=",
-    "&&",
-    "||",
-    "status.phase",
-    "has(",
-    ".exists(c, ",
-    "size(",
-    "&a",
-    "*a",
-    "!!int ",
-    "<<: ",
-    "---\n",
-    "|\n",
-    "é",
-    "\u{0}",
-    "\u{feff}",
-];
+use text::PIECES;
 
 const KEYS: [&str; 11] = [
     keys::DEPENDS_ON,
@@ -135,20 +39,6 @@ const KEYS: [&str; 11] = [
     keys::SKIP,
     keys::ALLOW_DEPENDENTS_FROM,
 ];
-
-impl Random {
-    fn piece(&mut self) -> String {
-        if self.percent(6) {
-            let letter = char::from_u32(u32::try_from(self.below(0x11_0000)).unwrap_or_default());
-            return letter.into_iter().collect();
-        }
-        self.pick(&PIECES).to_owned()
-    }
-
-    fn pieces(&mut self) -> String {
-        (0..self.below(16)).map(|_| self.piece()).collect()
-    }
-}
 
 /// A cluster with nothing in it, that counts what it is asked.
 #[derive(Default)]
