@@ -4,10 +4,18 @@ use super::read;
 use super::{Rule, RuleEntry, Rules};
 use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
+use crate::object::group_kind;
 use crate::profile;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::LazyLock;
+
+/// Kinds whose `status.observedGeneration` counts the changes of another object: KServe hands on that of a Deployment or of a Knative
+/// Service that it has made (`PropagateRawStatus` and `PropagateStatus`; `raw_ig.go`).
+const OBSERVED_ELSEWHERE: [(&str, &str); 2] = [
+    ("serving.kserve.io", "InferenceService"),
+    ("serving.kserve.io", "InferenceGraph"),
+];
 
 /// One YAML list of Flux's entries; anchors keep the expressions that many kinds share in one place.
 pub(super) const TEXT: &str = include_str!("../../library/health.yaml");
@@ -52,13 +60,19 @@ pub fn builtin(object: &Value) -> Option<Judged> {
     })
 }
 
-/// The object with an empty spec and status where it has none, since a name without a value is an error.
+/// The object with an empty spec and status where it has none, since a name without a value is an error, and without a generation
+/// that is another's.
 fn filled(object: &Value) -> Cow<'_, Value> {
     let mut whole = Cow::Borrowed(object);
     for field in ["spec", "status"] {
         if object.get(field).is_none_or(Value::is_null) {
             whole.to_mut()[field] = json!({});
         }
+    }
+    if OBSERVED_ELSEWHERE.contains(&group_kind(object))
+        && let Some(status) = whole.to_mut()["status"].as_object_mut()
+    {
+        status.remove("observedGeneration");
     }
     whole
 }
