@@ -1,5 +1,4 @@
-// CoreDNS, with the plugins of ../config/Corefile. It is a module of its own, because its parts need other versions than those
-// of Kubernetes.
+// CoreDNS with the plugins of ../config/Corefile alone: those of all its clouds are half as much again to build.
 package main
 
 import (

@@ -14,7 +14,7 @@ if [ -z "$check" ]; then
   mkdir -p "$bin/crds"
   proxy=$(go env GOPROXY)
   # As ../build.sh does, which says why.
-  export GOGC=400 CGO_ENABLED=0 GOPROXY=${proxy%%,direct*}
+  export GOGC=off GOMEMLIMIT=1GiB CGO_ENABLED=0 GOPROXY=${proxy%%,direct*}
 fi
 
 # said: runs a Go command without its line for every download.
