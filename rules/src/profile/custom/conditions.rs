@@ -95,6 +95,13 @@ const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
 /// Whether the latest spec was taken over: these contradict even `Ready`, which then tells of the spec before.
 const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
 
+/// What comes true once, and is not looked at again for a later spec: of Crunchy's PostgresCluster, whose data was restored or backed up
+/// by hand.
+const ONCE: [&str; 2] = [
+    "PostgresDataInitialized",
+    "PGBackRestManualBackupSuccessful",
+];
+
 /// The first condition of a known type that tells of an older generation.
 pub(super) fn outdated(object: &Value) -> Option<Hindrance> {
     let generation = get(object, &["metadata", "generation"]).and_then(Value::as_i64);
@@ -110,7 +117,7 @@ pub(super) fn outdated_of(
     list.iter().find_map(|condition| {
         let kind = condition.get("type")?.as_str()?;
         let observed = int(condition, &["observedGeneration"], generation);
-        (observed < generation && is_positive(kind)).then(|| {
+        (observed < generation && is_positive(kind) && !ONCE.contains(&kind)).then(|| {
             Hindrance::Stale(format!(
                 "condition {kind} is of generation {observed}, the object of {generation}"
             ))
