@@ -92,26 +92,7 @@ async fn measure(
     let what = format!("{count} gates arrive, processor time");
     of_many(table.row(&what, cost, how), count, 5000.0);
 
-    // Events go on, one in 50 ms: those of ten thousand take minutes.
-    sleep(SETTLED).await;
-    let busy = busy(controller, window).await?;
-    table
-        .row(
-            &format!("{count} gates wait, processor"),
-            busy,
-            &busy_for(window),
-        )
-        .at_most(if count > 1000 { 3.0 } else { 0.5 });
-    let each = controller.memory()?.saturating_sub(alone) / count as u64;
-    let text = format!("{:.1} KiB", as_number(each) / 1024.0);
-    table
-        .row(
-            &format!("{count} gates wait, memory of each"),
-            Measure::once(text, Unit::Bytes, as_number(each)),
-            "VmRSS beyond that of the same process before they came",
-        )
-        .at_most(20.0 * 1024.0);
-
+    wait(controller, count, alone, window, table).await?;
     let before = admission::beside(controller, sleep(Duration::from_secs(5))).await?;
     table.row(
         &format!("admission while {count} gates wait"),
@@ -138,6 +119,39 @@ async fn measure(
     let what = format!("admission while {count} gates are let through");
     table.row(&what, &during, "a review every 5 ms");
     Dependency::ConfigMap.withdraw(cluster).await
+}
+
+/// What so many cost while they wait, beside a controller of so many bytes before.
+async fn wait(
+    controller: &Controller,
+    count: usize,
+    alone: u64,
+    window: Duration,
+    table: &mut Table,
+) -> Result<()> {
+    let what = format!("{count} gates wait, processor");
+    sleep(SETTLED).await;
+    // Events go on, one in 50 ms: those of ten thousand take minutes.
+    if count <= 1000 {
+        let what = format!("{what} while their Events are written");
+        let busy = busy(controller, window).await?;
+        table.row(&what, busy, &busy_for(window));
+        controller.quiet().await?;
+    }
+    let busy = busy(controller, window).await?;
+    table
+        .row(&what, busy, &busy_for(window))
+        .at_most(if count > 1000 { 3.0 } else { 0.5 });
+    let each = controller.memory()?.saturating_sub(alone) / count as u64;
+    let text = format!("{:.1} KiB", as_number(each) / 1024.0);
+    table
+        .row(
+            &format!("{count} gates wait, memory of each"),
+            Measure::once(text, Unit::Bytes, as_number(each)),
+            "VmRSS beyond that of the same process before they came",
+        )
+        .at_most(20.0 * 1024.0);
+    Ok(())
 }
 
 /// What ten thousand are to take at most, in ms.
