@@ -18,7 +18,8 @@ use std::time::Duration;
 
 /// Orders the start of pods: admission webhook and status service.
 #[derive(Debug, Clone, Parser)]
-#[command(name = "sluice-webhook", version)]
+// The last of two counts: whoever sets one through the chart means it, and the chart sets most.
+#[command(name = "sluice-webhook", version, args_override_self = true)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line, and none rests on another"

@@ -80,37 +80,42 @@ app.kubernetes.io/component: controller
 {{- end }}
 
 {{- define "sluice.labels" -}}
-{{ include "sluice.labelsOf" (dict "component" "controller" "root" .) }}
+{{ include "sluice.labelsOf" (dict "root" .) }}
 {{- end }}
 
-{{/* The standard labels of an object of any component. */}}
+{{/* The labels of an object: `root`, and where it has them its `component` and `more` of its own. No key comes twice, whatever
+     `commonLabels` says; what the chart finds its objects by stays as it is. */}}
 {{- define "sluice.labelsOf" -}}
-{{- with .root -}}
-app.kubernetes.io/name: sluice
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/component: {{ $.component }}
-app.kubernetes.io/part-of: sluice
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
+{{- $labels := dict "app.kubernetes.io/component" (.component | default "controller") }}
+{{- with .root }}
+{{- $_ := set $labels "app.kubernetes.io/name" "sluice" }}
+{{- $_ := set $labels "app.kubernetes.io/instance" .Release.Name }}
+{{- $_ := set $labels "app.kubernetes.io/version" .Chart.AppVersion }}
+{{- $_ := set $labels "app.kubernetes.io/managed-by" .Release.Service }}
+{{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") }}
 {{- end }}
-{{- end }}
+{{- merge $labels (.more | default dict) .root.Values.commonLabels (dict "app.kubernetes.io/part-of" "sluice") | toYaml }}
 {{- end }}
 
 {{/* The root, image.* or gate.image.*, and the program's name, as one reference. The registry of all charts wins over the image's own, the
-     digest over the tag. Where neither is set, it is the image that was released with the chart, whose digest `make release` writes down. */}}
+     digest over the tag, and the gate's tag is the controller's unless it has one. Where neither is set, it is the image that was released with
+     the chart, whose digest `make release` writes down. */}}
 {{- define "sluice.image" -}}
 {{- $root := index . 0 }}
 {{- $released := index $root.Chart.Annotations (printf "sluice.dev/%s-digest" (index . 2)) }}
 {{- with index . 1 -}}
 {{- with $root.Values.global.imageRegistry | default .registry }}{{ . }}/{{ end }}{{ .repository }}
 {{- if .digest }}@{{ .digest }}
-{{- else if .tag }}:{{ .tag }}
+{{- else if .tag | default $root.Values.image.tag }}:{{ .tag | default $root.Values.image.tag }}
 {{- else }}:{{ $root.Chart.AppVersion }}{{ with $released }}@{{ . }}{{ end }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* The image of pods that are made to see whether gates work; its registry, too, is that of all charts. */}}
+{{- define "sluice.tryImage" -}}
+{{- $image := .Values.helmTest.image }}
+{{- with .Values.global.imageRegistry }}{{ . }}/{{ regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $image "" }}{{ else }}{{ $image }}{{ end }}
 {{- end }}
 
 {{/* workloads.custom as the flag wants it: group/Kind,group/Kind */}}

@@ -7,6 +7,7 @@ use std::process::Command;
 
 /// One combination a line; a space parts its flags.
 const COMBINATIONS: &str = "
+podMonitor.enabled=true podMonitor.relabelings[0].action=labeldrop podDisruptionBudget.minAvailable=1 serviceAccount.create=false
 replicas=1 podDisruptionBudget.enabled=false priorityClassQuota=true priorityClassName=system-node-critical
 injection.backend=policy
 injection.backend=policy gate.runAsUser=null gate.image.pullSecrets={mirror,shared} windows.mode=skip certificates.clusterTrustBundle=true
@@ -19,7 +20,8 @@ holds.enabled=true holds.default=true injection.backend=policy
 backstop.enabled=false networkPolicy.enabled=false
 hostNetwork=true ports.admission=9443 ports.status=9000 ports.admin=9090
 rbac.secrets=true rbac.presets={argo,cert-manager,cluster-api,cnpg,crossplane,eck,external-secrets,flux,gateway-api}
-rbac.presets={keda,knative,kubevirt,mariadb-operator,prometheus-operator,rabbitmq,strimzi,vault-secrets-operator}
+rbac.presets={karpenter,keda,knative,kserve,kubevirt,kyverno,longhorn,mariadb-operator,olm,opentelemetry,percona,postgres-operator}
+rbac.presets={prometheus-operator,rabbitmq,rook,snapshots,strimzi,tekton,vault-secrets-operator,velero}
 rbac.kinds[0].group=example.com,rbac.kinds[0].resources={widgets} workloads.custom=null
 healthRules.configMap=health healthRules.builtin=false podConditions.enabled=true log.format=text log.level=kube=debug
 serviceAccount.name=ordering serviceAccount.annotations.a=b podConditions.enabled=true
@@ -28,9 +30,9 @@ podSecurityContext.fsGroup=1 securityContext.runAsUser=1000 strategy.type=Recrea
 extraArgs={--log-level=debug} extraEnv[0].name=A,extraEnv[0].value=b extraVolumes[0].name=v,extraVolumes[0].emptyDir.medium=Memory extraVolumeMounts[0].name=v,extraVolumeMounts[0].mountPath=/v
 networkPolicy.hostGates=null networkPolicy.probes={10.1.0.0/16} networkPolicy.scrapers[0].podSelector.matchLabels.a=b
 tolerations[0].operator=Exists nodeSelector.pool=infra topologySpreadConstraints[0].topologyKey=rack,topologySpreadConstraints[0].maxSkew=1,topologySpreadConstraints[0].whenUnsatisfiable=ScheduleAnyway
-commonLabels.team=a podLabels.team=a podAnnotations.a=b grafanaDashboard.enabled=true helmTest.enabled=true
-serviceMonitor.enabled=true podMonitor.enabled=true prometheusRule.enabled=true certificates.issuerRef.name=corporate
-global.imageRegistry=mirror:5000 image.tag=1.0 image.pullPolicy=Always image.pullSecrets={a} gate.image.pullPolicy=Never
+commonLabels.team=a,commonLabels.app\\.kubernetes\\.io/part-of=platform podLabels.team=a podAnnotations.a=b grafanaDashboard.enabled=true helmTest.enabled=true
+serviceMonitor.enabled=true serviceMonitor.scrapeTimeout=5s prometheusRule.enabled=true prometheusRule.alertLabels.team=a prometheusRule.disabled={SluiceDown} certificates.issuerRef.name=corporate
+global.imageRegistry=mirror:5000 global.imagePullSecrets={b} image.tag=1.0 image.pullPolicy=Always image.pullSecrets={a} gate.image.pullPolicy=Never
 crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data clusterScoped.allow=null shutdownDelaySeconds=0
 ";
 

@@ -15,10 +15,10 @@ pub(crate) fn rules(flags: &[&str]) -> Option<Value> {
 
 /// How Prometheus is told to scrape: the endpoint of the PodMonitor, and that of the ServiceMonitor.
 pub(crate) fn endpoints() -> Option<[Value; 2]> {
-    let flags = ["podMonitor.enabled=true", "serviceMonitor.enabled=true"];
-    let rendered = Render::new(&helm()?).flags(&flags).manifest();
-    let mut pods = rendered.only("PodMonitor");
-    let mut services = rendered.only("ServiceMonitor");
+    let helm = helm()?;
+    let rendered = |flag, kind| Render::new(&helm).flags(&[flag]).manifest().only(kind);
+    let mut pods = rendered("podMonitor.enabled=true", "PodMonitor");
+    let mut services = rendered("serviceMonitor.enabled=true", "ServiceMonitor");
     Some([
         pods["spec"]["podMetricsEndpoints"][0].take(),
         services["spec"]["endpoints"][0].take(),

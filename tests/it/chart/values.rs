@@ -12,14 +12,17 @@ image.registry=mirror:5000                      | Deployment | @/image | "mirror
 image.repository=a/b                            | Deployment | @/image | "ghcr.io/a/b:0.1.0"
 global.imageRegistry=mirror:5000                | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
 image.tag=1.0                                   | Deployment | @/image | "ghcr.io/sluice-dev/sluice-webhook:1.0"
+image.tag=1.0                                   | Deployment | @/args/13 | "--gate-image=ghcr.io/sluice-dev/sluice-gate:1.0"
+image.tag=1.0,gate.image.tag=2.0                | Deployment | @/args/13 | "--gate-image=ghcr.io/sluice-dev/sluice-gate:2.0"
 image.pullPolicy=Always                         | Deployment | @/imagePullPolicy | "Always"
 image.pullSecrets={a,b}                         | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
+image.pullSecrets={a},global.imagePullSecrets={a,b} | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
 resources=null                                  | Deployment | @/resources | null
 ports.admin=9090                                | Deployment | @/ports/2/containerPort | 9090
 priorityClassName=                              | Deployment | /spec/template/spec/priorityClassName | null
 priorityClassQuota=true                         | ResourceQuota | /spec/hard/pods | "4"
-hostNetwork=true                                | Deployment | /spec/template/spec/dnsPolicy | "ClusterFirstWithHostNet"
-hostNetwork=true                                | Deployment | /spec/strategy/rollingUpdate/maxSurge | 0
+hostNetwork=true,ports.admission=9443           | Deployment | /spec/template/spec/dnsPolicy | "ClusterFirstWithHostNet"
+hostNetwork=true,ports.admission=9443           | Deployment | /spec/strategy/rollingUpdate/maxSurge | 0
 shutdownDelaySeconds=30                         | Deployment | /spec/template/spec/terminationGracePeriodSeconds | 50
 nodeSelector.pool=infra                         | Deployment | /spec/template/spec/nodeSelector/pool | "infra"
 tolerations[0].operator=Exists                  | Deployment | /spec/template/spec/tolerations | [{"operator": "Exists"}]
@@ -34,7 +37,11 @@ extraArgs={--x=1}                               | Deployment | @/args/26 | "--x=
 extraEnv[0].name=A,extraEnv[0].value=b          | Deployment | @/env/2 | {"name": "A", "value": "b"}
 extraVolumes[0].name=v                          | Deployment | /spec/template/spec/volumes | [{"name": "v"}]
 extraVolumeMounts[0].name=v,extraVolumeMounts[0].mountPath=/v | Deployment | @/volumeMounts/0/mountPath | "/v"
+gate.resources.limits.cpu=1                     | Deployment | @/args/16 | "--gate-limits=cpu=1,memory=32Mi"
 commonLabels.a=b                                | Service | /metadata/labels/a | "b"
+commonLabels.app\.kubernetes\.io/part-of=b      | Service | /metadata/labels/app.kubernetes.io~1part-of | "b"
+commonLabels.app\.kubernetes\.io/name=b         | Service | /metadata/labels/app.kubernetes.io~1name | "sluice"
+commonLabels.a=b,podMonitor.enabled=true,podMonitor.labels.a=c | PodMonitor | /metadata/labels/a | "c"
 serviceAccount.name=ordering                    | Deployment | /spec/template/spec/serviceAccountName | "ordering"
 podSecurityContext.fsGroup=1                    | Deployment | /spec/template/spec/securityContext/fsGroup | 1
 securityContext=null                            | Deployment | @/securityContext | null
@@ -43,6 +50,8 @@ admission.objectSelector.matchLabels.team=a     | MutatingWebhookConfiguration |
 admission.objectSelector.matchLabels.team=a     | ValidatingAdmissionPolicy | /spec/matchConstraints/objectSelector | {"matchLabels": {"team": "a"}}
 serviceAccount.annotations.a=b                  | ServiceAccount | /metadata/annotations | {"a": "b"}
 podDisruptionBudget.maxUnavailable=50%          | PodDisruptionBudget | /spec/maxUnavailable | "50%"
+podDisruptionBudget.minAvailable=1              | PodDisruptionBudget | /spec/minAvailable | 1
+podDisruptionBudget.minAvailable=1              | PodDisruptionBudget | /spec/maxUnavailable | null
 ports.admission=8443                            | NetworkPolicy | /spec/ingress/0 | {"ports": [{"port": 8443, "protocol": "TCP"}]}
 ports.status=9000                               | NetworkPolicy | /spec/ingress/1/ports/0/port | 9000
 networkPolicy.hostGates=null                    | NetworkPolicy | /spec/ingress/1/from | [{"namespaceSelector": {}}]
@@ -54,6 +63,9 @@ networkPolicy.probes={10.1.0.0/16}              | NetworkPolicy | /spec/ingress/
 networkPolicy.apiServerPorts={8443}             | NetworkPolicy | /spec/egress/0/ports | [{"port": 8443, "protocol": "TCP"}]
 replicas=2                                      | NetworkPolicy | /spec/egress/1/ports/0/port | 53
 serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoints/0/interval | "30s"
+serviceMonitor.enabled=true,serviceMonitor.scrapeTimeout=5s | ServiceMonitor | /spec/endpoints/0/scrapeTimeout | "5s"
+podMonitor.enabled=true,podMonitor.relabelings[0].action=labeldrop | PodMonitor | /spec/podMetricsEndpoints/0/relabelings | [{"action": "labeldrop"}]
+podMonitor.enabled=true,podMonitor.metricRelabelings[0].action=drop | PodMonitor | /spec/podMetricsEndpoints/0/metricRelabelings | [{"action": "drop"}]
 podConditions.enabled=true                      | Deployment | @/args/18 | "--pod-conditions"
 holds.enabled=true                              | Deployment | @/args/18 | "--holds=asked"
 holds.enabled=true,holds.default=true           | Deployment | @/args/18 | "--holds=all"
@@ -61,6 +73,11 @@ holds.enabled=true                              | MutatingWebhookConfiguration |
 holds.enabled=true,holds.default=true           | MutatingWebhookConfiguration | /webhooks/4 | null
 podMonitor.enabled=true                         | PodMonitor | /spec/podMetricsEndpoints/0/port | "admin"
 prometheusRule.enabled=true,prometheusRule.longWaitSeconds=60 | PrometheusRule | /spec/groups/0/rules/0/expr | "max by (namespace) (sluice_longest_wait_seconds) > 60"
+prometheusRule.enabled=true,prometheusRule.disabled={SluiceGateWaitsLong} | PrometheusRule | /spec/groups/0/rules/0/alert | "SluiceDown"
+prometheusRule.enabled=true,prometheusRule.alertLabels.team=a | PrometheusRule | /spec/groups/0/rules/0/labels | {"severity": "warning", "team": "a"}
+prometheusRule.enabled=true,prometheusRule.alertLabels.severity=page | PrometheusRule | /spec/groups/0/rules/0/labels | {"severity": "page"}
+helmTest.enabled=true,global.imageRegistry=mirror:5000 | Pod | /spec/containers/0/image | "mirror:5000/library/busybox:1.35"
+helmTest.enabled=true,global.imageRegistry=mirror:5000,helmTest.image=a/b:1 | Pod | /spec/containers/0/image | "mirror:5000/a/b:1"
 helmTest.enabled=true                           | Pod | /metadata/annotations/sluice.dev~1depends-on | "configmap/kube-root-ca.crt"
 admission.failurePolicy=Ignore                  | MutatingWebhookConfiguration | /webhooks/2/failurePolicy | "Ignore"
 admission.timeoutSeconds=3                      | MutatingWebhookConfiguration | /webhooks/0/timeoutSeconds | 3
@@ -196,10 +213,34 @@ fn refuses_values_that_nobody_reads() {
         "healthRules.configMap=Not_A_Name",
         "gate.runAsUser=0",
         "helmTest.enabled=true,helmTest.namespace=sluice-system",
+        "hostNetwork=true",
+        "podMonitor.enabled=true,serviceMonitor.enabled=true",
+        "prometheusRule.disabled={Watchdog}",
+        "rbac.kinds[0].group=g,rbac.kinds[0].resources={nodes/proxy}",
     ] {
         let refusal = Render::new(&helm).flags(&[flag]).run();
         assert!(refusal.is_err(), "--set {flag} was accepted");
     }
+}
+
+#[test]
+fn takes_the_plural_names_of_custom_kinds() {
+    let kinds = "rbac.kinds[0].group=k8s.cni.cncf.io,rbac.kinds[0].resources={network-attachment-definitions}";
+    assert!(
+        render!(kinds)
+            .text()
+            .contains("\"network-attachment-definitions\"")
+    );
+}
+
+#[test]
+fn leaves_the_account_to_others_where_it_is_told_to() {
+    let manifest = render!("serviceAccount.create=false,serviceAccount.name=theirs");
+    assert!(manifest.all("ServiceAccount").is_empty());
+    assert_eq!(
+        manifest.only("Deployment")["spec"]["template"]["spec"]["serviceAccountName"],
+        "theirs"
+    );
 }
 
 /// Each value has its `# --` sentence, and each has a place in the schema.

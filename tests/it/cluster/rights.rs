@@ -76,6 +76,8 @@ async fn a_role_that_is_handed_on_to_sluice_lets_it_read_and_nothing_else() {
             rule("example.com", "*", read()),
             rule("*", "widgets", read()),
             rule("", "secrets", read()),
+            rule("", "nodes/proxy", read()),
+            rule("", "secrets/status", read()),
             json!({"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
         ] {
             let refusal = create(wrong.clone()).await.refused();

@@ -1,0 +1,73 @@
+{{/* The alerts, as a list: `prometheusRule.disabled` leaves some out, and `alertLabels` adds to each. */}}
+{{- define "sluice.alerts" -}}
+- alert: SluiceGateWaitsLong
+  expr: max by (namespace) (sluice_longest_wait_seconds) > {{ .Values.prometheusRule.longWaitSeconds }}
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `"A pod in {{ $labels.namespace }} has waited for {{ $value | humanizeDuration }}"` }}
+    description: {{ `"See what it waits for, and why: kubectl sluice status --namespace {{ $labels.namespace }}"` }}
+- alert: SluiceDown
+  expr: absent(sluice_build_info)
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: critical}
+  annotations:
+    summary: No replica of sluice is scraped
+    description: "Pods that carry an annotation of sluice are refused while no replica answers. See why: kubectl sluice check"
+- alert: SluiceWatchStale
+  expr: max(sluice_watches{state="Stale"}) > 0
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: warning}
+  annotations:
+    summary: A replica hears nothing of the API server about some kinds
+    description: Gates that depend on them wait until it does. Look at the log of the controller, and at the API server.
+- alert: SluiceKindForbidden
+  expr: max(sluice_watches{state="KindForbidden"}) > 0
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: warning}
+  annotations:
+    summary: A dependency is of a kind that sluice may not watch
+    description: "Whoever depends on it waits until it may. kubectl sluice check names the kind; the chart's values rbac.presets, rbac.kinds and rbac.secrets allow it, and so does a ClusterRole with the label sluice.dev/aggregate-to-watch."
+- alert: SluiceCertificateExpires
+  expr: min(sluice_cert_expiry_timestamp_seconds) - time() < 12 * 3600
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: critical}
+  annotations:
+    summary: {{ `"A certificate of sluice ends in {{ $value | humanizeDuration }}, and was not renewed"` }}
+    description: "It is renewed days before. Look at the log of the controller, and at its rights: kubectl sluice check"
+- alert: SluiceCABundleOutOfSync
+  expr: min(sluice_cabundle_in_sync) == 0
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: critical}
+  annotations:
+    summary: The API server does not trust the certificate of a replica
+    description: "Its webhook configuration lacks the CA. See who overwrites it: kubectl sluice check"
+- alert: SluiceWrittenDownAlmostFull
+  expr: max by (of, sheet) (sluice_written_down_bytes) > 0.9 * scalar(max(sluice_written_down_bytes_limit))
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `"ConfigMap number {{ $labels.sheet }} of {{ $labels.of }} is almost full"` }}
+    description: Of memory the oldest entries are forgotten then; of slots no more are given. Delete Jobs and namespaces that nobody needs.
+- alert: SluicePodsStranded
+  expr: max(sluice_stranded_pods) > 0
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `"{{ $value }} pods wait and trust no certificate of sluice any more"` }}
+    description: "They can never be let through: delete them, and their controller makes them anew. kubectl sluice check names them."
+- alert: SluiceHealthRulesBroken
+  expr: max(sluice_health_rule_errors) > 0
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: warning}
+  annotations:
+    summary: A health rule of the administrator is broken
+    description: "What it would judge is not ready for anybody. See what is wrong: kubectl sluice check"
+- alert: SluiceTurnsClientsAway
+  expr: sum by (port) (rate(sluice_turned_away_total{reason=~"full|crowded"}[5m])) > 0
+  for: {{ .Values.prometheusRule.for }}
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `"sluice turns clients of its {{ $labels.port }} port away"` }}
+    description: There are more than a replica has room for. Add replicas, or raise the limit of their memory.
+{{- end }}
