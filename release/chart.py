@@ -19,16 +19,26 @@ def stated(text, *keys):
     return value.strip('"')
 
 
+def repository(manifest):
+    """Where the sources are, and what is released of them: the first of `sources` in Chart.yaml."""
+    found = re.search(r"^sources:\n *- (\S+)$", manifest, re.MULTILINE)
+    if not found:
+        raise SystemExit("release: Chart.yaml names no sources")
+    return found[1]
+
+
 def image_name(values, *keys):
     """Where an image is published, without a tag: REGISTRY/REPOSITORY of values.yaml."""
     return "/".join(stated(values, *keys, part) for part in ("registry", "repository"))
 
 
 def released(manifest, version, digests):
-    """Chart.yaml with that version, for itself and for what it installs, and an annotation for each digest."""
+    """Chart.yaml with that version, for itself and for what it installs, an annotation for each digest, and whether it is a release before a release."""
     manifest = re.sub(r"^(version|appVersion): .*$", rf"\1: {version}", manifest, flags=re.MULTILINE)
     annotations = "".join(f"  sluice.dev/{program}-digest: {digest}\n" for program, digest in sorted(digests.items()))
     manifest = re.sub(r"(image: \S+):\S+$", rf"\1:{version}", manifest, flags=re.MULTILINE)
+    if "-" in version:
+        annotations += '  artifacthub.io/prerelease: "true"\n'
     return re.sub(r"^annotations:\n", lambda found: found[0] + annotations, manifest, flags=re.MULTILINE)
 
 

@@ -25,7 +25,7 @@ PLATFORM = """\
       matchLabels:
         os: {os}
         arch: {arch}
-    uri: {home}/releases/download/v{version}/{archive}
+    uri: {repository}/releases/download/v{version}/{archive}
     sha256: {sha256}
     bin: {program}
 """
@@ -36,10 +36,10 @@ def archive(files):
     return gzip.compress(tar_of(files), 9, mtime=0)
 
 
-def manifest(version, home, archives):
+def manifest(version, home, repository, archives):
     """sluice.yaml. `archives`: (operating system, architecture, file name, its bytes, the program in it)."""
     said = MANIFEST.format(version=version, home=home)
     for os, arch, name, data, program in archives:
         sha256 = hashlib.sha256(data).hexdigest()
-        said += PLATFORM.format(os=os, arch=arch, version=version, home=home, archive=name, sha256=sha256, program=program)
+        said += PLATFORM.format(os=os, arch=arch, version=version, repository=repository, archive=name, sha256=sha256, program=program)
     return said

@@ -17,22 +17,22 @@ def commit():
         return ""
 
 
-def statement(version, home, digests):
+def statement(version, repository, digests):
     """`digests`: the SHA-256 of all that is published, by file or image."""
     source, lock = commit(), hashlib.sha256(Path("Cargo.lock").read_bytes()).hexdigest()
-    sources = [{"uri": f"git+{home}", "digest": {"gitCommit": source}}] if source else []
+    sources = [{"uri": f"git+{repository}", "digest": {"gitCommit": source}}] if source else []
     told = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": name, "digest": {"sha256": digest}} for name, digest in sorted(digests.items())],
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": {
-                "buildType": f"{home}/make-release",
+                "buildType": f"{repository}/make-release",
                 "externalParameters": {"VERSION": version},
                 "internalParameters": {"rustc": answer("rustc", "--version")},
                 "resolvedDependencies": [*sources, {"name": "Cargo.lock", "digest": {"sha256": lock}}],
             },
-            "runDetails": {"builder": {"id": home}},
+            "runDetails": {"builder": {"id": repository}},
         },
     }
     return json.dumps(told, indent=1) + "\n"

@@ -21,4 +21,6 @@ while read -r image; do
   echo "$target@$digest"
 done < "$made/images.txt"
 charts=${target%/*}/charts
-helm push ${PLAIN:+--plain-http} "$made/sluice-$version.tgz" "oci://$charts" 2>/dev/null
+# Helm tells where it went as it tells an error.
+said=$(helm push ${PLAIN:+--plain-http} "$made/sluice-$version.tgz" "oci://$charts" 2>&1) || { echo "publish: $said" >&2; exit 1; }
+echo "$said"

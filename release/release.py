@@ -34,7 +34,7 @@ class Sources:
     def __init__(self, version, triples):
         self.version, self.triples = version, triples
         values, manifest = (Path("charts/sluice", name).read_text() for name in ("values.yaml", "Chart.yaml"))
-        self.home = chart.stated(manifest, "home")
+        self.home, self.repository = chart.stated(manifest, "home"), chart.repository(manifest)
         self.names = {"webhook": chart.image_name(values, "image"), "gate": chart.image_name(values, "gate", "image")}
 
     def program(self, architecture, name):
@@ -49,7 +49,7 @@ def image(sources, component):
         "org.opencontainers.image.title": program,
         "org.opencontainers.image.description": DESCRIBED[component],
         "org.opencontainers.image.version": sources.version,
-        "org.opencontainers.image.source": sources.home,
+        "org.opencontainers.image.source": sources.repository,
         "org.opencontainers.image.licenses": "Apache-2.0",
     }
     files, manifests = {}, {}
@@ -84,7 +84,7 @@ def plugins(sources):
         name, data = f"kubectl-sluice-{sources.version}-linux-{architecture}.tar.gz", plugin.archive([program, *about])
         files[name] = data
         listed.append(("linux", architecture, name, data, program[0]))
-    return files | {"sluice.yaml": plugin.manifest(sources.version, sources.home, listed).encode()}
+    return files | {"sluice.yaml": plugin.manifest(sources.version, sources.home, sources.repository, listed).encode()}
 
 
 def lists_of_crates(sources):
@@ -106,7 +106,7 @@ def release(sources):
     files["notes.md"] = notes.cut(Path("CHANGELOG.md").read_text(), sources.version).encode()
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     of_images = {sources.names[component]: digest.removeprefix("sha256:") for component, digest in digests.items()}
-    files["provenance.json"] = provenance.statement(sources.version, sources.home, sums | of_images).encode()
+    files["provenance.json"] = provenance.statement(sources.version, sources.repository, sums | of_images).encode()
     sums["provenance.json"] = hashlib.sha256(files["provenance.json"]).hexdigest()
     files["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())).encode()
     return files

@@ -92,6 +92,7 @@ class Release(unittest.TestCase):
     def test_the_provenance_names_what_is_published(self):
         subjects = json.loads(self.files["provenance.json"])["subject"]
         named = {it["name"]: it["digest"]["sha256"] for it in subjects}
+        self.assertIn("https://github.com/sluice-dev/sluice/make-release", self.files["provenance.json"].decode())
         for line in self.files["images.txt"].decode().splitlines():
             name, digest = line.rsplit(f":{VERSION}@sha256:")
             self.assertEqual(named[name], digest)
@@ -132,8 +133,14 @@ class Chart(unittest.TestCase):
         text = rendered()
         for component, digest in self.digests.items():
             self.assertIn(f"ghcr.io/sluice-dev/sluice-{component}:{VERSION}@{digest}", text)
-        self.assertIn(f'app.kubernetes.io/version: "{VERSION}"', text)
+        self.assertIn(f"app.kubernetes.io/version: {VERSION}\n", text)
         self.assertIn("ghcr.io/sluice-dev/sluice-webhook:mine\n", rendered("--set", "image.tag=mine"))
+
+
+    def test_what_comes_before_a_release_says_so(self):
+        manifest = (release.ROOT / "charts/sluice/Chart.yaml").read_text()
+        says = lambda version: 'artifacthub.io/prerelease: "true"' in chart.released(manifest, version, self.digests)
+        self.assertEqual([says("1.2.3"), says("1.2.3-rc.1")], [False, True])
 
 
 class Krew(unittest.TestCase):
@@ -163,7 +170,7 @@ class Krew(unittest.TestCase):
             self.assertRegex(digest, "^[a-f0-9]{64}$")
             data = self.files[uri.rsplit("/", 1)[1]]
             self.assertEqual(hashlib.sha256(data).hexdigest(), digest)
-            self.assertIn(f"/v{VERSION}/", uri)
+            self.assertEqual(uri.rsplit("/", 1)[0], f"https://github.com/sluice-dev/sluice/releases/download/v{VERSION}", "where the workflow publishes")
             inside = entries(data)
             self.assertEqual(inside[program][1], 0o755)
             self.assertIn("LICENSE", inside, "the index takes no plugin without one")
