@@ -122,7 +122,7 @@ impl Collector for Waits {
         }
         let told = "Gates that wait and whose request this replica holds, by namespace and by the reason of what comes first";
         let gauge = waiting.metric_type();
-        waiting.encode(encoder.encode_descriptor("gates_waiting", told, None, gauge)?)?;
+        waiting.encode(encoder.encode_descriptor("waiting_gates", told, None, gauge)?)?;
         let told = "How long the one has waited that has waited the longest, by namespace";
         let gauge = longest.metric_type();
         longest.encode(encoder.encode_descriptor("longest_wait_seconds", told, None, gauge)?)?;

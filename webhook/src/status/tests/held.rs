@@ -129,10 +129,10 @@ async fn a_wait_is_counted_while_it_lasts_and_when_it_is_over() {
     };
     counted(
         &waiting,
-        r#"gates_waiting{namespace="shop",reason="NotFound"} 1"#,
+        r#"waiting_gates{namespace="shop",reason="NotFound"} 1"#,
     );
     let over = desk.metrics();
-    assert!(!over.contains("gates_waiting{"), "{over}");
+    assert!(!over.contains("waiting_gates{"), "{over}");
     let bucket = |least| format!(r#"wait_seconds_bucket{{le="{least}",outcome="Satisfied"}}"#);
     counted(&over, &format!("{} 0", bucket("15.0")));
     counted(&over, &format!("{} 1", bucket("60.0")));
