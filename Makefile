@@ -65,6 +65,10 @@ test-gitops: ## the tests under Argo CD and Flux, in a cluster of this machine
 test-held: ## the cluster tests about order, while every pod is held before it takes a node
 	@tests/cluster/held.sh
 
+.PHONY: steady
+steady: ## cluster tests again and again on a busy machine: TESTS='cluster::stale:: cluster::told::' TIMES=30
+	@tests/cluster/steady.sh
+
 .PHONY: test-published
 test-published: cluster ## the first five minutes of README.md, with a release out of a registry, in a cluster of this machine without sluice
 	@tests/cluster/published.sh
