@@ -9,7 +9,7 @@ use rustls::{
     crypto::ring,
     pki_types::CertificateDer,
     server::{
-        ClientHello, ProducesTickets, ResolvesServerCert, WebPkiClientVerifier,
+        ClientHello, NoServerSessionStorage, ProducesTickets, ResolvesServerCert, WebPkiClientVerifier,
         danger::ClientCertVerifier,
     },
     sign::CertifiedKey,
@@ -58,28 +58,34 @@ impl Resolver {
         Some(certificates(roots).is_ok_and(accepted))
     }
 
-    /// A TLS configuration that serves from here: TLS 1.2 and 1.3, HTTP/1.1, no client certificates.
+    /// A TLS configuration for gates, which come back, and may go on with the session that they had: TLS 1.2 and 1.3, HTTP/1.1,
+    /// no client certificates.
     ///
     /// # Errors
     ///
     /// None in practice: only if the crypto provider supported neither TLS version.
-    pub fn server_config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, rustls::Error> {
+    pub fn config_for_gates(self: &Arc<Self>) -> Result<Arc<ServerConfig>, rustls::Error> {
         let mut config = self.config(WebPkiClientVerifier::no_client_auth())?;
         config.ticketer = Arc::clone(self) as Arc<dyn ProducesTickets>;
         config.send_tls13_tickets = 1;
         Ok(Arc::new(config))
     }
 
-    /// The same for clients that may show a certificate which one of these signed. Who shows none is served as well, and one
-    /// of anybody else is refused. Nobody gets a ticket: it would vouch for the client's certificate as well.
+    /// One for API servers, whose client goes on with no session: so none is kept, and no ticket is sent. It may show a certificate
+    /// which one of `clients` signed. Who shows none is served as well, and one of anybody else is refused. Without `clients` nobody
+    /// is asked for one.
     ///
     /// # Errors
     ///
     /// One of them is no certificate.
-    pub fn server_config_for(
+    pub fn config_for_api_servers(
         self: &Arc<Self>,
         clients: &[CertificateDer<'static>],
     ) -> Result<Arc<ServerConfig>, rustls::Error> {
+        if clients.is_empty() {
+            let nobody = WebPkiClientVerifier::no_client_auth();
+            return self.config(nobody).map(Arc::new);
+        }
         let mut roots = RootCertStore::empty();
         for certificate in clients {
             roots.add(certificate.clone())?;
@@ -102,6 +108,10 @@ impl Resolver {
             .with_client_cert_verifier(clients)
             .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        // A session vouches for the certificate that its client showed, and for ours as it was: unless told otherwise, rustls keeps
+        // the last few hundred, and sends two tickets for each.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
         Ok(config)
     }
 

@@ -89,16 +89,17 @@ async fn verdict(
     extensions: Extensions,
     headers: HeaderMap,
 ) -> Response {
-    let bearer = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok());
     let identity = async {
+        let bearer = headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
         let claimed = service.authenticator.claimed(bearer).await?;
         connections::claims(&extensions);
         let address = from(&extensions);
         service.authenticator.identify(claimed, address).await
     };
-    let identity = match identity.await {
+    // Boxed, so that the room it takes is given back before the wait.
+    let identity = match Box::pin(identity).await {
         Ok(identity) => identity,
         Err(refusal) => return refused(&service, &refusal),
     };
@@ -106,7 +107,8 @@ async fn verdict(
         return refused(&service, &Unidentified::Asking);
     };
     connections::valid(&extensions);
-    // What is kept of the request while it is held, and nothing else.
+    // What is kept of the request while it is held, and nothing else: the token alone is a kilobyte.
+    drop((headers, extensions));
     let held = hold(Arc::clone(&service), identity, ask, question);
     signs::until_told(service, Box::pin(held)).await
 }

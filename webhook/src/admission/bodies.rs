@@ -2,7 +2,7 @@
 
 use super::limits::AdmissionLimits;
 use super::refusal::Refusal;
-use super::weight::weigh;
+use super::weight::{Weight, weigh};
 use axum::body::{BodyDataStream, Bytes};
 use futures::StreamExt;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -53,6 +53,10 @@ impl Bodies {
                 length if length > limits.long => self.alone(&mut held, until).await?,
                 length => self.charge(&mut held, length.saturating_sub(limits.uncharged))?,
             }
+        }
+        let most = Weight::at_most(bytes.len());
+        if most.values <= limits.values && most.bytes <= limits.heavy.min(limits.decoded) {
+            return Ok((bytes, held));
         }
         let weight = weigh(&bytes);
         if weight.values > limits.values {

@@ -21,6 +21,19 @@ pub(super) struct Weight {
     pub(super) bytes: usize,
 }
 
+/// By so much a byte makes a tree heavier, at most: a bracket that opens a list in a list.
+const BYTE: usize = VALUE + LIST;
+
+impl Weight {
+    /// More than any text of so many bytes weighs: what is short needs no look.
+    pub(super) fn at_most(length: usize) -> Self {
+        Self {
+            values: length + 1,
+            bytes: VALUE + length.saturating_mul(BYTE),
+        }
+    }
+}
+
 /// The weight of a text. Where it is no JSON nobody will build a tree of it, and the weight says nothing.
 pub(super) fn weigh(text: &[u8]) -> Weight {
     let mut weight = Weight {
@@ -136,6 +149,9 @@ mod tests {
             assert_eq!(weight.values, count(&value), "{shown}");
             let taken = taken(&value) + size_of::<Value>();
             assert!(weight.bytes >= taken, "{shown}: {weight:?} and {taken}");
+            let most = Weight::at_most(text.len());
+            assert!(most.values >= weight.values, "{shown}");
+            assert!(most.bytes >= weight.bytes, "{shown}");
         }
     }
 

@@ -63,9 +63,11 @@ pub(super) struct Paced<S> {
     stream: S,
     pace: Pace,
     phase: Phase,
-    first: Pin<Box<Sleep>>,
     /// In which pause the first byte came, and when the head must be complete.
-    begun: Option<(usize, Pin<Box<Sleep>>)>,
+    begun: Option<(usize, Instant)>,
+    /// Wakes whoever reads at the deadline. Made when there is nothing to read and a deadline to keep: most heads are there as a
+    /// whole, and each timer that is due before all others wakes the thread that waits for them.
+    timer: Option<Pin<Box<Sleep>>>,
     /// When an answer that cannot be written on must be through.
     stuck: Option<Pin<Box<Sleep>>>,
 }
@@ -81,23 +83,34 @@ impl<S> Paced<S> {
             stream,
             pace,
             phase,
-            first: Box::pin(sleep_until(pace.first)),
             begun: None,
+            timer: None,
             stuck: None,
         }
     }
 
-    /// Whether the head that is expected or read in this pause comes too late.
-    fn is_late(&mut self, pause: usize, begins: bool, cx: &mut Context<'_>) -> bool {
-        let began_earlier = self.begun.as_ref().is_some_and(|(when, _)| *when == pause);
-        if !began_earlier {
-            self.begun = begins.then(|| (pause, Box::pin(sleep(self.pace.head))));
+    /// When the head that is expected or read in this pause comes too late. `begins`: whether bytes of it have come just now.
+    fn deadline(&mut self, pause: usize, begins: bool) -> Option<Instant> {
+        if self.begun.is_none_or(|(when, _)| when != pause) {
+            self.begun = begins.then(|| (pause, Instant::now() + self.pace.head));
         }
-        let head = match &mut self.begun {
-            Some((_, deadline)) => deadline.as_mut().poll(cx).is_ready(),
-            None => false,
-        };
-        head || (pause == 0 && self.first.as_mut().poll(cx).is_ready())
+        let head = self.begun.map(|(_, deadline)| deadline);
+        let first = (pause == 0).then_some(self.pace.first);
+        head.into_iter().chain(first).min()
+    }
+
+    /// Whether a deadline has passed; whoever reads is woken at it where there is nothing to read yet.
+    fn is_late(&mut self, deadline: Instant, waits: bool, cx: &mut Context<'_>) -> bool {
+        if !waits {
+            return Instant::now() >= deadline;
+        }
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if timer.deadline() != deadline {
+            timer.as_mut().reset(deadline);
+        }
+        timer.as_mut().poll(cx).is_ready()
     }
 
     /// What came of an attempt to write, unless the answer takes too long.
@@ -126,11 +139,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buf);
-        let Some(pause) = self.phase.pause() else {
+        let begins = buf.filled().len() > before;
+        let pause = self.phase.pause();
+        let deadline = pause.and_then(|pause| self.deadline(pause, begins));
+        let Some(deadline) = deadline else {
+            self.timer = None;
             return read;
         };
-        let begins = buf.filled().len() > before;
-        if self.is_late(pause, begins, cx) {
+        if self.is_late(deadline, read.is_pending(), cx) {
             Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
         } else {
             read

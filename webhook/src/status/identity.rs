@@ -204,7 +204,8 @@ impl Authenticator {
         let strange = !self.issuers().contains(&claims.issuer);
         let used = self.budget.take(address, &claims, strange);
         let used = used.ok_or(Unidentified::TooMany)?;
-        let verdict = self.review(token, claims.expires).await;
+        // Boxed, so that those who wait for their turn do not keep room for it.
+        let verdict = Box::pin(self.review(token, claims.expires)).await;
         let lifetime = match &verdict {
             Err(Unidentified::Unreachable) => return verdict,
             Err(_) => REFUSED_FOR,

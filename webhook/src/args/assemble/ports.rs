@@ -28,15 +28,14 @@ impl Args {
         status: Router,
     ) -> Result<Tasks> {
         let metrics = server::ServerMetrics::register(&mut parts.registry);
-        let tls = parts.resolver.server_config();
-        let tls = tls.context("failed to set up TLS")?;
-        let admission_tls = match &self.admission_client_ca {
-            None => Arc::clone(&tls),
-            Some(pem) => certs::certificates(pem.as_bytes())
-                .map_err(anyhow::Error::from)
-                .and_then(|clients| Ok(parts.resolver.server_config_for(&clients)?))
-                .context("failed to use the certificates of --admission-client-ca")?,
-        };
+        let for_gates = parts.resolver.config_for_gates();
+        let for_gates = for_gates.context("failed to set up TLS")?;
+        let pem = self.admission_client_ca.as_deref();
+        let for_api_servers = pem
+            .map_or(Ok(Vec::new()), |pem| certs::certificates(pem.as_bytes()))
+            .map_err(anyhow::Error::from)
+            .and_then(|clients| Ok(parts.resolver.config_for_api_servers(&clients)?))
+            .context("failed to use the certificates of --admission-client-ca")?;
         let Parts {
             readiness,
             shutdown,
@@ -63,7 +62,7 @@ impl Args {
             (
                 server(
                     Port::Admission,
-                    Some(admission_tls),
+                    Some(for_api_servers),
                     fitting(ServerLimits::admission(), ADMISSION),
                 ),
                 self.admission_port,
@@ -73,7 +72,7 @@ impl Args {
             (
                 server(
                     Port::Status,
-                    Some(tls),
+                    Some(for_gates),
                     fitting(ServerLimits::status(), STATUS),
                 ),
                 self.status_port,

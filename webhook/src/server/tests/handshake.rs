@@ -15,7 +15,7 @@ async fn a_new_leaf_is_served_to_new_connections() {
         let resolver = Resolver::new();
         let (plain, registry) = on(port, ServerLimits::admission());
         let server = Server {
-            tls: Some(resolver.server_config().unwrap()),
+            tls: Some(resolver.config_for_gates().unwrap()),
             ..plain
         };
         let Running { address, .. } = start(server, router()).await;
@@ -52,7 +52,7 @@ async fn a_session_goes_on_until_the_leaf_is_replaced() {
     resolver.set(&leaf(&ca));
     let (plain, _) = server(ServerLimits::status());
     let server = Server {
-        tls: Some(resolver.server_config().unwrap()),
+        tls: Some(resolver.config_for_gates().unwrap()),
         ..plain
     };
     let Running { address, .. } = start(server, router()).await;
@@ -72,6 +72,31 @@ async fn a_session_goes_on_until_the_leaf_is_replaced() {
     assert_eq!(kind().await, HandshakeKind::Resumed);
 }
 
+/// A session would vouch for the certificate that its client showed, for as long as the client likes.
+#[tokio::test]
+async fn an_api_server_shakes_hands_each_time() {
+    let (ca, clients) = (ca(), issuer());
+    let resolver = Resolver::new();
+    resolver.set(&leaf(&ca));
+    let (plain, _) = server(ServerLimits::admission());
+    for may_show in [vec![], vec![clients.der().clone()]] {
+        let server = Server {
+            tls: Some(resolver.config_for_api_servers(&may_show).unwrap()),
+            ..plain.clone()
+        };
+        let Running { address, .. } = start(server, router()).await;
+        let client = TlsConnector::from(client_config(&[ca.certificate()]));
+        for _ in 0..2 {
+            let stream = TcpStream::connect(address).await.unwrap();
+            let name = ServerName::try_from(NAME).unwrap();
+            let mut stream = client.connect(name, stream).await.unwrap();
+            assert!(ask(&mut stream, GET).await.ends_with("hello 127.0.0.1"));
+            let kind = stream.get_ref().1.handshake_kind();
+            assert_eq!(kind, Some(HandshakeKind::Full));
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_does_not_speak_is_dropped_at_the_handshake() {
     let resolver = Resolver::new();
@@ -82,7 +107,7 @@ async fn a_client_that_does_not_speak_is_dropped_at_the_handshake() {
     let (plain, registry) = server(limits);
     let Running { address, .. } = start(
         Server {
-            tls: Some(resolver.server_config().unwrap()),
+            tls: Some(resolver.config_for_gates().unwrap()),
             ..plain
         },
         router(),
@@ -140,7 +165,7 @@ async fn a_client_proves_itself_by_its_certificate_or_is_served_as_anybody() {
     let resolver = Resolver::new();
     resolver.set(&leaf(&ca));
     let (plain, _) = server(ServerLimits::admission());
-    let tls = resolver.server_config_for(&[clients.der().clone()]);
+    let tls = resolver.config_for_api_servers(&[clients.der().clone()]);
     let server = Server {
         tls: Some(tls.unwrap()),
         ..plain

@@ -27,7 +27,7 @@ async fn a_replica_that_leaves_answers_and_closes() {
         resolver.set(&leaf(&ca));
         let (plain, _) = on(port, ServerLimits::admission());
         let server = Server {
-            tls: Some(resolver.server_config().unwrap()),
+            tls: Some(resolver.config_for_gates().unwrap()),
             ..plain
         };
         let (router, reached, go) = held_back();
