@@ -22,10 +22,10 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Of what is not healthy, at most this part may open a gate.
-const MOST_FALSELY_READY: f64 = 0.10;
+const MOST_FALSELY_READY: f64 = 0.05;
 
 /// Of what is healthy, at most this part may hold one.
-const MOST_FALSELY_WAITING: f64 = 0.03;
+const MOST_FALSELY_WAITING: f64 = 0.01;
 
 /// The same without the library: what is to be expected of kinds that it does not know.
 const MOST_FALSELY_READY_UNKNOWN: f64 = 0.20;
