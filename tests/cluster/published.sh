@@ -37,9 +37,14 @@ blocks() { awk -v "begin=\`\`\`$1" '/^## /{ section++ } section == 1 && $0 == be
 blocks yaml,file=shop.yaml > "$folder/shop.yaml"
 blocks sh > "$folder/commands"
 grep -q "oci://$name" "$folder/commands"
-tar --extract --file "target/release-$version/kubectl-sluice-$version-linux-$architecture.tar.gz" --directory "$folder"
-export PATH=$folder:$PATH
-helm() { if [ "$1" = install ]; then command helm "${@/oci:\/\/$name/oci:\/\/$registry}" --plain-http; else command helm "$@"; fi; }
+grep '^helm upgrade sluice oci' docs/install.md >> "$folder/commands"
+made=file://$PWD/target/release-$version
+mkdir "$folder/bin"
+export PATH=$folder/bin:$PATH
+# Each address of the page is that of what was made here, for this kind of machine; a folder stands in for root's.
+helm() { case $1 in install | upgrade) command helm "${@/oci:\/\/$name/oci:\/\/$registry}" --plain-http ;; *) command helm "$@" ;; esac; }
+curl() { set -- "${@/https:\/\/github.com\/sluice-dev\/sluice\/releases\/download\/v$version/$made}"; command curl "${@/linux-amd64/linux-$architecture}"; }
+sudo() { "${@/\/usr\/local\/bin\//$folder/bin/}"; }
 
 cd "$folder"
 start=$EPOCHSECONDS

@@ -16,6 +16,21 @@ const RUN_BY: &[(&str, &str, &str)] = &[
         r#"eval "$command""#,
     ),
     (
+        "curl -sSL https://github.com/sluice-dev/sluice/releases/download/v0.1.0/kubectl-sluice-0.1.0-linux-amd64.tar.gz | tar -xz kubectl-sluice",
+        "tests/cluster/published.sh",
+        r#"eval "$command""#,
+    ),
+    (
+        "sudo install kubectl-sluice /usr/local/bin/",
+        "tests/cluster/published.sh",
+        r#"eval "$command""#,
+    ),
+    (
+        "helm upgrade sluice oci://ghcr.io/sluice-dev/charts/sluice --version 0.1.0 --namespace sluice-system",
+        "tests/cluster/published.sh",
+        r#"eval "$command""#,
+    ),
+    (
         "kubectl apply -f shop.yaml",
         "tests/cluster/published.sh",
         r#"eval "$command""#,
