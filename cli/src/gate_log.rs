@@ -7,8 +7,9 @@ use rules::keys;
 use wire::Decision;
 use wire::said::{self, Said};
 
-/// The lines that are asked for: among the last few is one that says how it stands.
-const LINES: i64 = 20;
+/// The lines that are asked for: among the last few is one that says how it stands, with up to twenty behind it that name what else is
+/// not satisfied.
+const LINES: i64 = 60;
 
 /// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]

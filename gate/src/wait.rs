@@ -4,7 +4,7 @@
 
 use crate::trouble::{Attempt, Attempts, Trouble};
 use std::time::Duration;
-use wire::said::{Elapsed, OPEN, REFUSED, WAITING, clean, unsatisfied};
+use wire::said::{Elapsed, OPEN, REFUSED, WAITING, clean, further, unsatisfied};
 use wire::{Answer, Decision};
 
 /// How long the service is asked to hold a request when nothing changes, at most.
@@ -160,10 +160,25 @@ impl Pace {
     }
 }
 
-/// The last line of the log, and when it was written.
+/// What the wait is for.
+#[derive(PartialEq, Eq)]
+struct News {
+    text: String,
+    /// What else is unsatisfied, each in a line of its own.
+    further: Vec<String>,
+}
+
+impl News {
+    fn tell(&self, now: Duration, log: &mut impl FnMut(&str)) {
+        let line = format!("{WAITING} {} {}", Elapsed(now), self.text);
+        log(&clean(&line, LINE));
+    }
+}
+
+/// What was said last, and when.
 #[derive(Default)]
 struct Journal {
-    said: Option<(Duration, String)>,
+    said: Option<(Duration, News)>,
     passed_over: String,
     silent_since: Option<Duration>,
 }
@@ -173,7 +188,9 @@ impl Journal {
         self.silent_since = None;
         let reason = unsatisfied(answer)
             .unwrap_or_else(|| "the status service, which gives no reason".to_owned());
-        self.say(now, format!("for {reason}"), log);
+        let further = further(answer);
+        let text = format!("for {reason}");
+        self.say(now, News { text, further }, log);
     }
 
     fn trouble(&mut self, now: Duration, trouble: &Trouble, log: &mut impl FnMut(&str)) {
@@ -187,27 +204,43 @@ impl Journal {
         } else {
             self.silent_since = None;
         }
-        self.say(now, text, log);
+        let further = Vec::new();
+        self.say(now, News { text, further }, log);
     }
 
     /// Nothing has changed; the last line once more, when a minute has passed or the next sign would come too late to say so.
     fn still(&mut self, now: Duration, log: &mut impl FnMut(&str)) {
         let due = |at: Duration| now.saturating_sub(at) + wire::SIGN / 2 >= MINUTE;
-        if let Some((_, text)) = self.said.take_if(|(at, _)| due(*at)) {
-            self.say(now, text, log);
+        if let Some((at, _)) = &self.said
+            && due(*at)
+        {
+            self.again(now, log);
         }
     }
 
-    /// One line where the text is news, or a minute has passed.
-    fn say(&mut self, now: Duration, text: String, log: &mut impl FnMut(&str)) {
-        if let Some((at, last)) = &self.said
-            && *last == text
-            && now.saturating_sub(*at) < MINUTE
-        {
-            return;
+    /// All of it where it is news, and one line where a minute has passed.
+    fn say(&mut self, now: Duration, news: News, log: &mut impl FnMut(&str)) {
+        match &self.said {
+            Some((at, last)) if *last == news => {
+                if now.saturating_sub(*at) >= MINUTE {
+                    self.again(now, log);
+                }
+            }
+            _ => {
+                news.tell(now, log);
+                for other in &news.further {
+                    log(&format!("  {}", clean(other, LINE)));
+                }
+                self.said = Some((now, news));
+            }
         }
-        log(&clean(&format!("{WAITING} {} {text}", Elapsed(now)), LINE));
-        self.said = Some((now, text));
+    }
+
+    fn again(&mut self, now: Duration, log: &mut impl FnMut(&str)) {
+        if let Some((at, news)) = &mut self.said {
+            news.tell(now, log);
+            *at = now;
+        }
     }
 
     /// One line where other addresses than before were passed over.

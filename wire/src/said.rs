@@ -23,6 +23,8 @@ const NAME: usize = 320;
 const WORD: usize = 64;
 /// Longest message or note.
 const MESSAGE: usize = 400;
+/// How many unsatisfied dependencies have a line of their own, beside the one that is named first.
+const FURTHER: usize = 20;
 
 /// A line that says how a wait stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +88,14 @@ fn about(text: &str) -> Option<About> {
 /// The unsatisfied dependency whose name comes first: the one that is named.
 pub fn first(answer: &Answer) -> Option<&Report> {
     open(answer).min_by_key(|report| (&report.name, &report.dependency))
+}
+
+/// The unsatisfied dependencies behind [`first`], in the order of their names, each in a text of one line; at most 20.
+pub fn further(answer: &Answer) -> Vec<String> {
+    let mut reports: Vec<_> = open(answer).collect();
+    reports.sort_by_key(|report| (&report.name, &report.dependency));
+    let behind = reports.into_iter().skip(1).take(FURTHER);
+    behind.map(dependency).collect()
 }
 
 fn open(answer: &Answer) -> impl Iterator<Item = &Report> {

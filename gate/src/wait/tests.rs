@@ -165,6 +165,7 @@ fn says_every_change_and_nothing_else() {
         run.log,
         [
             "waiting 0s for Job/a: InProgress (JobNotComplete), and 1 other",
+            "  Job/b: InProgress (JobNotComplete)",
             "waiting 4s for Job/b: InProgress (JobNotComplete)",
             "open after 34s",
         ]
@@ -176,6 +177,33 @@ fn says_every_change_and_nothing_else() {
         .collect();
     assert_eq!(seen, [None, Some("1"), Some("2"), Some("2"), Some("3")]);
     assert!(run.pauses.is_empty());
+}
+
+#[test]
+fn names_what_else_it_waits_for_once() {
+    let names: Vec<String> = (10..35).map(|number| format!("j{number}")).collect();
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut last = all.clone();
+    last[24] = "j99";
+    let run = run(vec![
+        wait(ms(2), "1", &all),
+        wait(ms(70_000), "1", &all),
+        wait(ms(2), "2", &[last[0], last[24]]),
+        wait(ms(2), "3", &[all[0], all[24]]),
+        open(),
+    ]);
+    let first = "for Job/j10: InProgress (JobNotComplete), and";
+    let named = |name: &str| format!("  Job/{name}: InProgress (JobNotComplete)");
+    let mut lines = vec![format!("waiting 0s {first} 24 others")];
+    lines.extend(all[1..21].iter().map(|name| named(name)));
+    lines.push(format!("waiting 1m00s {first} 24 others"));
+    // Which one is the other has changed, though the first has not.
+    for other in ["j99", "j34"] {
+        lines.push(format!("waiting 1m10s {first} 1 other"));
+        lines.push(named(other));
+    }
+    lines.push("open after 1m10s".to_owned());
+    assert_eq!(run.log, lines);
 }
 
 #[test]
