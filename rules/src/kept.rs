@@ -96,6 +96,8 @@ enum Cut {
     /// The pod template in the mapping at this path, but for its labels, by which Services select its pods, and its
     /// annotations that say something of the object.
     Template(&'static [&'static str]),
+    /// The schema of a version of a kind, but for what it says of the status.
+    Schema(&'static [&'static str]),
     /// The containers of a pod, but for what a gated one requests of its node.
     Containers,
 }
@@ -104,7 +106,7 @@ const EACH: &str = "*";
 
 /// What is taken away of a built-in kind beside the bookkeeping in its metadata.
 fn cuts(kind: &Builtin) -> &'static [Cut] {
-    use Cut::{But, Containers, Only, Template};
+    use Cut::{But, Containers, Only, Schema, Template};
     match (kind.group, kind.kind) {
         ("", "Pod") => &[
             Containers,
@@ -138,11 +140,12 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => {
             &[
                 But(&["spec"], &["group", "names", "scope", "versions"]),
-                // The schemas are the bulk of a definition.
                 But(
                     &["spec", "versions", EACH],
-                    &["name", "served", "storage", "subresources"],
+                    &["name", "served", "storage", "subresources", "schema"],
                 ),
+                // The schemas are the bulk of a definition.
+                Schema(&["spec", "versions", EACH]),
             ]
         }
         ("apps" | "batch", _) | ("", "ReplicationController") => &[
@@ -239,6 +242,7 @@ impl Cut {
                 field(of).is_some_and(|it| it.is_some_and(|it| fields.contains(&it)))
             }
             Self::Template(of) => field(of) == Some(Some("template")),
+            Self::Schema(of) => field(of) == Some(Some("schema")),
             Self::Containers => field(&["spec"])
                 .is_some_and(|it| it.is_some_and(|it| requests::PLACES.contains(&it))),
         }

@@ -23,7 +23,7 @@
 //! * annotation, edges
 //! * dependency, hold, judged, kept, rights
 //! * expression, gate, installer, job, jsonpath, kinds, object
-//! * comparison, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
+//! * comparison, definition, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
 //! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
@@ -38,6 +38,7 @@ pub mod advice;
 pub mod annotation;
 pub mod cause;
 pub mod comparison;
+pub mod definition;
 pub mod dependency;
 pub mod dependent;
 pub mod edges;

@@ -2,6 +2,7 @@
 
 use super::judge::kind_of;
 use jiff::Timestamp;
+use rules::definition;
 use rules::health::{self, Rules};
 use rules::holder::{Running, Wave};
 use rules::judged::Judged;
@@ -244,11 +245,8 @@ fn has_status(definition: &Value) -> bool {
         .pointer("/spec/versions")
         .and_then(Value::as_array);
     let spec = definition.get("spec"); // where apiextensions.k8s.io/v1beta1 has it
-    let declares = |holder: &Value| {
-        let status = holder.pointer("/subresources/status");
-        status.is_some_and(|status| !status.is_null())
-    };
-    versions.into_iter().flatten().chain(spec).any(declares)
+    let all = versions.into_iter().flatten().chain(spec);
+    all.into_iter().any(definition::declares_status)
 }
 
 fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {

@@ -6,6 +6,7 @@ use anyhow::Result;
 use kube::Error;
 use kube::core::request::Request;
 use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
+use rules::definition;
 use rules::kept::is_secret;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
@@ -90,7 +91,7 @@ impl Reader {
         let mut versions = versions.into_iter().flatten();
         let ours = versions.find(|version| version["name"] == resource.version.as_str());
         Ok(ours.map_or(Lookup::NotFound, |version| {
-            Lookup::Found(version.pointer("/subresources/status").is_some())
+            Lookup::Found(definition::declares_status(version))
         }))
     }
 

@@ -60,13 +60,30 @@ pub fn builtin(object: &Value) -> Option<Judged> {
     })
 }
 
-/// The object with an empty spec and status where it has none, since a name without a value is an error, and without a generation
-/// that is another's.
+/// The object with an empty spec and status where it has none, and with an empty text for what a condition does not say, since a name
+/// without a value is an error; and without a generation that is another's.
 fn filled(object: &Value) -> Cow<'_, Value> {
     let mut whole = Cow::Borrowed(object);
     for field in ["spec", "status"] {
         if object.get(field).is_none_or(Value::is_null) {
             whole.to_mut()[field] = json!({});
+        }
+    }
+    const SAID: [&str; 2] = ["type", "status"];
+    let lacks = |condition: &Value| {
+        condition.is_object() && SAID.iter().any(|field| condition.get(field).is_none())
+    };
+    let conditions = object
+        .pointer("/status/conditions")
+        .and_then(Value::as_array);
+    if conditions.is_some_and(|all| all.iter().any(lacks)) {
+        let conditions = whole.to_mut()["status"]["conditions"].as_array_mut();
+        for condition in conditions.into_iter().flatten() {
+            for field in SAID {
+                if let Some(map) = condition.as_object_mut() {
+                    map.entry(field).or_insert_with(|| json!(""));
+                }
+            }
         }
     }
     if OBSERVED_ELSEWHERE.contains(&group_kind(object))

@@ -89,7 +89,7 @@ fn an_expression_that_a_list_may_have_finds_what_it_names() {
         "/spec/hostNetwork",
         "/spec/group",
         "/spec/conversion/strategy",
-        "/spec/versions/each/schema",
+        "/spec/versions/each/schema/openAPIV3Schema/type",
         "/status/phase",
         "/status/podIP",
         "/status/images/each/names",

@@ -1,6 +1,7 @@
 //! Takes away of an object what the table does not keep.
 
 use super::{ANNOTATIONS, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, requests, says_its_health};
+use crate::definition;
 use crate::keys;
 use crate::kinds::Kind;
 use crate::object::written;
@@ -64,6 +65,7 @@ impl Cut {
                 map.retain(|key, _| !fields.contains(&key.as_str()));
             }),
             Self::Template(of) => each(object, of, &mut trim_template),
+            Self::Schema(of) => each(object, of, &mut definition::shorten),
             Self::Containers => requests::trim(object),
         }
     }

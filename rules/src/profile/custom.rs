@@ -92,6 +92,7 @@ fn generic(subject: &Subject<'_>) -> Option<Hindrance> {
     }
     of_the_spec()
         .or_else(|| conditions::known(subject.conditions))
+        .or_else(|| conditions::unfinished(kind_of(subject), subject.conditions))
         .or_else(|| parts::held(object))
         .or_else(|| words::told(kind_of(subject), object))
         .or_else(|| counts::short(object))

@@ -4,6 +4,7 @@ use crate::known::Details;
 use kube::Error;
 use kube::discovery::{ApiGroup, ApiResource, Scope};
 use kube::error::DiscoveryError;
+use rules::definition;
 use rules::kinds::Builtin;
 use serde_json::Value;
 
@@ -88,7 +89,7 @@ pub(super) fn defined(definition: &Value, word: &str) -> Option<Served> {
     };
     let details = Details {
         namespaced: Some(spec["scope"] == "Namespaced"),
-        declares_status: Some(version.pointer("/subresources/status").is_some()),
+        declares_status: Some(definition::declares_status(version)),
     };
     Some(Served { resource, details })
 }

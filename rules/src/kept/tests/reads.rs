@@ -3,6 +3,7 @@
 use super::source::{self, LABELS, NO_FIELDS};
 use super::*;
 use crate::advice::{self, Advice, Seen, Served, Target, Windows, Workload};
+use crate::definition;
 use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::gate::{self, Gate};
@@ -243,6 +244,10 @@ fn of_object(object: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) 
     note("revision", &(carried(object), written(object)));
     note("owner", &controller_of(object));
     note("remembered", &memory::completed(object));
+    if let Some(versions) = object.pointer("/spec/versions").and_then(Value::as_array) {
+        let declares: Vec<bool> = versions.iter().map(definition::declares_status).collect();
+        note("declares a status", &declares);
+    }
     if is_plan(object) {
         note("plan", &plan::flaw_in(object, world, |_| true));
     }

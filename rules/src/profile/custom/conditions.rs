@@ -14,7 +14,7 @@ use crate::kstatus::{Condition, Conditions, get, int};
 use serde_json::Value;
 
 /// `True` in the end: the last word of the type, or the last of [`PHRASES`].
-const POSITIVE: [&str; 34] = [
+const POSITIVE: [&str; 45] = [
     "ready",
     "available",
     "established",
@@ -49,13 +49,24 @@ const POSITIVE: [&str; 34] = [
     "success",
     "imported",
     "discovered",
+    "assigned",
+    "attached",
+    "reachable",
+    "downloaded",
+    "configured",
+    "satisfied",
+    "adopted",
+    "published",
+    "successfully",
+    "loaded",
+    "approved",
 ];
 
 /// `True` in the end, of several words: `ResourcesUpToDate`.
 const PHRASES: [&str; 2] = ["UpToDate", "ResolvedRefs"];
 
 /// `True` is trouble: any word of the type.
-const NEGATIVE: [&str; 14] = [
+const NEGATIVE: [&str; 20] = [
     "degraded",
     "failed",
     "failure",
@@ -70,6 +81,12 @@ const NEGATIVE: [&str; 14] = [
     "rejected",
     "conflicted",
     "irreconcilable",
+    "blocked",
+    "revoked",
+    "conflict",
+    "misconfigured",
+    "halted",
+    "bad",
 ];
 
 /// `True` while something is being done: the whole type. A participle in a compound may be the name of a feature.
@@ -89,8 +106,26 @@ const BUSY: [&str; 13] = [
     "inprogress",
 ];
 
+/// `True` in the end, where it is the whole type: in a compound it may be a step, or what nobody wishes for (`StormActive`).
+const WHOLE: [&str; 3] = ["Active", "Serving", "Scheduled"];
+
+/// `True` of what completes while it has not: it has not ended with any of these.
+const UNDER_WAY: [&str; 8] = [
+    "Active",
+    "Created",
+    "Executing",
+    "Initialized",
+    "Processing",
+    "Progressing",
+    "Running",
+    "Started",
+];
+
 /// What is over, which does not tell how it went: there the reason has to be read too.
 const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
+
+/// What is over and went well.
+const DONE: [&str; 3] = ["success", "successful", "ready"];
 
 /// Whether the latest spec was taken over: these contradict even `Ready`, which then tells of the spec before.
 const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
@@ -114,10 +149,20 @@ pub(super) fn outdated_of(
     generation: Option<i64>,
 ) -> Option<Hindrance> {
     let (list, generation) = (conditions?.as_array()?, generation?);
+    let summed_up = list.iter().any(|condition| {
+        condition["type"] == "Ready"
+            && condition["status"] == "True"
+            && int(condition, &["observedGeneration"], 0) >= generation
+    });
+    // Some write a condition when what it is about happens, and not again for a later spec: who sums up that one has looked at it.
+    let counts = |kind: &str| match summed_up {
+        true => OF_THE_SPEC.contains(&kind),
+        false => is_positive(kind) && !ONCE.contains(&kind),
+    };
     list.iter().find_map(|condition| {
         let kind = condition.get("type")?.as_str()?;
         let observed = int(condition, &["observedGeneration"], generation);
-        (observed < generation && is_positive(kind) && !ONCE.contains(&kind)).then(|| {
+        (observed < generation && counts(kind)).then(|| {
             Hindrance::Stale(format!(
                 "condition {kind} is of generation {observed}, the object of {generation}"
             ))
@@ -151,7 +196,8 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
         }
         let waits = match status {
             "True" => is_busy(conditions, &condition),
-            "False" | "Unknown" => is_positive(kind) && !is_negative(kind),
+            // Gardener has a word of its own beside the three.
+            "False" | "Unknown" | "Progressing" => is_positive(kind) && !is_negative(kind),
             _ => false,
         };
         if waits && busy.is_none() {
@@ -169,9 +215,26 @@ fn is_busy(all: Conditions<'_>, condition: &Condition<'_>) -> bool {
         kind => {
             let words = words::split(kind);
             BUSY.contains(&words.concat().as_str())
+                || words.ends_with(&["in".to_owned(), "progress".to_owned()])
                 || words.first().is_some_and(|word| word == "partially")
         }
     }
+}
+
+/// What has begun and is not over, of a kind that comes to an end.
+pub(super) fn unfinished(kind: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
+    let is_over = |condition: &Condition<'_>| {
+        condition.status == "True"
+            && (ends_in(condition.kind, &OVER) || ends_in(condition.kind, &DONE))
+    };
+    if !words::completes(kind) || conditions.iter().any(|condition| is_over(&condition)) {
+        return None;
+    }
+    let begun = conditions
+        .iter()
+        .find(|condition| condition.status == "True" && UNDER_WAY.contains(&condition.kind))?;
+    let text = format!("{}, and {kind} has to complete", describe(&begun));
+    Some(Hindrance::Busy(text))
 }
 
 fn ends_in(kind: &str, vocabulary: &[&str]) -> bool {
@@ -181,13 +244,16 @@ fn ends_in(kind: &str, vocabulary: &[&str]) -> bool {
 }
 
 fn is_positive(kind: &str) -> bool {
-    ends_in(kind, &POSITIVE) || PHRASES.iter().any(|phrase| kind.ends_with(phrase))
+    ends_in(kind, &POSITIVE)
+        || WHOLE.contains(&kind)
+        || PHRASES.iter().any(|phrase| kind.ends_with(phrase))
 }
 
 /// A `not` or `non` turns the polarity: `NotReady`.
 fn is_negative(kind: &str) -> bool {
     let words = words::split(kind);
-    words.iter().any(|word| NEGATIVE.contains(&word.as_str()))
+    let denied = words.first().is_some_and(|first| first == "no");
+    (!denied && words.iter().any(|word| NEGATIVE.contains(&word.as_str())))
         || (words
             .first()
             .is_some_and(|first| first == "not" || first == "non")

@@ -5,13 +5,24 @@ use crate::kstatus::get;
 use serde_json::Value;
 
 /// `false` until the object can be used.
-const FLAGS: [&str; 6] = [
+const FLAGS: [&str; 17] = [
     "ready",
     "isReady",
     "healthy",
     "available",
     "readyToUse",
     "succeeded",
+    "valid",
+    "provisioned",
+    "bound",
+    "complete",
+    "completed",
+    "deployed",
+    "success",
+    "accepted",
+    "synced",
+    "upToDate",
+    "reconciled",
 ];
 
 /// A flag that is spelt as the status of a condition.
@@ -41,7 +52,7 @@ pub(super) fn short(object: &Value) -> Option<Hindrance> {
     for field in ERRORS {
         let error = match status.get(field) {
             Some(Value::String(text)) if !text.is_empty() => text.clone(),
-            Some(error @ Value::Object(fields)) if !says_nothing(error) => {
+            Some(error @ Value::Object(fields)) if tells(error) => {
                 let message = fields.get("message").and_then(Value::as_str);
                 message.unwrap_or("see the object").to_owned()
             }
@@ -52,6 +63,16 @@ pub(super) fn short(object: &Value) -> Option<Hindrance> {
     counts(object, status)
         .or_else(|| updated(object, status))
         .or_else(|| written(status))
+}
+
+/// Whether an error that is always written says that there is one: a structure that is left as it is made has zeros in it, too.
+fn tells(error: &Value) -> bool {
+    match error {
+        Value::Bool(set) => *set,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Object(fields) => fields.values().any(tells),
+        other => !says_nothing(other),
+    }
 }
 
 /// Fewer are ready than there should be. A count that is missing tells nothing: not every kind that has `replicas`

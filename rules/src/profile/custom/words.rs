@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 const LONGEST: usize = 64;
 
 /// The last words of a field's name that hold such a word.
-const FIELDS: [&str; 4] = ["phase", "state", "status", "health"];
+const FIELDS: [&str; 6] = ["phase", "state", "status", "health", "stage", "result"];
 
 /// What a text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Sense {
     Running,
 }
 
-const BAD: [&str; 36] = [
+const BAD: [&str; 44] = [
     "fail",
     "failed",
     "failure",
@@ -61,12 +61,20 @@ const BAD: [&str; 36] = [
     "down",
     "offline",
     "stalled",
+    "timedout",
     "timeout",
+    "interrupted",
     "misconfigured",
     "conflict",
+    "expired",
+    "killed",
+    "evicted",
+    "unsuccessful",
+    "unauthorized",
+    "incompatible",
 ];
 
-const BUSY: [&str; 21] = [
+const BUSY: [&str; 33] = [
     "pending",
     "progress",
     "inprogress",
@@ -88,9 +96,21 @@ const BUSY: [&str; 21] = [
     "outofsync",
     "outdated",
     "notready",
+    "disconnected",
+    "incomplete",
+    "initialize",
+    "stale",
+    "submitted",
+    "uninitialized",
+    "needed",
+    "initial",
+    "retry",
+    "enqueued",
+    "unbound",
+    "blocked",
 ];
 
-const STOPPED: [&str; 7] = [
+const STOPPED: [&str; 8] = [
     "paused",
     "suspended",
     "stopped",
@@ -98,10 +118,11 @@ const STOPPED: [&str; 7] = [
     "shutdown",
     "terminated",
     "deleted",
+    "halted",
 ];
 
 /// Words in `-ing` that are no work under way.
-const AT_REST: [&str; 14] = [
+const AT_REST: [&str; 23] = [
     "serving",
     "listening",
     "streaming",
@@ -116,6 +137,15 @@ const AT_REST: [&str; 14] = [
     "hosting",
     "nothing",
     "string",
+    "passing",
+    "operating",
+    "functioning",
+    "accepting",
+    "publishing",
+    "collecting",
+    "exporting",
+    "recording",
+    "forwarding",
 ];
 
 /// The last words of kinds that come to an end, unless the name begins with one that starts them again and again.
@@ -208,13 +238,15 @@ fn sense(text: &str) -> Option<Sense> {
     if text.len() > LONGEST {
         return None;
     }
-    let words = split(text);
+    let mut words = split(text);
+    // Some write one word as two: `OutOfSync`, `UnHealthy`.
+    words.push(words.concat());
     let has = |vocabulary: &[&str]| words.iter().any(|word| vocabulary.contains(&word.as_str()));
     if has(&["no", "without"]) {
         None
     } else if has(&BAD) {
         Some(Sense::Bad)
-    } else if has(&["not"]) || has(&BUSY) {
+    } else if is_denied(&words) || has(&BUSY) {
         Some(Sense::Busy)
     } else if has(&STOPPED) {
         Some(Sense::Stopped)
@@ -227,11 +259,30 @@ fn sense(text: &str) -> Option<Sense> {
     }
 }
 
+/// Whether a `not` says that something has yet to be: what need not be is as it should be.
+fn is_denied(words: &[String]) -> bool {
+    words.iter().zip(words.iter().skip(1)).any(|(word, next)| {
+        word == "not"
+            && ![
+                "required",
+                "needed",
+                "applicable",
+                "supported",
+                "requested",
+                "used",
+                "set",
+                "enabled",
+            ]
+            .contains(&next.as_str())
+    })
+}
+
 fn is_under_way(word: &str) -> bool {
     word.len() > 5 && word.ends_with("ing") && !AT_REST.contains(&word)
 }
 
-fn completes(kind: &str) -> bool {
+/// Whether a kind is called after something that comes to an end.
+pub(super) fn completes(kind: &str) -> bool {
     let words = split(kind);
     let is = |word: Option<&String>, vocabulary: &[&str]| {
         word.is_some_and(|word| vocabulary.contains(&word.as_str()))

@@ -151,3 +151,30 @@ fn a_condition_may_be_of_an_older_generation() {
     }
     assert!(observed("Whatever", 1).starts_with("Current"));
 }
+
+#[test]
+fn what_completes_has_not_while_it_has_only_begun() {
+    let told = |kind: &str, pairs: &[(&str, &str)]| {
+        let status = json!({ "conditions": conditions(pairs) });
+        told(&object("example.com/v1", kind, json!({}), status))
+    };
+    let begun = [("Initialized", "True"), ("Progressing", "True")];
+    assert!(told("StagedUpdateRun", &begun).contains("StagedUpdateRun has to complete"));
+    assert!(told("Cluster", &begun).starts_with("Current"));
+    let over = [begun.as_slice(), &[("Succeeded", "True")]].concat();
+    assert!(told("StagedUpdateRun", &over).starts_with("Current"));
+}
+
+#[test]
+fn who_sums_up_the_latest_spec_has_looked_at_all_of_it() {
+    let told = |ready: i64| {
+        let condition = |kind: &str, generation: i64| json!({"type": kind, "status": "True", "observedGeneration": generation});
+        let status =
+            json!({ "conditions": [condition("Ready", ready), condition("EndpointsResolved", 1)] });
+        let mut thing = object("example.com/v1", "Thing", json!({}), status);
+        thing["metadata"]["generation"] = json!(2);
+        told(&thing)
+    };
+    assert!(told(2).starts_with("Current"), "{}", told(2));
+    assert!(told(1).contains("NotObserved"), "{}", told(1));
+}

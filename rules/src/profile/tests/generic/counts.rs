@@ -81,3 +81,10 @@ fn a_count_that_is_written_out_is_read() {
         );
     }
 }
+
+#[test]
+fn an_error_that_is_always_written_tells_something_only_where_it_is_filled_in() {
+    let told = |error: Value| thing(json!({ "error": error }));
+    assert!(told(json!({ "count": 0, "message": "", "fatal": false })).starts_with("Current"));
+    assert!(told(json!({ "count": 2, "message": "" })).starts_with("Failed"));
+}

@@ -74,3 +74,20 @@ fn what_completes_is_not_ready_while_it_runs() {
         );
     }
 }
+
+#[test]
+fn one_word_may_be_written_as_two_and_what_need_not_be_is_well() {
+    let told = |word: &str| thing(json!({ "phase": word }));
+    for held in [
+        "OutOfSync",
+        "UnHealthy",
+        "CrashLoopBackOff",
+        "NotReady",
+        "TimedOut",
+    ] {
+        assert!(!told(held).starts_with("Current"), "{held}: {}", told(held));
+    }
+    for fine in ["NotRequired", "Not Applicable", "Passing", "Publishing"] {
+        assert!(told(fine).starts_with("Current"), "{fine}: {}", told(fine));
+    }
+}
