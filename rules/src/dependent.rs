@@ -211,11 +211,7 @@ impl Dependent {
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
     /// is: its pods come one after the other, and each of them runs.
     fn asks_again(&self, edge: &Edge) -> bool {
-        let is_job = || {
-            self.owners
-                .first()
-                .is_some_and(|it| it.kind.word() == "Job")
-        };
+        let is_job = || self.owners.first().is_some_and(|it| it.kind.is_job());
         match edge {
             Edge::Listed(entry) => entry.is_per_pod(),
             Edge::Wave(_) => false,
@@ -291,7 +287,7 @@ impl Dependent {
         self.owners
             .iter()
             .any(|owner| owner.name == name && owner.kind == *kind)
-            || (kind.group().is_empty() && kind.word() == "Pod" && name == self.pod)
+            || (kind.is_pod() && name == self.pod)
     }
 
     /// Whether an object of this kind, in the same namespace, is the dependent itself or a pod beside it: those wait for

@@ -9,7 +9,6 @@ mod cycles;
 pub use cycles::cycles;
 
 use crate::dependency::{Dependency, Edge, ObjectRef, Parts, Reference, Selection, State};
-use crate::kinds::Kind;
 
 /// One object that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +86,10 @@ pub fn has_choice(entry: &Dependency) -> bool {
 /// Whether an object may be as it is asked for while it waits itself: it exists, or it is a Job, which counts as started
 /// while its pod is at its gate.
 fn is_met_by_one_that_waits(entry: &Dependency) -> bool {
-    let is_job = |kind: &Kind| (kind.group(), kind.word()) == ("batch", "Job");
     match (entry.state, &entry.reference) {
         (State::Present, _) => true,
-        (State::Started, Reference::Object(it)) => is_job(&it.kind),
-        (State::Started, Reference::Selected(it)) => is_job(&it.kind),
+        (State::Started, Reference::Object(it)) => it.kind.is_job(),
+        (State::Started, Reference::Selected(it)) => it.kind.is_job(),
         _ => false,
     }
 }

@@ -237,11 +237,10 @@ fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
             let namespace = &scope.namespace;
             let found = world.object(&object.kind, Some(namespace), &object.name);
             // A Job that completed and was removed goes on counting, and so its name is no mistake.
-            let is_job = (object.kind.group(), object.kind.word()) == ("batch", "Job");
             let is_forgotten = || world.completed_job(namespace, &object.name) == Lookup::NotFound;
             object.namespace.is_none()
                 && matches!(found, Lookup::NotFound)
-                && (!is_job || is_forgotten())
+                && (!object.kind.is_job() || is_forgotten())
         }
         // A selector may find nothing for good, and alternatives are not all meant to be there.
         Reference::Selected(_) | Reference::Any(_) => false,

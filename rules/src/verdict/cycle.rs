@@ -86,7 +86,7 @@ impl Judge<'_> {
         {
             let needs = needs.unwrap_or_else(|| self.of(&dependent).needs());
             for (kind, object) in needs {
-                let behind = is_service(&kind).then(|| needed(self.behind(&object)));
+                let behind = kind.is_service().then(|| needed(self.behind(&object)));
                 let next = Dependent::of_workload(kind, &object, &dependent.namespace);
                 let name = next.name();
                 let mut path = path.clone();
@@ -154,7 +154,7 @@ impl Judge<'_> {
     fn workloads(&self, links: &[Link<Found>]) -> Vec<Found> {
         let workloads = |link: &Link<Found>| {
             let (kind, object) = &link.to;
-            if !is_service(kind) {
+            if !kind.is_service() {
                 return vec![link.to.clone()];
             }
             let behind = self.behind(object).into_iter();
@@ -296,8 +296,4 @@ fn makes(workload: &Value, selector: &Selector) -> bool {
     let own = &workload["spec"]["selector"]["matchLabels"];
     let by_template = object::template(workload).is_some_and(|it| selector.selects(it));
     by_template || selector.matches(|key| own.get(key)?.as_str())
-}
-
-pub(super) fn is_service(kind: &Kind) -> bool {
-    kind.group().is_empty() && kind.word() == "Service"
 }

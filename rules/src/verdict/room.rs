@@ -103,7 +103,7 @@ impl Judge<'_> {
     }
 
     fn homeless_of(&self, kind: &Kind, workload: &Value) -> Option<Homeless> {
-        if kind.word() == "Pod" {
+        if kind.is_pod() {
             return Homeless::of(workload);
         }
         // The labels are only the cheaper way to find them: the owner decides.
