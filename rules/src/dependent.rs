@@ -237,11 +237,20 @@ impl Dependent {
     ///
     /// As there.
     pub fn asked(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
-        let mut edges = self.edges(config_depends_on, world)?;
         // Where nobody can say, everything is asked.
-        if self.has_passed(world) == Lookup::Found(true) {
-            edges.retain(|edge| self.asks_again(edge));
-        }
+        let passed = self.has_passed(world) == Lookup::Found(true);
+        self.asked_after(passed, config_depends_on, world)
+    }
+
+    /// The same for whoever knows already whether another pod of the revision `passed`, and that counts.
+    pub(crate) fn asked_after(
+        &self,
+        passed: bool,
+        config_depends_on: bool,
+        world: &dyn World,
+    ) -> Result<Vec<Edge>, Unknown> {
+        let mut edges = self.edges(config_depends_on, world)?;
+        edges.retain(|edge| !passed || self.asks_again(edge));
         let on_its_node = |edge: &Edge| matches!(edge, Edge::Listed(entry) if entry.is_per_pod());
         edges.retain(|edge| !(self.held && on_its_node(edge)));
         Ok(edges)
