@@ -20,7 +20,7 @@ use crate::object::{controller_of, group_kind};
 use crate::plan::{self, Called};
 use crate::scope::Scope;
 use crate::terms::Regate;
-use crate::world::World;
+use crate::world::{World, means_same};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use wire::said::clean;
@@ -130,7 +130,7 @@ impl Dependent {
     }
 
     /// What a plan may know it by.
-    fn called(&self) -> Called<'_> {
+    fn called<'d>(&'d self, is_same: &'d dyn Fn(&Kind, &Kind) -> bool) -> Called<'d> {
         let objects = self.owners.iter().map(|it| (&it.kind, it.name.as_str()));
         Called {
             namespace: &self.namespace,
@@ -138,6 +138,7 @@ impl Dependent {
             pod: &self.pod,
             parts: &self.parts,
             labels: &self.labels,
+            is_same,
         }
     }
 
@@ -157,11 +158,14 @@ impl Dependent {
     ///
     /// A list or a plan that cannot be read.
     pub fn edges(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
-        let waits = self.waits(config_depends_on, || world.plans(&self.namespace))?;
+        let plans = || world.plans(&self.namespace);
+        let is_same = |one: &Kind, other: &Kind| means_same(world, one, other);
+        let waits = self.waits(config_depends_on, plans, &is_same)?;
         Ok(waits.into_iter().map(|wait| wait.edge).collect())
     }
 
-    /// As [`Dependent::edges`], each with its source, out of the `plans` of the dependent's namespace.
+    /// As [`Dependent::edges`], each with its source, out of the `plans` of the dependent's namespace. `is_same` tells whether two
+    /// words mean one kind.
     ///
     /// # Errors
     ///
@@ -170,6 +174,7 @@ impl Dependent {
         &self,
         config_depends_on: bool,
         plans: impl FnOnce() -> Lookup<Vec<Value>>,
+        is_same: &dyn Fn(&Kind, &Kind) -> bool,
     ) -> Result<Vec<Wait>, Unknown> {
         let mut annotations = self.annotations();
         if !config_depends_on {
@@ -188,7 +193,7 @@ impl Dependent {
         };
         match plans() {
             Lookup::Found(plans) => {
-                let planned = plan::dependencies(&plans, scope, &self.called())?;
+                let planned = plan::dependencies(&plans, scope, &self.called(is_same))?;
                 waits.extend(planned.into_iter().map(of(Source::Plan)));
             }
             Lookup::NotFound => {}

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// What a plan may know a dependent by.
-#[derive(Debug)]
 pub struct Called<'d> {
     /// Its namespace.
     pub namespace: &'d str,
@@ -23,6 +22,8 @@ pub struct Called<'d> {
     pub parts: &'d [Part],
     /// The labels of what the user wrote.
     pub labels: &'d Map<String, Value>,
+    /// Whether two words mean one kind.
+    pub is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
 }
 
 /// What the plans of a namespace say of one dependent of this scope.
@@ -81,12 +82,13 @@ impl Called<'_> {
             Reference::Object(object) => {
                 let mut objects = self.objects.iter();
                 is_here(&object.namespace)
-                    && objects
-                        .any(|(kind, name)| kind.is_spelled(&object.kind) && *name == object.name)
+                    && objects.any(|(kind, name)| {
+                        (self.is_same)(kind, &object.kind) && *name == object.name
+                    })
             }
             Reference::Selected(selection) => {
                 let is_kind = match self.objects.last() {
-                    Some((kind, _)) => kind.is_spelled(&selection.kind),
+                    Some((kind, _)) => (self.is_same)(kind, &selection.kind),
                     None => selection.kind.is_pod(),
                 };
                 let label = |key: &str| self.labels.get(key)?.as_str();
