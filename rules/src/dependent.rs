@@ -78,6 +78,8 @@ pub struct Owner {
     pub created: Option<Timestamp>,
     /// When it was last written, its status apart.
     pub written: Option<Timestamp>,
+    /// What it weighs as it is now, by its template, else by itself; `None` where it says none, and then it weighs 0.
+    pub weight: Option<i64>,
 }
 
 /// When an object was written.
@@ -199,7 +201,7 @@ impl Dependent {
             Lookup::NotFound => {}
             Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
         }
-        let below = self.weight().unwrap_or_default();
+        let below = self.waits_below();
         let slot = self.parallelism().map(Edge::Slot);
         let turn = [Edge::Wave(below)].into_iter().chain(slot);
         let source = Source::Weight;

@@ -48,6 +48,17 @@ impl Dependent {
         annotation::weight(self.said(keys::WEIGHT)?)
     }
 
+    /// Everything that weighs less than this comes first. A pod may be of an older template than its workload has now, and heavier
+    /// than that: it must not wait for its own workload, and so goes by the lower weight of the two.
+    pub(super) fn waits_below(&self) -> i64 {
+        let of_pod = self.weight().unwrap_or_default();
+        let now = self
+            .owners
+            .last()
+            .map(|owner| owner.weight.unwrap_or_default());
+        now.map_or(of_pod, |now| now.min(of_pod))
+    }
+
     /// How many objects of its wave may run at once; at least 1, and `None` without a cap.
     pub fn parallelism(&self) -> Option<usize> {
         annotation::parallelism(self.said(keys::PARALLELISM)?)
@@ -226,6 +237,7 @@ mod tests {
             annotations,
             created: None,
             written: None,
+            weight: None,
         };
         Dependent {
             namespace: "shop".to_owned(),
