@@ -131,6 +131,11 @@ impl Dependent {
         }
     }
 
+    /// The UID of the same.
+    pub(crate) fn uid_as_written(&self) -> &str {
+        self.owners.last().map_or(&self.uid, |owner| &owner.uid)
+    }
+
     /// What a plan may know it by.
     fn called<'d>(&'d self, is_same: &'d dyn Fn(&Kind, &Kind) -> bool) -> Called<'d> {
         let objects = self.owners.iter().map(|it| (&it.kind, it.name.as_str()));
@@ -306,6 +311,19 @@ impl Dependent {
             || (kind.is_pod() && name == self.pod)
     }
 
+    /// Whether an object of this kind, in the same namespace, is the dependent itself. A custom kind may be spelled otherwise than
+    /// its objects spell it; their UID does not lie.
+    pub fn is_itself(&self, kind: &Kind, object: &Value) -> bool {
+        let uid = text(object, "/metadata/uid");
+        let mut uids = self
+            .owners
+            .iter()
+            .map(|owner| &owner.uid)
+            .chain([&self.uid]);
+        self.is(kind, &text(object, "/metadata/name"))
+            || (!uid.is_empty() && uids.any(|it| *it == uid))
+    }
+
     /// Whether an object of this kind, in the same namespace, is the dependent itself or a pod beside it: those wait for
     /// the same, so to wait for them would never end.
     pub fn includes(&self, kind: &Kind, object: &Value) -> bool {
@@ -316,7 +334,7 @@ impl Dependent {
             let same = nearest.name == owner["name"].as_str()?;
             Some(same && nearest.kind.group() == group && nearest.kind.word() == word)
         };
-        self.is(kind, &text(object, "/metadata/name")) || sibling().unwrap_or(false)
+        self.is_itself(kind, object) || sibling().unwrap_or(false)
     }
 }
 

@@ -136,12 +136,21 @@ impl Judge<'_> {
 
     fn named(&self, object: &ObjectRef, home: Home<'_>, dependency: &Dependency) -> Judged {
         let ObjectRef { kind, name, .. } = object;
+        let itself = || {
+            let message = "the dependent waits for itself; remove this entry from its list";
+            unmet(
+                Status::InProgress,
+                Reason::SelfReference,
+                message.to_owned(),
+            )
+        };
         if !home.foreign && self.dependent.is(kind, name) {
-            let message =
-                "the dependent waits for itself; remove this entry from its list".to_owned();
-            return unmet(Status::InProgress, Reason::SelfReference, message);
+            return itself();
         }
         match self.world.object(kind, home.namespace, name) {
+            Lookup::Found(found) if !home.foreign && self.dependent.is_itself(kind, &found) => {
+                itself()
+            }
             Lookup::Found(found) => self.found(kind, &found, home, dependency),
             Lookup::NotFound => self
                 .remembered(object, home, dependency)

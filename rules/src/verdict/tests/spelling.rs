@@ -1,5 +1,6 @@
 //! A custom kind that a list, a plan or an administrator spells otherwise than its objects do.
 
+use super::selection::{job, told};
 use super::wave::of_release;
 use super::*;
 
@@ -17,6 +18,52 @@ fn pod_of_web() -> Value {
     let mut pod = owned("Pod", "web-1", Some(("Rollout", "web")), json!({}));
     pod["metadata"]["ownerReferences"][0]["uid"] = json!("u");
     pod
+}
+
+/// What `web` is told, beside `others`, where an administrator has granted `rollouts.argoproj.io`.
+fn of_web(text: &str, others: Vec<Value>) -> String {
+    let granted = Kind::Custom {
+        group: "argoproj.io".to_owned(),
+        word: "rollouts".to_owned(),
+    };
+    let cluster = Cluster {
+        custom: vec![(granted, true)],
+        ..Cluster::of([vec![web(text)], others].concat())
+    };
+    told(&pod_of_web(), &cluster)
+}
+
+#[test]
+fn a_member_does_not_wait_for_itself_however_its_kind_is_spelled() {
+    let seed = || of_release(job("shop", "seed", "x", true), None, -60);
+    for list in ["- {release: r}", "group/all"] {
+        let mut seed = seed();
+        seed["metadata"]["annotations"]["sluice.dev/group"] = json!("all");
+        assert_eq!(
+            of_web(list, vec![seed]),
+            "open Current Satisfied: 1 of 1 ready",
+            "{list}"
+        );
+    }
+    let selected = of_web("- {kind: rollouts.argoproj.io, selector: app=web}", vec![]);
+    assert!(selected.contains("only the dependent itself"), "{selected}");
+}
+
+#[test]
+fn who_names_itself_by_another_word_is_told_so() {
+    for word in ["Rollout", "rollout", "rollouts"] {
+        let said = of_web(&format!("{word}.argoproj.io/web"), vec![]);
+        assert!(said.contains("SelfReference"), "{word}: {said}");
+    }
+}
+
+#[test]
+fn a_cycle_is_named_however_its_members_are_spelled() {
+    let mut db = owned("Deployment", "db", None, list("rollouts.argoproj.io/web"));
+    db["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": "db"}}});
+    let said = of_web("deployment/db", vec![db]);
+    let way = "Rollout.argoproj.io/web -> Deployment/db -> Rollout.argoproj.io/web";
+    assert!(said.contains(&format!("Cycle: {way}")), "{said}");
 }
 
 #[test]
