@@ -107,7 +107,7 @@ impl Behind {
     /// The pods behind a Service or a workload; `None` where their labels are not known.
     pub fn of(kind: &Kind, object: &Value, namespace: &str) -> Option<Self> {
         let selector = &object["spec"]["selector"];
-        let (labels, owner) = if is_service(kind) {
+        let (labels, owner) = if kind.is_service() {
             (selector, None)
         } else {
             let uid = object["metadata"]["uid"].as_str()?;
@@ -220,10 +220,6 @@ pub(crate) fn refused(workload: &Value) -> Option<String> {
     let marks = [" is forbidden: ", " denied the request: "];
     let why = marks.iter().find_map(|mark| Some(says.split_once(mark)?.1));
     Some(clean(why.unwrap_or(says), SAYS))
-}
-
-fn is_service(kind: &Kind) -> bool {
-    kind.group().is_empty() && kind.word() == "Service"
 }
 
 fn is_leaving(pod: &Value) -> bool {

@@ -20,7 +20,7 @@ use crate::object::{controller_of, group_kind};
 use crate::plan::{self, Called};
 use crate::scope::Scope;
 use crate::terms::Regate;
-use crate::world::World;
+use crate::world::{World, means_same};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use wire::said::clean;
@@ -78,6 +78,8 @@ pub struct Owner {
     pub created: Option<Timestamp>,
     /// When it was last written, its status apart.
     pub written: Option<Timestamp>,
+    /// What it weighs as it is now, by its template, else by itself; `None` where it says none, and then it weighs 0.
+    pub weight: Option<i64>,
 }
 
 /// When an object was written.
@@ -129,8 +131,13 @@ impl Dependent {
         }
     }
 
+    /// The UID of the same.
+    pub(crate) fn uid_as_written(&self) -> &str {
+        self.owners.last().map_or(&self.uid, |owner| &owner.uid)
+    }
+
     /// What a plan may know it by.
-    fn called(&self) -> Called<'_> {
+    fn called<'d>(&'d self, is_same: &'d dyn Fn(&Kind, &Kind) -> bool) -> Called<'d> {
         let objects = self.owners.iter().map(|it| (&it.kind, it.name.as_str()));
         Called {
             namespace: &self.namespace,
@@ -138,6 +145,7 @@ impl Dependent {
             pod: &self.pod,
             parts: &self.parts,
             labels: &self.labels,
+            is_same,
         }
     }
 
@@ -157,11 +165,14 @@ impl Dependent {
     ///
     /// A list or a plan that cannot be read.
     pub fn edges(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
-        let waits = self.waits(config_depends_on, || world.plans(&self.namespace))?;
+        let plans = || world.plans(&self.namespace);
+        let is_same = |one: &Kind, other: &Kind| means_same(world, one, other);
+        let waits = self.waits(config_depends_on, plans, &is_same)?;
         Ok(waits.into_iter().map(|wait| wait.edge).collect())
     }
 
-    /// As [`Dependent::edges`], each with its source, out of the `plans` of the dependent's namespace.
+    /// As [`Dependent::edges`], each with its source, out of the `plans` of the dependent's namespace. `is_same` tells whether two
+    /// words mean one kind.
     ///
     /// # Errors
     ///
@@ -170,6 +181,7 @@ impl Dependent {
         &self,
         config_depends_on: bool,
         plans: impl FnOnce() -> Lookup<Vec<Value>>,
+        is_same: &dyn Fn(&Kind, &Kind) -> bool,
     ) -> Result<Vec<Wait>, Unknown> {
         let mut annotations = self.annotations();
         if !config_depends_on {
@@ -188,13 +200,13 @@ impl Dependent {
         };
         match plans() {
             Lookup::Found(plans) => {
-                let planned = plan::dependencies(&plans, scope, &self.called())?;
+                let planned = plan::dependencies(&plans, scope, &self.called(is_same))?;
                 waits.extend(planned.into_iter().map(of(Source::Plan)));
             }
             Lookup::NotFound => {}
             Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
         }
-        let below = self.weight().unwrap_or_default();
+        let below = self.waits_below();
         let slot = self.parallelism().map(Edge::Slot);
         let turn = [Edge::Wave(below)].into_iter().chain(slot);
         let source = Source::Weight;
@@ -211,11 +223,7 @@ impl Dependent {
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
     /// is: its pods come one after the other, and each of them runs.
     fn asks_again(&self, edge: &Edge) -> bool {
-        let is_job = || {
-            self.owners
-                .first()
-                .is_some_and(|it| it.kind.word() == "Job")
-        };
+        let is_job = || self.owners.first().is_some_and(|it| it.kind.is_job());
         match edge {
             Edge::Listed(entry) => entry.is_per_pod(),
             Edge::Wave(_) => false,
@@ -241,11 +249,20 @@ impl Dependent {
     ///
     /// As there.
     pub fn asked(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
-        let mut edges = self.edges(config_depends_on, world)?;
         // Where nobody can say, everything is asked.
-        if self.has_passed(world) == Lookup::Found(true) {
-            edges.retain(|edge| self.asks_again(edge));
-        }
+        let passed = self.has_passed(world) == Lookup::Found(true);
+        self.asked_after(passed, config_depends_on, world)
+    }
+
+    /// The same for whoever knows already whether another pod of the revision `passed`, and that counts.
+    pub(crate) fn asked_after(
+        &self,
+        passed: bool,
+        config_depends_on: bool,
+        world: &dyn World,
+    ) -> Result<Vec<Edge>, Unknown> {
+        let mut edges = self.edges(config_depends_on, world)?;
+        edges.retain(|edge| !passed || self.asks_again(edge));
         let on_its_node = |edge: &Edge| matches!(edge, Edge::Listed(entry) if entry.is_per_pod());
         edges.retain(|edge| !(self.held && on_its_node(edge)));
         Ok(edges)
@@ -291,7 +308,20 @@ impl Dependent {
         self.owners
             .iter()
             .any(|owner| owner.name == name && owner.kind == *kind)
-            || (kind.group().is_empty() && kind.word() == "Pod" && name == self.pod)
+            || (kind.is_pod() && name == self.pod)
+    }
+
+    /// Whether an object of this kind, in the same namespace, is the dependent itself. A custom kind may be spelled otherwise than
+    /// its objects spell it; their UID does not lie.
+    pub fn is_itself(&self, kind: &Kind, object: &Value) -> bool {
+        let uid = text(object, "/metadata/uid");
+        let mut uids = self
+            .owners
+            .iter()
+            .map(|owner| &owner.uid)
+            .chain([&self.uid]);
+        self.is(kind, &text(object, "/metadata/name"))
+            || (!uid.is_empty() && uids.any(|it| *it == uid))
     }
 
     /// Whether an object of this kind, in the same namespace, is the dependent itself or a pod beside it: those wait for
@@ -304,7 +334,7 @@ impl Dependent {
             let same = nearest.name == owner["name"].as_str()?;
             Some(same && nearest.kind.group() == group && nearest.kind.word() == word)
         };
-        self.is(kind, &text(object, "/metadata/name")) || sibling().unwrap_or(false)
+        self.is_itself(kind, object) || sibling().unwrap_or(false)
     }
 }
 

@@ -84,16 +84,23 @@ pub fn has_choice(entry: &Dependency) -> bool {
     entry.optional || some_are_enough
 }
 
-/// Whether an object may be as it is asked for while it waits itself: it exists, or it is a Job, which counts as started
-/// while its pod is at its gate.
+/// Whether an object may be as it is asked for while it waits itself: it exists, it has an address, it is what an expression
+/// says, or it is of a kind that counts as started while its pods are at their gates.
 fn is_met_by_one_that_waits(entry: &Dependency) -> bool {
-    let is_job = |kind: &Kind| (kind.group(), kind.word()) == ("batch", "Job");
-    match (entry.state, &entry.reference) {
-        (State::Present, _) => true,
-        (State::Started, Reference::Object(it)) => is_job(&it.kind),
-        (State::Started, Reference::Selected(it)) => is_job(&it.kind),
+    let by_kind = match (entry.state, &entry.reference) {
+        // Of which kinds the objects of a part are is not written.
+        (State::Present | State::Addressed, _) | (State::Started, Reference::Part(_)) => true,
+        (State::Started, Reference::Object(it)) => !starts_with_its_pods(&it.kind),
+        (State::Started, Reference::Selected(it)) => !starts_with_its_pods(&it.kind),
         _ => false,
-    }
+    };
+    by_kind || !entry.health.is_empty()
+}
+
+/// The kinds that kstatus takes for current only with their pods; all others it may take for current without them.
+fn starts_with_its_pods(kind: &Kind) -> bool {
+    let by_controller = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
+    kind.is_pod() || kind.group() == "apps" && by_controller.contains(&kind.word())
 }
 
 #[cfg(test)]
@@ -137,7 +144,29 @@ mod tests {
             ("[{kind: Deployment, selector: app=a}]", 2, true),
             ("[{kind: Deployment, selector: app=a, min: 1}]", 2, false),
             ("[{kind: Job, selector: app=a, state: started}]", 2, false),
+            ("svc/a", 1, true),
+            ("svc/a:started", 1, false),
+            ("svc/a:addressed", 1, false),
+            (
+                "[{kind: Service, selector: app=a, state: started}]",
+                2,
+                false,
+            ),
+            (
+                "[{kind: Deployment, name: a, health: /status/replicas >= 1}]",
+                1,
+                false,
+            ),
+            (
+                "[{kind: Deployment, selector: app=a, state: started}]",
+                2,
+                true,
+            ),
+            ("pod/a:started", 1, true),
+            ("rollout.argoproj.io/a", 1, true),
+            ("rollout.argoproj.io/a:started", 1, false),
             ("group/a", 1, true),
+            ("group/a:started", 1, false),
             ("[{group: a, min: 1}]", 1, false),
             ("[{any: [deploy/a, group/b]}]", 2, false),
         ] {

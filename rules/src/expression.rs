@@ -26,6 +26,7 @@ use literal::Literal;
 use path::Segment;
 use serde_json::Value;
 use std::fmt;
+use std::ops::Range;
 
 /// The most steps of one path.
 pub const MAX_SEGMENTS: usize = 64;
@@ -87,6 +88,19 @@ impl Expression {
             operator,
             literal,
         })
+    }
+
+    /// Where a line has the text in quotes that a value is compared with; empty where it has none.
+    pub(crate) fn quoted(line: &str) -> Range<usize> {
+        let Some(sign) = line.find(literal::is_sign) else {
+            return 0..0;
+        };
+        let rest = &line[sign..];
+        let behind = rest.trim_start_matches(|it: char| it.is_whitespace() || literal::is_sign(it));
+        let start = line.len() - behind.len();
+        let quote = behind.chars().next().filter(|it| literal::is_quote(*it));
+        let end = quote.and_then(|quote| line[start + 1..].find(quote));
+        end.map_or(0..0, |length| start..start + 1 + length)
     }
 
     /// The names along its path; `None` for the elements of a list.

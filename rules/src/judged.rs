@@ -68,6 +68,16 @@ pub(crate) fn not_found(optional: bool, what: &str) -> Judged {
     }
 }
 
+/// An edge that holds nobody back.
+pub(crate) fn met(message: impl Into<String>) -> Judged {
+    Judged {
+        satisfied: true,
+        status: Status::Current,
+        reason: Reason::Satisfied,
+        message: message.into(),
+    }
+}
+
 /// An edge that holds its dependent back.
 pub(crate) fn unmet(status: Status, reason: Reason, message: String) -> Judged {
     Judged {

@@ -232,6 +232,16 @@ impl Kind {
         self.group().is_empty() && self.word() == "Pod"
     }
 
+    /// Whether it is a Service of Kubernetes itself.
+    pub fn is_service(&self) -> bool {
+        self.group().is_empty() && self.word() == "Service"
+    }
+
+    /// Whether it is a Job of Kubernetes itself.
+    pub fn is_job(&self) -> bool {
+        self.group() == "batch" && self.word() == "Job"
+    }
+
     /// Whether another spelling means this kind, as far as that can be told without its definition.
     pub fn is_spelled(&self, other: &Self) -> bool {
         self.group() == other.group() && self.word().eq_ignore_ascii_case(other.word())

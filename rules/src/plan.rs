@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// What a plan may know a dependent by.
-#[derive(Debug)]
 pub struct Called<'d> {
     /// Its namespace.
     pub namespace: &'d str,
@@ -23,6 +22,8 @@ pub struct Called<'d> {
     pub parts: &'d [Part],
     /// The labels of what the user wrote.
     pub labels: &'d Map<String, Value>,
+    /// Whether two words mean one kind.
+    pub is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
 }
 
 /// What the plans of a namespace say of one dependent of this scope.
@@ -81,12 +82,13 @@ impl Called<'_> {
             Reference::Object(object) => {
                 let mut objects = self.objects.iter();
                 is_here(&object.namespace)
-                    && objects
-                        .any(|(kind, name)| kind.is_spelled(&object.kind) && *name == object.name)
+                    && objects.any(|(kind, name)| {
+                        (self.is_same)(kind, &object.kind) && *name == object.name
+                    })
             }
             Reference::Selected(selection) => {
                 let is_kind = match self.objects.last() {
-                    Some((kind, _)) => kind.is_spelled(&selection.kind),
+                    Some((kind, _)) => (self.is_same)(kind, &selection.kind),
                     None => selection.kind.is_pod(),
                 };
                 let label = |key: &str| self.labels.get(key)?.as_str();
@@ -237,11 +239,10 @@ fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
             let namespace = &scope.namespace;
             let found = world.object(&object.kind, Some(namespace), &object.name);
             // A Job that completed and was removed goes on counting, and so its name is no mistake.
-            let is_job = (object.kind.group(), object.kind.word()) == ("batch", "Job");
             let is_forgotten = || world.completed_job(namespace, &object.name) == Lookup::NotFound;
             object.namespace.is_none()
                 && matches!(found, Lookup::NotFound)
-                && (!is_job || is_forgotten())
+                && (!object.kind.is_job() || is_forgotten())
         }
         // A selector may find nothing for good, and alternatives are not all meant to be there.
         Reference::Selected(_) | Reference::Any(_) => false,

@@ -50,13 +50,16 @@ impl Claim {
         let most = dependent.parallelism()?;
         let uid = || dependent.uid.clone();
         let (nearest, topmost) = (dependent.owners.first(), dependent.owners.last());
+        let pods_of = nearest.map_or_else(uid, |owner| owner.uid.clone());
         let holder = Holder {
             group: topmost.map_or_else(String::new, |owner| owner.kind.group().to_owned()),
             kind: topmost.map_or("Pod", |owner| owner.kind.word()).to_owned(),
             name: topmost.map_or(&dependent.pod, |owner| &owner.name).clone(),
             uid: topmost.map_or_else(uid, |owner| owner.uid.clone()),
-            revision: dependent.revision().unwrap_or_else(uid),
-            pods_of: nearest.map_or_else(uid, |owner| owner.uid.clone()),
+            // Where nobody can tell one revision of an owner from another, all of them together hold one slot: a slot for each
+            // pod would have the second wait for the first, which is not ready without it.
+            revision: dependent.revision().unwrap_or_else(|| pods_of.clone()),
+            pods_of,
             most,
         };
         let position = Position {

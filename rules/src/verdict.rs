@@ -116,9 +116,7 @@ pub fn judge(
         .partition(|edge| matches!(edge, Edge::Slot(_)));
     let others = others.into_iter().map(|edge| judge.edge(edge, false));
     let mut edges: Vec<JudgedEdge> = others.collect();
-    let can_start = edges
-        .iter()
-        .all(|edge| edge.judged.satisfied || patience::is_given_up(edge, dependent.started, now));
+    let can_start = can_start(&edges, dependent.started, now);
     edges.extend(slots.into_iter().map(|edge| judge.edge(edge, can_start)));
     edges.retain(|edge| !judge.is_idle_wave(edge));
     for edge in edges.iter_mut().filter(|edge| !edge.judged.satisfied) {
@@ -131,8 +129,15 @@ pub fn judge(
     }
 }
 
+/// Whether a dependent that was started then could start at once: none of these edges holds it back, or it has given up those
+/// that do. Who asks for a slot and who gives one have to agree on that.
+pub fn can_start(edges: &[JudgedEdge], started: Option<Timestamp>, now: Timestamp) -> bool {
+    let mut edges = edges.iter();
+    edges.all(|edge| edge.judged.satisfied || patience::is_given_up(edge, started, now))
+}
+
 /// Whether no edge holds the dependent back.
-pub fn is_satisfied(edges: &[JudgedEdge]) -> bool {
+fn is_satisfied(edges: &[JudgedEdge]) -> bool {
     edges.iter().all(|edge| edge.judged.satisfied)
 }
 

@@ -245,6 +245,13 @@ pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) 
     }
 }
 
+/// Whether two words mean one kind. Of custom kinds of one group only the API server can tell.
+pub(crate) fn means_same(world: &dyn World, one: &Kind, other: &Kind) -> bool {
+    let custom = |kind: &Kind| matches!(kind, Kind::Custom { .. });
+    let may_be = custom(one) && custom(other) && one.group() == other.group();
+    one.is_spelled(other) || may_be && world.is_same(one, other)
+}
+
 /// Whether a kind that cannot be read is left out where the objects of many kinds are looked for: in waves, groups,
 /// sub-charts and releases.
 ///

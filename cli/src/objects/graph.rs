@@ -106,14 +106,12 @@ impl<'a> Graph<'a> {
 
     /// Objects whose kind is spelled otherwise: `certificates.cert-manager.io`.
     fn like(&self, kind: &Kind, namespace: &str) -> Vec<usize> {
-        let Kind::Custom { group, word } = kind else {
+        if matches!(kind, Kind::Builtin(_)) {
             return Vec::new();
-        };
-        let word = word.to_ascii_lowercase();
+        }
         let fits = |object: &&Object| {
-            let other = object.word().to_ascii_lowercase();
-            let of_group = object.kind.as_ref().is_some_and(|it| it.group() == group);
-            of_group && (word == other || word == plural(&other)) && object.namespace() == namespace
+            let is_one = object.kind.as_ref().is_some_and(|it| spells(kind, it));
+            is_one && object.namespace() == namespace
         };
         let objects = self.objects.iter().enumerate();
         objects
@@ -225,6 +223,15 @@ fn labels(object: &Object) -> impl Iterator<Item = (&str, &str)> {
         .and_then(|template| template.pointer("/metadata/labels")?.as_object());
     let labels = labels.into_iter().flatten();
     labels.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+}
+
+/// Whether a word of a list means the kind of an object.
+pub(crate) fn spells(word: &Kind, kind: &Kind) -> bool {
+    let is_plural = || {
+        let plural = plural(&kind.word().to_ascii_lowercase());
+        word.word().eq_ignore_ascii_case(&plural)
+    };
+    word.group() == kind.group() && (word.is_spelled(kind) || is_plural())
 }
 
 /// As the API machinery guesses.

@@ -1,6 +1,6 @@
 //! Who waits for whom: what lists, plans and weights say, and the objects that they mean.
 
-use super::graph::Graph;
+use super::graph::{Graph, spells};
 use super::object::Object;
 use rules::annotation;
 use rules::dependency::{Edge, ObjectRef, Parts, Selection};
@@ -41,7 +41,7 @@ impl Graph<'_> {
             return (Vec::new(), None);
         };
         let plans = || Lookup::Found(plans.get(object.namespace()).cloned().unwrap_or_default());
-        let mut waits = match dependent.waits(true, plans) {
+        let mut waits = match dependent.waits(true, plans, &|kind, word| spells(word, kind)) {
             Ok(waits) => waits,
             Err(unknown) => return (listed(object), Some(unknown)),
         };

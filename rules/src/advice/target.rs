@@ -117,7 +117,7 @@ impl Asked<'_> {
 
     /// What becomes of a Job before it is done, and after.
     fn job(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
-        if (named.kind.group(), named.kind.word()) != ("batch", "Job") {
+        if !named.kind.is_job() {
             return None;
         }
         let suspended = found["spec"]["suspend"] == true && !job::is_held(found);
@@ -130,9 +130,8 @@ impl Asked<'_> {
 
     /// Who serves it, where that is waited for.
     fn service(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
-        let is_service = named.kind.group().is_empty() && named.kind.word() == "Service";
         let needs_endpoints = matches!(self.state, State::Ready | State::Available);
-        if !is_service || !needs_endpoints || !self.judged_by_kind {
+        if !named.kind.is_service() || !needs_endpoints || !self.judged_by_kind {
             return None;
         }
         let selector = Selector::labels(&found["spec"]["selector"]);

@@ -58,8 +58,11 @@ fn read(text: &str) -> Result<Duration, Fault> {
     }
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     let mut total: u64 = 0;
-    // Go knows one number without a unit.
-    while !rest.is_empty() && rest != "0" {
+    // Go knows one number without a unit, where nothing stands beside it.
+    if rest == "0" {
+        return Err((0, DurationFault::Zero));
+    }
+    while !rest.is_empty() {
         let at = text.len() - rest.len();
         let (nanoseconds, behind) = part(rest).map_err(|(offset, fault)| (at + offset, fault))?;
         total = total

@@ -59,7 +59,7 @@ fn list(text: &str) -> Result<Vec<Expression>, Flaw> {
             expressions.push(one_of_a_list(&item)?);
         }
     } else {
-        let lines = pieces(text, '\n').map(|(at, line)| (at, short::without_comment(line)));
+        let lines = pieces(text, '\n').map(|(at, line)| (at, without_comment(line)));
         for (at, line) in lines.map(trimmed).filter(|(_, line)| !line.is_empty()) {
             if expressions.len() == MAX_ENTRIES {
                 return Err(Flaw::at(at, Problem::TooMany));
@@ -72,6 +72,11 @@ fn list(text: &str) -> Result<Vec<Expression>, Flaw> {
         return Err(wrong(0, ExpressionProblem::NoExpression));
     }
     Ok(expressions)
+}
+
+/// A line without its comment; in quotes there is none.
+fn without_comment(line: &str) -> &str {
+    &line[..short::comment(line, &Expression::quoted(line))]
 }
 
 /// What an item of a list says of the health of its kind's objects: one expression or a list of them, each of which must
@@ -118,4 +123,27 @@ fn flaw(ExpressionError { at, problem }: ExpressionError) -> Flaw {
 
 fn wrong(at: usize, problem: ExpressionProblem) -> Flaw {
     Flaw::at(at, Problem::Expression(problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_does_not_begin_in_quotes() {
+        let read = |text: &str| {
+            let read = list(text).map_err(|flaw| flaw.problem.to_string());
+            read.map(|found| found[0].to_string())
+        };
+        for (line, expected) in [
+            (r#"/a == "team #a""#, r#"/a == "team #a""#),
+            (r#"/a == 'team #a' # "ours""#, "/a == 'team #a'"),
+            (r#"/a == b # not "team #a""#, "/a == b"),
+            ("# /x == \"team #a\"\n/a == b", "/a == b"),
+            ("/a == it's # ours, not 'team #a'", "/a == it's"),
+        ] {
+            assert_eq!(read(line).as_deref(), Ok(expected), "{line}");
+        }
+        assert!(read(r#"/a == "team #a"#).is_err(), "no quote ends it");
+    }
 }

@@ -6,6 +6,7 @@ use super::problem::{Flaw, Problem};
 use super::reference::{self, pieces, trimmed};
 use crate::dependency::{Dependency, State};
 use crate::kinds::Kind;
+use std::ops::Range;
 
 /// Entries between commas and line breaks; blank ones and comments do not count.
 pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
@@ -31,11 +32,17 @@ pub(super) fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// A comment begins where a word could: `svc/redis#x` is a bad name, not a comment that hides half of it.
 pub(super) fn without_comment(line: &str) -> &str {
-    let comment = line.match_indices('#').find(|(at, _)| {
+    &line[..comment(line, &(0..0))]
+}
+
+/// Where the comment of a line begins, or the line ends; within `text` there is none.
+pub(super) fn comment(line: &str, text: &Range<usize>) -> usize {
+    let marks = line.match_indices('#').map(|(at, _)| at);
+    let mut comments = marks.filter(|at| {
         let before = line[..*at].chars().next_back();
-        before.is_none_or(|it| it.is_whitespace() || it == ',')
+        !text.contains(at) && before.is_none_or(|it| it.is_whitespace() || it == ',')
     });
-    comment.map_or(line, |(at, _)| &line[..at])
+    comments.next().unwrap_or(line.len())
 }
 
 /// One reference: `[namespace/]kind/name[:state]`.

@@ -52,10 +52,10 @@ impl Dependent {
         if [current, update].contains(&Some(own)) || self.unread_revision().is_some() {
             return false;
         }
-        let revisions = kinds::builtin("apps", "ControllerRevision").map(Kind::Builtin);
-        let (Some(kind), Some(update)) = (revisions, update) else {
+        let Some(update) = update else {
             return true;
         };
+        let kind = Kind::Builtin(kinds::CONTROLLER_REVISION);
         match world.object(&kind, Some(&self.namespace), update) {
             Lookup::Found(update) => self.created >= written(&update),
             Lookup::NotFound | Lookup::Unavailable(_) => true,

@@ -141,6 +141,7 @@ impl Owner {
             annotations: annotations(object),
             created: created(object),
             written: object::written(object),
+            weight: scope::weight(object),
         }
     }
 }

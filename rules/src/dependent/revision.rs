@@ -19,8 +19,11 @@ impl Dependent {
     /// One that a rollback brings back has another name than before: what it depends on is rolled back as well.
     pub fn revision(&self) -> Option<String> {
         let nearest = self.owners.first()?;
-        match (nearest.kind.word(), &self.template_hash) {
-            ("StatefulSet" | "DaemonSet", hash) => {
+        let hash = &self.template_hash;
+        match (&nearest.kind, nearest.kind.word()) {
+            // Only the label tells which template a pod of a kind from elsewhere has: its owner outlives each of them.
+            (Kind::Custom { .. }, _) => Some(format!("{}.{}", nearest.uid, hash.as_ref()?)),
+            (_, "StatefulSet" | "DaemonSet") => {
                 // Whether a rollback has brought it back cannot be told.
                 if self.unread_revision().is_some() {
                     return None;
@@ -32,7 +35,7 @@ impl Dependent {
                 })
             }
             // A ReplicationController changes its template in place and leaves no trace of it on its pods.
-            ("ReplicationController", _) => None,
+            (_, "ReplicationController") => None,
             _ => Some(match nearest.rollout() {
                 Some(number) => format!("{}.{number}", nearest.uid),
                 None => nearest.uid.clone(),
@@ -43,6 +46,17 @@ impl Dependent {
     /// Its wave; `None` where it says none, and then it weighs 0.
     pub fn weight(&self) -> Option<i64> {
         annotation::weight(self.said(keys::WEIGHT)?)
+    }
+
+    /// Everything that weighs less than this comes first. A pod may be of an older template than its workload has now, and heavier
+    /// than that: it must not wait for its own workload, and so goes by the lower weight of the two.
+    pub(super) fn waits_below(&self) -> i64 {
+        let of_pod = self.weight().unwrap_or_default();
+        let now = self
+            .owners
+            .last()
+            .map(|owner| owner.weight.unwrap_or_default());
+        now.map_or(of_pod, |now| now.min(of_pod))
     }
 
     /// How many objects of its wave may run at once; at least 1, and `None` without a cap.
@@ -70,7 +84,8 @@ impl Dependent {
     }
 
     /// When this version of the pod's template appeared: when its `ReplicaSet`, its `ControllerRevision` or its Job was
-    /// made; of a pod of its own, when that was made.
+    /// made; of a pod of its own, when that was made. Of an owner that changes its template in place and keeps none of them, not
+    /// after the pod was made, nor after the owner was last written.
     ///
     /// A rollback brings an old one back, and with it the time at which that was first made.
     ///
@@ -80,6 +95,9 @@ impl Dependent {
     pub fn revision_began(&self) -> Result<Timestamp, Unavailable> {
         let created = match (&self.controller_revision, self.owners.first()) {
             (Some(revision), _) => revision.map(|times| times.created)?,
+            (None, Some(owner)) if owner.keeps_no_template() => {
+                [self.created, owner.written].into_iter().flatten().min()
+            }
             (None, Some(owner)) => owner.created,
             (None, None) => self.created,
         };
@@ -163,6 +181,11 @@ pub(super) fn waited_since(owners: &[Owner]) -> Option<Timestamp> {
 }
 
 impl Owner {
+    /// Whether it changes the template of its pods in place, and no object that is read here tells when.
+    fn keeps_no_template(&self) -> bool {
+        matches!(self.kind, Kind::Custom { .. }) || self.kind.word() == "ReplicationController"
+    }
+
     /// When a rollback brought a `ReplicaSet` back, at the latest; `None` for one that is there for the first time.
     fn brought_back(&self) -> Option<Timestamp> {
         self.annotations.get(keys::ROLLOUT_HISTORY)?;
@@ -202,21 +225,21 @@ mod tests {
     use serde_json::Map;
     use serde_json::json;
 
-    /// What the revision of a pod is called whose ReplicaSet has these annotations.
-    fn name(annotations: Value) -> Option<String> {
-        let kind = kinds::builtin("apps", "ReplicaSet").map(Kind::Builtin);
+    /// A pod whose owner of this kind has these annotations.
+    fn below(kind: Kind, annotations: Value) -> Dependent {
         let Value::Object(annotations) = annotations else {
             panic!("a mapping")
         };
         let owner = Owner {
-            kind: kind.unwrap(),
+            kind,
             name: "api-1".to_owned(),
             uid: "u".to_owned(),
             annotations,
             created: None,
             written: None,
+            weight: None,
         };
-        let dependent = Dependent {
+        Dependent {
             namespace: "shop".to_owned(),
             pod: "api-1-x".to_owned(),
             uid: String::new(),
@@ -231,8 +254,50 @@ mod tests {
             scope: None,
             parts: Vec::new(),
             labels: Map::new(),
+        }
+    }
+
+    /// What the revision of a pod is called whose ReplicaSet has these annotations.
+    fn name(annotations: Value) -> Option<String> {
+        let set = kinds::builtin("apps", "ReplicaSet").map(Kind::Builtin);
+        below(set.unwrap(), annotations).revision()
+    }
+
+    fn clone_set() -> Kind {
+        Kind::Custom {
+            group: "apps.kruise.io".to_owned(),
+            word: "CloneSet".to_owned(),
+        }
+    }
+
+    /// Its owner changes the template in place and keeps its UID: what one version has passed must not open the next.
+    #[test]
+    fn a_custom_owner_has_as_many_revisions_as_its_label_says() {
+        let named = |hash: Option<&str>| {
+            let mut pod = below(clone_set(), json!({}));
+            pod.template_hash = hash.map(str::to_owned);
+            pod.revision()
         };
-        dependent.revision()
+        assert_eq!(named(Some("web-1")).as_deref(), Some("u.web-1"));
+        assert_eq!(named(Some("web-2")).as_deref(), Some("u.web-2"));
+        assert_eq!(named(None), None, "it is asked each time");
+    }
+
+    #[test]
+    fn a_template_that_changes_in_place_is_as_old_as_its_pod_or_its_last_change() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let controller = kinds::builtin("", "ReplicationController").map(Kind::Builtin);
+        for kind in [clone_set(), controller.unwrap()] {
+            let began = |written: i64, made: i64| {
+                let mut pod = below(kind.clone(), json!({}));
+                pod.owners[0].created = Some(at(10));
+                pod.owners[0].written = Some(at(written));
+                pod.created = Some(at(made));
+                pod.revision_began().map(Timestamp::as_second)
+            };
+            assert_eq!(began(20, 30), Ok(20), "{kind}");
+            assert_eq!(began(40, 30), Ok(30), "written for something else: {kind}");
+        }
     }
 
     #[test]

@@ -17,6 +17,11 @@ pub(super) fn is_sign(letter: char) -> bool {
     matches!(letter, '=' | '!' | '<' | '>' | '~')
 }
 
+/// Whether a text stands between two of these.
+pub(super) fn is_quote(letter: char) -> bool {
+    matches!(letter, '"' | '\'')
+}
+
 /// `>= 1`
 pub(super) fn read(text: &str) -> Result<(Operator, Literal), ExpressionFlaw> {
     let start = text.len() - text.trim_start().len();
@@ -52,7 +57,7 @@ fn likely(sign: &str) -> Option<&'static str> {
 }
 
 fn literal(text: &str) -> Result<Literal, ExpressionProblem> {
-    let quote = text.chars().next().filter(|it| matches!(it, '"' | '\''));
+    let quote = text.chars().next().filter(|it| is_quote(*it));
     if let Some(quote) = quote {
         let within = text[1..].strip_suffix(quote);
         let within = within.filter(|within| !within.contains(quote));

@@ -153,6 +153,7 @@ fn called<'d>(parts: &'d [Part], labels: &'d Map<String, Value>) -> Called<'d> {
         pod: "r-airflow-db-1",
         parts,
         labels,
+        is_same: &|one, other| one == other,
     }
 }
 

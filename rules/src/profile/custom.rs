@@ -25,6 +25,8 @@ mod counts;
 mod parts;
 mod words;
 
+pub(super) use conditions::OF_THE_SPEC;
+
 use super::{Subject, failed, from_kstatus, waiting};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, get, instant};

@@ -1,18 +1,10 @@
 //! The few shapes that a rule's answer has.
 
+pub(super) use crate::judged::met as satisfied;
 use crate::judged::{Judged, Reason};
 use crate::kinds::Kind;
 use crate::kstatus::{Evaluation, NOT_OBSERVED, Status};
 use crate::lookup::Unavailable;
-
-pub(super) fn satisfied(message: impl Into<String>) -> Judged {
-    Judged {
-        satisfied: true,
-        status: Status::Current,
-        reason: Reason::Satisfied,
-        message: message.into(),
-    }
-}
 
 pub(super) fn waiting(reason: Reason, message: impl Into<String>) -> Judged {
     Judged {

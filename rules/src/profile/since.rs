@@ -1,5 +1,6 @@
 //! Since when an object is satisfied, by its own word.
 
+use super::custom::OF_THE_SPEC;
 use super::tolerant;
 use crate::dependency::State;
 use crate::expression::Expression;
@@ -10,6 +11,9 @@ use crate::object::{created, time, written};
 use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
+
+/// What kstatus looks at before `Ready`: it is trouble while it is `True`.
+const UNDER_WAY: [&str; 2] = ["Reconciling", "Stalled"];
 
 /// Since when an object that is satisfied has been so without a break, in whole seconds that are rounded down; `None` where it
 /// does not tell.
@@ -44,23 +48,34 @@ fn deciding(
     object: &Value,
     state: State,
     world: &dyn World,
-) -> Option<&'static [&'static str]> {
+) -> Option<Vec<&'static str>> {
     let by_kind = || !kept::says_its_health(object) && world.health(object).is_none();
     match (kstatus::group_and_kind(object), state) {
-        (("batch", "Job"), State::Complete) => Some(&["Complete"]),
-        (("apps" | "extensions", "Deployment"), State::Available) => Some(&["Available"]),
+        (("batch", "Job"), State::Complete) => Some(vec!["Complete"]),
+        (("apps" | "extensions", "Deployment"), State::Available) => Some(vec!["Available"]),
         (_, State::Complete | State::Started | State::Addressed | State::Present) => None,
         _ if !by_kind() => None,
-        (("batch", "Job"), _) => Some(&["Complete"]),
-        (("", "Pod"), _) if object["status"]["phase"] == "Running" => Some(&["Ready"]),
-        (("apiregistration.k8s.io", "APIService"), _) => Some(&["Available"]),
+        (("batch", "Job"), _) => Some(vec!["Complete"]),
+        (("", "Pod"), _) if object["status"]["phase"] == "Running" => Some(vec!["Ready"]),
+        (("apiregistration.k8s.io", "APIService"), _) => Some(vec!["Available"]),
         (("apiextensions.k8s.io", "CustomResourceDefinition"), _) => {
-            Some(&["Established", "NamesAccepted"])
+            Some(vec!["Established", "NamesAccepted"])
         }
-        // Of a custom resource it decides, as far as it is there.
-        _ if matches!(kind, Kind::Custom { .. }) => Some(&["Ready"]),
+        _ if matches!(kind, Kind::Custom { .. }) => of_custom(object),
         _ => None,
     }
+}
+
+/// What decides of a custom resource that is `Ready`: that condition, and those that may contradict it. What kstatus reads
+/// before it is satisfied while it is `False`, and since when that has been so without a break no condition of ours tells.
+fn of_custom(object: &Value) -> Option<Vec<&'static str>> {
+    let conditions = Conditions::read(object).ok()?;
+    let is_there = |word: &&str| conditions.iter().any(|it| it.kind == *word);
+    if UNDER_WAY.iter().any(&is_there) {
+        return None;
+    }
+    let of_the_spec = OF_THE_SPEC.into_iter().filter(is_there);
+    Some(of_the_spec.chain(["Ready"]).collect())
 }
 
 /// When the one condition of this type became true; `None` where there is none, or several.

@@ -1,7 +1,13 @@
 //! Who gets a slot of those that ask.
 
 use super::*;
+use crate::kinds::Kind;
+use crate::lookup::Lookup;
 use crate::scope::Scope;
+use crate::selector::Selector;
+use crate::world::{Objects, Only};
+use serde_json::json;
+use std::borrow::Cow;
 
 pub(super) fn holder(index: usize, most: usize) -> Holder {
     Holder {
@@ -103,4 +109,63 @@ fn no_more_is_written_down_than_there_is_room_for() {
     assert_eq!(names(&fit(&wave, before, all.clone(), room)), ["0", "1"]);
     assert_eq!(names(&fit(&wave, before, all.clone(), 0)), ["1"]);
     assert_eq!(fit(&wave, before, all.clone(), usize::MAX), all);
+}
+
+/// What two pods of one owner claim.
+fn claims_of(owner: (&str, &str, &str)) -> [Holder; 2] {
+    let (group, version, kind) = owner;
+    let api_version = if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    };
+    let metadata = json!({
+        "namespace": "shop", "name": "web", "uid": "u",
+        "annotations": {"sluice.dev/scope": "r", "sluice.dev/parallelism": "1"},
+    });
+    let owner = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata});
+    let world = Only::of(One(owner));
+    ["a", "b"].map(|name| {
+        let pod = json!({"metadata": {"namespace": "shop", "name": name, "uid": name, "ownerReferences": [
+            {"apiVersion": api_version, "kind": kind, "name": "web", "uid": "u", "controller": true},
+        ]}});
+        let extra = [("example.com".to_owned(), "Fleet".to_owned())];
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &extra, &world) else {
+            panic!("resolved")
+        };
+        Claim::of(&dependent).expect("it is capped").holder
+    })
+}
+
+/// An object that every question finds.
+struct One(Value);
+
+impl Objects for One {
+    fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
+        Lookup::Found(self.0.clone())
+    }
+
+    fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        Lookup::Found(Cow::Borrowed(object))
+    }
+
+    fn list(&self, _: &Kind, _: Option<&str>, _: &Selector) -> Lookup<Vec<Value>> {
+        Lookup::Found(vec![self.0.clone()])
+    }
+
+    fn namespaced(&self, _: &Kind) -> Lookup<bool> {
+        Lookup::Found(true)
+    }
+}
+
+/// Two pods of it are ready together or not at all.
+#[test]
+fn an_owner_whose_revision_has_no_name_holds_one_slot() {
+    for owner in [
+        ("", "v1", "ReplicationController"),
+        ("example.com", "v1", "Fleet"),
+    ] {
+        let [one, other] = claims_of(owner);
+        assert!(other.is_among(&[one]), "{owner:?}");
+    }
 }

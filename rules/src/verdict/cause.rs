@@ -2,7 +2,7 @@
 //!
 //! Nothing here decides; it finds the words. It stays within the dependent's namespace, since it quotes whoever speaks there.
 
-use super::cycle::{Found, is_service};
+use super::cycle::Found;
 use super::edge::Judge;
 use super::room::is_about_pods;
 use super::{JudgedEdge, Policy};
@@ -146,12 +146,12 @@ impl Judge<'_> {
         found: Option<Stuck>,
         gates: usize,
     ) -> Option<String> {
-        if kind.word() == "Pod" && kind.group().is_empty() {
+        if kind.is_pod() {
             let cause = Cause::of(object, self.now)?;
             let more = self.beyond(&cause, kind, object, gates);
             return Some(format!("it {cause}{more}"));
         }
-        if kind.word() == "Job" && job::is_held(object) {
+        if kind.is_job() && job::is_held(object) {
             let more = self.beyond(&Cause::Gate, kind, object, gates);
             return (!more.is_empty()).then(|| format!("it waits{more}"));
         }
@@ -164,7 +164,7 @@ impl Judge<'_> {
 
     /// The controller of the object, or of what is behind it, may make no pods.
     fn refused(&self, kind: &Kind, object: &Value) -> Option<String> {
-        if !is_service(kind) {
+        if !kind.is_service() {
             let why = cause::refused(object)?;
             return Some(format!("its pods are refused: {why}"));
         }
@@ -184,7 +184,7 @@ impl Judge<'_> {
         if *cause != Cause::Gate || gates == 0 {
             return String::new();
         }
-        let behind = is_service(kind).then(|| self.behind(object));
+        let behind = kind.is_service().then(|| self.behind(object));
         let behind = behind.map(|links| links.into_iter().map(|link| link.to).collect());
         let workloads: Vec<Found> = behind.unwrap_or_else(|| vec![(kind.clone(), object.clone())]);
         let told = workloads.into_iter().find_map(|(kind, workload)| {

@@ -6,7 +6,7 @@ use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
-use crate::world::World;
+use crate::world::{World, means_same};
 use serde_json::Value;
 
 const NAMESPACE: Kind = Kind::Builtin(kinds::NAMESPACE);
@@ -28,16 +28,8 @@ pub struct ClusterScoped(pub Vec<(String, Kind)>);
 
 impl ClusterScoped {
     fn allows(&self, from: &str, kind: &Kind, world: &dyn World) -> bool {
-        let both_custom = |it: &Kind| {
-            [it, kind]
-                .iter()
-                .all(|it| matches!(it, Kind::Custom { .. }))
-        };
-        // Only the API server can tell which words mean one custom kind.
-        let is_same = |it: &Kind| {
-            it == kind || both_custom(it) && it.group() == kind.group() && world.is_same(it, kind)
-        };
-        self.0.iter().any(|(f, it)| fits(f, from) && is_same(it))
+        let mut allowed = self.0.iter();
+        allowed.any(|(f, it)| fits(f, from) && means_same(world, it, kind))
     }
 }
 

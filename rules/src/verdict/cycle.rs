@@ -28,6 +28,20 @@ const MOST: usize = 64;
 /// A workload or a Service, with its kind.
 pub(super) type Found = (Kind, Value);
 
+/// Where a way may lead to. A custom kind has more than one spelling, so a UID tells more than a name.
+#[derive(Clone, Copy)]
+pub(super) struct Goal<'a> {
+    pub(super) name: &'a str,
+    /// Empty where nobody knows it.
+    pub(super) uid: &'a str,
+}
+
+impl Goal<'_> {
+    fn is(&self, name: &str, object: &Value) -> bool {
+        name == self.name || !self.uid.is_empty() && object["metadata"]["uid"] == self.uid
+    }
+}
+
 /// An object on the way, the names up to it, and those that it needs; `None` for all that it declares.
 struct Waypoint {
     dependent: Dependent,
@@ -49,7 +63,11 @@ impl Judge<'_> {
         }
         let links = self.links(&edge.edge);
         let own = self.dependent.name();
-        let way = self.way(self.dependent, Some(needed(links.clone())), &own);
+        let goal = Goal {
+            name: &own,
+            uid: self.dependent.uid_as_written(),
+        };
+        let way = self.way(self.dependent, Some(needed(links.clone())), goal);
         if let Some(path) = way {
             edge.judged.reason = Reason::Cycle;
             edge.judged.message = never::of_cycle(&path);
@@ -70,7 +88,7 @@ impl Judge<'_> {
         &self,
         from: &Dependent,
         needs: Option<Vec<Found>>,
-        goal: &str,
+        goal: Goal<'_>,
     ) -> Option<Vec<String>> {
         let mut seen = BTreeSet::new();
         let mut open = vec![Waypoint {
@@ -86,14 +104,15 @@ impl Judge<'_> {
         {
             let needs = needs.unwrap_or_else(|| self.of(&dependent).needs());
             for (kind, object) in needs {
-                let behind = is_service(&kind).then(|| needed(self.behind(&object)));
+                let behind = kind.is_service().then(|| needed(self.behind(&object)));
                 let next = Dependent::of_workload(kind, &object, &dependent.namespace);
                 let name = next.name();
                 let mut path = path.clone();
-                path.push(name.clone());
-                if name == goal {
+                if goal.is(&name, &object) {
+                    path.push(goal.name.to_owned());
                     return Some(path);
                 }
+                path.push(name.clone());
                 if seen.len() < MOST && seen.insert(name) {
                     open.push(Waypoint {
                         dependent: next,
@@ -154,7 +173,7 @@ impl Judge<'_> {
     fn workloads(&self, links: &[Link<Found>]) -> Vec<Found> {
         let workloads = |link: &Link<Found>| {
             let (kind, object) = &link.to;
-            if !is_service(kind) {
+            if !kind.is_service() {
                 return vec![link.to.clone()];
             }
             let behind = self.behind(object).into_iter();
@@ -296,8 +315,4 @@ fn makes(workload: &Value, selector: &Selector) -> bool {
     let own = &workload["spec"]["selector"]["matchLabels"];
     let by_template = object::template(workload).is_some_and(|it| selector.selects(it));
     by_template || selector.matches(|key| own.get(key)?.as_str())
-}
-
-pub(super) fn is_service(kind: &Kind) -> bool {
-    kind.group().is_empty() && kind.word() == "Service"
 }

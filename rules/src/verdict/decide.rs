@@ -96,7 +96,7 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
     }
     let before = dependent.has_passed(world);
     let passed = before == Lookup::Found(true);
-    let judgement = match dependent.asked(policy.config_depends_on, world) {
+    let judgement = match dependent.asked_after(passed, policy.config_depends_on, world) {
         Ok(edges) => {
             of_all_alike &= edges.iter().all(Edge::is_of_all_alike);
             Ok(super::judge(dependent, edges, policy, world, now))

@@ -136,12 +136,21 @@ impl Judge<'_> {
 
     fn named(&self, object: &ObjectRef, home: Home<'_>, dependency: &Dependency) -> Judged {
         let ObjectRef { kind, name, .. } = object;
+        let itself = || {
+            let message = "the dependent waits for itself; remove this entry from its list";
+            unmet(
+                Status::InProgress,
+                Reason::SelfReference,
+                message.to_owned(),
+            )
+        };
         if !home.foreign && self.dependent.is(kind, name) {
-            let message =
-                "the dependent waits for itself; remove this entry from its list".to_owned();
-            return unmet(Status::InProgress, Reason::SelfReference, message);
+            return itself();
         }
         match self.world.object(kind, home.namespace, name) {
+            Lookup::Found(found) if !home.foreign && self.dependent.is_itself(kind, &found) => {
+                itself()
+            }
             Lookup::Found(found) => self.found(kind, &found, home, dependency),
             Lookup::NotFound => self
                 .remembered(object, home, dependency)
@@ -216,10 +225,7 @@ impl Judge<'_> {
             Lookup::Unavailable(why) => return unavailable(why, kind, dependency.optional),
         };
         let there = objects.iter().map(name).map(str::to_owned).collect();
-        objects.retain(|object| home.foreign || !self.dependent.includes(kind, object));
-        if dependency.same_node {
-            objects.retain(|pod| self.is_on_same_node(pod));
-        }
+        let others = self.others(&mut objects, kind, home, dependency);
         let gone = match self.remembered_by(selection, &there, home, dependency) {
             Ok(gone) => gone,
             Err(unknown) if objects.is_empty() => return unknown,
@@ -227,8 +233,13 @@ impl Judge<'_> {
             Err(_) => Vec::new(),
         };
         if objects.is_empty() && gone.is_empty() {
-            let what = format!("no {kind} with these labels has been created yet");
-            return self.absent(dependency.optional, &what);
+            return match others {
+                Ok(()) => {
+                    let what = format!("no {kind} with these labels has been created yet");
+                    self.absent(dependency.optional, &what)
+                }
+                Err(what) => not_found(dependency.optional, &what),
+            };
         }
         let parts = objects.iter().map(|object| Member {
             name: name(object).to_owned(),
@@ -243,6 +254,36 @@ impl Judge<'_> {
         }
         let needed = selection.min.map_or(parts.len(), |min| min.of(parts.len()));
         several::all(&parts, needed, dependency.state)
+    }
+
+    /// Leaves those of some selected objects that count.
+    ///
+    /// # Errors
+    ///
+    /// Why none of them does, although there are some.
+    fn others(
+        &self,
+        objects: &mut Vec<Value>,
+        kind: &Kind,
+        home: Home<'_>,
+        dependency: &Dependency,
+    ) -> Result<(), String> {
+        if objects.is_empty() {
+            return Ok(());
+        }
+        objects.retain(|object| home.foreign || !self.dependent.includes(kind, object));
+        if objects.is_empty() {
+            return Err(format!(
+                "only the dependent itself has these labels so far; take the entry out, unless another {kind} is to come"
+            ));
+        }
+        if dependency.same_node {
+            objects.retain(|pod| self.is_on_same_node(pod));
+        }
+        if objects.is_empty() {
+            return Err(format!("no {kind} with these labels is on this node yet"));
+        }
+        Ok(())
     }
 
     fn any(&self, alternatives: &Alternatives, dependency: &Dependency) -> Judged {

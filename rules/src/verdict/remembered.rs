@@ -4,7 +4,7 @@ use super::edge::{Home, Judge};
 use super::revision::Mark;
 use super::several::Member;
 use crate::dependency::{Dependency, ObjectRef, Selection, State};
-use crate::judged::{Judged, Reason, unavailable, unmet};
+use crate::judged::{Judged, Reason, met, unavailable, unmet};
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
@@ -78,10 +78,8 @@ impl Judge<'_> {
             Some(unknown) => Some(unknown),
             None => {
                 let remembered = Judged {
-                    satisfied: true,
-                    status: Status::Current,
                     reason: Reason::Remembered,
-                    message: format!("completed at {when} and was removed since"),
+                    ..met(format!("completed at {when} and was removed since"))
                 };
                 Some(self.settled(remembered, &mark, home, dependency))
             }
@@ -91,8 +89,7 @@ impl Judge<'_> {
     /// When a namespace was made.
     fn namespace_began(&self, name: &str) -> Result<Timestamp, Judged> {
         let reading = || unmet(Status::Unknown, Reason::Syncing, String::new());
-        let kind = kinds::builtin("", "Namespace").map(Kind::Builtin);
-        let kind = kind.ok_or_else(reading)?;
+        let kind = Kind::Builtin(kinds::NAMESPACE);
         match self.world.object(&kind, None, name) {
             Lookup::Found(namespace) => created(&namespace).ok_or_else(reading),
             Lookup::NotFound => Err(unavailable(Unavailable::Syncing, &kind, false)),
@@ -103,12 +100,11 @@ impl Judge<'_> {
 
 /// Whether what the edge asks for is still so when the object is gone.
 fn outlives(kind: &Kind, dependency: &Dependency) -> bool {
-    let is_job = kind.group() == "batch" && kind.word() == "Job";
     let lasting = matches!(
         dependency.state,
         State::Ready | State::Available | State::Complete
     );
-    is_job && lasting && dependency.health.is_empty()
+    kind.is_job() && lasting && dependency.health.is_empty()
 }
 
 /// What a Job is that is not there, while nobody can say whether it is remembered.

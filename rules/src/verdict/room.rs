@@ -6,7 +6,7 @@
 
 mod amount;
 
-use super::cycle::Found;
+use super::cycle::{Found, Goal};
 use super::edge::Judge;
 use super::slot::listed;
 use crate::cause;
@@ -40,15 +40,19 @@ impl Judge<'_> {
         }
         let namespace = &self.dependent.namespace;
         workloads.iter().find_map(|(kind, object)| {
-            let goal = Dependent::of_workload(kind.clone(), object, namespace).name();
-            let look = || self.look(kind, object, &goal);
-            let lack = self.world.lack(namespace, &goal, &look)?;
+            let name = Dependent::of_workload(kind.clone(), object, namespace).name();
+            let goal = Goal {
+                name: &name,
+                uid: object["metadata"]["uid"].as_str().unwrap_or_default(),
+            };
+            let look = || self.look(kind, object, goal);
+            let lack = self.world.lack(namespace, &name, &look)?;
             Some(told(&lack, &self.dependent.name()))
         })
     }
 
     /// Looks at the pods of a workload that find no node, and at all that wait: the same for whoever asks.
-    fn look(&self, kind: &Kind, workload: &Value, goal: &str) -> Option<Lack> {
+    fn look(&self, kind: &Kind, workload: &Value, goal: Goal<'_>) -> Option<Lack> {
         let homeless = self.homeless_of(kind, workload)?;
         let gated = self.gated_by(&Selector::default());
         let at_gates: Vec<&Value> = gated.iter().filter(|pod| is_at_its_gate(pod)).collect();
@@ -69,7 +73,7 @@ impl Judge<'_> {
         &self,
         at_gates: &[&Value],
         resource: &str,
-        goal: &str,
+        goal: Goal<'_>,
         known: &mut BTreeMap<String, bool>,
     ) -> Vec<Occupant> {
         let requesting = at_gates.iter();
@@ -90,7 +94,7 @@ impl Judge<'_> {
     fn waits(
         &self,
         pod: &Value,
-        goal: &str,
+        goal: Goal<'_>,
         known: &mut BTreeMap<String, bool>,
     ) -> Option<(String, bool)> {
         let Lookup::Found(dependent) = Dependent::resolve(pod, &[], self.world) else {
@@ -103,7 +107,7 @@ impl Judge<'_> {
     }
 
     fn homeless_of(&self, kind: &Kind, workload: &Value) -> Option<Homeless> {
-        if kind.word() == "Pod" {
+        if kind.is_pod() {
             return Homeless::of(workload);
         }
         // The labels are only the cheaper way to find them: the owner decides.

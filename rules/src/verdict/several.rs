@@ -1,7 +1,7 @@
 //! What is said of several objects together.
 
 use crate::dependency::{Dependency, State};
-use crate::judged::{Judged, Reason, unmet};
+use crate::judged::{Judged, Reason, met, unmet};
 use crate::kstatus::Status;
 
 /// One of several, and what was found of it.
@@ -44,24 +44,22 @@ impl Member {
 /// Objects that a selector found, of which `needed` must be satisfied. The first that is not is named, and how many are
 /// is counted.
 pub(super) fn all(parts: &[Member], needed: usize, state: State) -> Judged {
-    let (met, total) = (met(parts), parts.len());
-    let mut count = format!("{met} of {total} {}", state.word());
+    let (count_met, total) = (satisfied(parts), parts.len());
+    let mut count = format!("{count_met} of {total} {}", state.word());
     let is_gone = |part: &&Member| part.judged.reason == Reason::Remembered;
     let gone = parts.iter().filter(is_gone).count();
     if gone > 0 {
         count = format!("{count}, {gone} of them remembered");
     }
-    if met >= needed {
+    if count_met >= needed {
         let reason = if gone > 0 && gone == total {
             Reason::Remembered
         } else {
             Reason::Satisfied
         };
         return Judged {
-            satisfied: true,
-            status: Status::Current,
             reason,
-            message: count,
+            ..met(count)
         };
     }
     if needed != total {
@@ -73,12 +71,12 @@ pub(super) fn all(parts: &[Member], needed: usize, state: State) -> Judged {
 /// Alternatives, of which `needed` must be satisfied. The best of them speaks for all.
 pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> Judged {
     parts.sort_by_key(Member::distance);
-    let (met, total) = (met(&parts), parts.len());
-    if met < needed {
+    let (count_met, total) = (satisfied(&parts), parts.len());
+    if count_met < needed {
         let count = if needed == 1 {
             String::new()
         } else {
-            format!("{met} of {total} satisfied, {needed} needed")
+            format!("{count_met} of {total} satisfied, {needed} needed")
         };
         return together(&parts, needed, count);
     }
@@ -95,7 +93,7 @@ pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> Judged {
     }
 }
 
-fn met(parts: &[Member]) -> usize {
+fn satisfied(parts: &[Member]) -> usize {
     parts.iter().filter(|part| part.judged.satisfied).count()
 }
 

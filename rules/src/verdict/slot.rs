@@ -3,7 +3,7 @@
 use super::edge::Judge;
 use super::revision::unknown;
 use crate::holder::{Running, Trouble};
-use crate::judged::{Judged, Reason, unmet};
+use crate::judged::{Judged, Reason, met, unmet};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
 use crate::slots::Claim;
@@ -16,7 +16,7 @@ impl Judge<'_> {
     /// slot that is held by who cannot start is lost to everybody.
     pub(super) fn slot(&self, most: usize, can_start: bool) -> Judged {
         let Some(claim) = Claim::of(self.dependent) else {
-            return held("no cap applies".to_owned());
+            return met("no cap applies");
         };
         // The slot belongs to the revision.
         if let Some(why) = self.dependent.unread_revision() {
@@ -36,7 +36,7 @@ impl Judge<'_> {
                 unmet(Status::Unknown, Reason::NoSlot, message)
             }
             Lookup::Found(Running { holders, .. }) if claim.holder.is_among(&holders) => {
-                held(format!("holds one of {most} slots"))
+                met(format!("holds one of {most} slots"))
             }
             Lookup::Found(running) => {
                 unmet(Status::InProgress, Reason::NoSlot, taken(&running, most))
@@ -72,14 +72,5 @@ pub(super) fn listed(names: &[String]) -> String {
     match names.len() - shown.len() {
         0 => text,
         more => format!("{text} and {more} more"),
-    }
-}
-
-fn held(message: String) -> Judged {
-    Judged {
-        satisfied: true,
-        status: Status::Current,
-        reason: Reason::Satisfied,
-        message,
     }
 }

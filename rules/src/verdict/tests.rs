@@ -20,6 +20,7 @@ mod ruling;
 mod selection;
 mod settle;
 mod slot;
+mod spelling;
 mod stable;
 mod unread;
 mod unwritten;

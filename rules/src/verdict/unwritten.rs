@@ -4,8 +4,7 @@
 use super::edge::Judge;
 use super::revision::Mark;
 use crate::dependency::{Dependency, Need};
-use crate::judged::{Judged, Reason};
-use crate::kstatus::Status;
+use crate::judged::{Judged, Reason, met};
 use jiff::SignedDuration;
 
 /// How long after the object was last written its controller is given.
@@ -28,12 +27,7 @@ impl Judge<'_> {
             return judged;
         }
         if dependency.status == Need::Optional {
-            return Judged {
-                satisfied: true,
-                status: Status::Current,
-                reason: Reason::Satisfied,
-                message: "it exists, and its status is optional".to_owned(),
-            };
+            return met("it exists, and its status is optional");
         }
         let message = "no status has been written for 30 s; if its controller runs, its kind never has one: write \
                        \"optional: status\" in this entry, or a health rule for the kind"

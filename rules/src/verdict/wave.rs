@@ -3,7 +3,7 @@
 use super::JudgedEdge;
 use super::edge::Judge;
 use crate::dependency::{Edge, State};
-use crate::judged::{Judged, Reason, unavailable, unmet};
+use crate::judged::{Judged, Reason, met, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
 use crate::lookup::Lookup;
@@ -23,8 +23,7 @@ impl Judge<'_> {
     /// Whether everything that weighs less is ready.
     pub(super) fn below(&self, below: i64) -> Judged {
         let Some(scope) = &self.dependent.scope else {
-            let message = "the dependent is in no scope, so nothing comes before it".to_owned();
-            return passed(message);
+            return met("the dependent is in no scope, so nothing comes before it");
         };
         match self.first_below(scope, below) {
             Err(judged) => judged,
@@ -79,25 +78,16 @@ impl Judge<'_> {
         let ready = "everything of a lower weight is ready";
         // Who says no weight of its own is not part of the order, and is not held up by it.
         if self.dependent.weight().is_none() {
-            return passed(ready.to_owned());
+            return met(ready);
         }
         let quiet = match self.returned() {
             Ok(began) => self.quiet_at(began, Some(scope)),
             Err(unknown) => return unknown,
         };
         if self.reached(quiet) {
-            return passed(ready.to_owned());
+            return met(ready);
         }
         let message = format!("{ready}; more may be created until {quiet}");
         unmet(Status::InProgress, Reason::Settling, message)
-    }
-}
-
-fn passed(message: String) -> Judged {
-    Judged {
-        satisfied: true,
-        status: Status::Current,
-        reason: Reason::Satisfied,
-        message,
     }
 }

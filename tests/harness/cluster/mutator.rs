@@ -101,7 +101,11 @@ fn serve(
     resolver.set(&leaf);
     let server = Server {
         port: Port::Admission,
-        tls: Some(resolver.config_for_api_servers(&[]).expect("the provider is fixed")),
+        tls: Some(
+            resolver
+                .config_for_api_servers(&[])
+                .expect("the provider is fixed"),
+        ),
         limits: ServerLimits::admission(),
         metrics: ServerMetrics::register(&mut Registry::default()),
         shutdown: Shutdown::default(),

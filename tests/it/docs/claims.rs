@@ -108,6 +108,37 @@ fn every_metric_of_the_page_is_counted() {
     }
 }
 
+#[test]
+fn every_metric_that_is_counted_is_on_the_page() {
+    let page = read(&root().join("docs/metrics.md"));
+    let sources = files(&root().join("webhook/src"));
+    let sources = sources
+        .iter()
+        .filter(|path| !path.to_string_lossy().contains("tests"));
+    let mut names = BTreeSet::new();
+    for source in sources.map(|path| read(path)) {
+        let told = source.split("mod tests {").next().unwrap_or_default();
+        for mark in ["registry.register(", "encode_descriptor("] {
+            let calls = told.split(mark).skip(1);
+            let named = calls.filter_map(|call| call.trim_start().strip_prefix('"'));
+            names.extend(named.filter_map(|call| Some(call.split_once('"')?.0.to_owned())));
+        }
+    }
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("| `sluice_{name}")), "sluice_{name}");
+    }
+}
+
+#[test]
+fn every_key_of_ours_is_on_a_page() {
+    let text: String = pages().iter().map(|page| read(page)).collect();
+    let keys = read(&root().join("rules/src/keys.rs"));
+    let named = keys.split('"').filter(|it| it.starts_with("sluice.dev/"));
+    let missing: Vec<&str> = named.filter(|key| !text.contains(*key)).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
 /// The reasons of Events: as `reason` of a note, or as a word of what gates are told.
 #[test]
 fn every_event_is_on_its_page_and_no_other() {

@@ -148,6 +148,23 @@ fn different_caps_in_one_wave_are_a_warning() {
 }
 
 #[test]
+fn a_plan_may_name_a_kind_by_its_resource() {
+    let rollout = "---\napiVersion: argoproj.io/v1alpha1\nkind: Rollout\n\
+         metadata: {name: web, labels: {app.kubernetes.io/instance: r}}\nspec: {template: {spec: {containers: []}}}\n";
+    let back = "sluice.dev/depends-on: rollouts.argoproj.io/web";
+    let lines = lint(
+        &[
+            plan(IN_R, "rollouts.argoproj.io/web: [job/migrate]"),
+            rollout.to_owned(),
+            workload("Job", "migrate", back, ""),
+        ]
+        .concat(),
+    );
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("wait for each other"), "{lines:?}");
+}
+
+#[test]
 fn a_plan_is_read() {
     let api = workload("Deployment", "api", "", "helm.sh/chart: api-1.0.0");
     let one = |label: &str, text: &str| lint(&[plan(label, text), api.clone()].concat());

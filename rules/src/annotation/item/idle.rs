@@ -24,7 +24,7 @@ impl Fields<'_> {
             ("min", by_name, Problem::NothingToCount),
             (
                 "fresh",
-                dependency.fresh && !is("batch", "Job"),
+                dependency.fresh && !kind.is_job(),
                 Problem::IdleFresh(kind.to_string()),
             ),
             (

@@ -95,6 +95,8 @@ fn durations_are_refused_with_the_reason() {
         @r#"sluice.dev/timeout: line 1, column 1: "-90s" is no duration: it is negative; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(refused(keys::TIMEOUT, "0"),
         @r#"sluice.dev/timeout: line 1, column 1: "0" is no duration: it is zero, which is never meant; leave it out; write one such as 90s, 10m or 1h30m"#);
+    assert_snapshot!(refused(keys::TIMEOUT, "1m0"),
+        @r#"sluice.dev/timeout: line 1, column 4: "1m0" is no duration: a unit is missing behind the number; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(refused(keys::TIMEOUT, "0h0m"),
         @r#"sluice.dev/timeout: line 1, column 1: "0h0m" is no duration: it is zero, which is never meant; leave it out; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(refused(keys::TIMEOUT, "1h 30m"),

@@ -128,7 +128,7 @@ const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
 const DONE: [&str; 3] = ["success", "successful", "ready"];
 
 /// Whether the latest spec was taken over: these contradict even `Ready`, which then tells of the spec before.
-const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
+pub(in crate::profile) const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
 
 /// What comes true once, and is not looked at again for a later spec: of Crunchy's PostgresCluster, whose data was restored or backed up
 /// by hand.

@@ -54,6 +54,14 @@ impl Cluster {
     }
 }
 
+/// Whether a reference may call the kind of an object so: as the object does, or by the plural where the kind is a custom one.
+fn is_called(word: &str, kind: &Kind) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let custom = matches!(kind, Kind::Custom { .. });
+    let spellings = [format!("{lower}s"), lower];
+    kind.word() == word || custom && spellings.iter().any(|it| it == kind.word())
+}
+
 impl Objects for Cluster {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
         if let Err(why) = self.usable(kind) {
@@ -61,7 +69,7 @@ impl Objects for Cluster {
         }
         let fits = |object: &&Value| {
             let metadata = &object["metadata"];
-            object["kind"] == kind.word()
+            is_called(object["kind"].as_str().unwrap_or_default(), kind)
                 && metadata["name"] == name
                 && metadata["namespace"].as_str() == namespace
         };
@@ -84,7 +92,7 @@ impl Objects for Cluster {
             return Lookup::Unavailable(why);
         }
         let fits = |object: &&Value| {
-            object["kind"] == kind.word()
+            is_called(object["kind"].as_str().unwrap_or_default(), kind)
                 && namespace.is_none_or(|it| object["metadata"]["namespace"] == it)
                 && selector.selects(object)
         };
@@ -107,6 +115,8 @@ impl World for Cluster {
 
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
         one == other
+            || one.group() == other.group()
+                && (is_called(one.word(), other) || is_called(other.word(), one))
     }
 
     fn is_granted(&self, kind: &Kind) -> bool {

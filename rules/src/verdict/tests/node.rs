@@ -126,4 +126,12 @@ fn selected_pods_are_narrowed_down_to_the_node() {
         ask(list, objects(false)),
         "wait InProgress InProgress: 0 of 1 ready; csi-a: Pod is running but is not Ready"
     );
+    assert_eq!(
+        ask(list, objects(true).split_off(1)),
+        "wait NotFound NotFound: no Pod with these labels is on this node yet"
+    );
+    assert_eq!(
+        ask(list, vec![]),
+        "wait NotFound NotFound: no Pod with these labels has been created yet"
+    );
 }

@@ -105,6 +105,23 @@ fn min_asks_for_so_many_and_a_part_counts_as_a_whole() {
 }
 
 #[test]
+fn a_selector_that_finds_the_dependent_alone_says_so() {
+    let mut web = owned(
+        "Deployment",
+        "web",
+        None,
+        list("- {kind: Deployment, selector: app=web}"),
+    );
+    web["metadata"]["labels"] = json!({"app": "web"});
+    let pod = owned("Pod", "web-x", Some(("Deployment", "web")), json!({}));
+    assert_eq!(
+        told(&pod, &Cluster::of(vec![web])),
+        "wait NotFound NotFound: only the dependent itself has these labels so far; take the entry out, unless another \
+         Deployment is to come"
+    );
+}
+
+#[test]
 fn nothing_that_matches_is_not_found() {
     let cluster = Cluster::of(vec![job("shop", "x", "other", true)]);
     assert_eq!(

@@ -62,6 +62,28 @@ fn what_a_condition_tells_counts_from_there_whatever_a_replica_has_seen() {
 }
 
 #[test]
+fn a_condition_that_contradicts_ready_counts_too() {
+    let beside = |word: &str, status: &str| {
+        let mut db = db();
+        let condition =
+            json!({"type": word, "status": status, "lastTransitionTime": "1970-01-01T00:03:00Z"});
+        let conditions = db["status"]["conditions"].as_array_mut();
+        conditions.unwrap().push(condition);
+        db
+    };
+    for word in ["Synced", "Reconciled", "Accepted"] {
+        let at = counts_at(LIST, &beside(word, "True"), Some(120));
+        assert_eq!(at, Some(211), "{word} held it back");
+    }
+    for word in ["Reconciling", "Stalled"] {
+        let at = counts_at(LIST, &beside(word, "False"), Some(150));
+        assert_eq!(at, Some(180), "since when {word} has not, a replica saw");
+    }
+    let at = counts_at(LIST, &beside("Ponders", "True"), Some(120));
+    assert_eq!(at, Some(131), "it holds nobody back");
+}
+
+#[test]
 fn what_no_condition_tells_counts_from_when_it_was_seen() {
     let written = |second: &str| {
         let mut db = db();

@@ -46,6 +46,20 @@ fn everything_that_weighs_less_comes_first() {
     );
 }
 
+/// A set leaves a pod that is not ready as it is, whatever its template says by now.
+#[test]
+fn a_pod_of_a_heavier_template_does_not_wait_for_its_own_workload() {
+    let mut set = of_release(owned("ReplicaSet", "db", None, json!({})), None, -60);
+    set["spec"] = json!({"replicas": 1, "template": {"metadata": {"annotations": {"sluice.dev/weight": "1"}}}});
+    let mut pod = owned("Pod", "db-0", Some(("ReplicaSet", "db")), json!({}));
+    pod["metadata"]["annotations"]["sluice.dev/weight"] = json!("5");
+    let told = |others: Vec<Value>| told(&pod, &Cluster::of([vec![set.clone()], others].concat()));
+    let alone = told(vec![seed("a", Some("1"), false)]);
+    assert!(alone.starts_with("open"), "{alone}");
+    let lighter = told(vec![seed("a", Some("0"), false)]);
+    assert!(lighter.contains("Job/a of weight 0"), "{lighter}");
+}
+
 #[test]
 fn a_service_counts_where_it_says_a_weight() {
     let service = |weight| {

@@ -123,5 +123,5 @@ fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timest
         return false;
     }
     let judgement = verdict::judge(dependent, others, &settings.policy, view, now);
-    verdict::is_satisfied(&judgement.edges)
+    verdict::can_start(&judgement.edges, dependent.started, now)
 }

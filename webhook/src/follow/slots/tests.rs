@@ -5,6 +5,7 @@ use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::Settings;
 use crate::known::slots::WHOLE;
+use rules::kinds::{self, Kind};
 use rules::scope::{Scope, outspoken, workloads};
 use rules::world::World;
 use serde_json::json;
@@ -117,7 +118,8 @@ impl Cluster {
     /// So many seconds pass, in which everything that is known is heard of; `each` looks on.
     async fn pass(&self, seconds: u32, each: impl Fn(&[String])) {
         for _ in 0..seconds {
-            for kind in workloads().chain(outspoken()) {
+            let config_maps = Kind::Builtin(kinds::CONFIG_MAP);
+            for kind in workloads().chain(outspoken()).chain([config_maps]) {
                 let of_kind = |job: &&Value| job["kind"] == kind.word();
                 self.known
                     .want(&kind)
@@ -203,6 +205,32 @@ async fn a_job_that_is_suspended_here_asks_for_a_slot() {
     cluster.server.lock().put(path, done.clone());
     cluster.pass(20, never_two).await;
     assert_eq!(cluster.holders("shop"), [""; 0]);
+}
+
+/// Its gate opens once it has its slot, so somebody has to ask for that.
+#[tokio::test(start_paused = true)]
+async fn who_has_given_an_entry_up_asks_for_a_slot() {
+    let mut cluster = Cluster::new();
+    cluster.job("shop", "one");
+    let list =
+        |then: &str| format!("- {{kind: ConfigMap, name: cache, timeout: 2m, on-timeout: {then}}}");
+    let started = |cluster: &mut Cluster, at: &str, then: &str| {
+        let pod = &mut cluster.pods[0];
+        pod["metadata"]["annotations"] = json!({"sluice.dev/depends-on": list(then)});
+        pod["status"]["startTime"] = json!(at);
+    };
+    // It is 1970-01-01T00:00:00Z.
+    for (at, then) in [
+        ("1969-12-31T23:58:01Z", "proceed"),
+        ("1969-12-31T23:58:00Z", "wait"),
+    ] {
+        started(&mut cluster, at, then);
+        cluster.pass(60, |_| {}).await;
+        assert_eq!(cluster.holders("shop"), [""; 0], "{at} {then}");
+    }
+    started(&mut cluster, "1969-12-31T23:58:00Z", "proceed");
+    cluster.pass(60, |_| {}).await;
+    assert_eq!(cluster.holders("shop"), ["one"]);
 }
 
 #[tokio::test(start_paused = true)]
