@@ -1,3 +1,5 @@
+mod kinds;
+
 use super::*;
 use crate::manifest::Entries;
 use crate::offline::Manifest;

@@ -61,7 +61,7 @@ impl Graph<'_> {
 
     /// The objects that an object waits for.
     pub(crate) fn links(&self, at: usize) -> Vec<Link> {
-        if self.objects[at].word() == "Service" {
+        if self.objects[at].is_service() {
             let behind = edges::behind(self.backends(at).unwrap_or_default());
             let link = |edges::Link { to, must }| Link {
                 to,
