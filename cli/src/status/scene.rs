@@ -66,16 +66,14 @@ impl Scene {
             Chosen::Workload(..) => Selector::default(),
             Chosen::Release(_) | Chosen::Waiting => Selector::label(keys::GATED, keys::GATED_VALUE),
         };
-        match reader.list(&Kind::Builtin(kinds::POD), namespace, &all) {
+        let kind = Kind::Builtin(kinds::POD);
+        match reader.list(&kind, namespace, &all) {
             Lookup::Found(mut pods) => {
                 pods.extend(self.to_be(reader));
                 Ok(pods)
             }
             Lookup::NotFound => Ok(Vec::new()),
-            Lookup::Unavailable(Unavailable::Forbidden) => {
-                bail!("{}", access::missing("list", "pods", namespace))
-            }
-            Lookup::Unavailable(why) => bail!("cannot read the pods of {}: {why:?}", self.name()),
+            Lookup::Unavailable(why) => bail!(access::unread(why, "list", &kind, namespace)),
         }
     }
 
@@ -177,13 +175,10 @@ pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value>
     match reader.object(&pods, Some(namespace), name) {
         Lookup::Found(pod) => Ok(pod),
         Lookup::NotFound => bail!("{}", absent(reader, &pods, Some(namespace), name)),
-        Lookup::Unavailable(Unavailable::Forbidden) => bail!(
+        Lookup::Unavailable(why) => bail!(
             "cannot read pod {name:?}: {}",
-            access::missing("get", "pods", Some(namespace))
+            access::unread(why, "get", &pods, Some(namespace))
         ),
-        Lookup::Unavailable(why) => {
-            bail!("cannot read pod {name:?} in namespace {namespace:?}: {why:?}")
-        }
     }
 }
 
@@ -259,12 +254,10 @@ pub(crate) fn exists(reader: &Reader, namespace: &str) -> Result<()> {
 }
 
 fn unreadable(kind: &Kind, namespace: Option<&str>, why: Unavailable) -> Result<()> {
-    let plural = access::resource(kind);
     match why {
         // The next round knows.
         Unavailable::Syncing => Ok(()),
-        Unavailable::Forbidden => bail!("{}", access::missing("get", &plural, namespace)),
-        why => bail!("cannot read {plural}: {why:?}"),
+        why => bail!(access::unread(why, "get", kind, namespace)),
     }
 }
 
