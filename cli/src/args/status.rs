@@ -72,7 +72,7 @@ impl StatusArgs {
             });
         }
         let subject = match (self.subject, self.release, self.all_namespaces) {
-            (Some(subject), ..) => Subject::Named(Named::of(&subject)),
+            (Some(subject), ..) => Subject::Named(Named::of(&subject)?),
             (None, Some(release), _) => Subject::Release(release),
             (None, None, true) => Subject::Everywhere,
             (None, None, false) => Subject::Namespace,

@@ -6,7 +6,8 @@ use super::tree::{Pod, Tree, Workload};
 use crate::access;
 use crate::installed::Installed;
 use crate::reader::Reader;
-use anyhow::{Result, bail};
+use crate::subject::no_release;
+use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::gate::Gate;
@@ -124,7 +125,7 @@ impl Scene {
         }
         tree.workloads = workloads.into_values().collect();
         tree.podless = matches!(self.chosen, Chosen::Workload(..)) && tree.workloads.is_empty();
-        self.is_there(world)?;
+        self.is_there(world, &tree)?;
         Ok(tree)
     }
 
@@ -143,7 +144,7 @@ impl Scene {
     }
 
     /// A word that names nothing is an error, not something that does not wait; a release may be on its way.
-    fn is_there(&self, world: &Installed<'_>) -> Result<()> {
+    fn is_there(&self, world: &Installed<'_>, found: &Tree) -> Result<()> {
         match (&self.chosen, self.namespace.as_deref()) {
             (Chosen::Workload(kind, name), namespace) => {
                 match world.reader.object(kind, namespace, name) {
@@ -152,16 +153,13 @@ impl Scene {
                     Lookup::Unavailable(why) => unreadable(kind, namespace, why),
                 }
             }
-            (Chosen::Release(name), Some(namespace)) if !self.patient => {
+            (Chosen::Release(name), Some(namespace))
+                if !self.patient && found.workloads.is_empty() =>
+            {
                 let names = releases(world.reader, namespace);
-                if names.contains(name) {
-                    return Ok(());
-                }
-                let others = match names.len() {
-                    0 => "there is no release in it".to_owned(),
-                    _ => format!("there are {}", Vec::from_iter(names).join(", ")),
-                };
-                bail!("no workload of release {name:?} in namespace {namespace}; {others}")
+                let place = format!("namespace {namespace}");
+                ensure!(names.contains(name), no_release(name, &place, &names));
+                Ok(())
             }
             (Chosen::Waiting, Some(namespace)) => exists(world.reader, namespace),
             (Chosen::Pod(_) | Chosen::Release(_), _) | (Chosen::Waiting, None) => Ok(()),
@@ -261,9 +259,10 @@ fn unreadable(kind: &Kind, namespace: Option<&str>, why: Unavailable) -> Result<
     }
 }
 
-/// The releases that the workloads of a namespace belong to.
+/// The releases that the workloads of a namespace belong to; a CronJob has no pods most of the time.
 fn releases(reader: &Reader, namespace: &str) -> BTreeSet<String> {
-    let lists = scope::workloads().map(|kind| {
+    let cron_jobs = kinds::builtin("batch", "CronJob").map(Kind::Builtin);
+    let lists = scope::workloads().chain(cron_jobs).map(|kind| {
         match reader.list(&kind, Some(namespace), &Selector::default()) {
             Lookup::Found(objects) => objects,
             Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
