@@ -9,8 +9,8 @@ use rustls::{
     crypto::ring,
     pki_types::CertificateDer,
     server::{
-        ClientHello, NoServerSessionStorage, ProducesTickets, ResolvesServerCert, WebPkiClientVerifier,
-        danger::ClientCertVerifier,
+        ClientHello, NoServerSessionStorage, ProducesTickets, ResolvesServerCert,
+        WebPkiClientVerifier, danger::ClientCertVerifier,
     },
     sign::CertifiedKey,
 };

@@ -2,7 +2,9 @@
 
 use anyhow::anyhow;
 use kube::Error;
+use rules::judged;
 use rules::kinds::{Builtin, Kind};
+use rules::lookup::Unavailable;
 
 /// What kubectl calls the objects of a kind: `deployments.apps`.
 pub(crate) fn resource(kind: &Kind) -> String {
@@ -42,6 +44,14 @@ pub(crate) fn missing(verb: &str, resource: &str, namespace: Option<&str>) -> St
     format!("you may not {verb} {resource} {place}; an administrator gives the right by {binding}")
 }
 
+/// Why the caller cannot read objects of a kind, and the way out.
+pub(crate) fn unread(why: Unavailable, verb: &str, kind: &Kind, namespace: Option<&str>) -> String {
+    match why {
+        Unavailable::Forbidden | Unavailable::Hidden => missing(verb, &resource(kind), namespace),
+        why => judged::unavailable(why, kind, false).message,
+    }
+}
+
 /// What the API server says instead of an answer, in a sentence.
 pub(crate) fn failed(error: Error) -> anyhow::Error {
     match error {
@@ -53,7 +63,10 @@ pub(crate) fn failed(error: Error) -> anyhow::Error {
                 "" => &status.reason,
                 message => message,
             };
-            anyhow!("the API server did not answer: {why}")
+            match status.code {
+                400..500 => anyhow!("the API server refuses it: {why}"),
+                _ => anyhow!("the API server did not answer: {why}"),
+            }
         }
         error => anyhow::Error::new(error).context("the API server did not answer"),
     }
@@ -63,6 +76,7 @@ pub(crate) fn failed(error: Error) -> anyhow::Error {
 mod tests {
     use super::*;
     use kube::core::Status;
+    use rules::kinds;
 
     #[test]
     fn what_the_api_server_says_is_told_without_its_structure() {
@@ -78,10 +92,28 @@ mod tests {
         let expected = "the API server did not answer: etcd has no leader";
         assert_eq!(told(500, "etcd has no leader"), expected);
         assert_eq!(told(500, ""), "the API server did not answer: Because");
+        let refused = "admission webhook \"x\" denied the request: no";
+        for code in [400, 403, 409, 422] {
+            assert_eq!(
+                told(code, refused),
+                format!("the API server refuses it: {refused}")
+            );
+        }
         assert!(
             told(401, "Unauthorized")
                 .ends_with("; log in again, or choose another account with --context")
         );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_in_a_sentence() {
+        let told = |why| unread(why, "get", &Kind::Builtin(kinds::JOB), Some("shop"));
+        for why in [Unavailable::Forbidden, Unavailable::Hidden] {
+            assert_eq!(told(why), missing("get", "jobs.batch", Some("shop")));
+        }
+        let expected =
+            "the API server cannot tell whether it serves Job; check the APIService of group batch";
+        assert_eq!(told(Unavailable::Undiscovered), expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod manifests;
 mod mistakes;
 mod status;
 
-use crate::subject::Named;
+use crate::subject::{Misnamed, Named};
 use crate::{explain, release, ui};
 use anyhow::{Result, bail};
 use check::CheckArgs;
@@ -261,11 +261,11 @@ async fn version(connection: Connection, client: bool) -> Result<ExitCode> {
 
 /// The name in `NAME` and `pod/NAME`.
 fn pod_in(text: &str) -> Result<String> {
-    match Named::of(text) {
+    match Named::of(text)? {
         Named::Pod(name) => Ok(name),
-        Named::Object { .. } => {
-            bail!("{text:?} is no pod; name one of its pods, with --owner to release all of them")
-        }
+        Named::Object { .. } => bail!(Misnamed(format!(
+            "{text:?} is no pod; name one of its pods, with --owner to release all of them"
+        ))),
     }
 }
 

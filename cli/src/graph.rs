@@ -15,6 +15,7 @@ use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::printable;
 use crate::reader::Reader;
+use crate::subject::no_release;
 use crate::{access, status};
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
@@ -215,12 +216,7 @@ impl Told {
                 "there is no workload in {place}; name another namespace with -n, or a file with -f"
             );
         };
-        let names: Vec<&str> = self.releases.iter().map(String::as_str).collect();
-        let others = match names.as_slice() {
-            [] => "there is no release in it".to_owned(),
-            names => format!("there are {}", names.join(", ")),
-        };
-        bail!("no workload of release {release:?} in {place}; {others}")
+        bail!(no_release(release, place, &self.releases))
     }
 }
 

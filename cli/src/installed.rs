@@ -180,20 +180,24 @@ impl World for Installed<'_> {
     }
 
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
-        let mut last = None;
+        let (mut last, mut unread) = (None, None);
         for kind in self.kinds()?.into_iter().chain(scope::outspoken()) {
             let objects = match self.list(&kind, Some(&scope.namespace), &Selector::default()) {
                 Lookup::Found(objects) => objects,
                 Lookup::NotFound => continue,
                 Lookup::Unavailable(why) if leaves_out(self, &kind, why) => continue,
-                Lookup::Unavailable(why) => return Err(why),
+                // All kinds are asked for in one round then.
+                Lookup::Unavailable(why) => {
+                    unread.get_or_insert(why);
+                    continue;
+                }
             };
             let ours = objects
                 .iter()
                 .filter(|it| Scope::of(it).as_ref() == Some(scope));
             last = ours.filter_map(object::written).chain(last).max();
         }
-        Ok(last)
+        unread.map_or(Ok(last), Err)
     }
 
     fn pending(&self, scope: &Scope) -> Pending {

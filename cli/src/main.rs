@@ -44,6 +44,9 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
+/// The exit code with which wrong arguments end a process.
+const WRONG_ARGUMENTS: u8 = 2;
+
 /// Ends the process as a broken pipe ends others, where nobody reads on, as under `head`: `println!` panics there. The signal itself
 /// stays off, since a connection that its other side has closed would raise it too.
 fn end_where_nobody_reads() {
@@ -66,7 +69,11 @@ async fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            if error.is::<subject::Misnamed>() {
+                ExitCode::from(WRONG_ARGUMENTS)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ mod sources;
 
 pub(crate) use chart::Chart;
 pub(crate) use files::{Doubt, Input, Read, place, read};
-pub(crate) use graph::{Graph, spells};
+pub(crate) use graph::{Graph, means};
 pub(crate) use object::{Holder, Object, Role};
 pub(crate) use place::Place;
 pub(crate) use sources::{Finder, Location, Spot};

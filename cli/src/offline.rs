@@ -1,16 +1,19 @@
 //! `status -f FILE`: what the rules say of each object of a manifest, without a cluster.
 
 mod judge;
+mod namespace;
 mod print;
 mod world;
 
 pub(crate) use judge::kind_of;
+pub(crate) use namespace::put_into;
 pub(crate) use world::Manifest;
 
 use crate::input;
 use crate::manifest::{Entries, Entry, Fault, List};
 use crate::output::Output;
 use crate::parallel;
+use crate::style::Style;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -36,17 +39,20 @@ pub(crate) enum Profile {
 pub(crate) struct Options {
     /// The manifest; `-` is standard input.
     pub(crate) file: PathBuf,
+    /// Where an object is that says no namespace; in none without it.
+    pub(crate) namespace: Option<String>,
     pub(crate) profile: Profile,
     /// The time at which objects are judged.
     pub(crate) now: Timestamp,
     pub(crate) output: Output,
+    pub(crate) style: Style,
     /// The administrator's health rules; they come before the library's.
     pub(crate) rules: Rules,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let (name, text) = input::read(&options.file)?;
-    let mut printer = Printer::new(io::stdout().lock(), options.output);
+    let mut printer = Printer::new(io::stdout().lock(), options.output, options.style);
     let read = judge_all(options, &text, &mut printer);
     match printer.finish() {
         // The reader, such as `head`, closed the pipe.
@@ -74,7 +80,7 @@ fn judge_all(
     let list = List::of(text);
     match options.profile {
         Profile::Kstatus => {
-            let judge = |entry: Entry| judge::kstatus(&entry, now);
+            let judge = |entry: Entry| judge::kstatus(&settled(options, entry), now);
             match list.and_then(|list| list.map(judge)) {
                 Some(lines) => {
                     for line in lines {
@@ -90,9 +96,10 @@ fn judge_all(
         }
         Profile::Sluice => {
             // The EndpointSlices that judge a Service may come after it, so read everything first.
-            let (read, end) = match list.and_then(|list| list.map(|entry| entry)) {
+            let (read, end) = match list.and_then(|list| list.map(|entry| settled(options, entry)))
+            {
                 Some(read) => (read, Ok(())),
-                None => read_all(text),
+                None => read_all(options, text),
             };
             let world = Manifest::new(read.iter().map(|entry| &entry.object), &options.rules);
             for line in parallel::map(&read, |_, entry| judge::sluice(entry, &world, now)) {
@@ -103,11 +110,19 @@ fn judge_all(
     }
 }
 
+/// The entry, in the namespace that is asked for.
+fn settled(options: &Options, mut entry: Entry) -> Entry {
+    if let Some(namespace) = &options.namespace {
+        put_into(&mut entry.object, namespace);
+    }
+    entry
+}
+
 /// The entries before the first syntax error.
-fn read_all(text: &[u8]) -> (Vec<Entry>, Result<(), Fault>) {
+fn read_all(options: &Options, text: &[u8]) -> (Vec<Entry>, Result<(), Fault>) {
     let mut read = Vec::new();
     let end = Entries::new(text).try_for_each(|entry| {
-        read.push(entry?);
+        read.push(settled(options, entry?));
         Ok(())
     });
     (read, end)

@@ -18,8 +18,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// More rounds than the longest chain of questions can need: pod, owners, kind, object, slices, class; and for a wave or a
-/// part one kind after another.
+/// More rounds than the longest chain of questions can need: pod, owners, kinds, objects, slices, class; and a cause and a
+/// cycle some objects further.
 const MAX_ROUNDS: usize = 64;
 
 /// So many questions are put to the API server at once, as kubectl does by default.

@@ -2,6 +2,7 @@
 //! several a tree.
 
 mod live;
+mod owner;
 mod rows;
 mod scene;
 mod screen;
@@ -263,7 +264,10 @@ pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent>
     match Dependent::resolve(pod, &world.basis.settings.workloads, world) {
         Lookup::Found(dependent) => Ok(dependent),
         Lookup::NotFound => bail!("the owner of pod {name} does not exist (any more)"),
-        Lookup::Unavailable(why) => bail!("cannot read the owner of pod {name}: {why:?}"),
+        Lookup::Unavailable(why) => bail!(
+            "cannot read the owner of pod {name}: {}",
+            owner::unread(world, pod, why)
+        ),
     }
 }
 

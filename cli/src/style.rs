@@ -52,10 +52,11 @@ impl Style {
             (false, Tone::Waiting) => "wait",
             (false, Tone::Bad) => "fail",
         };
-        self.paint(tone, word)
+        self.painted(tone, word)
     }
 
-    fn paint(self, tone: Tone, text: &str) -> String {
+    /// The text, where there are colours in that of its tone.
+    pub(crate) fn painted(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Good => 32,
             Tone::Waiting => 33,

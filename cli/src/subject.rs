@@ -1,8 +1,10 @@
 //! What a question is about, as people name it: `api-0`, `pod/api-0`, `deploy/api`.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use rules::annotation;
 use rules::kinds::{self, Kind};
+use std::collections::BTreeSet;
+use std::fmt;
 
 /// A pod, or the workload above some.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,20 +17,46 @@ pub(crate) enum Named {
     },
 }
 
+/// Something is named as nothing can be: a wrong argument, which may be told as late as the cluster has said what it serves.
+#[derive(Debug)]
+pub(crate) struct Misnamed(pub(crate) String);
+
+impl fmt::Display for Misnamed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misnamed {}
+
 impl Named {
     /// `NAME`, `pod/NAME` or `KIND/NAME`
-    pub(crate) fn of(text: &str) -> Self {
-        match text.split_once('/') {
-            None => Self::Pod(text.to_owned()),
-            Some((word, name)) if kinds::by_word(word) == Some(kinds::POD) => {
-                Self::Pod(name.to_owned())
-            }
-            Some((word, name)) => Self::Object {
+    pub(crate) fn of(text: &str) -> Result<Self> {
+        let (word, name) = match text.split_once('/') {
+            None => (None, text),
+            Some((word, name)) => (Some(word), name),
+        };
+        let told = || {
+            Misnamed(format!(
+                "{text:?} names nothing; write NAME, pod/NAME or KIND/NAME"
+            ))
+        };
+        ensure!(is_name(name), told());
+        let name = name.to_owned();
+        Ok(match word {
+            Some(word) if kinds::by_word(word) != Some(kinds::POD) => Self::Object {
                 word: word.to_owned(),
-                name: name.to_owned(),
+                name,
             },
-        }
+            _ => Self::Pod(name),
+        })
     }
+}
+
+/// Whether the API server finds an object by it: it stands in the path of a request. What else a name may be, kinds differ in.
+fn is_name(text: &str) -> bool {
+    let breaks = |it: char| matches!(it, '/' | '%') || it.is_whitespace() || it.is_control();
+    !matches!(text, "" | "." | "..") && !text.contains(breaks)
 }
 
 /// The kind that a word names: as in a list, and of the `workloads` of an installation without their group too.
@@ -44,8 +72,19 @@ pub(crate) fn kind(word: &str, workloads: &[(String, String)]) -> Result<Kind> {
     };
     match workloads.iter().find(|(_, kind)| called(kind)).cloned() {
         Some((group, word)) => Ok(Kind::Custom { group, word }),
-        None => bail!("{problem}"),
+        None => Err(Misnamed(problem.to_string()).into()),
     }
+}
+
+/// That a release is none of those that there are.
+pub(crate) fn no_release(release: &str, place: &str, there: &BTreeSet<String>) -> String {
+    let names: Vec<&str> = there.iter().map(String::as_str).collect();
+    let others = match names.as_slice() {
+        [] => "there is no release in it".to_owned(),
+        [name] => format!("the only release there is {name}"),
+        names => format!("the releases there are {}", names.join(", ")),
+    };
+    format!("no workload of release {release:?} in {place}; {others}")
 }
 
 #[cfg(test)]
@@ -55,13 +94,34 @@ mod tests {
     #[test]
     fn a_name_alone_is_a_pod() {
         for text in ["api-0", "pod/api-0", "pods/api-0", "po/api-0"] {
-            assert_eq!(Named::of(text), Named::Pod("api-0".to_owned()), "{text}");
+            let named = Named::of(text).unwrap();
+            assert_eq!(named, Named::Pod("api-0".to_owned()), "{text}");
         }
         let deployment = Named::Object {
             word: "deploy".to_owned(),
             name: "api".to_owned(),
         };
-        assert_eq!(Named::of("deploy/api"), deployment);
+        assert_eq!(Named::of("deploy/api").unwrap(), deployment);
+    }
+
+    #[test]
+    fn what_no_object_is_called_is_a_wrong_argument() {
+        for text in [
+            "",
+            "pod/",
+            "deploy/",
+            "deploy/api/status",
+            "pod/..",
+            "a b",
+            "a%2f",
+        ] {
+            let error = Named::of(text).unwrap_err();
+            assert!(error.is::<Misnamed>(), "{text}");
+            let expected = format!("{text:?} names nothing; write NAME, pod/NAME or KIND/NAME");
+            assert_eq!(error.to_string(), expected);
+        }
+        let role = Named::of("clusterrole/system:node").unwrap();
+        assert!(matches!(role, Named::Object { name, .. } if name == "system:node"));
     }
 
     #[test]
@@ -81,9 +141,10 @@ mod tests {
                 "{word}"
             );
         }
-        let error = kind("deploymnt", &rollouts).unwrap_err().to_string();
+        let error = kind("deploymnt", &rollouts).unwrap_err();
+        assert!(error.is::<Misnamed>());
         assert_eq!(
-            error,
+            error.to_string(),
             "unknown kind \"deploymnt\"; did you mean \"deployment\"?"
         );
     }

@@ -12,6 +12,7 @@ mod holds;
 mod lint;
 mod lint_folder;
 mod reasons;
+mod rounds;
 mod server;
 mod slots;
 mod subjects;

@@ -26,7 +26,8 @@ pub(super) struct StatusArgs {
     /// What waits in all namespaces.
     #[arg(short = 'A', long, conflicts_with = "file")]
     all_namespaces: bool,
-    /// A manifest: YAML documents, JSON values or lists; `-` is standard input.
+    /// A manifest: YAML documents, JSON values or lists; `-` is standard input. What says no namespace is put into that of
+    /// -n.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Option<PathBuf>,
     /// The rules that judge the manifest.
@@ -62,14 +63,16 @@ impl StatusArgs {
             let rules = rules.map(|rules| administrators(&rules, &file, self.profile));
             return offline::run(&offline::Options {
                 file,
+                namespace: connection.namespace,
                 profile: self.profile,
                 now: self.now.unwrap_or_else(Timestamp::now),
                 output: of_manifests(self.output),
+                style: style(self.color),
                 rules: rules.transpose()?.unwrap_or_default(),
             });
         }
         let subject = match (self.subject, self.release, self.all_namespaces) {
-            (Some(subject), ..) => Subject::Named(Named::of(&subject)),
+            (Some(subject), ..) => Subject::Named(Named::of(&subject)?),
             (None, Some(release), _) => Subject::Release(release),
             (None, None, true) => Subject::Everywhere,
             (None, None, false) => Subject::Namespace,

@@ -23,7 +23,11 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> 
         [deployment] => Ok(deployment),
         [] => Err(Checked::problem(
             CHECK,
-            "sluice is not installed; install the chart: helm install sluice charts/sluice -n sluice-system --create-namespace",
+            concat!(
+                "sluice is not installed; install the chart: helm install sluice oci://ghcr.io/sluice-dev/charts/sluice --version ",
+                env!("CARGO_PKG_VERSION"),
+                " --namespace sluice-system --create-namespace"
+            ),
         )),
         several => {
             let names: Vec<_> = several.iter().map(name).collect();

@@ -243,7 +243,7 @@ fn node(
 
 /// What an object waits for, as it is written; a Service by its selector.
 fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
-    if graph.objects[at].word() == "Service" {
+    if graph.objects[at].is_service() {
         let behind = graph.backends(at).unwrap_or_default().into_iter();
         let name = |at: usize| &graph.objects[at].place;
         return behind

@@ -65,13 +65,10 @@ pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, Strin
     for kind in &listed {
         seen.list(world, kind, namespace, &Selector::default());
     }
-    if let Some(kind) = kinds::builtin("", "ConfigMap").map(Kind::Builtin) {
-        let plans = Selector::label(keys::PLAN, "true");
-        seen.list(world, &kind, namespace, &plans);
-    }
-    if let Some(kind) = kinds::builtin("", "Namespace").map(Kind::Builtin)
-        && let Lookup::Found(object) = world.object(&kind, None, namespace)
-    {
+    let plans = Selector::label(keys::PLAN, "true");
+    seen.list(world, &Kind::Builtin(kinds::CONFIG_MAP), namespace, &plans);
+    let home = Kind::Builtin(kinds::NAMESPACE);
+    if let Lookup::Found(object) = world.object(&home, None, namespace) {
         seen.objects.push(place("", 0, object));
     }
     for (from, reference) in absent(&Graph::new(&seen.objects), &listed) {

@@ -1,3 +1,5 @@
+mod kinds;
+
 use super::*;
 use crate::manifest::Entries;
 use crate::offline::Manifest;
@@ -93,7 +95,7 @@ STEP  OBJECT        RELEASE  WAITS FOR
         .unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "no workload of release \"three\" in these manifests; there are one, two"
+        "no workload of release \"three\" in these manifests; the releases there are one, two"
     );
 }
 

@@ -202,14 +202,16 @@ pub(super) fn seconds(from: Timestamp, until: Timestamp) -> i64 {
 }
 
 fn span(object: &Object, own: &[&Pod<'_>], all: &[Pod<'_>]) -> Span {
-    match object.word() {
-        "Job" => job(&object.value, own),
-        // One endpoint is enough.
-        "Service" => Span {
-            ready: behind(&object.value, all).filter_map(|it| it.ready).min(),
-            ..Span::default()
-        },
-        _ => workload(object, own),
+    if object.is_job() {
+        return job(&object.value, own);
+    }
+    if !object.is_service() {
+        return workload(object, own);
+    }
+    // One endpoint is enough.
+    Span {
+        ready: behind(&object.value, all).filter_map(|it| it.ready).min(),
+        ..Span::default()
     }
 }
 

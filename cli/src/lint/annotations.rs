@@ -72,7 +72,7 @@ fn grammar(
 
 /// Whether a Job is what carries these annotations.
 fn may_suspend(object: &Object, holder: &Holder<'_>) -> bool {
-    object.word() == "Job" && holder.role == Role::Own
+    object.is_job() && holder.role == Role::Own
 }
 
 /// Why a hold that can be read has no effect here.

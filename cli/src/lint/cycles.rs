@@ -35,8 +35,7 @@ fn is_told(graph: &Graph<'_>, cycle: &[usize]) -> bool {
             Advice::SelfReference => cycle.len() == 1,
             Advice::OwnService(name) => {
                 let mut others = cycle.iter().map(|at| &graph.objects[*at]);
-                cycle.len() == 2
-                    && others.any(|it| it.word() == "Service" && it.place.name == *name)
+                cycle.len() == 2 && others.any(|it| it.is_service() && it.place.name == *name)
             }
             _ => false,
         })

@@ -1,7 +1,7 @@
 //! Plans: ConfigMaps that order the parts of a release.
 
 use super::finding::{DATA, Finding};
-use crate::objects::{Object, spells};
+use crate::objects::{Object, means};
 use rules::advice::Level;
 use rules::dependency::Reference;
 use rules::keys;
@@ -38,7 +38,7 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
                         && it
                             .kind
                             .as_ref()
-                            .is_some_and(|kind| spells(&object.kind, kind))
+                            .is_some_and(|kind| means(&object.kind, kind))
                 };
                 // Helm writes its release on no hook.
                 object.namespace.is_none() && !objects.iter().any(is_it)

@@ -1,3 +1,4 @@
+mod kinds;
 mod order;
 
 use super::*;

@@ -2,10 +2,9 @@
 
 use crate::input;
 use crate::manifest::Entries;
-use crate::offline;
+use crate::offline::put_into;
 use anyhow::{Context, Result, bail, ensure};
 use rules::keys;
-use rules::kinds::Kind;
 use rules::scope;
 use serde_json::{Value, json};
 use std::io::ErrorKind;
@@ -117,15 +116,5 @@ impl Chart {
             }
         }
         Ok(())
-    }
-}
-
-/// Puts an object that says no namespace into this one, where objects of its kind are in any.
-fn put_into(object: &mut Value, namespace: &str) {
-    let of_cluster = matches!(offline::kind_of(object), Ok(Kind::Builtin(it)) if !it.namespaced);
-    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
-    if let (Some(metadata), false) = (metadata, of_cluster) {
-        let own = metadata.entry("namespace");
-        own.or_insert_with(|| namespace.into());
     }
 }

@@ -86,11 +86,11 @@ impl<'a> Graph<'a> {
         let namespace = self.namespace(from, to.namespace.as_ref());
         let found = |namespace: &str| {
             let named = self.named.get(&(&to.kind, namespace, to.name.as_str()));
-            let by_kind = || {
-                let same = self.like(&to.kind, namespace);
-                same.into_iter()
-                    .find(|at| self.objects[*at].place.name == to.name)
+            let is_it = |at: &usize| {
+                let object = &self.objects[*at];
+                object.namespace() == namespace && object.place.name == to.name
             };
+            let by_kind = || self.of_kind(&to.kind).into_iter().find(is_it);
             named.copied().or_else(by_kind)
         };
         // What belongs to no namespace has none.
@@ -104,20 +104,15 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Objects whose kind is spelled otherwise: `certificates.cert-manager.io`.
-    fn like(&self, kind: &Kind, namespace: &str) -> Vec<usize> {
-        if matches!(kind, Kind::Builtin(_)) {
-            return Vec::new();
+    /// The objects of a kind, however it is spelled: `certificates.cert-manager.io`.
+    fn of_kind(&self, kind: &Kind) -> Vec<usize> {
+        if let Kind::Builtin(_) = kind {
+            return self.of_kind.get(kind).cloned().unwrap_or_default();
         }
-        let fits = |object: &&Object| {
-            let is_one = object.kind.as_ref().is_some_and(|it| spells(kind, it));
-            is_one && object.namespace() == namespace
-        };
-        let objects = self.objects.iter().enumerate();
-        objects
-            .filter(|(_, it)| fits(it))
-            .map(|(at, _)| at)
-            .collect()
+        let meant = self.of_kind.iter().filter(|(it, _)| means(kind, it));
+        let mut found: Vec<usize> = meant.flat_map(|(_, objects)| objects).copied().collect();
+        found.sort_unstable();
+        found
     }
 
     fn namespace<'n>(&'n self, from: usize, written: Option<&'n String>) -> &'n str {
@@ -139,12 +134,12 @@ impl<'a> Graph<'a> {
 
     pub(crate) fn selected(&self, from: usize, selection: &Selection) -> Vec<usize> {
         let namespace = self.namespace(from, selection.namespace.as_ref());
-        let of_kind = self.of_kind.get(&selection.kind).into_iter().flatten();
-        let objects = of_kind.copied().filter(|at| {
+        let mut found = self.of_kind(&selection.kind);
+        found.retain(|at| {
             let object = &self.objects[*at];
             object.namespace() == namespace && selection.selector.selects(&object.value)
         });
-        objects.collect()
+        found
     }
 
     /// The objects of a part, as `from` means it: of its own scope, or of a release that it names. The object itself
@@ -225,20 +220,26 @@ fn labels(object: &Object) -> impl Iterator<Item = (&str, &str)> {
     labels.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
-/// Whether a word of a list means the kind of an object.
-pub(crate) fn spells(word: &Kind, kind: &Kind) -> bool {
-    let is_plural = || {
-        let plural = plural(&kind.word().to_ascii_lowercase());
-        word.word().eq_ignore_ascii_case(&plural)
+/// Whether a dependent that names `kind` means the objects of another: the API server takes a custom kind and its plural in any
+/// letter case.
+pub(crate) fn means(kind: &Kind, other: &Kind) -> bool {
+    let Kind::Custom { group, word } = kind else {
+        return kind == other;
     };
-    word.group() == kind.group() && (word.is_spelled(kind) || is_plural())
+    let singular = other.word().to_ascii_lowercase();
+    let words = [plural(&singular), singular];
+    other.group() == group && words.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 
-/// As the API machinery guesses.
+/// As a definition is most likely to have it: `gateways`, `policies`, `ingresses`.
 fn plural(word: &str) -> String {
-    match word {
-        _ if word.ends_with(['s', 'x']) || word.ends_with("ch") => format!("{word}es"),
-        _ if word.ends_with('y') => format!("{}ies", word.trim_end_matches('y')),
-        _ => format!("{word}s"),
+    let before_y = word.strip_suffix('y');
+    let stem = before_y.filter(|it| !it.ends_with(['a', 'e', 'i', 'o', 'u']));
+    match stem {
+        Some(stem) => format!("{stem}ies"),
+        None if word.ends_with(['s', 'x']) || word.ends_with("ch") || word.ends_with("sh") => {
+            format!("{word}es")
+        }
+        None => format!("{word}s"),
     }
 }

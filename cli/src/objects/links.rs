@@ -1,6 +1,6 @@
 //! Who waits for whom: what lists, plans and weights say, and the objects that they mean.
 
-use super::graph::{Graph, spells};
+use super::graph::{Graph, means};
 use super::object::Object;
 use rules::annotation;
 use rules::dependency::{Edge, ObjectRef, Parts, Selection};
@@ -41,7 +41,7 @@ impl Graph<'_> {
             return (Vec::new(), None);
         };
         let plans = || Lookup::Found(plans.get(object.namespace()).cloned().unwrap_or_default());
-        let mut waits = match dependent.waits(true, plans, &|kind, word| spells(word, kind)) {
+        let mut waits = match dependent.waits(true, plans, &|kind, word| means(word, kind)) {
             Ok(waits) => waits,
             Err(unknown) => return (listed(object), Some(unknown)),
         };
@@ -61,7 +61,7 @@ impl Graph<'_> {
 
     /// The objects that an object waits for.
     pub(crate) fn links(&self, at: usize) -> Vec<Link> {
-        if self.objects[at].word() == "Service" {
+        if self.objects[at].is_service() {
             let behind = edges::behind(self.backends(at).unwrap_or_default());
             let link = |edges::Link { to, must }| Link {
                 to,

@@ -58,6 +58,21 @@ impl Object {
         self.word() == "Pod" || self.template().is_some()
     }
 
+    /// Whether it is a Service of Kubernetes. Other groups have kinds of that name, which are workloads.
+    pub(crate) fn is_service(&self) -> bool {
+        self.is_of("", "Service")
+    }
+
+    /// Whether it is a Job of Kubernetes.
+    pub(crate) fn is_job(&self) -> bool {
+        self.is_of("batch", "Job")
+    }
+
+    fn is_of(&self, group: &str, word: &str) -> bool {
+        let kind = self.kind.as_ref();
+        kind.is_some_and(|kind| (kind.group(), kind.word()) == (group, word))
+    }
+
     pub(crate) fn word(&self) -> &str {
         &self.place.kind
     }

@@ -6,6 +6,7 @@ use rules::dependency::State;
 use rules::judged::{Judged, Reason};
 use rules::kinds::{self, Kind};
 use rules::kstatus::{self, Evaluation, Status};
+use rules::object::group_kind;
 use rules::profile;
 use rules::world::World;
 use serde::Serialize;
@@ -97,15 +98,12 @@ pub(crate) fn kind_of(object: &Value) -> Result<Kind, String> {
         Some(_) => Err(format!("its {name} is not a text")),
     };
     let (kind, version) = (field("kind")?, field("apiVersion")?);
-    let group = match version.split_once('/') {
-        None => "",
-        Some((_, rest)) if rest.contains('/') => {
-            return Err(format!(
-                "its apiVersion {version:?} has more than one slash"
-            ));
-        }
-        Some((group, _)) => group,
-    };
+    if version.matches('/').count() > 1 {
+        return Err(format!(
+            "its apiVersion {version:?} has more than one slash"
+        ));
+    }
+    let (group, _) = group_kind(object);
     match kinds::builtin(group, kind) {
         Some(builtin) => Ok(Kind::Builtin(builtin)),
         None if group.is_empty() => Err(format!("{version} has no kind {kind:?} with a status")),

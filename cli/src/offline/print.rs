@@ -2,6 +2,7 @@
 
 use super::judge::Line;
 use crate::output::{Output, printable};
+use crate::style::{Style, Tone};
 use rules::kstatus::Status;
 use std::io::{self, BufWriter, Write};
 
@@ -11,6 +12,7 @@ use std::io::{self, BufWriter, Write};
 pub(super) struct Printer<W: Write> {
     out: BufWriter<W>,
     output: Output,
+    style: Style,
     table: Vec<[String; COLUMNS]>,
     result: io::Result<()>,
     pub(super) printed: usize,
@@ -20,11 +22,15 @@ pub(super) struct Printer<W: Write> {
 
 const COLUMNS: usize = 6;
 
+/// Which of them is the status.
+const STATUS: usize = 3;
+
 impl<W: Write> Printer<W> {
-    pub(super) fn new(out: W, output: Output) -> Self {
+    pub(super) fn new(out: W, output: Output, style: Style) -> Self {
         Self {
             out: BufWriter::new(out),
             output,
+            style,
             table: Vec::new(),
             result: Ok(()),
             printed: 0,
@@ -54,14 +60,25 @@ impl<W: Write> Printer<W> {
                 *width = cell.chars().count().max(*width);
             }
         }
-        for row in self.table.drain(..) {
+        for (at, row) in self.table.drain(..).enumerate() {
             let cells = row.iter().zip(widths);
-            let padded: Vec<_> = cells
+            let mut padded: Vec<_> = cells
                 .map(|(cell, width)| format!("{cell:width$}"))
                 .collect();
+            if at > 0 {
+                padded[STATUS] = self.style.painted(tone(&row[STATUS]), &padded[STATUS]);
+            }
             writeln!(self.out, "{}", padded.join("  ").trim_end())?;
         }
         self.out.flush()
+    }
+}
+
+fn tone(status: &str) -> Tone {
+    match status {
+        _ if status == Status::Current.word() => Tone::Good,
+        _ if status == Status::Failed.word() => Tone::Bad,
+        _ => Tone::Waiting,
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use futures::{StreamExt, stream};
 use kube::Client;
 use rules::keys;
-use rules::lookup::{Lookup, Unavailable};
+use rules::lookup::Lookup;
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -67,10 +67,7 @@ fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(What, Value)>> {
         match found {
             Lookup::Found(objects) => all.extend(objects.into_iter().map(|it| (what, it))),
             Lookup::NotFound => {}
-            Lookup::Unavailable(Unavailable::Forbidden) => {
-                bail!(access::missing("list", what.resource(), namespace))
-            }
-            Lookup::Unavailable(why) => bail!("cannot read {}: {why:?}", what.resource()),
+            Lookup::Unavailable(why) => bail!(access::unread(why, "list", &what.kind(), namespace)),
         }
     }
     Ok(all)

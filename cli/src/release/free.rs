@@ -6,6 +6,7 @@ use crate::installation::get;
 use anyhow::{Result, anyhow, bail};
 use axum::http::{self, header};
 use kube::{Client, Error};
+use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::{gate, job};
 use serde_json::Value;
@@ -48,11 +49,11 @@ impl What {
         }
     }
 
-    pub(super) fn resource(self) -> &'static str {
-        match self {
-            Self::Pod => "pods",
-            Self::Job => "jobs.batch",
-        }
+    pub(super) fn kind(self) -> Kind {
+        Kind::Builtin(match self {
+            Self::Pod => kinds::POD,
+            Self::Job => kinds::JOB,
+        })
     }
 
     pub(super) fn word(self) -> &'static str {
@@ -86,7 +87,8 @@ pub(super) async fn free(
             Err(Error::Api(status)) if status.code == 404 => return Ok(Freed::Gone),
             Err(Error::Api(status)) if matches!(status.code, 409 | 422) => failed = Some(status),
             Err(Error::Api(status)) if status.message.contains("cannot patch resource") => {
-                bail!(access::missing("patch", what.resource(), Some(namespace)))
+                let resource = access::resource(&what.kind());
+                bail!(access::missing("patch", &resource, Some(namespace)))
             }
             Err(error) => return Err(access::failed(error)),
         }

@@ -6,7 +6,8 @@ use super::tree::{Pod, Tree, Workload};
 use crate::access;
 use crate::installed::Installed;
 use crate::reader::Reader;
-use anyhow::{Result, bail};
+use crate::subject::no_release;
+use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::gate::Gate;
@@ -66,16 +67,14 @@ impl Scene {
             Chosen::Workload(..) => Selector::default(),
             Chosen::Release(_) | Chosen::Waiting => Selector::label(keys::GATED, keys::GATED_VALUE),
         };
-        match reader.list(&Kind::Builtin(kinds::POD), namespace, &all) {
+        let kind = Kind::Builtin(kinds::POD);
+        match reader.list(&kind, namespace, &all) {
             Lookup::Found(mut pods) => {
                 pods.extend(self.to_be(reader));
                 Ok(pods)
             }
             Lookup::NotFound => Ok(Vec::new()),
-            Lookup::Unavailable(Unavailable::Forbidden) => {
-                bail!("{}", access::missing("list", "pods", namespace))
-            }
-            Lookup::Unavailable(why) => bail!("cannot read the pods of {}: {why:?}", self.name()),
+            Lookup::Unavailable(why) => bail!(access::unread(why, "list", &kind, namespace)),
         }
     }
 
@@ -126,7 +125,7 @@ impl Scene {
         }
         tree.workloads = workloads.into_values().collect();
         tree.podless = matches!(self.chosen, Chosen::Workload(..)) && tree.workloads.is_empty();
-        self.is_there(world)?;
+        self.is_there(world, &tree)?;
         Ok(tree)
     }
 
@@ -145,7 +144,7 @@ impl Scene {
     }
 
     /// A word that names nothing is an error, not something that does not wait; a release may be on its way.
-    fn is_there(&self, world: &Installed<'_>) -> Result<()> {
+    fn is_there(&self, world: &Installed<'_>, found: &Tree) -> Result<()> {
         match (&self.chosen, self.namespace.as_deref()) {
             (Chosen::Workload(kind, name), namespace) => {
                 match world.reader.object(kind, namespace, name) {
@@ -154,16 +153,13 @@ impl Scene {
                     Lookup::Unavailable(why) => unreadable(kind, namespace, why),
                 }
             }
-            (Chosen::Release(name), Some(namespace)) if !self.patient => {
+            (Chosen::Release(name), Some(namespace))
+                if !self.patient && found.workloads.is_empty() =>
+            {
                 let names = releases(world.reader, namespace);
-                if names.contains(name) {
-                    return Ok(());
-                }
-                let others = match names.len() {
-                    0 => "there is no release in it".to_owned(),
-                    _ => format!("there are {}", Vec::from_iter(names).join(", ")),
-                };
-                bail!("no workload of release {name:?} in namespace {namespace}; {others}")
+                let place = format!("namespace {namespace}");
+                ensure!(names.contains(name), no_release(name, &place, &names));
+                Ok(())
             }
             (Chosen::Waiting, Some(namespace)) => exists(world.reader, namespace),
             (Chosen::Pod(_) | Chosen::Release(_), _) | (Chosen::Waiting, None) => Ok(()),
@@ -177,13 +173,10 @@ pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value>
     match reader.object(&pods, Some(namespace), name) {
         Lookup::Found(pod) => Ok(pod),
         Lookup::NotFound => bail!("{}", absent(reader, &pods, Some(namespace), name)),
-        Lookup::Unavailable(Unavailable::Forbidden) => bail!(
+        Lookup::Unavailable(why) => bail!(
             "cannot read pod {name:?}: {}",
-            access::missing("get", "pods", Some(namespace))
+            access::unread(why, "get", &pods, Some(namespace))
         ),
-        Lookup::Unavailable(why) => {
-            bail!("cannot read pod {name:?} in namespace {namespace:?}: {why:?}")
-        }
     }
 }
 
@@ -259,18 +252,17 @@ pub(crate) fn exists(reader: &Reader, namespace: &str) -> Result<()> {
 }
 
 fn unreadable(kind: &Kind, namespace: Option<&str>, why: Unavailable) -> Result<()> {
-    let plural = access::resource(kind);
     match why {
         // The next round knows.
         Unavailable::Syncing => Ok(()),
-        Unavailable::Forbidden => bail!("{}", access::missing("get", &plural, namespace)),
-        why => bail!("cannot read {plural}: {why:?}"),
+        why => bail!(access::unread(why, "get", kind, namespace)),
     }
 }
 
-/// The releases that the workloads of a namespace belong to.
+/// The releases that the workloads of a namespace belong to; a CronJob has no pods most of the time.
 fn releases(reader: &Reader, namespace: &str) -> BTreeSet<String> {
-    let lists = scope::workloads().map(|kind| {
+    let cron_jobs = kinds::builtin("batch", "CronJob").map(Kind::Builtin);
+    let lists = scope::workloads().chain(cron_jobs).map(|kind| {
         match reader.list(&kind, Some(namespace), &Selector::default()) {
             Lookup::Found(objects) => objects,
             Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),

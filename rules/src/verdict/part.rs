@@ -35,7 +35,7 @@ impl Judge<'_> {
         (home.foreign, judged)
     }
 
-    /// The objects of a part, the dependent itself apart.
+    /// The objects of a part, the dependent itself apart. Every kind is asked for, as for a wave.
     pub(super) fn found_in(&self, parts: &Parts, namespace: &str) -> Result<Vec<Found>, Judged> {
         let part = &parts.part;
         let own = self.dependent.scope.as_ref();
@@ -51,6 +51,7 @@ impl Judge<'_> {
         // A release is made of more Services than anybody waits for.
         let outspoken = crate::scope::outspoken().filter(|_| matches!(part, Part::Group(_)));
         let mut found = Vec::new();
+        let mut unread = None;
         for kind in self.kinds()?.into_iter().chain(outspoken) {
             match self.world.members(&kind, namespace, scope, &part.indexed()) {
                 Lookup::Found(objects) => found.extend(
@@ -61,8 +62,13 @@ impl Judge<'_> {
                 ),
                 Lookup::NotFound => {}
                 Lookup::Unavailable(why) if leaves_out(self.world, &kind, why) => {}
-                Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
+                Lookup::Unavailable(why) => {
+                    unread.get_or_insert_with(|| unavailable(why, &kind, false));
+                }
             }
+        }
+        if let Some(unread) = unread {
+            return Err(unread);
         }
         // What has its name elsewhere is another.
         let here = namespace == self.dependent.namespace;

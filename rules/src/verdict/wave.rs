@@ -32,13 +32,15 @@ impl Judge<'_> {
         }
     }
 
-    /// The first object that weighs less than `below` and is not ready.
+    /// The first object that weighs less than `below` and is not ready. Every kind is asked for, also after one that cannot be
+    /// read: who reads only what it is asked for, as the command line does, reads them all in one round then.
     pub(super) fn first_below(
         &self,
         scope: &Scope,
         below: i64,
     ) -> Result<Option<(Position, Kind, Value)>, Judged> {
         let mut first: Option<(Position, Kind, Value)> = None;
+        let mut unread = None;
         for kind in self.kinds()?.into_iter().chain(scope::outspoken()) {
             let is_ready = |object: &Value| self.is_ready(&kind, object).satisfied;
             match self.world.first_unready(&kind, scope, below, &is_ready) {
@@ -52,10 +54,12 @@ impl Judge<'_> {
                 }
                 Lookup::Found(None) | Lookup::NotFound => {}
                 Lookup::Unavailable(why) if leaves_out(self.world, &kind, why) => {}
-                Lookup::Unavailable(why) => return Err(unavailable(why, &kind, false)),
+                Lookup::Unavailable(why) => {
+                    unread.get_or_insert_with(|| unavailable(why, &kind, false));
+                }
             }
         }
-        Ok(first)
+        unread.map_or(Ok(first), Err)
     }
 
     fn unready(&self, (position, kind, object): (Position, Kind, Value)) -> Judged {

@@ -71,6 +71,55 @@ EndpointSlice  shop       db-1     Current     Satisfied       Resource is curre
     assert!(!out.contains('\u{1b}'), "{out:?}");
 }
 
+/// As `kubectl apply` puts it there.
+#[test]
+fn what_says_no_namespace_is_put_into_that_of_n() {
+    let input = "
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: b, namespace: other}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: c}
+";
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]});
+    for profile in ["sluice", "kstatus"] {
+        let of = |input: &str, args: &[&str]| {
+            let ran = status(
+                &[&["-o", "json", "--profile", profile], args].concat(),
+                input,
+            );
+            let namespace = |it: &serde_json::Value| it["namespace"].as_str().unwrap().to_owned();
+            ran.lines().iter().map(namespace).collect::<Vec<_>>()
+        };
+        assert_eq!(of(input, &["-n", "shop"]), ["shop", "other", ""]);
+        assert_eq!(of(input, &[]), ["", "other", ""]);
+        assert_eq!(of(&list.to_string(), &["-n", "shop"]), ["shop"]);
+    }
+}
+
+#[test]
+fn a_table_is_coloured_where_that_is_asked_for() {
+    let colored = status(&["--color", "always"], SHOP).out;
+    for cell in [
+        "\u{1b}[32mCurrent   \u{1b}[0m",
+        "\u{1b}[33mInProgress\u{1b}[0m",
+    ] {
+        assert!(colored.contains(cell), "{colored:?}");
+    }
+    let plain = status(&[], SHOP).out;
+    assert_eq!(status(&["--color", "never"], SHOP).out, plain);
+    let bare = colored.replace("\u{1b}[32m", "").replace("\u{1b}[33m", "");
+    assert_eq!(bare.replace("\u{1b}[0m", ""), plain);
+    let data = |args: &[&str]| status(&[&["-o", "json"], args].concat(), SHOP).out;
+    assert_eq!(data(&["--color", "always"]), data(&[]));
+}
+
 #[test]
 fn a_file_is_read_like_standard_input() {
     let mut file = tempfile::NamedTempFile::new().unwrap();

@@ -5,6 +5,8 @@
     reason = "a value that is written in its place reads better"
 )]
 
+mod owners;
+
 use super::api::Api;
 use super::{Ran, run};
 use serde_json::{Value, json};
@@ -214,12 +216,8 @@ fn what_is_not_there_is_said_with_the_likely_word() {
             "namespace \"nosuch\" does not exist; kubectl get namespaces shows those that do",
         ),
         (
-            &["deploymnt/api", "-n", "shop"],
-            "unknown kind \"deploymnt\"; did you mean \"deployment\"?",
-        ),
-        (
             &["--release", "shp", "-n", "shop"],
-            "no workload of release \"shp\" in namespace shop; there are shop",
+            "no workload of release \"shp\" in namespace shop; the only release there is shop",
         ),
         (
             &["--release", "shop", "-n", "empty"],
@@ -229,6 +227,40 @@ fn what_is_not_there_is_said_with_the_likely_word() {
         let ran = ask(&api, args);
         assert_eq!(ran.error, format!("error: {expected}\n"), "{args:?}");
         assert_eq!(ran.code, Some(1), "{args:?}");
+    }
+}
+
+/// Before a cluster is asked, but for the kinds that only the installation knows.
+#[test]
+fn what_names_nothing_is_a_wrong_argument() {
+    let api = shop();
+    let kubeconfig = api.kubeconfig(false);
+    let nothing = |it: &str| format!("{it:?} names nothing; write NAME, pod/NAME or KIND/NAME");
+    for (args, expected) in [
+        (
+            ["status", "deploymnt/api"],
+            "unknown kind \"deploymnt\"; did you mean \"deployment\"?".to_owned(),
+        ),
+        (["status", ""], nothing("")),
+        (["status", "pod/"], nothing("pod/")),
+        (
+            ["status", "deploy/api/status"],
+            nothing("deploy/api/status"),
+        ),
+        (["release", "pod/"], nothing("pod/")),
+        (
+            ["release", "deploy/api"],
+            "\"deploy/api\" is no pod; name one of its pods, with --owner to release all of them"
+                .to_owned(),
+        ),
+    ] {
+        let path = kubeconfig.path().to_str().unwrap();
+        let ran = run(
+            &[&args[..], &["-n", "shop", "--kubeconfig", path]].concat(),
+            "",
+        );
+        assert_eq!(ran.error, format!("error: {expected}\n"), "{args:?}");
+        assert_eq!(ran.code, Some(2), "{args:?}");
     }
 }
 

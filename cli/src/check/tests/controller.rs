@@ -63,10 +63,10 @@ fn versions_that_differ_are_told() {
 fn without_an_installation_only_that_is_told() {
     let lines = wrong(|seen| seen.installation.deployments = Lookup::Found(vec![]));
     assert_eq!(lines.len(), 2);
-    assert!(
-        lines[0].starts_with("problem  controller: sluice is not installed; "),
-        "{lines:?}"
-    );
+    let advice = "problem  controller: sluice is not installed; install the chart: ";
+    let command = lines[0].strip_prefix(advice).unwrap();
+    let page = include_str!("../../../../docs/getting-started.md");
+    assert!(page.contains(&format!("\n{command} --wait\n")), "{command}");
     assert!(
         lines[1].ends_with("kubectl delete mutatingwebhookconfiguration sluice"),
         "{lines:?}"

@@ -2,7 +2,7 @@
 
 use crate::lint::finding::Finding;
 use crate::lint::spots;
-use crate::objects::{Graph, Object};
+use crate::objects::{Graph, Object, means};
 use rules::advice::Level;
 use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection};
 use rules::keys;
@@ -54,7 +54,7 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
         name,
     } = named;
     let here = |it: &&Object| graph.may_mean(from, namespace.as_ref(), it);
-    let of_kind = |it: &&Object| it.kind.as_ref() == Some(kind);
+    let of_kind = |it: &&Object| it.kind.as_ref().is_some_and(|it| means(kind, it));
     let objects = || graph.objects.iter();
     let is_there = |it: &Object| it.place.name == *name;
     let is_known = graph.find(from, named).is_some()
@@ -87,7 +87,8 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
 fn selected(graph: &Graph<'_>, from: usize, selection: &Selection) -> Option<Finding> {
     let is_of_pods = selection.kind == Kind::Builtin(kinds::POD);
     let selects = |it: &Object| {
-        let by_kind = (it.kind.as_ref() == Some(&selection.kind)).then_some(&it.value);
+        let of_kind = it.kind.as_ref().filter(|it| means(&selection.kind, it));
+        let by_kind = of_kind.map(|_| &it.value);
         // The pods that a workload makes.
         let selected = by_kind.or_else(|| it.template().filter(|_| is_of_pods));
         graph.may_mean(from, selection.namespace.as_ref(), it)

@@ -5,6 +5,7 @@ use crate::cause::{Behind, Stuck};
 use crate::holder::{Running, Wave};
 use crate::world::Objects;
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// The objects, and what can be said of the kinds that have none.
 pub(super) struct Cluster {
@@ -22,6 +23,8 @@ pub(super) struct Cluster {
     pub(super) forgotten: Option<Unavailable>,
     /// Since when everything that is satisfied has been seen so.
     pub(super) seen: Option<Timestamp>,
+    /// The kinds that were listed.
+    pub(super) asked: RefCell<Vec<Kind>>,
 }
 
 impl Cluster {
@@ -36,6 +39,7 @@ impl Cluster {
             memory: remembered::one("gone", None),
             forgotten: None,
             seen: None,
+            asked: RefCell::default(),
         }
     }
 
@@ -88,6 +92,7 @@ impl Objects for Cluster {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
+        self.asked.borrow_mut().push(kind.clone());
         if let Err(why) = self.usable(kind) {
             return Lookup::Unavailable(why);
         }

@@ -114,6 +114,25 @@ fn no_scope_is_whole_while_nobody_knows_which_kinds_there_are() {
     }
 }
 
+/// Whoever reads what it is asked for reads all of them in one round then.
+#[test]
+fn every_kind_is_asked_for_although_none_has_been_read() {
+    let wave = of_release(owned("Pod", "p", None, json!({})), Some("1"), -60);
+    // In no release there is no wave that would ask.
+    for pod in [wave, pod("release/r"), pod("group/data")] {
+        let mut cluster = Cluster::of(Vec::new());
+        let unread = |kind| match kind {
+            Kind::Builtin(builtin) => (builtin.kind, Unavailable::Syncing),
+            Kind::Custom { .. } => panic!("workloads are built in"),
+        };
+        cluster.unavailable = scope::workloads().map(unread).collect();
+        assert_eq!(reasons(&pod, &cluster), [Reason::Syncing], "{pod}");
+        let asked = cluster.asked.take();
+        let mut left = scope::workloads().filter(|kind| !asked.contains(kind));
+        assert_eq!(left.next(), None, "{pod}");
+    }
+}
+
 #[test]
 fn a_list_is_not_whole_while_the_plans_cannot_be_read() {
     let pod = of_release(pod("job/seed"), None, -60);

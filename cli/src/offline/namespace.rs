@@ -1,0 +1,16 @@
+//! The namespace of what says none.
+
+use super::judge::kind_of;
+use rules::kinds::Kind;
+use serde_json::Value;
+
+/// Puts an object that says no namespace into this one, where objects of its kind are in any: as `kubectl apply
+/// --namespace` does.
+pub(crate) fn put_into(object: &mut Value, namespace: &str) {
+    let of_cluster = matches!(kind_of(object), Ok(Kind::Builtin(it)) if !it.namespaced);
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    if let (Some(metadata), false) = (metadata, of_cluster) {
+        let own = metadata.entry("namespace");
+        own.or_insert_with(|| namespace.into());
+    }
+}
