@@ -21,6 +21,8 @@ use tracing::{debug, info};
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// How long an object is followed whole that nobody asks for; a gate asks again within half of it.
 const UNASKED_FOR: Duration = Duration::from_mins(1);
+/// How often custom kinds are looked for that nobody names any more.
+const FORGET: Duration = Duration::from_secs(30);
 
 /// Starts the watch of each kind as it is first asked for.
 #[derive(Clone)]
@@ -51,14 +53,26 @@ impl Catalog {
         tasks.keep("watch of plans", self.clone().follow_plans());
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         self.known.want(&Kind::Builtin(kinds::JOB));
-        while let Some(wanted) = requests.recv().await {
-            match wanted {
-                Wanted::Kind(kind) => {
-                    tasks.run(format!("watch of {kind}"), self.clone().serve(kind));
-                }
-                Wanted::Whole(named) => {
-                    tasks.run(format!("watch of {named}"), self.clone().serve_whole(named));
-                }
+        let mut forget = tokio::time::interval(FORGET);
+        loop {
+            tokio::select! {
+                biased;
+                // Both arms are cancel-safe: requests and ticks that are not taken come again.
+                wanted = requests.recv() => match wanted {
+                    Some(wanted) => self.begin(wanted),
+                    None => return,
+                },
+                _ = forget.tick() => self.known.forget_unnamed(),
+            }
+        }
+    }
+
+    fn begin(&self, wanted: Wanted) {
+        let (tasks, catalog) = (&self.tasks, self.clone());
+        match wanted {
+            Wanted::Kind(kind) => tasks.run(format!("watch of {kind}"), catalog.serve(kind)),
+            Wanted::Whole(named) => {
+                tasks.run(format!("watch of {named}"), catalog.serve_whole(named));
             }
         }
     }
@@ -109,9 +123,18 @@ impl Catalog {
     }
 
     async fn serve(self, kind: Kind) {
+        let Some((store, forgotten)) = self.known.begin(&kind) else {
+            return;
+        };
         info!("Watch asked for");
-        let store = self.known.want(&kind);
-        match &kind {
+        tokio::select! {
+            () = self.serve_into(&kind, &store) => {}
+            _ = forgotten => debug!("Nobody names it any more"),
+        }
+    }
+
+    async fn serve_into(&self, kind: &Kind, store: &Store) {
+        match kind {
             Kind::Builtin(builtin) => {
                 let target = Target {
                     kind: kind.clone(),
@@ -119,12 +142,12 @@ impl Catalog {
                     selector: None,
                     fields: None,
                     namespace: None,
-                    detail: detail(&kind),
+                    detail: detail(kind),
                     observer: self.observer(builtin),
                 };
-                self.follow_for_ever(&target, &store).await;
+                self.follow_for_ever(&target, store).await;
             }
-            Kind::Custom { group, word } => self.serve_custom(&kind, group, word, &store).await,
+            Kind::Custom { group, word } => self.serve_custom(kind, group, word, store).await,
         }
     }
 

@@ -177,3 +177,36 @@ async fn a_definition_that_changes_counts_while_its_kind_is_followed() {
     let asked = asked.lock().unwrap().clone();
     assert!(asked[1].starts_with("/apis/example.com/v2/"), "{asked:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_not_served_is_sought_until_nobody_names_it() {
+    let asked = Arc::new(std::sync::Mutex::new(0));
+    let count = Arc::clone(&asked);
+    let api_server = service_fn(move |request: Request<Body>| {
+        if request.uri().path() == "/apis" {
+            *count.lock().unwrap() += 1;
+        }
+        let nothing = json!({"kind": "Status", "status": "Failure", "message": "no", "reason": "no", "code": 404});
+        let answer = Response::builder().status(404);
+        let answer = answer.body(Answer::from(nothing.to_string())).unwrap();
+        std::future::ready(Ok::<_, Infallible>(answer))
+    });
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
+    definitions.clear(Freshness::Forbidden);
+    for _ in 0..10 {
+        known.want(&widgets());
+        pass(&mut tasks, 60).await;
+    }
+    let named = *asked.lock().unwrap();
+    assert!(named >= 15, "{named} while it is named");
+    pass(&mut tasks, 180).await;
+    assert_eq!(known.watched(&widgets()).map(|it| it.condition()), None);
+    let before = *asked.lock().unwrap();
+    pass(&mut tasks, 600).await;
+    assert_eq!(*asked.lock().unwrap(), before);
+    known.want(&widgets());
+    pass(&mut tasks, 1).await;
+    let widgets = known.watched(&widgets()).unwrap();
+    assert_eq!(widgets.condition(), Freshness::NotServed);
+}

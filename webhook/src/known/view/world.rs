@@ -46,7 +46,11 @@ impl World for View {
 
     /// Once it is known that they are, they have one store, and whoever waits for the other is woken.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
-        let [one, other] = [one, other].map(|kind| self.details(kind).0);
+        let [one, other] = [one, other].map(|kind| {
+            let store = self.known.come_to(kind);
+            self.read(&store, Interest::Kind);
+            store
+        });
         Arc::ptr_eq(&one, &other)
     }
 
@@ -64,7 +68,7 @@ impl World for View {
         scope: Option<&str>,
         part: &Part,
     ) -> Lookup<Vec<Value>> {
-        let store = self.known.want(kind);
+        let store = self.known.come_to(kind);
         let members = Members {
             namespace: namespace.into(),
             scope: scope.map(Into::into),
@@ -84,7 +88,7 @@ impl World for View {
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
     ) -> Lookup<Option<Value>> {
-        let store = self.known.want(kind);
+        let store = self.known.come_to(kind);
         let lasting = !scope::rests_on_others(kind);
         let (first, subscription) =
             store.first_unready(scope, below, is_ready, lasting, &self.bell);
