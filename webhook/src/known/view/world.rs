@@ -168,16 +168,18 @@ impl World for View {
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
         for (_, store) in self.known.stores() {
-            match self.usable(&store) {
+            let mut usable = self.usable(&store);
+            if matches!(usable, Err(Unavailable::Syncing | Unavailable::Stale)) {
+                // Whoever waits for it hears when that changes, and it may just have.
+                self.read(&store, Interest::Kind);
+                usable = self.usable(&store);
+            }
+            match usable {
                 Ok(()) => last = last.max(store.active(scope)),
                 Err(
                     Unavailable::NotServed | Unavailable::Forbidden | Unavailable::Undiscovered,
                 ) => {}
-                Err(why) => {
-                    // Whoever waits for it hears when that changes.
-                    self.read(&store, Interest::Kind);
-                    return Err(why);
-                }
+                Err(why) => return Err(why),
             }
         }
         Ok(last)
