@@ -44,12 +44,7 @@ pub(crate) fn init(filter: &str, format: LogFormat) -> Result<(), TelemetryError
     tracing::dispatcher::set_global_default(dispatch).map_err(|_| TelemetryError::Twice)?;
     panic::set_hook(Box::new(|panic| {
         let at = panic.location().map(ToString::to_string);
-        let payload = panic.payload();
-        let text = payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or(payload.downcast_ref::<String>().map(String::as_str));
-        error!(at, text, "Panicked");
+        error!(at, text = panic.payload_as_str(), "Panicked");
     }));
     Ok(())
 }
