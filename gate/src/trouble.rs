@@ -176,10 +176,13 @@ impl Failure {
                 "check that nothing between this pod and sluice takes part in TLS, and the clocks of the nodes"
             }
             Self::Status(401 | 403, _) => {
-                "the token was not accepted: check that the pod is not being deleted, and the log of sluice"
+                "the token was not accepted: check that the pod is not being deleted, and that the API server takes tokens for the audience sluice"
             }
             Self::Status(404, _) | Self::NotAnAnswer(_) => {
                 "sluice may be of another version than this gate: delete the pod, and the next one gets the matching gate"
+            }
+            Self::Status(429 | 503, _) => {
+                "it asks again by itself; if this lasts, give sluice more replicas"
             }
             Self::Status(..) | Self::Garbled(_) => "check the log of the sluice pods",
         }

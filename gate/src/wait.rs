@@ -196,10 +196,13 @@ impl Journal {
     fn trouble(&mut self, now: Duration, trouble: &Trouble, log: &mut impl FnMut(&str)) {
         let mut text = format!("for the status service: {trouble}");
         if trouble.silent() {
-            if now.saturating_sub(*self.silent_since.get_or_insert(now)) >= GONE {
-                text.push_str(
-                    "; no sign of it for 10 minutes: if sluice was uninstalled, delete this pod",
+            let silent = now.saturating_sub(*self.silent_since.get_or_insert(now));
+            if silent >= GONE {
+                let time = roughly(silent);
+                let hint = format!(
+                    "; no sign of it for {time}: if sluice was uninstalled, delete this pod"
                 );
+                text.push_str(&hint);
             }
         } else {
             self.silent_since = None;
@@ -250,6 +253,15 @@ impl Journal {
             log(&clean(&format!("{text}; the next address answers"), LINE));
         }
         self.passed_over = text;
+    }
+}
+
+/// In tens of minutes, or in hours: a line that says more would be news each time.
+fn roughly(long: Duration) -> String {
+    match long.as_secs() / 3600 {
+        0 => format!("{} minutes", long.as_secs() / 600 * 10),
+        1 => "1 hour".to_owned(),
+        hours => format!("{hours} hours"),
     }
 }
 

@@ -4,6 +4,10 @@ use crate::keys;
 use jiff::Timestamp;
 use serde_json::Value;
 
+/// The first moment of the year 9999. Whoever writes an object may claim any time of it, and near the end of time there is no later
+/// one to wait for.
+const TOO_LATE: Timestamp = Timestamp::constant(253_370_764_800, 0);
+
 /// The reference to the object's controller.
 pub fn controller_of(object: &Value) -> Option<&Value> {
     object
@@ -57,11 +61,37 @@ pub fn written(object: &Value) -> Option<Timestamp> {
         .into_iter()
         .flatten()
         .filter(|writer| writer["subresource"].as_str().is_none_or(str::is_empty));
-    let times = spec.filter_map(|writer| writer["time"].as_str()?.parse().ok());
+    let times = spec.filter_map(|writer| parsed(writer["time"].as_str()?));
     times.chain(created(object)).max()
 }
 
 /// A point in time, as Kubernetes writes them (RFC 3339).
 pub(crate) fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
-    object.pointer(pointer)?.as_str()?.parse().ok()
+    parsed(object.pointer(pointer)?.as_str()?)
+}
+
+/// The time that a text says, unless it is [`TOO_LATE`].
+fn parsed(text: &str) -> Option<Timestamp> {
+    text.parse().ok().filter(|at| *at < TOO_LATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_time_near_the_end_of_time_is_passed_over() {
+        let at = |time: &str| json!({"metadata": {"creationTimestamp": time, "managedFields": [{"time": time}]}});
+        for (time, counts) in [
+            ("9998-12-31T23:59:59Z", true),
+            ("9999-01-01T00:00:00Z", false),
+            ("9999-12-30T22:00:00Z", false),
+            ("10000-01-01T00:00:00Z", false),
+        ] {
+            let object = at(time);
+            let told = [created(&object), written(&object)];
+            assert_eq!(told.map(|it| it.is_some()), [counts; 2], "{time}");
+        }
+    }
 }

@@ -129,13 +129,13 @@ pub struct Args {
     #[arg(long, env = "SLUICE_WINDOWS", value_enum, default_value = "refuse")]
     windows: Windows,
     /// FROM->TO: namespaces that may depend on another without its consent; * stands for any.
-    #[arg(long, env = "SLUICE_ALLOW_CROSS_NAMESPACE", value_delimiter = ',', value_parser = pair("->"))]
+    #[arg(long, env = "SLUICE_ALLOW_CROSS_NAMESPACE", value_delimiter = ',', value_parser = pair("->", "FROM->TO"))]
     allow_cross_namespace: Vec<(String, String)>,
     /// FROM->KIND: namespaces that may depend on objects of a kind that is in no namespace; * stands for any.
     #[arg(long, env = "SLUICE_ALLOW_CLUSTER_SCOPED", value_delimiter = ',', value_parser = from_and_kind)]
     allow_cluster_scoped: Vec<(String, Kind)>,
     /// GROUP/KIND: custom kinds that own pods and may carry a list.
-    #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/"))]
+    #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/", "GROUP/KIND"))]
     workloads: Vec<(String, String)>,
     /// The ClusterRole whose rules name the custom kinds that may be watched and may belong to a wave, a group or a release;
     /// none without it.
@@ -246,7 +246,7 @@ fn lifetime(text: &str) -> Result<SignedDuration, String> {
 }
 
 fn from_and_kind(text: &str) -> Result<(String, Kind), String> {
-    let (from, kind) = pair("->")(text)?;
+    let (from, kind) = pair("->", "FROM->KIND")(text)?;
     match annotation::kind(&kind) {
         Ok(kind) => Ok((from, kind)),
         Err(problem) => Err(problem.to_string()),
@@ -255,11 +255,23 @@ fn from_and_kind(text: &str) -> Result<(String, Kind), String> {
 
 fn pair(
     separator: &'static str,
+    form: &'static str,
 ) -> impl Fn(&str) -> Result<(String, String), String> + Clone + Send + Sync {
     move |text| {
         let (left, right) = text
             .split_once(separator)
-            .ok_or_else(|| format!("{text:?} lacks {separator:?}"))?;
+            .ok_or_else(|| format!("{text:?} lacks {separator:?}; write {form}"))?;
         Ok((left.trim().to_owned(), right.trim().to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_that_is_none_is_refused_with_what_to_write() {
+        let told = pair("->", "FROM->TO")("a=b").unwrap_err();
+        assert_eq!(told, r#""a=b" lacks "->"; write FROM->TO"#);
     }
 }

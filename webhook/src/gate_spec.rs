@@ -139,7 +139,7 @@ async fn cluster_ips(services: &Api<Service>, name: &str) -> Option<Vec<String>>
     let service = services
         .get(name)
         .await
-        .map_err(|error| warn!(%error, "Cannot read our own Service"))
+        .map_err(|error| warn!(%error, name, "Cannot read our own Service; trying again. The chart's Role grants get of it"))
         .ok()?;
     let spec = service.spec?;
     let ips = spec.cluster_ips.unwrap_or_default().into_iter();

@@ -16,6 +16,7 @@ mod settings;
 mod sights;
 pub(crate) mod slots;
 mod store;
+mod stores;
 mod stuck;
 mod view;
 mod waiters;
@@ -30,11 +31,11 @@ pub use settings::Settings;
 #[cfg(test)]
 pub(crate) use store::READ;
 pub(crate) use store::{Details, Entry, Freshness, Store};
+pub(crate) use stores::Forgotten;
 pub(crate) use stuck::Glances;
 pub use view::View;
 pub(crate) use whole::Named;
 
-use dashmap::DashMap;
 use health_rules::HealthRules;
 use looks::Looks;
 use memory::Memory;
@@ -46,15 +47,15 @@ use sights::Sights;
 use slots::Slots;
 use std::sync::Arc;
 use std::time::Duration;
+use stores::Stores;
 use tokio::sync::{Notify, mpsc};
 use waiters::{Bell, Subscription, Waiters};
 use whole::Whole;
 
-/// The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server
-/// has told that they are the same.
+/// All of it.
 #[derive(Debug)]
 pub struct Known {
-    stores: DashMap<Kind, Arc<Store>>,
+    stores: Stores,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
     /// The pods that have no node yet, of all that there are.
@@ -97,7 +98,7 @@ impl Known {
     pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<Wanted>) {
         let (wanted, requests) = mpsc::unbounded_channel();
         let known = Self {
-            stores: DashMap::new(),
+            stores: Stores::default(),
             gated: Arc::default(),
             unscheduled: Arc::default(),
             unscheduled_wanted: Notify::new(),
@@ -197,23 +198,41 @@ impl Known {
 
     /// The store of a kind that is watched, or is about to be.
     pub fn watched(&self, kind: &Kind) -> Option<Arc<Store>> {
-        self.stores.get(kind).map(|store| Arc::clone(&store))
+        self.stores.get(kind)
     }
 
-    /// The store of a kind, which is watched from now on.
+    /// The store of a kind that somebody names; it is watched from now on.
     pub fn want(&self, kind: &Kind) -> Arc<Store> {
-        if let Some(store) = self.watched(kind) {
+        if let Some(store) = self.stores.named(kind) {
             return store;
         }
-        let store = Arc::clone(&self.stores.entry(kind.clone()).or_insert_with(|| {
+        let granted = self.granted.kinds().unwrap_or_default();
+        let (store, new) = self.stores.add(kind, &granted);
+        if new {
             // The receiver lives as long as the process; without it (in a test) nothing is ever synced, which is true.
             let _ = self.wanted.send(Wanted::Kind(kind.clone()));
-            Arc::new(Store::default())
-        }));
+        }
         if matches!(kind, Kind::Custom { .. }) {
             self.kinds.wake_all();
         }
         store
+    }
+
+    /// The same for who walks over all that there are, which names none of them.
+    fn come_to(&self, kind: &Kind) -> Arc<Store> {
+        self.watched(kind).unwrap_or_else(|| self.want(kind))
+    }
+
+    /// The store of a kind for who follows it from now on, until it is forgotten; `None` where somebody does already, or nobody wants
+    /// it any more.
+    pub(crate) fn begin(&self, kind: &Kind) -> Option<(Arc<Store>, Forgotten)> {
+        self.stores.begin(kind)
+    }
+
+    /// Forgets the custom kinds that cannot be read and that nobody names any more.
+    pub(crate) fn forget_unnamed(&self) {
+        let granted = self.granted.kinds().unwrap_or_default();
+        self.stores.forget_unnamed(&granted);
     }
 
     /// The store of one object that is read whole; the first call for an object asks for its watch. `None` where so many are
@@ -242,20 +261,11 @@ impl Known {
     ///
     /// Whoever waits on the spelling's first store is woken and finds the shared one.
     pub fn alias(&self, spelling: &Kind, canonical: &Kind) -> bool {
-        let (before, existing) = (self.watched(spelling), self.watched(canonical));
-        // Where the spelling was there first both share its store, and its watch is the one that goes on.
-        let another = |it: &Arc<Store>| !before.as_ref().is_some_and(|own| Arc::ptr_eq(own, it));
-        let existing = existing.filter(another);
-        let watched = existing.is_some();
-        let Some(shared) = existing.or_else(|| before.clone()) else {
-            return watched;
-        };
-        self.stores.insert(canonical.clone(), Arc::clone(&shared));
-        self.stores.insert(spelling.clone(), shared);
-        if let (true, Some(before)) = (watched, before) {
-            before.wake_all();
+        let own = self.stores.alias(spelling, canonical);
+        if let Some(own) = &own {
+            own.wake_all();
         }
-        watched
+        own.is_some()
     }
 
     /// A way to read that remembers what was read.
@@ -266,23 +276,11 @@ impl Known {
     /// The custom kinds that somebody depends on, each once; `waiter` is woken when there is another.
     fn custom_kinds(&self, waiter: &Arc<Bell>) -> (Vec<Kind>, Subscription) {
         let subscription = self.kinds.subscribe((), (), waiter);
-        let mut seen: Vec<Arc<Store>> = Vec::new();
-        let mut kinds = Vec::new();
-        for (kind, store) in self.stores() {
-            let custom = matches!(kind, Kind::Custom { .. });
-            if custom && !seen.iter().any(|it| Arc::ptr_eq(it, &store)) {
-                seen.push(store);
-                kinds.push(kind);
-            }
-        }
-        (kinds, subscription)
+        (self.stores.custom(), subscription)
     }
 
     /// The kinds that are watched, and their stores, for metrics and logs.
     pub fn stores(&self) -> Vec<(Kind, Arc<Store>)> {
-        self.stores
-            .iter()
-            .map(|entry| (entry.key().clone(), Arc::clone(entry.value())))
-            .collect()
+        self.stores.all()
     }
 }

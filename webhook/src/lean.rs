@@ -5,6 +5,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
+/// So many levels of an object's fields are read. Whoever may write an object may nest it deeper than a reader bears, and nobody
+/// else's object of that kind must be unreadable for that. What is below is missing, so no expression holds for it.
+const DEEPEST: u8 = 100;
+
 /// An object without the names of the fields that each of its writers owns: half of its text, and nested more than the rest. When
 /// somebody wrote it stays.
 #[derive(Debug, Clone)]
@@ -38,7 +42,8 @@ enum Place {
     Object,
     Metadata,
     Managed,
-    Elsewhere,
+    /// So many levels below those.
+    Elsewhere(u8),
 }
 
 impl Place {
@@ -48,7 +53,16 @@ impl Place {
             (Self::Request, "object" | "oldObject") => Self::Object,
             (Self::Object, "metadata") => Self::Metadata,
             (Self::Metadata, "managedFields") => Self::Managed,
-            _ => Self::Elsewhere,
+            (Self::Elsewhere(depth), _) => Self::Elsewhere(depth + 1),
+            _ => Self::Elsewhere(1),
+        }
+    }
+
+    /// Where the items of a list stand that stands here.
+    fn of_item(self) -> Self {
+        match self {
+            Self::Elsewhere(depth) => Self::Elsewhere(depth + 1),
+            place => place,
         }
     }
 }
@@ -58,10 +72,11 @@ impl<'de> DeserializeSeed<'de> for Place {
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
         match self {
-            Self::Elsewhere => Value::deserialize(from),
-            Self::Review | Self::Request | Self::Object | Self::Metadata | Self::Managed => {
-                from.deserialize_any(self)
+            Self::Elsewhere(depth) if depth > DEEPEST => {
+                IgnoredAny::deserialize(from)?;
+                Ok(Value::Null)
             }
+            _ => from.deserialize_any(self),
         }
     }
 }
@@ -99,7 +114,7 @@ impl<'de> Visitor<'de> for Place {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = from.next_element_seed(self)? {
+        while let Some(item) = from.next_element_seed(self.of_item())? {
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -163,6 +178,33 @@ mod tests {
         };
         let read = super::review(&review(&whole).to_string());
         assert_eq!(read.unwrap(), review(&lean));
+    }
+
+    /// A value inside of so many lists, or mappings.
+    fn nested(levels: usize, open: &str, close: &str) -> String {
+        format!("{}1{}", open.repeat(levels), close.repeat(levels))
+    }
+
+    #[test]
+    fn an_object_that_is_nested_too_deep_lacks_only_what_is_deepest() {
+        for (open, close, step) in [("[", "]", "/0"), ("{\"a\":", "}", "/a")] {
+            let text = |levels| {
+                format!(
+                    "{{\"spec\":{},\"kind\":\"X\"}}",
+                    nested(levels, open, close)
+                )
+            };
+            let read = |levels| Value::from(serde_json::from_str::<Lean>(&text(levels)).unwrap());
+            let there = |levels: usize| format!("/spec{}", step.repeat(levels));
+            assert_eq!(read(99).pointer(&there(99)), Some(&json!(1)));
+            for levels in [130, 9_000] {
+                let object = read(levels);
+                assert_eq!(object["kind"], "X");
+                assert_eq!(object.pointer(&there(100)), Some(&Value::Null));
+                let review = format!("{{\"request\":{{\"object\":{}}}}}", text(levels));
+                assert_eq!(super::review(&review).unwrap()["request"]["object"], object);
+            }
+        }
     }
 
     #[test]

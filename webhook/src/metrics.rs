@@ -39,7 +39,7 @@ pub(crate) fn register_build(registry: &mut Registry) {
 /// Counters of the status service and its watches.
 #[derive(Debug)]
 pub(crate) struct StatusMetrics {
-    waiting: Gauge,
+    asking: Gauge,
     waits: Family<OutcomeLabel, Histogram, fn() -> Histogram>,
     answers: Family<ResultLabel, Counter>,
     waits_cut: Family<CutShort, Counter>,
@@ -59,7 +59,7 @@ impl Drop for Asking {
 impl Default for StatusMetrics {
     fn default() -> Self {
         Self {
-            waiting: Gauge::default(),
+            asking: Gauge::default(),
             waits: Family::new_with_constructor(|| Histogram::new(WAITS)),
             answers: Family::default(),
             waits_cut: Family::default(),
@@ -75,7 +75,7 @@ impl StatusMetrics {
         registry.register(
             "gates_asking",
             "Gates whose request is being held or answered",
-            metrics.waiting.clone(),
+            metrics.asking.clone(),
         );
         registry.register(
             "answers",
@@ -102,9 +102,9 @@ impl StatusMetrics {
     }
 
     /// A gate asks.
-    pub(crate) fn waiting(&self) -> Asking {
-        self.waiting.inc();
-        Asking(self.waiting.clone())
+    pub(crate) fn asking(&self) -> Asking {
+        self.asking.inc();
+        Asking(self.asking.clone())
     }
 
     /// A gate was told.

@@ -211,7 +211,7 @@ fn refused(service: &Service, refusal: &Unidentified) -> Response {
     let code = match refusal {
         U::NoToken | U::NotAToken | U::OutOfDate | U::NotAccepted => StatusCode::UNAUTHORIZED,
         U::NotAPod | U::NoPod | U::AnotherPod => StatusCode::FORBIDDEN,
-        U::TooMany | U::Asking => StatusCode::TOO_MANY_REQUESTS,
+        U::TooMany | U::NoTurn | U::Asking => StatusCode::TOO_MANY_REQUESTS,
         U::Unreachable => StatusCode::SERVICE_UNAVAILABLE,
     };
     let retry = (code == StatusCode::TOO_MANY_REQUESTS).then_some([(header::RETRY_AFTER, "5")]);

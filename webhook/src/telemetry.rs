@@ -44,12 +44,7 @@ pub(crate) fn init(filter: &str, format: LogFormat) -> Result<(), TelemetryError
     tracing::dispatcher::set_global_default(dispatch).map_err(|_| TelemetryError::Twice)?;
     panic::set_hook(Box::new(|panic| {
         let at = panic.location().map(ToString::to_string);
-        let payload = panic.payload();
-        let text = payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or(payload.downcast_ref::<String>().map(String::as_str));
-        error!(at, text, "Panicked");
+        error!(at, text = panic.payload_as_str(), "Panicked");
     }));
     Ok(())
 }
@@ -79,19 +74,37 @@ where
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::{
         io,
         sync::{Arc, Mutex},
     };
 
     use serde_json::Value;
-    use tracing::{dispatcher::with_default, info, info_span};
+    use tracing::{
+        dispatcher::{DefaultGuard, set_default, with_default},
+        info, info_span,
+    };
 
     use super::*;
 
+    /// What was logged.
     #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Lines {
+        /// What is logged on this thread while the guard lives.
+        pub(crate) fn listen() -> (Self, DefaultGuard) {
+            let lines = Self::default();
+            let writer = lines.clone();
+            let dispatch = dispatch("info", LogFormat::Text, move || writer.clone()).unwrap();
+            (lines, set_default(&dispatch))
+        }
+
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
 
     impl io::Write for Lines {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -111,8 +124,7 @@ mod tests {
             &dispatch(filter, format, move || writer.clone()).unwrap(),
             what,
         );
-        let bytes = lines.0.lock().unwrap().clone();
-        String::from_utf8(bytes).unwrap()
+        lines.text()
     }
 
     #[test]

@@ -64,7 +64,7 @@ fn says_what_is_wrong_and_what_to_check() {
         (
             Failure::Status(401, "bad\u{1b}[0m".to_owned()),
             "HTTP status 401 (bad\\u{1b}[0m)",
-            "the token was not accepted: check that the pod is not being deleted, and the log of sluice",
+            "the token was not accepted: check that the pod is not being deleted, and that the API server takes tokens for the audience sluice",
         ),
         (
             Failure::Status(404, String::new()),
@@ -72,8 +72,18 @@ fn says_what_is_wrong_and_what_to_check() {
             version,
         ),
         (
+            Failure::Status(429, String::new()),
+            "HTTP status 429",
+            "it asks again by itself; if this lasts, give sluice more replicas",
+        ),
+        (
             Failure::Status(503, String::new()),
             "HTTP status 503",
+            "it asks again by itself; if this lasts, give sluice more replicas",
+        ),
+        (
+            Failure::Status(500, String::new()),
+            "HTTP status 500",
             "check the log of the sluice pods",
         ),
         (

@@ -278,6 +278,19 @@ fn suspects_an_uninstall_after_ten_minutes() {
 }
 
 #[test]
+fn says_for_how_long_there_was_no_sign() {
+    for (seconds, told) in [
+        (600, "10 minutes"),
+        (3_599, "50 minutes"),
+        (3_600, "1 hour"),
+        (7_199, "1 hour"),
+        (260_000, "72 hours"),
+    ] {
+        assert_eq!(roughly(Duration::from_secs(seconds)), told);
+    }
+}
+
+#[test]
 fn refuses_with_the_reason() {
     let mut policy = answer(Decision::Refuse, "1", &["b", "a"]);
     policy.note = Some("waited longer\nthan 10m".to_owned());

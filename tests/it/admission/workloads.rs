@@ -111,7 +111,7 @@ async fn a_list_alone_rolls_nothing_and_says_when_it_counts() {
         };
         let kind = plain["kind"].as_str().unwrap();
         let expected = match kind {
-            "Job" => "already started; not gated".to_owned(),
+            "Job" => "already started; not gated; delete it and make it anew".to_owned(),
             "Deployment" | "StatefulSet" | "DaemonSet" => {
                 format!(
                     "takes effect at the next rollout; run kubectl rollout restart {}/api",

@@ -130,7 +130,7 @@ fn waits_out_bad_answers() {
         ),
         (
             response("503 Service Unavailable", ""),
-            "HTTP status 503; check the log of the sluice pods",
+            "HTTP status 503; it asks again by itself; if this lasts, give sluice more replicas",
         ),
         (response("302 Found", ""), "HTTP status 302; "),
     ] {

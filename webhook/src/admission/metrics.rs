@@ -1,4 +1,4 @@
-//! What the admission half counts. OutcomeLabels come from closed sets only.
+//! What the admission half counts. Labels come from closed sets only.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;

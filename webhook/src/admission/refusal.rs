@@ -17,9 +17,9 @@ pub(super) enum Refusal {
     TooHeavy(usize),
     #[error("too many reviews are being answered; try again")]
     Busy,
-    #[error("the body did not arrive in time")]
+    #[error("the body did not arrive in time; try again")]
     Slow,
-    #[error("the body broke off")]
+    #[error("the body broke off; try again")]
     Broken,
     #[error(transparent)]
     Unreadable(Unreadable),

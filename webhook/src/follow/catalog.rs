@@ -1,36 +1,28 @@
-//! Which resource a reference's kind is, and the watch that belongs to it.
-//!
-//! Built-in kinds are known. A custom kind is found in the definitions, which are watched like any other
-//! kind: so a definition that comes later is seen the moment it is established, and costs nobody a poll. A group
-//! without definitions may be an aggregated API, for which discovery is asked.
+//! Which resource a reference's kind is, and the watch that belongs to it. Built-in kinds are known.
 
-use super::served::{Served, among, defined, is_absence, resource};
+mod custom;
+
+use super::served::resource;
 use super::watch::{Observer, Target, follow};
-use crate::known::{Freshness, Known, Named, Store, View, Wanted};
+use crate::known::{Freshness, Known, Named, Store, Wanted};
 use crate::metrics::StatusMetrics;
 use crate::tasks::Spawner;
 use kube::Client;
-use kube::discovery;
 use rules::kept::{Detail, detail};
 use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
-use rules::lookup::Lookup;
-use rules::selector::Selector;
-use rules::world::Objects;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
-/// How often discovery is asked again for a kind that nobody has defined: aggregated APIs announce nothing.
+/// After this long a kind that is not served is looked for again.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// The same after no answer.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// How long an object is followed whole that nobody asks for; a gate asks again within half of it.
 const UNASKED_FOR: Duration = Duration::from_mins(1);
-/// An established definition may need a moment until it is served.
-const SOON: Duration = Duration::from_millis(100);
+/// How often custom kinds are looked for that nobody names any more.
+const FORGET: Duration = Duration::from_secs(30);
 
 /// Starts the watch of each kind as it is first asked for.
 #[derive(Clone)]
@@ -49,16 +41,6 @@ pub(crate) struct Catalog {
     pub jobs: Option<Observer>,
 }
 
-/// What is known of a custom kind.
-enum Sought {
-    Served(Served),
-    NotServed,
-    /// The API server was asked and did not say.
-    Unanswered,
-    /// The definitions have not arrived yet.
-    Syncing,
-}
-
 impl Catalog {
     /// Serves requests for kinds as long as the process runs.
     pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<Wanted>) {
@@ -71,14 +53,26 @@ impl Catalog {
         tasks.keep("watch of plans", self.clone().follow_plans());
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         self.known.want(&Kind::Builtin(kinds::JOB));
-        while let Some(wanted) = requests.recv().await {
-            match wanted {
-                Wanted::Kind(kind) => {
-                    tasks.run(format!("watch of {kind}"), self.clone().serve(kind));
-                }
-                Wanted::Whole(named) => {
-                    tasks.run(format!("watch of {named}"), self.clone().serve_whole(named));
-                }
+        let mut forget = tokio::time::interval(FORGET);
+        loop {
+            tokio::select! {
+                biased;
+                // Both arms are cancel-safe: requests and ticks that are not taken come again.
+                wanted = requests.recv() => match wanted {
+                    Some(wanted) => self.begin(wanted),
+                    None => return,
+                },
+                _ = forget.tick() => self.known.forget_unnamed(),
+            }
+        }
+    }
+
+    fn begin(&self, wanted: Wanted) {
+        let (tasks, catalog) = (&self.tasks, self.clone());
+        match wanted {
+            Wanted::Kind(kind) => tasks.run(format!("watch of {kind}"), catalog.serve(kind)),
+            Wanted::Whole(named) => {
+                tasks.run(format!("watch of {named}"), catalog.serve_whole(named));
             }
         }
     }
@@ -129,9 +123,18 @@ impl Catalog {
     }
 
     async fn serve(self, kind: Kind) {
+        let Some((store, forgotten)) = self.known.begin(&kind) else {
+            return;
+        };
         info!("Watch asked for");
-        let store = self.known.want(&kind);
-        match &kind {
+        tokio::select! {
+            () = self.serve_into(&kind, &store) => {}
+            _ = forgotten => debug!("Nobody names it any more"),
+        }
+    }
+
+    async fn serve_into(&self, kind: &Kind, store: &Store) {
+        match kind {
             Kind::Builtin(builtin) => {
                 let target = Target {
                     kind: kind.clone(),
@@ -139,12 +142,12 @@ impl Catalog {
                     selector: None,
                     fields: None,
                     namespace: None,
-                    detail: detail(&kind),
+                    detail: detail(kind),
                     observer: self.observer(builtin),
                 };
-                self.follow_for_ever(&target, &store).await;
+                self.follow_for_ever(&target, store).await;
             }
-            Kind::Custom { group, word } => self.serve_custom(&kind, group, word, &store).await,
+            Kind::Custom { group, word } => self.serve_custom(kind, group, word, store).await,
         }
     }
 
@@ -195,89 +198,6 @@ impl Catalog {
     async fn follow_once(&self, target: &Target, store: &Store) {
         let granted = self.known.granted();
         follow(&self.client, target, store, &self.metrics, granted).await;
-    }
-
-    async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
-        let mut pause = SOON;
-        loop {
-            let view = self.known.view();
-            let found = match self.find(&view, group, word).await {
-                Sought::Served(found) => found,
-                Sought::NotServed => {
-                    if store.condition() != Freshness::NotServed {
-                        info!("Not served; waiting for its definition");
-                        store.clear(Freshness::NotServed);
-                    }
-                    let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
-                    continue;
-                }
-                Sought::Unanswered => {
-                    if store.condition() != Freshness::Undiscovered {
-                        warn!("The API server cannot tell whether it serves this kind");
-                        store.clear(Freshness::Undiscovered);
-                    }
-                    let _ = tokio::time::timeout(ASK_AGAIN, view.changed()).await;
-                    continue;
-                }
-                Sought::Syncing => {
-                    let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
-                    continue;
-                }
-            };
-            let canonical = Kind::Custom {
-                group: group.to_owned(),
-                word: found.resource.kind.clone(),
-            };
-            if canonical != *kind && self.known.alias(kind, &canonical) {
-                debug!(%canonical, "Another spelling is watched already");
-                return;
-            }
-            store.describe(found.details);
-            let target = Target {
-                kind: canonical,
-                resource: found.resource,
-                selector: None,
-                fields: None,
-                namespace: None,
-                detail: Detail::Object,
-                observer: None,
-            };
-            let began = tokio::time::Instant::now();
-            self.follow_once(&target, store).await;
-            pause = if began.elapsed() > LOOK_AGAIN {
-                SOON
-            } else {
-                (pause * 2).min(LOOK_AGAIN)
-            };
-            let _ = tokio::time::timeout(pause, view.changed()).await;
-        }
-    }
-
-    async fn find(&self, view: &View, group: &str, word: &str) -> Sought {
-        let sought = |found: Option<Served>| found.map_or(Sought::NotServed, Sought::Served);
-        let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
-        match view.list(&definitions, None, &Selector::default()) {
-            Lookup::Found(definitions) => {
-                let mut of_group = definitions
-                    .iter()
-                    .filter(|definition| definition["spec"]["group"] == group)
-                    .peekable();
-                if of_group.peek().is_some() {
-                    return sought(of_group.find_map(|definition| defined(definition, word)));
-                }
-            }
-            // The definitions arrive in a moment and are the better source; only a ban on them leaves discovery alone.
-            Lookup::Unavailable(rules::lookup::Unavailable::Syncing) => return Sought::Syncing,
-            Lookup::NotFound | Lookup::Unavailable(_) => {}
-        }
-        match discovery::group(&self.client, group).await {
-            Ok(served) => sought(among(&served, word)),
-            Err(error) if is_absence(&error) => Sought::NotServed,
-            Err(error) => {
-                debug!(%error, "Discovery");
-                Sought::Unanswered
-            }
-        }
     }
 }
 

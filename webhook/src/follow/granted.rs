@@ -15,10 +15,11 @@ use tracing::{info, warn};
 
 /// Follows the ClusterRole of this name for as long as the process runs.
 pub(crate) async fn keep(client: Client, name: String, known: Arc<Known>) {
-    learn(single::follow(Api::all(client), name), &known).await;
+    let changes = single::follow(Api::all(client), name.clone());
+    learn(changes, &name, &known).await;
 }
 
-async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, known: &Known) {
+async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, name: &str, known: &Known) {
     let mut changes = pin!(changes);
     while let Some(news) = changes.next().await {
         match news {
@@ -29,7 +30,10 @@ async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, known: &Known) 
             }
             // What it said goes on to count, and before it has said anything nobody knows.
             Notice::Absent => {
-                warn!("The ClusterRole that names custom kinds is missing; upgrade the release");
+                warn!(
+                    name,
+                    "The ClusterRole that names custom kinds is missing; upgrade the release"
+                );
             }
             Notice::Refused | Notice::Sign => {}
         }
@@ -56,7 +60,7 @@ mod tests {
             reads_by_role: true,
             ..Settings::of_the_chart()
         });
-        learn(stream::iter(changes), &known).await;
+        learn(stream::iter(changes), "sluice-watch", &known).await;
         let kinds = known.granted().kinds()?;
         Some(kinds.iter().map(ToString::to_string).collect())
     }

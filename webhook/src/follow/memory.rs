@@ -3,7 +3,7 @@
 use super::sheets::{Losses, Sheets};
 use super::single::Notice;
 use crate::known::Known;
-use crate::known::memory::Changes;
+use crate::known::memory::{Changes, Learned};
 use futures::StreamExt;
 use kube::Error;
 use rules::kinds::{self, Kind};
@@ -14,6 +14,7 @@ use rules::world::Objects;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::MissedTickBehavior;
 use tracing::warn;
 
 /// Changes of this long become one write.
@@ -22,6 +23,8 @@ const GATHER: Duration = Duration::from_millis(200);
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// How often what is no longer needed is removed.
 const PRUNE: Duration = Duration::from_mins(5);
+/// What another replica has written wakes those who wait, all together and no more often than this: it may open their gates.
+const WAKE: Duration = Duration::from_secs(10);
 /// So many entries make one write: where it is refused, each is tried by itself.
 const BATCH: usize = 100;
 
@@ -50,11 +53,18 @@ impl Keeper {
     async fn read(&self) {
         let mut changes = self.sheets.follow();
         let mut prune = tokio::time::interval(PRUNE);
+        let mut wake = tokio::time::interval(WAKE);
+        wake.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut is_news = false;
         loop {
             tokio::select! {
                 biased;
-                // Both arms are cancel-safe: news and ticks that are not taken come again.
-                Some((sheet, news)) = changes.next() => self.learn(sheet, news),
+                // All arms are cancel-safe: news and ticks that are not taken come again.
+                Some((sheet, news)) = changes.next() => is_news |= self.learn(sheet, news),
+                _ = wake.tick(), if is_news => {
+                    self.known.wake_all();
+                    is_news = false;
+                }
                 _ = prune.tick() => self.known.memory().prune(
                     |key, passed| is_gone(&self.known, key, passed),
                     |namespace, at| is_outlived(&self.known, namespace, at),
@@ -63,19 +73,21 @@ impl Keeper {
         }
     }
 
-    /// Takes over what the API server says. A refusal is a sign too: it says nothing against what is remembered here.
-    fn learn(&self, sheet: usize, news: Notice) {
+    /// Takes over what the API server says; returns whether those who wait are to hear of it in a while. A refusal is a sign too:
+    /// it says nothing against what is remembered here.
+    fn learn(&self, sheet: usize, news: Notice) -> bool {
         let memory = self.known.memory();
-        match news {
+        let learned = match news {
             Notice::Read(stored) | Notice::Written(stored) => {
-                memory.learn(sheet, stored.data.unwrap_or_default());
+                memory.learn(sheet, stored.data.unwrap_or_default())
             }
             Notice::Absent => memory.learn(sheet, BTreeMap::new()),
-            Notice::Refused | Notice::Sign => {}
-        }
-        if memory.heard(sheet) {
+            Notice::Refused | Notice::Sign => Learned::Nothing,
+        };
+        if memory.heard(sheet) || learned == Learned::Everything {
             self.known.wake_all();
         }
+        learned == Learned::Entries
     }
 
     /// Writes what gathers in a moment; what cannot be written stays for the next time. An error of one sheet is no affair of the

@@ -52,7 +52,7 @@ fn flaws(view: &View, now: Timestamp) -> Vec<(Value, PlanFlaw)> {
             // A plan may come before its release.
             Ok(active) => active
                 .or_else(|| created(&plan))
-                .is_none_or(|it| now > it + QUIET),
+                .is_none_or(|it| now.duration_since(it) > QUIET),
             Err(_) => false,
         };
         let flaw = plan::flaw_in(&plan, view, quiet)?;
@@ -102,4 +102,44 @@ async fn tell(events: &Writer, plan: &Value, flaw: &PlanFlaw) {
         uid: metadata["uid"].as_str().map(ToOwned::to_owned),
     };
     events.write(target, note).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::known::Settings;
+    use rules::kinds::{self, Kind};
+    use serde_json::json;
+
+    fn known(job: &Value) -> Arc<Known> {
+        let (known, _) = Known::new(Settings::of_the_chart());
+        known.plans().replace([&json!({
+            "metadata": {"namespace": "shop", "name": "order", "uid": "1", "labels": {"app.kubernetes.io/instance": "shop"},
+                "creationTimestamp": "2026-01-01T00:00:00Z"},
+            "data": {"order": "api: [ghost]"},
+        })]);
+        for kind in rules::scope::workloads().chain([Kind::Builtin(kinds::NAMESPACE)]) {
+            known.want(&kind).replace::<&Value>([]);
+        }
+        known.want(&Kind::Builtin(kinds::JOB)).replace([job]);
+        known.grant(Vec::new());
+        known
+    }
+
+    /// `managedFields` are whatever the writer of an object says.
+    #[test]
+    fn a_job_that_claims_any_time_does_not_end_the_process() {
+        for (written, told) in [
+            ("2026-01-01T00:00:00Z", true),
+            ("9998-12-31T23:59:59Z", false),
+            ("9999-12-30T22:00:00Z", true),
+        ] {
+            let known = known(&json!({
+                "metadata": {"namespace": "shop", "name": "seed", "labels": {"app.kubernetes.io/instance": "shop"},
+                    "managedFields": [{"time": written}]},
+            }));
+            let now = "2026-01-02T00:00:00Z".parse().unwrap();
+            assert_eq!(!flaws(&known.view(), now).is_empty(), told, "{written}");
+        }
+    }
 }

@@ -59,6 +59,7 @@ pub(super) fn follow<K: Followable>(api: Api<K>, name: String) -> impl Stream<It
         api,
         name,
         step: Step::Read(Duration::ZERO),
+        told: false,
     };
     stream::unfold(followed, async |mut followed| {
         let news = followed.next().await;
@@ -70,6 +71,8 @@ struct Followed<K> {
     api: Api<K>,
     name: String,
     step: Step<K>,
+    /// Whether it was told that it cannot be read, since it last could.
+    told: bool,
 }
 
 /// What comes next.
@@ -116,14 +119,21 @@ impl<K: Followable> Followed<K> {
                 Ok(Some(news)) => return news,
                 Ok(None) => self.step = Step::Read(Duration::ZERO),
                 Err(error) => {
-                    debug!(%error, kind = %K::kind(&()), name = self.name, "The watch of an object ended");
+                    debug!(%error, object = self.url(), "The watch of an object ended");
                 }
             }
         }
     }
 
+    /// `/api/v1/namespaces/sluice-system/configmaps/sluice-memory-0`
+    fn url(&self) -> String {
+        format!("{}/{}", self.api.resource_url(), self.name)
+    }
+
     async fn read(&mut self) -> Result<Option<Notice<K>>, Error> {
-        let news = match self.api.get_opt(&self.name).await {
+        let found = self.api.get_opt(&self.name).await;
+        let told = std::mem::replace(&mut self.told, found.is_err());
+        let news = match found {
             Ok(Some(found)) => {
                 self.step = Step::Watch(Seen {
                     read: Instant::now(),
@@ -137,7 +147,9 @@ impl<K: Followable> Followed<K> {
                 Notice::Absent
             }
             Err(error) => {
-                warn!(%error, kind = %K::kind(&()), name = self.name, "Cannot read an object");
+                if !told {
+                    warn!(%error, object = self.url(), "Cannot read an object; asking again. The chart's roles grant get and watch of it");
+                }
                 match error {
                     Error::Api(_) => Notice::Refused,
                     error => return Err(error),

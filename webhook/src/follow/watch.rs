@@ -4,7 +4,7 @@
 
 mod list;
 
-use crate::known::{Changes, Freshness, Granted, Store};
+use crate::known::{Changes, Entry, Freshness, Granted, Store};
 use crate::lean::Lean;
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
@@ -22,6 +22,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error as ThisError;
+use tokio::time::Instant;
 use tracing::{debug, warn};
 
 /// The server ends a watch after this many seconds, and we begin the next one where it ended. So each watch gives a sign
@@ -103,9 +104,13 @@ async fn follow_as<T: Arriving>(
         let error = match list::<T>(client, target).await {
             Ok((objects, version)) => {
                 debug!(objects = objects.len(), "Listed");
-                store.replace(objects);
-                (pause, lost) = (FIRST_PAUSE, false);
-                watch::<T>(client, target, store, version).await
+                let began = Instant::now();
+                let error = watch_from::<T>(client, target, store, objects, version).await;
+                // Of a list alone nobody knows what comes of it: where the watch is refused, that would go on and on.
+                if began.elapsed() >= LONGEST_PAUSE {
+                    (pause, lost) = (FIRST_PAUSE, false);
+                }
+                error
             }
             Err(error) => error,
         };
@@ -113,7 +118,7 @@ async fn follow_as<T: Arriving>(
         match refused {
             Some(403) => {
                 if store.refuse(Freshness::Forbidden) {
-                    warn!(%error, "Forbidden: a ClusterRole with the label sluice.dev/aggregate-to-watch grants get, list and watch, or the chart's value rbac.kinds");
+                    warn!(%error, "Forbidden: grant get, list and watch by a ClusterRole with the label sluice.dev/aggregate-to-watch: \"true\", or by the chart's value rbac.kinds");
                 }
             }
             Some(404) => {
@@ -123,7 +128,7 @@ async fn follow_as<T: Arriving>(
             _ => {
                 store.lost();
                 if !std::mem::replace(&mut lost, true) {
-                    warn!(%error, "Watch interrupted");
+                    warn!(%error, "Watch interrupted; asking again");
                 }
             }
         }
@@ -141,26 +146,43 @@ async fn follow_as<T: Arriving>(
     }
 }
 
-/// Watches, each time from where the last watch ended, until that is no longer possible.
-async fn watch<T: Arriving>(
+/// Watches what was listed, each time from where the last watch ended, until that is no longer possible.
+async fn watch_from<T: Arriving>(
     client: &Client,
     target: &Target,
     store: &Store,
+    objects: Vec<Entry>,
     mut version: String,
 ) -> Error {
+    let mut listed = Some(objects);
+    // What may be listed and not watched would be known for a moment, again and again.
+    if store.condition() != Freshness::Forbidden {
+        store.replace(listed.take().into_iter().flatten());
+    }
+    let mut pause = FIRST_PAUSE;
     loop {
-        match watch_once::<T>(client, target, store, version).await {
+        let began = Instant::now();
+        match watch_once::<T>(client, target, store, &mut listed, version).await {
             Ok(seen) => version = seen,
             Err(error) => return error,
+        }
+        if began.elapsed() >= LONGEST_PAUSE {
+            pause = FIRST_PAUSE;
+        } else {
+            // The server ends them before their time.
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 }
 
-/// Watches until the server ends it in order; returns the version that it came to.
+/// Watches until the server ends it in order; returns the version that it came to. What was `listed` and not taken in is, once the
+/// watch is there.
 async fn watch_once<T: Arriving>(
     client: &Client,
     target: &Target,
     store: &Store,
+    listed: &mut Option<Vec<Entry>>,
     version: String,
 ) -> Result<String, Error> {
     let params = WatchParams {
@@ -179,6 +201,9 @@ async fn watch_once<T: Arriving>(
         .await?;
     let mut events = pin!(signs(events));
     let mut seen = version;
+    if let Some(objects) = listed.take() {
+        store.replace(objects);
+    }
     store.heard();
     while let Some(event) = events.try_next().await? {
         store.heard();

@@ -28,7 +28,9 @@ impl Warning {
                 way_to_roll(subject)
             ),
             Self::AlreadyStarted => {
-                format!("{subject} was created before its list: already started; not gated")
+                format!(
+                    "{subject} was created before its list: already started; not gated; delete it and make it anew"
+                )
             }
             Self::HoldsOff => format!(
                 "{subject}: holds are off in this installation: the pod will wait in its init gate; the chart's value \

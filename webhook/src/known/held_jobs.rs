@@ -1,33 +1,46 @@
 //! Which Jobs may be held before they have a pod: whoever gives slots away looks at these, and not at all Jobs that there are.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// They, by namespace and name. Whether one is held still, only the Job says.
+/// They, by namespace and name, and how many of that name: a Job that is made anew may be looked after before the one that was there
+/// is let go. Whether one is held still, only the Job says.
 #[derive(Debug, Default)]
-pub(crate) struct HeldJobs(Mutex<BTreeSet<(String, String)>>);
+pub(crate) struct HeldJobs(Mutex<BTreeMap<(String, String), usize>>);
 
 impl HeldJobs {
     /// One more.
     pub(crate) fn add(&self, namespace: &str, name: &str) {
-        self.lock().insert((namespace.to_owned(), name.to_owned()));
+        let mut jobs = self.lock();
+        *jobs
+            .entry((namespace.to_owned(), name.to_owned()))
+            .or_default() += 1;
     }
 
     /// One that is gone, or has been resumed.
     pub(crate) fn remove(&self, namespace: &str, name: &str) {
-        self.lock().remove(&(namespace.to_owned(), name.to_owned()));
+        let mut jobs = self.lock();
+        if let Entry::Occupied(mut there) = jobs.entry((namespace.to_owned(), name.to_owned())) {
+            *there.get_mut() -= 1;
+            if *there.get() == 0 {
+                there.remove();
+            }
+        }
     }
 
     /// The names of those in a namespace.
     pub(super) fn of(&self, namespace: &str) -> Vec<String> {
         let first = (namespace.to_owned(), String::new());
         let jobs = self.lock();
-        let there = jobs.range(first..).take_while(|(it, _)| it == namespace);
-        there.map(|(_, name)| name.clone()).collect()
+        let there = jobs
+            .range(first..)
+            .take_while(|((it, _), _)| it == namespace);
+        there.map(|((_, name), _)| name.clone()).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
-        // Every change is one call, so a panic leaves nothing half done.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, String), usize>> {
+        // No change can panic half way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,5 +59,16 @@ mod tests {
         jobs.remove("shop", "a");
         assert_eq!(jobs.of("shop"), ["b"]);
         assert_eq!(jobs.of("sho"), [""; 0]);
+    }
+    #[test]
+    fn one_that_was_made_anew_stays_when_the_one_before_it_is_let_go() {
+        let jobs = HeldJobs::default();
+        jobs.add("shop", "a");
+        jobs.add("shop", "a");
+        jobs.remove("shop", "a");
+        assert_eq!(jobs.of("shop"), ["a"]);
+        jobs.remove("shop", "a");
+        jobs.remove("shop", "a");
+        assert_eq!(jobs.of("shop"), [""; 0]);
     }
 }

@@ -29,6 +29,17 @@ const ENOUGH: usize = 850_000;
 /// Keys to write, or to remove.
 pub(crate) type Changes = BTreeMap<String, Option<String>>;
 
+/// What a sheet that was read says beyond what was known here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Learned {
+    /// Nothing.
+    Nothing,
+    /// Another replica has written something.
+    Entries,
+    /// It was the last one to be read: from now on it is known what is not remembered.
+    Everything,
+}
+
 /// What is remembered, as this replica knows it.
 #[derive(Debug, Default)]
 pub struct Memory {
@@ -177,14 +188,20 @@ impl Memory {
 
     /// Takes over what a sheet holds, under what this replica has not written yet. Where it does not say that it is whole,
     /// nothing that is known here is taken to be gone. One that is not there holds nothing.
-    pub(crate) fn learn(&self, number: usize, stored: BTreeMap<String, String>) {
+    pub(crate) fn learn(&self, number: usize, stored: BTreeMap<String, String>) -> Learned {
         let mut known = self.lock();
-        known.learn(number, stored);
+        let was_loaded = known.is_loaded();
+        let is_news = known.learn(number, stored);
         if known.is_loaded() {
             known.forget_older();
         }
         if known.sheets.iter().any(|sheet| !sheet.unwritten.is_empty()) {
             self.changed.notify_one();
+        }
+        match (was_loaded, known.is_loaded()) {
+            (false, true) => Learned::Everything,
+            (true, _) if is_news => Learned::Entries,
+            _ => Learned::Nothing,
         }
     }
 
@@ -250,7 +267,8 @@ impl Entries {
         entry::read(home.or_else(|| self.get(key))?)
     }
 
-    fn learn(&mut self, number: usize, stored: BTreeMap<String, String>) {
+    /// Returns whether another is remembered there than before.
+    fn learn(&mut self, number: usize, stored: BTreeMap<String, String>) -> bool {
         let Sheet {
             held,
             unwritten,
@@ -261,8 +279,9 @@ impl Entries {
         *loaded = true;
         if held.remove(WHOLE).is_none() {
             unwritten.insert(WHOLE.to_owned(), Some(String::new()));
-            for (key, value) in before {
-                unwritten.entry(key).or_insert(Some(value));
+            for (key, value) in &before {
+                let unwritten = unwritten.entry(key.clone());
+                unwritten.or_insert_with(|| Some(value.clone()));
             }
         }
         unwritten.retain(|key, value| {
@@ -281,6 +300,7 @@ impl Entries {
                 None => held.remove(key),
             };
         }
+        *held != before
     }
 
     /// Forgets the Jobs of which a newer one of the same name was seen before this was known of them.

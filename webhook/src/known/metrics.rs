@@ -53,7 +53,7 @@ impl Known {
     }
 }
 
-/// Tells it.
+/// Tells `/metrics` how good what is known is.
 #[derive(Debug)]
 pub(crate) struct Condition(pub(crate) Arc<Known>);
 

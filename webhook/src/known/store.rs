@@ -90,7 +90,6 @@ impl Store {
             for (key, snapshot) in fresh {
                 inner.insert(&key, snapshot, woken);
             }
-            inner.refused = None;
             let stale = inner.heard.note();
             if stale || inner.condition != Freshness::Live {
                 inner.condition = Freshness::Live;

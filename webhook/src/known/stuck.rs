@@ -51,6 +51,8 @@ impl Glances {
                 return None;
             }
         }
+        // Whoever looks may sleep for longer than that, or for ever, since nobody was waiting for it.
+        let is_new = !self.waiters.is_awaited(behind);
         let subscription = self.waiters.subscribe(behind.clone(), (), bell);
         let it = seen.entry(behind.clone()).or_insert(Seen {
             found: None,
@@ -59,7 +61,7 @@ impl Glances {
             pause: SOON,
         });
         it.asked = now;
-        if it.due <= now {
+        if is_new || it.due <= now {
             self.asked.notify_one();
         }
         Some((it.found.clone(), subscription))
@@ -224,6 +226,22 @@ mod tests {
         assert!(glances.due().now_or_never().is_none());
         let _again = glances.find(&behind("db"), &bell);
         assert_eq!(glances.due().now_or_never(), Some(behind("db")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_again_before_it_is_due_is_heard_by_who_sleeps() {
+        let (glances, bell) = (Glances::default(), Arc::default());
+        let asked = glances.find(&behind("db"), &bell);
+        glances.saw(&glances.due().await, None);
+        drop(asked);
+        let ask = async {
+            tokio::time::sleep(SOON / 2).await;
+            let _again = glances.find(&behind("db"), &bell);
+            tokio::time::sleep(SOON).await;
+        };
+        let looks = tokio::time::timeout(SOON * 2, glances.due());
+        let (due, ()) = tokio::join!(looks, ask);
+        assert_eq!(due, Ok(behind("db")));
     }
 
     #[tokio::test(start_paused = true)]

@@ -18,7 +18,6 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
-use tracing::debug;
 
 /// One round of judging: answers from memory and, afterwards, waits for a change of anything that was read.
 ///
@@ -243,7 +242,6 @@ impl Objects for View {
             name: name.into(),
         };
         let Some(store) = self.known.whole(&named) else {
-            debug!(object = %named, "Too many objects are read whole");
             return Lookup::Unavailable(Unavailable::Syncing);
         };
         self.object_of(&store, namespace, name).map(Cow::Owned)

@@ -5,9 +5,13 @@ use dashmap::{DashMap, Entry};
 use rules::kinds::Kind;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tracing::warn;
 
 /// Of how many objects every field is kept at once. One may hold more than a megabyte.
 const AT_MOST: usize = 100;
+/// Of how many of one namespace: its gates could take every place for as long as they wait.
+const OF_A_NAMESPACE: usize = 20;
 
 /// One object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -29,32 +33,55 @@ impl fmt::Display for Named {
 
 /// A store for each of them, which holds that object alone.
 #[derive(Debug, Default)]
-pub(super) struct Whole(DashMap<Named, Arc<Store>>);
+pub(super) struct Whole {
+    stores: DashMap<Named, Arc<Store>>,
+    /// Whether it was told that there are too many, since one was forgotten.
+    told: AtomicBool,
+}
 
 impl Whole {
     /// The store of an object, and whether it is a new one; `None` where there is no room for it now.
     pub(super) fn store(&self, named: &Named) -> Option<(Arc<Store>, bool)> {
-        if let Some(store) = self.0.get(named) {
+        if let Some(store) = self.stores.get(named) {
             return Some((Arc::clone(&store), false));
         }
         // Asked before the entry is locked, so a few more may slip in at the same moment.
-        let full = self.0.len() >= AT_MOST;
-        match self.0.entry(named.clone()) {
+        if self.is_full(&named.namespace) {
+            if !self.told.swap(true, Ordering::Relaxed) {
+                warn!(
+                    object = %named,
+                    in_all = AT_MOST,
+                    of_a_namespace = OF_A_NAMESPACE,
+                    "Too many objects are read whole, so some edges stay Syncing: let fewer lists at a time ask for health of fields that are not kept"
+                );
+            }
+            return None;
+        }
+        match self.stores.entry(named.clone()) {
             Entry::Occupied(there) => Some((Arc::clone(there.get()), false)),
-            Entry::Vacant(_) if full => None,
             Entry::Vacant(empty) => Some((Arc::clone(&empty.insert(Arc::default())), true)),
         }
     }
 
+    fn is_full(&self, namespace: &str) -> bool {
+        let there = self.stores.iter();
+        let beside = there.filter(|it| *it.key().namespace == *namespace);
+        self.stores.len() >= AT_MOST || beside.count() >= OF_A_NAMESPACE
+    }
+
     /// How often the object was asked for; `None` while somebody waits for it, or where it is not kept.
     pub(super) fn asked(&self, named: &Named) -> Option<u64> {
-        self.0.get(named)?.asked()
+        self.stores.get(named)?.asked()
     }
 
     /// Forgets an object that nobody has asked for since [`Whole::asked`] said so.
     pub(super) fn forget(&self, named: &Named, asked: u64) -> bool {
         let idle = |_: &Named, store: &mut Arc<Store>| store.asked() == Some(asked);
-        self.0.remove_if_mut(named, idle).is_some()
+        let forgotten = self.stores.remove_if_mut(named, idle).is_some();
+        if forgotten {
+            self.told.store(false, Ordering::Relaxed);
+        }
+        forgotten
     }
 }
 
@@ -64,10 +91,10 @@ mod tests {
     use crate::known::store::Interest;
     use rules::kinds::by_word;
 
-    fn named(name: &str) -> Named {
+    fn of(namespace: &str, name: &str) -> Named {
         Named {
             kind: by_word("configmap").map(Kind::Builtin).unwrap(),
-            namespace: "shop".into(),
+            namespace: namespace.into(),
             name: name.into(),
         }
     }
@@ -76,11 +103,12 @@ mod tests {
     fn there_is_room_for_so_many_and_an_object_is_forgotten_that_nobody_asks_for() {
         let whole = Whole::default();
         for number in 0..AT_MOST {
-            let (_, new) = whole.store(&named(&number.to_string())).unwrap();
+            let namespace = format!("shop-{}", number / OF_A_NAMESPACE);
+            let (_, new) = whole.store(&of(&namespace, &number.to_string())).unwrap();
             assert!(new);
         }
-        let first = named("0");
-        assert!(whole.store(&named("more")).is_none());
+        let (first, more) = (of("shop-0", "0"), of("shop", "more"));
+        assert!(whole.store(&more).is_none());
         let (store, new) = whole.store(&first).unwrap();
         assert!(!new);
 
@@ -93,6 +121,15 @@ mod tests {
         assert!(!whole.forget(&first, before), "it was asked for since");
         let after = whole.asked(&first).unwrap();
         assert!(whole.forget(&first, after));
-        assert!(whole.store(&named("more")).is_some());
+        assert!(whole.store(&more).is_some());
+    }
+    #[test]
+    fn a_namespace_takes_only_its_share() {
+        let whole = Whole::default();
+        let taken =
+            (0..AT_MOST).filter(|number| whole.store(&of("shop", &number.to_string())).is_some());
+        assert_eq!(taken.count(), OF_A_NAMESPACE);
+        assert!(whole.store(&of("shop", "0")).is_some(), "it is there");
+        assert!(whole.store(&of("data", "0")).is_some());
     }
 }

@@ -90,7 +90,10 @@ impl Kept for Holds {
         match written {
             Written::Done => info!(namespace, pod, outcome = end.outcome, "Let go"),
             Written::TooLate(error) => debug!(%error, namespace, pod, "Not let go"),
-            Written::Failed(error) => warn!(%error, namespace, pod, "Cannot let go"),
+            Written::Failed(error) => {
+                warn!(%error, namespace, pod, "Cannot let go; trying again. The chart's value holds.enabled grants it; no policy may deny it");
+            }
+            Written::FailsStill(error) => debug!(%error, namespace, pod, "Cannot let go yet"),
         }
     }
 }

@@ -87,6 +87,9 @@ pub(crate) enum Unidentified {
         "too many tokens that nobody knows come from this address, or for this namespace; try again"
     )]
     TooMany,
+    /// It had no turn in time.
+    #[error("too many tokens are being reviewed; try again")]
+    NoTurn,
     /// So many questions of the pod are held already.
     #[error("this pod waits for too many answers already; its gate waits for one at a time")]
     Asking,
@@ -107,6 +110,7 @@ impl Unidentified {
             Self::NoPod => "no_pod",
             Self::AnotherPod => "another_pod",
             Self::TooMany => "too_many",
+            Self::NoTurn => "no_turn",
             Self::Asking => "asking",
             Self::Unreachable => "unreachable",
         }
@@ -124,7 +128,8 @@ pub(crate) struct Authenticator {
     /// Whose tokens the API server has accepted.
     issuers: Mutex<BTreeSet<String>>,
     budget: Budget,
-    /// As many of each namespace as of all: so one of which thousands come stands before nobody's turn but with that many.
+    /// A namespace has at most as many gates in the queue for a review as are reviewed at once, and its others wait for these. So one of
+    /// which thousands come never has more than that many in front of somebody else's gate.
     turns: Turns,
     reviews: Semaphore,
 }
@@ -199,7 +204,7 @@ impl Authenticator {
             (turn, self.reviews.acquire().await)
         };
         let turn = timeout(TURN_WITHIN, turn).await;
-        let _turn = turn.map_err(|_| Unidentified::Unreachable)?;
+        let _turn = turn.map_err(|_| Unidentified::NoTurn)?;
         // Who waits uses nothing yet: so those of a crowd are told apart from a flood by what became of the ones before them.
         let strange = !self.issuers().contains(&claims.issuer);
         let used = self.budget.take(address, &claims, strange);

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until, timeout_at};
-use writer::Writer;
+use writer::{Trouble, Writer};
 
 /// What is shown is in the store after this long, if ever: a list that begins anew takes its time to arrive.
 const ARRIVES: Duration = ANEW;
@@ -154,6 +154,7 @@ impl Keeper {
         let (service, began) = (&self.service, Instant::now());
         let question = self.held.begin(held);
         let (mut told, mut arrived) = (String::new(), false);
+        let mut trouble = Trouble::default();
         loop {
             let turn = service.turns.take(&held.namespace).await;
             let (view, now) = (service.known.view(), service.clock.now());
@@ -165,7 +166,7 @@ impl Keeper {
             let wait = match next {
                 Next::Held(wait) => wait,
                 Next::Ended(end) => {
-                    self.end(held, kept, &view, end).await;
+                    self.end(held, kept, &view, end, &mut trouble).await;
                     continue;
                 }
                 Next::Absent if !arrived && began.elapsed() < ARRIVES => {
@@ -232,13 +233,20 @@ impl Keeper {
     }
 
     /// Ends its wait, unless it has changed since it was looked at; returns when that is seen here.
-    async fn end<K: Kept>(&self, held: &Identity, kept: &K, view: &View, end: End) {
+    async fn end<K: Kept>(
+        &self,
+        held: &Identity,
+        kept: &K,
+        view: &View,
+        end: End,
+        trouble: &mut Trouble,
+    ) {
         let change = || match itself(held, kept.stored(held, view)) {
             Lookup::Found(stored) if !view.has_changed() => kept.change(&stored, end),
             _ => None,
         };
-        let told = |written| kept.log(held, end, written);
-        self.writer.write(view, &kept.url(held), change, told).await;
+        let (url, told) = (kept.url(held), |written| kept.log(held, end, written));
+        self.writer.write(view, &url, change, trouble, told).await;
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) async fn hold(
     ask: Ask,
     question: Question,
 ) -> Result<Told, Unidentified> {
-    let _waiting = service.metrics.waiting();
+    let _asking = service.metrics.asking();
     let mut draining = pin!(service.shutdown.draining());
     let began = Instant::now();
     let accepted = instant(identity.expires, service.clock.now()).unwrap_or(began);

@@ -99,7 +99,10 @@ impl Kept for Suspended {
         match written {
             Written::Done => info!(namespace, job, outcome = end.outcome, "Resumed"),
             Written::TooLate(error) => debug!(%error, namespace, job, "Not resumed"),
-            Written::Failed(error) => warn!(%error, namespace, job, "Cannot resume"),
+            Written::Failed(error) => {
+                warn!(%error, namespace, job, "Cannot resume; trying again. The chart's value holds.enabled grants it; no policy may deny it");
+            }
+            Written::FailsStill(error) => debug!(%error, namespace, job, "Cannot resume yet"),
         }
     }
 }

@@ -19,7 +19,7 @@ const NAMESPACES: usize = 100;
 /// What stands for the others.
 const OTHER: &str = "other";
 
-/// Tells it.
+/// Tells `/metrics` who waits, and what for.
 #[derive(Debug)]
 pub(crate) struct Waits {
     pub(crate) questions: Arc<Questions>,

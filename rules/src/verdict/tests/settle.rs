@@ -57,6 +57,14 @@ fn what_came_with_the_revision_counts_at_once() {
     assert_eq!(told_at(1, &pod, written).0, Reason::Settling);
 }
 
+/// Any writer of an object may say when it was written.
+#[test]
+fn what_claims_to_be_written_at_the_end_of_time_is_judged_all_the_same() {
+    let mut late = seed(-600);
+    late["metadata"]["managedFields"] = json!([{"time": "9999-12-30T22:00:00Z"}]);
+    assert_eq!(told_at(1, &new_pod("job/seed"), late).0, Reason::Settling);
+}
+
 #[test]
 fn an_exact_answer_needs_no_waiting() {
     let revised = |mut object: Value| {

@@ -1,12 +1,43 @@
 use super::*;
-use crate::known::Settings;
+use crate::known::{Settings, View};
 use crate::tasks::Tasks;
 use axum::body::Body as Answer;
 use axum::http::{Request, Response};
 use kube::client::Body;
+use rules::lookup::Lookup;
+use rules::world::Objects;
 use serde_json::json;
 use std::convert::Infallible;
 use tower::service_fn;
+
+/// What follows, before this API server, and what is known of that.
+fn catalog(client: Client) -> (Arc<Known>, Tasks) {
+    let (known, requests) = Known::new(Settings::of_the_chart());
+    let (spawner, tasks) = Tasks::new();
+    let catalog = Catalog {
+        client,
+        known: Arc::clone(&known),
+        metrics: Arc::default(),
+        tasks: spawner.clone(),
+        shown: None,
+        jobs: None,
+    };
+    spawner.keep("catalog", catalog.run(requests));
+    (known, tasks)
+}
+
+/// All that is followed goes on for so many seconds.
+async fn pass(tasks: &mut Tasks, seconds: u64) {
+    let ended = tokio::time::timeout(Duration::from_secs(seconds), tasks.ended()).await;
+    assert!(ended.is_err(), "{ended:?}");
+}
+
+fn widgets() -> Kind {
+    Kind::Custom {
+        group: "example.com".into(),
+        word: "Widget".into(),
+    }
+}
 
 /// What is known of a custom kind some time after it was asked for, where the API server answers everything with this
 /// status, or has not said anything yet.
@@ -21,30 +52,13 @@ async fn known(answers: Option<u16>) -> Freshness {
             .body(Answer::from(nothing.to_string()));
         Ok::<_, Infallible>(answer.unwrap())
     });
-    let (known, requests) = Known::new(Settings::of_the_chart());
-    let (spawner, mut tasks) = Tasks::new();
-    let catalog = Catalog {
-        client: Client::new(api_server, "default"),
-        known: Arc::clone(&known),
-        metrics: Arc::default(),
-        tasks: spawner.clone(),
-        shown: None,
-        jobs: None,
-    };
-    spawner.keep("catalog", catalog.run(requests));
-    let kinds = [
-        Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION),
-        Kind::Custom {
-            group: "example.com".into(),
-            word: "Widget".into(),
-        },
-    ];
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let kinds = [Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION), widgets()];
     let [definitions, widgets] = kinds.map(|kind| known.want(&kind));
     if answers.is_some() {
         definitions.clear(Freshness::Forbidden);
     }
-    let ended = tokio::time::timeout(Duration::from_secs(20), tasks.ended()).await;
-    assert!(ended.is_err(), "{ended:?}");
+    pass(&mut tasks, 20).await;
     widgets.condition()
 }
 
@@ -85,21 +99,8 @@ async fn one_object_is_followed_whole_until_nobody_asks_for_it() {
             Ok::<_, Infallible>(Response::new(Answer::from(list.to_string())))
         }
     });
-    let (known, requests) = Known::new(Settings::of_the_chart());
-    let (spawner, mut tasks) = Tasks::new();
-    let catalog = Catalog {
-        client: Client::new(api_server, "default"),
-        known: Arc::clone(&known),
-        metrics: Arc::default(),
-        tasks: spawner.clone(),
-        shown: None,
-        jobs: None,
-    };
-    spawner.keep("catalog", catalog.run(requests));
-    let mut pass = async |seconds| {
-        let ended = tokio::time::timeout(Duration::from_secs(seconds), tasks.ended()).await;
-        assert!(ended.is_err(), "{ended:?}");
-    };
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let mut pass = async |seconds| pass(&mut tasks, seconds).await;
     let named = Named {
         kind: kinds::by_word("configmap").map(Kind::Builtin).unwrap(),
         namespace: "shop".into(),
@@ -128,4 +129,84 @@ async fn one_object_is_followed_whole_until_nobody_asks_for_it() {
     assert_eq!(look(&known.view()), Value::Null, "it is read again");
     pass(1).await;
     assert_eq!(look(&known.view()), "done");
+}
+
+/// Of widgets, in this version.
+fn definition(version: &str, details: &Value) -> Value {
+    json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
+            "versions": [{"name": version, "served": true, "storage": true, "subresources": details}],
+        },
+        "status": {"conditions": [{"type": "Established", "status": "True"}]},
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_that_changes_counts_while_its_kind_is_followed() {
+    let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    let api_server = service_fn(move |request: Request<Body>| {
+        let uri = request.uri().to_string();
+        let lists = uri.contains("/widgets") && !uri.contains("watch=");
+        if lists {
+            noted.lock().unwrap().push(uri);
+        }
+        async move {
+            if !lists {
+                return std::future::pending().await;
+            }
+            let list = json!({"metadata": {"resourceVersion": "1"}, "items": []});
+            Ok::<_, Infallible>(Response::new(Answer::from(list.to_string())))
+        }
+    });
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
+    definitions.replace(&[definition("v1", &json!({}))]);
+    let widgets = known.want(&widgets());
+    let declares = || widgets.details().declares_status;
+    pass(&mut tasks, 1).await;
+    assert_eq!(declares(), Some(false));
+    definitions.apply(&definition("v1", &json!({"status": {}})));
+    pass(&mut tasks, 1).await;
+    assert_eq!(declares(), Some(true));
+    assert_eq!(asked.lock().unwrap().len(), 1, "it is followed on");
+    definitions.apply(&definition("v2", &json!({"status": {}})));
+    pass(&mut tasks, 1).await;
+    let asked = asked.lock().unwrap().clone();
+    assert!(asked[1].starts_with("/apis/example.com/v2/"), "{asked:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_not_served_is_sought_until_nobody_names_it() {
+    let asked = Arc::new(std::sync::Mutex::new(0));
+    let count = Arc::clone(&asked);
+    let api_server = service_fn(move |request: Request<Body>| {
+        if request.uri().path() == "/apis" {
+            *count.lock().unwrap() += 1;
+        }
+        let nothing = json!({"kind": "Status", "status": "Failure", "message": "no", "reason": "no", "code": 404});
+        let answer = Response::builder().status(404);
+        let answer = answer.body(Answer::from(nothing.to_string())).unwrap();
+        std::future::ready(Ok::<_, Infallible>(answer))
+    });
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
+    definitions.clear(Freshness::Forbidden);
+    for _ in 0..10 {
+        known.want(&widgets());
+        pass(&mut tasks, 60).await;
+    }
+    let named = *asked.lock().unwrap();
+    assert!(named >= 15, "{named} while it is named");
+    pass(&mut tasks, 180).await;
+    assert_eq!(known.watched(&widgets()).map(|it| it.condition()), None);
+    let before = *asked.lock().unwrap();
+    pass(&mut tasks, 600).await;
+    assert_eq!(*asked.lock().unwrap(), before);
+    known.want(&widgets());
+    pass(&mut tasks, 1).await;
+    let widgets = known.watched(&widgets()).unwrap();
+    assert_eq!(widgets.condition(), Freshness::NotServed);
 }

@@ -4,6 +4,8 @@ use super::super::sheets::fake::ApiServer;
 use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::Settings;
+use rules::lookup::Unavailable;
+use rules::world::World;
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/sluice-system/configmaps";
@@ -58,6 +60,36 @@ async fn what_is_refused_of_one_job_holds_up_no_other() {
     }
     assert!(!keys.iter().any(|it| it.contains("poison")));
     assert_eq!(server.lock().refusals, 2, "with the others, and by itself");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_hears_of_what_is_read_first_and_of_what_another_replica_writes() {
+    let (server, known) = keeper();
+    // Every gate reads its own pod.
+    let waiting = || {
+        let view = known.view();
+        let _ = view.gated_pod("shop", "api-1");
+        view
+    };
+    let (first, completed) = (waiting(), known.view().completed_job("shop", "other"));
+    assert_eq!(completed, Lookup::Unavailable(Unavailable::Syncing));
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(known.memory().is_loaded() && first.has_changed());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let second = waiting();
+    known.memory().saw_job(&job("shop", "ours"));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(!second.has_changed(), "it was known here");
+    let entry = known.memory().completed("shop", "ours").unwrap();
+    let text = rules::memory::text(&entry);
+    for (path, map) in &mut server.lock().objects {
+        if path.starts_with(MAPS) {
+            map["data"]["job.shop.other"] = json!(text);
+        }
+    }
+    tokio::time::sleep(Duration::from_mins(10)).await;
+    assert!(known.memory().completed("shop", "other").is_some());
+    assert!(second.has_changed());
 }
 
 #[tokio::test(start_paused = true)]

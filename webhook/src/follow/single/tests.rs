@@ -1,4 +1,5 @@
 use super::*;
+use crate::telemetry::tests::Lines;
 use axum::body::{Body as Answer, Bytes};
 use axum::http::{Request, Response};
 use kube::Client;
@@ -99,4 +100,22 @@ async fn what_is_deleted_after_it_was_read_is_read_anew() {
     let (said, asked) = followed(vec![], true, Duration::from_secs(3)).await;
     assert_eq!(said, ["read 5", "sign", "sign", "read 5", "sign", "sign"]);
     assert_eq!(asked, ["get", "watch from \"\"", "get", "watch from \"\""]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_is_told_once_with_where_it_is() {
+    let service = tower::service_fn(|_: Request<Body>| {
+        let status = json!({"kind": "Status", "status": "Failure", "message": "no", "reason": "no", "code": 503});
+        let answer = Response::builder().status(503);
+        let answer = answer.body(Answer::from(status.to_string())).unwrap();
+        std::future::ready(Ok::<_, Infallible>(answer))
+    });
+    let (log, _listens) = Lines::listen();
+    let api = Api::<ConfigMap>::namespaced(Client::new(service, "x"), "x");
+    let notices = follow(api, "one".to_owned()).map(|it| word(&it));
+    let refused: Vec<_> = notices.take(30).collect().await;
+    assert_eq!(refused, ["refused"; 30]);
+    let (log, at) = (log.text(), "/api/v1/namespaces/x/configmaps/one");
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert!(log.contains(at), "{log}");
 }

@@ -223,7 +223,9 @@ fn what_stands_on_the_first_sheet_counts_for_every_namespace() {
     earlier.saw_job(&job("a", true));
     let memory = Memory::default();
     memory.learn(0, earlier.held());
-    (1..sheets::COUNT).for_each(|sheet| memory.learn(sheet, BTreeMap::new()));
+    for sheet in 1..sheets::COUNT {
+        memory.learn(sheet, BTreeMap::new());
+    }
     assert_ne!(sheets::of("shop"), 0);
     assert!(memory.completed("shop", "migrate").is_some());
     memory.saw_job(&job("b", false));

@@ -57,9 +57,10 @@ impl Store {
         }
     }
 
-    /// The API server gave a sign of this watch.
+    /// The API server gave a sign of this watch, which is therefore not refused. A list says nothing of that.
     pub fn heard(&self) {
         self.change(|inner, woken| {
+            inner.refused = None;
             if inner.heard.note() {
                 inner.find_all(woken);
             }

@@ -156,9 +156,15 @@ async fn a_refusal_that_anything_else_interrupts_begins_anew() {
     store.lost();
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert!(!store.refuse(Freshness::Forbidden));
-    store.replace::<&Value>([]);
+    store.heard();
     tokio::time::sleep(Duration::from_secs(30)).await;
     assert!(!store.refuse(Freshness::Forbidden));
+    store.replace::<&Value>([]);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert!(
+        store.refuse(Freshness::Forbidden),
+        "a list says nothing of its watch"
+    );
     let (counts, store) = refused_for(true, Freshness::Forbidden, 30).await;
     assert!(counts);
     store.lost();

@@ -46,7 +46,11 @@ impl World for View {
 
     /// Once it is known that they are, they have one store, and whoever waits for the other is woken.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
-        let [one, other] = [one, other].map(|kind| self.details(kind).0);
+        let [one, other] = [one, other].map(|kind| {
+            let store = self.known.come_to(kind);
+            self.read(&store, Interest::Kind);
+            store
+        });
         Arc::ptr_eq(&one, &other)
     }
 
@@ -64,7 +68,7 @@ impl World for View {
         scope: Option<&str>,
         part: &Part,
     ) -> Lookup<Vec<Value>> {
-        let store = self.known.want(kind);
+        let store = self.known.come_to(kind);
         let members = Members {
             namespace: namespace.into(),
             scope: scope.map(Into::into),
@@ -84,7 +88,7 @@ impl World for View {
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
     ) -> Lookup<Option<Value>> {
-        let store = self.known.want(kind);
+        let store = self.known.come_to(kind);
         let lasting = !scope::rests_on_others(kind);
         let (first, subscription) =
             store.first_unready(scope, below, is_ready, lasting, &self.bell);
@@ -164,16 +168,18 @@ impl World for View {
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
         for (_, store) in self.known.stores() {
-            match self.usable(&store) {
+            let mut usable = self.usable(&store);
+            if matches!(usable, Err(Unavailable::Syncing | Unavailable::Stale)) {
+                // Whoever waits for it hears when that changes, and it may just have.
+                self.read(&store, Interest::Kind);
+                usable = self.usable(&store);
+            }
+            match usable {
                 Ok(()) => last = last.max(store.active(scope)),
                 Err(
                     Unavailable::NotServed | Unavailable::Forbidden | Unavailable::Undiscovered,
                 ) => {}
-                Err(why) => {
-                    // Whoever waits for it hears when that changes.
-                    self.read(&store, Interest::Kind);
-                    return Err(why);
-                }
+                Err(why) => return Err(why),
             }
         }
         Ok(last)

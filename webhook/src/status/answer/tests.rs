@@ -239,7 +239,9 @@ fn what_is_still_being_read_gets_its_time_before_a_timeout_ends_the_wait() {
         };
         let known = case.known(synced);
         if loaded {
-            (0..rules::sheets::COUNT).for_each(|sheet| known.memory().learn(sheet, [].into()));
+            for sheet in 0..rules::sheets::COUNT {
+                known.memory().learn(sheet, [].into());
+            }
         }
         word(&case.asked_of(&known))
     };

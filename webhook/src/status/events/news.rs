@@ -203,6 +203,9 @@ impl Told {
         }
         self.last = Some((now, news.clone()));
         self.even = Some(self.even.map_or(now, |even| even.max(now)) + AT_MOST_EVERY);
+        // Of a wait that goes on they are told before that, and of words that are always others there is no end.
+        self.words
+            .retain(|_, (at, _)| now.duration_since(*at) < 2 * AGAIN_AFTER);
         let (at, times) = self.words.entry(words).or_insert((now, 0));
         (*at, *times) = (now, times.saturating_add(1));
         Due::Now(*times)

@@ -306,7 +306,7 @@ async fn who_has_gone_has_no_turn_and_who_has_none_in_time_is_told() {
     assert!(
         asked[8 * REVIEWS..]
             .iter()
-            .all(|it| *it == Err(Unidentified::Unreachable))
+            .all(|it| *it == Err(Unidentified::NoTurn))
     );
     assert_eq!(began.elapsed(), TURN_WITHIN + 2 * second);
 }

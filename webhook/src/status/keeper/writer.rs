@@ -19,8 +19,10 @@ const AT_ONCE: usize = 16;
 const PACE: Duration = Duration::from_millis(100);
 /// Each replica begins with each at another moment of so many milliseconds: it finds most done that another began with before.
 const APART: u64 = 200;
-/// What was not written is tried again after this long.
+/// What was not written is tried again after this long, and each time after twice as long as before,
 const TRY_AGAIN: Duration = Duration::from_secs(2);
+/// up to this.
+const LATEST: Duration = Duration::from_secs(30);
 
 /// Writes by turns.
 pub(super) struct Writer {
@@ -34,10 +36,32 @@ pub(super) struct Writer {
 pub(in crate::status) enum Written {
     /// It stands there.
     Done,
-    /// Another replica was faster, or what was to be changed is gone.
+    /// Another replica was faster, or what was to be changed is gone: that has been seen here since.
     TooLate(Error),
     /// It is tried again.
     Failed(Error),
+    /// The same once more.
+    FailsStill(Error),
+}
+
+/// What keeps something from being written to, again and again.
+#[derive(Default)]
+pub(super) struct Trouble {
+    told: String,
+    pause: Duration,
+}
+
+impl Trouble {
+    /// It was not written, and is to be tried again later than the last time.
+    fn next(&mut self, error: Error) -> Written {
+        self.pause = (self.pause * 2).clamp(TRY_AGAIN, LATEST);
+        let text = error.to_string();
+        if self.told == text {
+            return Written::FailsStill(error);
+        }
+        self.told = text;
+        Written::Failed(error)
+    }
 }
 
 impl Writer {
@@ -50,12 +74,13 @@ impl Writer {
     }
 
     /// Once it is its turn, patches what stands there where there still is something to change, and tells what became of it;
-    /// returns when that is seen here.
+    /// returns when that is seen here, or when it is to be tried again.
     pub(super) async fn write(
         &self,
         view: &View,
         url: &str,
         patch: impl FnOnce() -> Option<Value>,
+        trouble: &mut Trouble,
         told: impl FnOnce(Written),
     ) {
         sleep(Duration::from_millis(self.order.hash_one(url) % APART)).await;
@@ -63,10 +88,25 @@ impl Writer {
         let Some(patch) = patch() else {
             return;
         };
-        let write = async { told(self.send(url, &patch).await.into()) };
-        join!(write, sleep(PACE));
+        let (sent, ()) = join!(self.send(url, &patch), sleep(PACE));
         drop(turn);
-        let _ = timeout(TRY_AGAIN, view.changed()).await;
+        let seen = async |pause| timeout(pause, view.changed()).await.is_ok();
+        let pause = match sent {
+            Ok(_) => {
+                *trouble = Trouble::default();
+                told(Written::Done);
+                TRY_AGAIN
+            }
+            // A policy of somebody else denies in the same words, and nothing comes of that.
+            Err(error) if may_be_late(&error) && seen(TRY_AGAIN).await => {
+                return told(Written::TooLate(error));
+            }
+            Err(error) => {
+                told(trouble.next(error));
+                trouble.pause
+            }
+        };
+        seen(pause).await;
     }
 
     async fn send(&self, url: &str, patch: &Value) -> Result<Value, Error> {
@@ -78,14 +118,78 @@ impl Writer {
     }
 }
 
-impl From<Result<Value, Error>> for Written {
-    fn from(written: Result<Value, Error>) -> Self {
+/// Whether an error may mean that another replica was faster, or that what was to be changed is gone.
+fn may_be_late(error: &Error) -> bool {
+    matches!(error, Error::Api(status) if matches!(status.code, 404 | 409 | 422))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::known::{Known, Settings};
+    use axum::body::Body;
+    use axum::http::Response;
+    use rules::kinds::{JOB, Kind};
+    use rules::world::Objects;
+    use serde_json::json;
+    use std::convert::Infallible;
+    use tokio::time::Instant;
+    use tower::service_fn;
+
+    /// Writes before an API server that answers with this code.
+    fn refused(code: u16) -> Writer {
+        let status = json!({"kind": "Status", "status": "Failure", "code": code, "message": "denied", "reason": "x"});
+        let answer = service_fn(move |_| {
+            let response = Response::builder().status(code);
+            let response = response.body(Body::from(status.to_string())).unwrap();
+            std::future::ready(Ok::<_, Infallible>(response))
+        });
+        Writer::new(Client::new(answer, "default"))
+    }
+
+    fn word(written: &Written) -> &'static str {
         match written {
-            Ok(_) => Self::Done,
-            Err(Error::Api(status)) if matches!(status.code, 404 | 409 | 422) => {
-                Self::TooLate(Error::Api(status))
-            }
-            Err(error) => Self::Failed(error),
+            Written::Done => "done",
+            Written::TooLate(_) => "too late",
+            Written::Failed(_) => "failed",
+            Written::FailsStill(_) => "fails still",
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_denied_is_told_once_and_tried_ever_more_seldom() {
+        for code in [403, 422] {
+            let (known, _) = Known::new(Settings::of_the_chart());
+            let (writer, mut trouble, mut told) = (refused(code), Trouble::default(), Vec::new());
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_secs(600) {
+                let view = known.view();
+                let note = |written| told.push(word(&written));
+                let patch = || Some(json!([]));
+                let write = writer.write(&view, "/x", patch, &mut trouble, note);
+                write.await;
+            }
+            assert_eq!(told[0], "failed", "{code}");
+            assert!(told[1..].iter().all(|it| *it == "fails still"), "{told:?}");
+            assert!((18..=25).contains(&told.len()), "{code}: {}", told.len());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_sees_what_another_has_done_was_only_too_late() {
+        let (known, _) = Known::new(Settings::of_the_chart());
+        let (view, mut told) = (known.view(), Vec::new());
+        let kind = Kind::Builtin(JOB);
+        let _ = view.object(&kind, Some("shop"), "seed");
+        let another = async {
+            sleep(Duration::from_secs(1)).await;
+            let seed = json!({"metadata": {"namespace": "shop", "name": "seed"}});
+            known.want(&kind).apply(&seed);
+        };
+        let (writer, mut trouble) = (refused(422), Trouble::default());
+        let note = |written| told.push(word(&written));
+        let write = writer.write(&view, "/x", || Some(json!([])), &mut trouble, note);
+        join!(write, another);
+        assert_eq!(told, ["too late"]);
     }
 }

@@ -83,7 +83,9 @@ fn pod(namespace: &str, name: &str) -> Value {
 /// The pods in each of the namespaces, of a Deployment that says this, beside a few objects. `mill` lets `shop` depend on it.
 fn known(says: &Value) -> Arc<Known> {
     let (known, _requests) = Known::new(Settings::of_the_chart());
-    (0..rules::sheets::COUNT).for_each(|sheet| known.memory().learn(sheet, [].into()));
+    for sheet in 0..rules::sheets::COUNT {
+        known.memory().learn(sheet, [].into());
+    }
     let words = [
         "deployment",
         "replicaset",

@@ -56,7 +56,9 @@ impl Desk {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
             known.want(&kind).replace::<&Value>([]);
         }
-        (0..rules::sheets::COUNT).for_each(|sheet| known.memory().learn(sheet, [].into()));
+        for sheet in 0..rules::sheets::COUNT {
+            known.memory().learn(sheet, [].into());
+        }
         let began = Instant::now();
         let time = move || {
             Timestamp::UNIX_EPOCH

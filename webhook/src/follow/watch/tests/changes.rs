@@ -55,3 +55,25 @@ async fn a_version_that_is_too_old_means_a_new_list() {
     let (store, _) = play_script(replies).await;
     assert_eq!(names(&store), ["z"], "what was deleted in between is gone");
 }
+
+/// A value inside of more lists than a reader bears.
+fn deep(name: &str, version: &str) -> Value {
+    let mut object = widget(name, version);
+    object["spec"] = (0..130).fold(json!(1), |inner, _| json!([inner]));
+    object
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_object_that_is_nested_too_deep_keeps_nobody_from_the_others() {
+    let events = vec![
+        event("ADDED", &deep("b", "11")),
+        event("ADDED", &widget("y", "12")),
+    ];
+    let (store, _) = play_script(vec![
+        Reply::List(vec![deep("a", "8"), widget("x", "9")]),
+        Reply::Watch(events, true),
+    ])
+    .await;
+    assert_eq!(names(&store), ["a", "b", "x", "y"]);
+    assert!(store.believed_until().is_ok());
+}

@@ -70,3 +70,56 @@ async fn what_was_never_read_is_refused_sooner() {
         assert_eq!(play(16, refuses()).await.0.condition(), why);
     }
 }
+
+/// An API server that answers a list with `x` and each watch with this, and the seconds at which it was asked.
+fn counting(watch: impl Fn() -> Reply + Send + 'static) -> (Api, Arc<Mutex<Vec<u64>>>) {
+    let (asked, began) = (Arc::<Mutex<Vec<u64>>>::default(), Instant::now());
+    let noted = Arc::clone(&asked);
+    let api = Box::new(move |uri: String| {
+        noted.lock().unwrap().push(began.elapsed().as_secs());
+        Some(if lists(&uri) {
+            Reply::List(vec![widget("x", "9")])
+        } else {
+            watch()
+        })
+    });
+    (api, asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_refused_is_not_asked_for_without_a_pause() {
+    for (code, per_hour) in [(405, 1_460), (500, 1_460), (410, 1_460), (403, 510)] {
+        let (api, asked) = counting(move || Reply::Status(code));
+        let (store, ended) = play(3_600, api).await;
+        assert!(ended.is_none());
+        let asked = asked.lock().unwrap().len();
+        assert!(asked < per_hour, "{code}: {asked} requests in an hour");
+        if code == 403 {
+            assert_eq!(
+                (store.condition(), names(&store)),
+                (Freshness::Forbidden, vec![])
+            );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_whose_watch_is_refused_is_known_once_it_is_allowed() {
+    let began = Instant::now();
+    let (api, _) = counting(move || match began.elapsed().as_secs() {
+        0..100 => Reply::Status(403),
+        _ => Reply::Ending,
+    });
+    let (store, _) = play(125, api).await;
+    assert_eq!(names(&store), ["x"]);
+    assert!(store.believed_until().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_end_at_once_are_begun_with_a_pause() {
+    let (api, asked) = counting(|| Reply::Watch(vec![], false));
+    let (store, _) = play(600, api).await;
+    assert!(store.believed_until().is_ok());
+    let asked = asked.lock().unwrap().len();
+    assert!(asked < 140, "{asked} requests in ten minutes");
+}

@@ -64,7 +64,7 @@ pub(super) fn respond(reply: Reply) -> Response<Answer> {
         Reply::Watch(events, open) => {
             let lines = events
                 .into_iter()
-                .map(|event| Ok::<_, Infallible>(format!("{event}\n")));
+                .map(|event| Ok::<_, Infallible>(line(&event)));
             let lines = futures::stream::iter(lines);
             let body = if open {
                 Answer::from_stream(lines.chain(futures::stream::pending()))
@@ -74,6 +74,14 @@ pub(super) fn respond(reply: Reply) -> Response<Answer> {
             Response::new(body)
         }
     }
+}
+
+/// An event as the API server writes it: its type comes first.
+fn line(event: &Value) -> String {
+    format!(
+        "{{\"type\":{},\"object\":{}}}\n",
+        event["type"], event["object"]
+    )
 }
 
 /// An API server that answers a list with `x`, and each watch as `watch` says.

@@ -145,3 +145,14 @@ fn the_end_of_a_wait_and_its_timeout_are_told_at_once() {
         assert_eq!(told(whose, heard.clone()), [(0, 1), (1, 1), (2, 1)]);
     }
 }
+
+#[test]
+fn words_that_are_always_others_are_forgotten() {
+    let (mut told, began) = (Told::default(), Instant::now());
+    for second in 0..7_200 {
+        let news = news(EventReason::Waiting, &second.to_string());
+        let now = began + Duration::from_secs(second);
+        told.hear(&news, Whose::Workload, now);
+    }
+    assert_eq!(told.words.len(), 20, "one a minute, of twenty minutes");
+}

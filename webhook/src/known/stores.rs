@@ -1,0 +1,228 @@
+//! The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server has told that
+//! they are the same.
+//!
+//! Anybody may name custom kinds that there are not. So one that cannot be read is forgotten when nobody names it any more, and there
+//! is room for so many. Whoever still waits for one names it again when he is judged anew.
+
+use super::store::{Freshness, Store};
+use dashmap::DashMap;
+use rules::kinds::Kind;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+/// What nobody has named for so long is forgotten; who waits is judged anew within half of it.
+const KEPT: Duration = Duration::from_mins(2);
+/// So many custom kinds are there that cannot be read. How many can be, definitions limit.
+const AT_MOST: usize = 256;
+
+/// Resolves once a kind is forgotten, so whoever follows it ends.
+pub(crate) type Forgotten = oneshot::Receiver<()>;
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Stores {
+    by_kind: DashMap<Kind, Spelled>,
+    began: Instant,
+}
+
+#[derive(Debug)]
+struct Spelled {
+    store: Arc<Store>,
+    /// Goes with the entry, which its follower hears; `None` while nobody follows it, and of another spelling.
+    follower: Option<oneshot::Sender<()>>,
+    /// Whether it is another spelling of a kind that is there.
+    alias: bool,
+    /// When somebody last named it, in milliseconds since the beginning.
+    named: AtomicU64,
+}
+
+/// A custom kind that cannot be read, under all its spellings.
+struct NotRead {
+    store: Arc<Store>,
+    named: u64,
+    granted: bool,
+    syncing: bool,
+}
+
+impl NotRead {
+    fn new(store: &Arc<Store>) -> Self {
+        Self {
+            store: Arc::clone(store),
+            named: 0,
+            granted: false,
+            syncing: false,
+        }
+    }
+}
+
+impl Spelled {
+    fn named(&self) -> u64 {
+        self.named.load(Ordering::Relaxed)
+    }
+}
+
+impl Stores {
+    /// The store of a kind, if there is one.
+    pub(super) fn get(&self, kind: &Kind) -> Option<Arc<Store>> {
+        self.by_kind.get(kind).map(|it| Arc::clone(&it.store))
+    }
+
+    /// The same for somebody who names the kind.
+    pub(super) fn named(&self, kind: &Kind) -> Option<Arc<Store>> {
+        let entry = self.by_kind.get(kind)?;
+        entry.named.store(self.now(), Ordering::Relaxed);
+        Some(Arc::clone(&entry.store))
+    }
+
+    /// The store of a kind that somebody names, and whether it is a new one. The kinds that are `granted` are never forgotten.
+    pub(super) fn add(&self, kind: &Kind, granted: &[Kind]) -> (Arc<Store>, bool) {
+        if matches!(kind, Kind::Custom { .. }) {
+            self.make_room(granted);
+        }
+        let mut new = false;
+        let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
+            new = true;
+            self.entry(Arc::default(), false)
+        });
+        (Arc::clone(&entry.store), new)
+    }
+
+    /// The store of a kind for who follows it from now on; `None` where somebody does, or nobody wants it any more.
+    pub(super) fn begin(&self, kind: &Kind) -> Option<(Arc<Store>, Forgotten)> {
+        let mut entry = self.by_kind.get_mut(kind)?;
+        if entry.alias || entry.follower.is_some() {
+            return None;
+        }
+        let (follower, forgotten) = oneshot::channel();
+        entry.follower = Some(follower);
+        Some((Arc::clone(&entry.store), forgotten))
+    }
+
+    /// Lets `spelling` share the store of `canonical`; returns the spelling's own where the canonical one had another already.
+    /// Where the spelling was there first both share its store, and who follows it goes on.
+    pub(super) fn alias(&self, spelling: &Kind, canonical: &Kind) -> Option<Arc<Store>> {
+        let own = self.by_kind.get_mut(spelling).map(|mut entry| {
+            let follower = entry.follower.take();
+            (Arc::clone(&entry.store), follower)
+        });
+        let shared = self.get(canonical);
+        match (own, shared) {
+            (Some((own, _)), Some(shared)) => {
+                let alias = self.entry(Arc::clone(&shared), true);
+                self.by_kind.insert(spelling.clone(), alias);
+                (!Arc::ptr_eq(&own, &shared)).then_some(own)
+            }
+            (Some((own, follower)), None) => {
+                let entry = Spelled {
+                    follower,
+                    ..self.entry(Arc::clone(&own), false)
+                };
+                self.by_kind.insert(canonical.clone(), entry);
+                let alias = self.entry(own, true);
+                self.by_kind.insert(spelling.clone(), alias);
+                None
+            }
+            // It was forgotten in between.
+            (None, _) => None,
+        }
+    }
+
+    /// All kinds, in each spelling, and their stores.
+    pub(super) fn all(&self) -> Vec<(Kind, Arc<Store>)> {
+        let entries = self.by_kind.iter();
+        let each = entries.map(|it| (it.key().clone(), Arc::clone(&it.store)));
+        each.collect()
+    }
+
+    /// The custom kinds, each once.
+    pub(super) fn custom(&self) -> Vec<Kind> {
+        let entries = self.by_kind.iter().filter(|it| !it.alias);
+        let kinds = entries.map(|it| it.key().clone());
+        kinds
+            .filter(|it| matches!(it, Kind::Custom { .. }))
+            .collect()
+    }
+
+    /// Forgets the spellings that nobody has named for a while, and the custom kinds that cannot be read either.
+    pub(super) fn forget_unnamed(&self, granted: &[Kind]) {
+        let kept = u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX);
+        let Some(since) = self.now().checked_sub(kept) else {
+            return;
+        };
+        for unread in self.unread(granted) {
+            if unread.named < since {
+                self.forget(&unread.store);
+                // Whoever came to it in the meantime names it again.
+                unread.store.wake_all();
+            }
+        }
+        let is_kept = |kind: &Kind, entry: &Spelled| {
+            !entry.alias || entry.named() >= since || granted.contains(kind)
+        };
+        self.by_kind.retain(|kind, entry| is_kept(kind, entry));
+    }
+
+    /// Who is forgotten for another is not woken: he would come back at once. What was never read may be read in a moment.
+    fn make_room(&self, granted: &[Kind]) {
+        let mut unread = self.unread(granted);
+        unread.sort_by_key(|it| (it.syncing, it.named));
+        let surplus = (unread.len() + 1).saturating_sub(AT_MOST);
+        for it in unread.into_iter().take(surplus) {
+            self.forget(&it.store);
+        }
+    }
+
+    fn forget(&self, store: &Arc<Store>) {
+        self.by_kind
+            .retain(|_, entry| !Arc::ptr_eq(&entry.store, store));
+    }
+
+    /// The custom kinds that cannot be read, but for those that are granted under one of their spellings.
+    fn unread(&self, granted: &[Kind]) -> Vec<NotRead> {
+        let mut found = HashMap::new();
+        for it in &self.by_kind {
+            if matches!(it.key(), Kind::Custom { .. }) {
+                let entry = found.entry(Arc::as_ptr(&it.store));
+                let kind = entry.or_insert_with(|| NotRead::new(&it.store));
+                kind.named = kind.named.max(it.named());
+                kind.granted |= granted.contains(it.key());
+            }
+        }
+        let mut found: Vec<NotRead> = found.into_values().collect();
+        found.retain_mut(|it| {
+            let condition = it.store.condition();
+            it.syncing = condition == Freshness::Syncing;
+            !it.granted && condition != Freshness::Live
+        });
+        found
+    }
+
+    fn entry(&self, store: Arc<Store>, alias: bool) -> Spelled {
+        Spelled {
+            store,
+            follower: None,
+            alias,
+            named: AtomicU64::new(self.now()),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Default for Stores {
+    fn default() -> Self {
+        Self {
+            by_kind: DashMap::new(),
+            began: Instant::now(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

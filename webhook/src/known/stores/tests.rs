@@ -1,0 +1,109 @@
+//! Kinds are named and forgotten.
+
+use super::*;
+use rules::kinds::JOB;
+use serde_json::Value;
+use tokio::time::advance;
+
+fn kind(word: &str) -> Kind {
+    Kind::Custom {
+        group: "example.com".into(),
+        word: word.into(),
+    }
+}
+
+/// Of a kind that is followed and cannot be read.
+fn unread(stores: &Stores, word: &str) -> (Arc<Store>, Forgotten) {
+    stores.add(&kind(word), &[]);
+    let (store, forgotten) = stores.begin(&kind(word)).unwrap();
+    store.clear(Freshness::NotServed);
+    (store, forgotten)
+}
+
+fn is_over(forgotten: &mut Forgotten) -> bool {
+    forgotten.try_recv() == Err(oneshot::error::TryRecvError::Closed)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_custom_kind_that_cannot_be_read_is_forgotten_when_nobody_names_it() {
+    let stores = Stores::default();
+    let [mut gone, mut named] = ["Gone", "Named"].map(|it| unread(&stores, it).1);
+    let (_, _granted) = unread(&stores, "Granted");
+    stores.add(&kind("Read"), &[]).0.replace::<&Value>([]);
+    stores.add(&Kind::Builtin(JOB), &[]);
+    let forget = || stores.forget_unnamed(&[kind("Granted")]);
+    advance(KEPT).await;
+    forget();
+    assert_eq!(stores.all().len(), 5);
+    stores.named(&kind("Named"));
+    advance(Duration::from_secs(1)).await;
+    forget();
+    assert!(stores.get(&kind("Gone")).is_none() && stores.all().len() == 4);
+    assert!(is_over(&mut gone) && !is_over(&mut named));
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_is_room_for_so_many_and_who_was_named_last_stays() {
+    let stores = Stores::default();
+    let first = unread(&stores, "First");
+    for number in 1..AT_MOST {
+        advance(Duration::from_millis(1)).await;
+        let _followed = unread(&stores, &number.to_string());
+    }
+    advance(Duration::from_millis(1)).await;
+    stores.named(&kind("First"));
+    for number in AT_MOST..1000 {
+        advance(Duration::from_millis(1)).await;
+        let _followed = unread(&stores, &number.to_string());
+        stores.named(&kind("First"));
+    }
+    assert_eq!(stores.all().len(), AT_MOST);
+    assert!(Arc::ptr_eq(&stores.get(&kind("First")).unwrap(), &first.0));
+}
+
+/// The one that was there first is followed on, whatever becomes of its spelling.
+#[tokio::test(start_paused = true)]
+async fn a_spelling_is_forgotten_and_its_kind_is_followed_on() {
+    let stores = Stores::default();
+    let (store, mut forgotten) = unread(&stores, "widgets");
+    assert!(stores.alias(&kind("widgets"), &kind("Widget")).is_none());
+    let other = unread(&stores, "WIDGETS").0;
+    let own = stores.alias(&kind("WIDGETS"), &kind("Widget")).unwrap();
+    assert!(Arc::ptr_eq(&own, &other));
+    assert_eq!(
+        (stores.all().len(), stores.custom()),
+        (3, vec![kind("Widget")])
+    );
+    store.replace::<&Value>([]);
+    advance(KEPT * 2).await;
+    stores.forget_unnamed(&[]);
+    assert_eq!(stores.all().len(), 1);
+    assert!(Arc::ptr_eq(&stores.get(&kind("Widget")).unwrap(), &store));
+    assert!(!is_over(&mut forgotten));
+}
+
+/// Which may spell it as it likes.
+#[tokio::test(start_paused = true)]
+async fn what_a_role_grants_stays() {
+    let stores = Stores::default();
+    let (_store, mut forgotten) = unread(&stores, "widgets");
+    stores.alias(&kind("widgets"), &kind("Widget"));
+    advance(KEPT * 2).await;
+    stores.forget_unnamed(&[kind("widgets")]);
+    assert!(!is_over(&mut forgotten));
+    assert_eq!(stores.all().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_names_one_spelling_keeps_the_kind() {
+    let stores = Stores::default();
+    let (_store, mut forgotten) = unread(&stores, "widgets");
+    stores.alias(&kind("widgets"), &kind("Widget"));
+    advance(KEPT * 2).await;
+    stores.named(&kind("widgets"));
+    stores.forget_unnamed(&[]);
+    assert!(!is_over(&mut forgotten));
+    advance(KEPT * 2).await;
+    stores.forget_unnamed(&[]);
+    assert!(is_over(&mut forgotten) && stores.all().is_empty());
+}
