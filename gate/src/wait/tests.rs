@@ -193,14 +193,14 @@ fn names_what_else_it_waits_for_once() {
         open(),
     ]);
     let first = "for Job/j10: InProgress (JobNotComplete), and";
-    let named = |name: &str| format!("  Job/{name}: InProgress (JobNotComplete)");
+    let other = |name: &str| format!("  Job/{name}: InProgress (JobNotComplete)");
     let mut lines = vec![format!("waiting 0s {first} 24 others")];
-    lines.extend(all[1..21].iter().map(|name| named(name)));
+    lines.extend(all[1..21].iter().map(|name| other(name)));
     lines.push(format!("waiting 1m00s {first} 24 others"));
     // Which one is the other has changed, though the first has not.
-    for other in ["j99", "j34"] {
+    for name in ["j99", "j34"] {
         lines.push(format!("waiting 1m10s {first} 1 other"));
-        lines.push(named(other));
+        lines.push(other(name));
     }
     lines.push("open after 1m10s".to_owned());
     assert_eq!(run.log, lines);

@@ -60,6 +60,9 @@ pub fn builtin(object: &Value) -> Option<Judged> {
     })
 }
 
+/// What every condition says.
+const SAID: [&str; 2] = ["type", "status"];
+
 /// The object with an empty spec and status where it has none, and with an empty text for what a condition does not say, since a name
 /// without a value is an error; and without a generation that is another's.
 fn filled(object: &Value) -> Cow<'_, Value> {
@@ -69,7 +72,6 @@ fn filled(object: &Value) -> Cow<'_, Value> {
             whole.to_mut()[field] = json!({});
         }
     }
-    const SAID: [&str; 2] = ["type", "status"];
     let lacks = |condition: &Value| {
         condition.is_object() && SAID.iter().any(|field| condition.get(field).is_none())
     };

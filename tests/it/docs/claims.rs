@@ -120,8 +120,8 @@ fn every_metric_that_is_counted_is_on_the_page() {
         let told = source.split("mod tests {").next().unwrap_or_default();
         for mark in ["registry.register(", "encode_descriptor("] {
             let calls = told.split(mark).skip(1);
-            let named = calls.filter_map(|call| call.trim_start().strip_prefix('"'));
-            names.extend(named.filter_map(|call| Some(call.split_once('"')?.0.to_owned())));
+            let quoted = calls.filter_map(|call| call.trim_start().strip_prefix('"'));
+            names.extend(quoted.filter_map(|call| Some(call.split_once('"')?.0.to_owned())));
         }
     }
     assert!(names.len() > 20, "{names:?}");

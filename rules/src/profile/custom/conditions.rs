@@ -155,9 +155,12 @@ pub(super) fn outdated_of(
             && int(condition, &["observedGeneration"], 0) >= generation
     });
     // Some write a condition when what it is about happens, and not again for a later spec: who sums up that one has looked at it.
-    let counts = |kind: &str| match summed_up {
-        true => OF_THE_SPEC.contains(&kind),
-        false => is_positive(kind) && !ONCE.contains(&kind),
+    let counts = |kind: &str| {
+        if summed_up {
+            OF_THE_SPEC.contains(&kind)
+        } else {
+            is_positive(kind) && !ONCE.contains(&kind)
+        }
     };
     list.iter().find_map(|condition| {
         let kind = condition.get("type")?.as_str()?;
