@@ -11,8 +11,7 @@ times=${TIMES:-30}
 
 # Each processor has something else to do, too.
 busy() {
-  local count
-  for count in $(seq "$(nproc)"); do yes >/dev/null & loads+=($!); done
+  for _ in $(seq "$(nproc)"); do yes >/dev/null & loads+=($!); done
 }
 idle() { [ ${#loads[@]} = 0 ] || kill "${loads[@]}" 2>/dev/null || true; }
 leave_first() { idle; }
