@@ -3,17 +3,18 @@
 use super::{Advice, Workload};
 use crate::annotation::{self, GatePosition};
 use crate::keys;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What there is to say of [`keys::GATE_POSITION`], which counts on the pod template alone.
 pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
-    let annotations = |object: &'_ Value| object["metadata"]["annotations"].as_object().cloned();
-    let template = annotations(workload.template).unwrap_or_default();
-    let own = annotations(workload.object).unwrap_or_default();
-    if own.contains_key(keys::GATE_POSITION) && !template.contains_key(keys::GATE_POSITION) {
+    let [own, template] = [workload.object, workload.template]
+        .map(|object| object["metadata"]["annotations"].as_object());
+    let says =
+        |it: Option<&Map<String, Value>>| it.is_some_and(|it| it.contains_key(keys::GATE_POSITION));
+    if says(own) && !says(template) {
         return Some(Advice::PositionOnWorkload);
     }
-    let Ok(Some(GatePosition::After(name))) = annotation::gate_position(&template) else {
+    let Ok(Some(GatePosition::After(name))) = annotation::gate_position(template?) else {
         return None;
     };
     let containers = workload.template["spec"]["initContainers"].as_array();
