@@ -64,8 +64,8 @@ impl ServerLimits {
                 all: 8192,
                 // Pods on the host's network share its address.
                 per_client: 512,
-                // One that waits, be it for its turn, has sent its head. Ten thousand took 18 KiB each, and 23 while they
-                // came, not the 16 of a quarter: what is left of the limit bears that.
+                // One that waits, be it for its turn, has sent its head. Ten thousand take 18 KiB each, and 222 MB in all while
+                // they come, not the 16 KiB of a quarter: what is left of the limit bears that.
                 sharing: 4,
             },
             // The head of a gate's request is its token, and that is below 4 KiB.
