@@ -32,12 +32,17 @@ mkdir -p "$state/registries/$name"
 printf 'server = "http://%s"\n' "$registry" > "$state/registries/$name/hosts.toml"
 PLAIN=1 release/publish.sh "$version" "$registry"
 
-# blocks LANGUAGE: what stands in the blocks of that language in the first section of the README.
-blocks() { awk -v "begin=\`\`\`$1" '/^## /{ section++ } section == 1 && $0 == begin { on = 1; next } /^```/{ on = 0 } on' README.md; }
-blocks yaml,file=shop.yaml > "$folder/shop.yaml"
-blocks sh > "$folder/commands"
+# blocks PAGE MARKS: what stands in the blocks with those marks.
+blocks() { awk -v "marks=\`\`\`$2" '/^```/ { on = !within && $0 == marks; within = !within; next } on' "$1"; }
+# The database of the page is there after ten seconds; here it is once what the page shows was seen, on however slow a machine.
+blocks README.md yaml,file=shop.yaml | sed 's|sleep 10;|until [ -e /tmp/seen ]; do sleep 0.1; done;|' > "$folder/shop.yaml"
+grep -q /tmp/seen "$folder/shop.yaml"
+# A line that stands on several pages runs once.
+for page in README.md docs/*.md; do blocks "$page" sh,published; done | awk '!told[$0]++' > "$folder/commands"
+# What looks at the pods prints what the page shows below it.
+blocks README.md sh,published | sed '1,/^kubectl apply/d' > "$folder/looks"
+blocks README.md '' > "$folder/shown"
 grep -q "oci://$name" "$folder/commands"
-grep '^helm upgrade sluice oci' docs/install.md >> "$folder/commands"
 made=file://$PWD/target/release-$version
 mkdir "$folder/bin"
 export PATH=$folder/bin:$PATH
@@ -46,14 +51,28 @@ helm() { case $1 in install | upgrade) command helm "${@/oci:\/\/$name/oci:\/\/$
 curl() { set -- "${@/https:\/\/github.com\/sluice-dev\/sluice\/releases\/download\/v$version/$made}"; command curl "${@/linux-amd64/linux-$architecture}"; }
 sudo() { "${@/\/usr\/local\/bin\//$folder/bin/}"; }
 
+# What is another each time: words of digits and others, the ends of names, and how far columns are apart.
+masked() { sed -E 's/[^ ]*([0-9][^0-9 ]|[^0-9 ][0-9])[^ ]*/#/g; s/[^ ]*-[b-df-hj-np-tv-xz2456789]{5}( |$)/# /g; s/ +/ /g; s/ $//; /^$/d' "$1"; }
+shows() {
+  for _ in $(seq 120); do
+    while read -r look; do eval "$look" || [ $? = 3 ]; done < looks > printed
+    if diff <(masked shown) <(masked printed) > differs; then return; fi
+    sleep 0.5
+  done
+  echo 'published: README.md shows something else (<) than is printed (>):' >&2
+  cat differs >&2
+  return 1
+}
+
 cd "$folder"
 start=$EPOCHSECONDS
 while read -r command; do
   echo "\$ $command"
   eval "$command" || [ $? = 3 ] # `status` says so that something waits
   [[ $command != 'helm install'* ]] || installed=$((EPOCHSECONDS - start))
-  sleep 2 # who reads what it said
+  [[ $command != 'kubectl apply'* ]] || shows
 done < commands
+kubectl exec deployment/database -- touch /tmp/seen
 kubectl rollout status deployment/web --timeout=120s
 echo "published: installed from the registry in $installed s, everything runs after $((EPOCHSECONDS - start)) s"
 [ "$installed" -lt 60 ]

@@ -10,7 +10,7 @@ const UMBRELLA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/umbrell
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/seeds");
 
 /// Why the shop cannot run here, if so. Its image is put on the node on the way, once.
-async fn missing() -> Option<&'static str> {
+pub(super) async fn missing() -> Option<&'static str> {
     static LOADED: OnceCell<Option<&'static str>> = OnceCell::const_new();
     *LOADED.get_or_init(load).await
 }

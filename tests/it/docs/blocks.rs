@@ -45,8 +45,41 @@ pub(crate) enum Stage {
     Api,
     /// `sh,cluster`: in a cluster with sluice.
     Cluster,
+    /// `sh,alone`: there, while no other test runs, since they tell of the whole cluster.
+    Alone,
+    /// `sh,published`: in a cluster without sluice, with a release out of a registry: `published.sh` reads them off the pages.
+    Published,
     /// `sh,elsewhere`: nobody here, since they need what this machine cannot have.
     Elsewhere,
+}
+
+impl Stage {
+    const ALL: [Self; 7] = [
+        Self::Listed,
+        Self::Offline,
+        Self::Api,
+        Self::Cluster,
+        Self::Alone,
+        Self::Published,
+        Self::Elsewhere,
+    ];
+
+    /// What stands behind `sh,`.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Listed => "",
+            Self::Offline => "offline",
+            Self::Api => "api",
+            Self::Cluster => "cluster",
+            Self::Alone => "alone",
+            Self::Published => "published",
+            Self::Elsewhere => "elsewhere",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.word() == word)
+    }
 }
 
 impl Kind {
@@ -60,14 +93,7 @@ impl Kind {
                 ("file", name) => Self::File(name.to_owned()),
                 _ => return None,
             },
-            ("sh", stage) => Self::Commands(match stage {
-                "" => Stage::Listed,
-                "offline" => Stage::Offline,
-                "api" => Stage::Api,
-                "cluster" => Stage::Cluster,
-                "elsewhere" => Stage::Elsewhere,
-                _ => return None,
-            }),
+            ("sh", word) => Self::Commands(Stage::of(word)?),
             _ => return None,
         };
         Some(kind)

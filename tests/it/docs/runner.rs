@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// Under which name commands find the values that stand above them.
 const VALUES: &str = "values.yaml";
 
+/// What fails ends them; that something waits (3) is no failure.
+const PRELUDE: &str = "exec 2>&1\ntrap 'code=$?; [ $code = 3 ] || exit $code' ERR\n";
+
 /// What the commands of a page see of the machine.
 pub(crate) struct Setting<'a> {
     /// Which of them run.
@@ -24,17 +27,24 @@ pub(crate) struct Setting<'a> {
 /// Runs what a page has for these stages, and compares what it prints with what the page shows. The complaints.
 pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
     let blocks = blocks(page);
-    let here = |block: &Block| matches!(&block.kind, Kind::Commands(stage) if setting.stages.contains(stage));
-    if !blocks.iter().any(here) {
+    let stage = |block: &Block| match block.kind {
+        Kind::Commands(stage) => Some(stage).filter(|it| setting.stages.contains(it)),
+        _ => None,
+    };
+    let texts = blocks.iter().filter_map(|block| {
+        let before = before(page, &block.section, stage(block)?);
+        Some([before, block.text.clone()].concat())
+    });
+    let texts: Vec<String> = texts.collect();
+    if texts.is_empty() {
         return Vec::new();
     }
     let folder = Folder::new();
-    let commands: Vec<&Block> = blocks.iter().filter(|it| here(it)).collect();
     // An API server of a test's own goes with all that is in it.
-    let made = if setting.stages.contains(&Stage::Cluster) {
-        namespaces(&commands)
-    } else {
+    let made = if setting.stages.contains(&Stage::Api) {
         BTreeSet::new()
+    } else {
+        namespaces(&texts)
     };
     for namespace in &made {
         let there = folder.run(&format!("kubectl get namespace {namespace}"), setting);
@@ -44,16 +54,22 @@ pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
         }
     }
     let mut complaints = Vec::new();
+    let mut prepared = BTreeSet::new();
     for (index, block) in blocks.iter().enumerate() {
         match &block.kind {
             Kind::File(name) => folder.write(name, &block.text),
             Kind::Values(_) => folder.write(VALUES, &block.text),
             _ => {}
         }
-        if !here(block) {
+        let Some(stage) = stage(block) else {
             continue;
-        }
+        };
         folder.take_over(page, &block.section);
+        if prepared.insert((&block.section, stage.word())) {
+            let ran = folder.run(&before(page, &block.section, stage), setting);
+            let wrong = (ran.code != Some(0)).then(|| format!("{}: before it: {ran}", block.at));
+            complaints.extend(wrong);
+        }
         let shown = blocks.get(index + 1).filter(|it| it.kind == Kind::Output);
         let ran = folder.run(&block.text, setting);
         complaints.extend(complaint(block, &ran, shown, setting.kubeconfig.is_none()));
@@ -65,17 +81,29 @@ pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
     complaints
 }
 
+/// What commands find that the page does not show whole, by its heading.
+fn fixtures(page: &Path, section: &str) -> PathBuf {
+    let page = page.file_stem().unwrap_or_default();
+    root().join("tests/fixtures/docs").join(page).join(section)
+}
+
+/// What makes the cluster as the first command below a heading finds it, such as `before-api.sh`.
+fn before(page: &Path, section: &str, stage: Stage) -> String {
+    let script = format!("before-{}.sh", stage.word());
+    std::fs::read_to_string(fixtures(page, section).join(script)).unwrap_or_default()
+}
+
 /// The namespaces that commands make.
-fn namespaces(commands: &[&Block]) -> BTreeSet<String> {
+fn namespaces(texts: &[String]) -> BTreeSet<String> {
     let mut made = BTreeSet::new();
-    for line in commands.iter().flat_map(|block| block.text.lines()) {
+    for line in texts.iter().flat_map(|text| text.lines()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let after = |word: &str| {
             let at = words.iter().position(|it| *it == word)?;
             words.get(at + 1).copied()
         };
         let name = if words.contains(&"--create-namespace") {
-            after("--namespace")
+            after("--namespace").or_else(|| after("-n"))
         } else if words.starts_with(&["kubectl", "create", "namespace"]) {
             after("namespace")
         } else {
@@ -89,6 +117,12 @@ fn namespaces(commands: &[&Block]) -> BTreeSet<String> {
 struct Ran {
     code: Option<i32>,
     printed: String,
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit code {:?}\n{}", self.code, self.printed)
+    }
 }
 
 fn complaint(block: &Block, ran: &Ran, shown: Option<&Block>, exact: bool) -> Option<String> {
@@ -114,17 +148,29 @@ fn complaint(block: &Block, ran: &Ran, shown: Option<&Block>, exact: bool) -> Op
     })
 }
 
-/// What is another each time: a word of digits and others, such as a time or the name of a pod; and how far columns are apart.
+/// What is another each time: a word of digits and others, such as a time or the name of a pod, which may have no digit by
+/// chance, and a number of seconds; and how far columns are apart.
 fn masked(text: &str) -> Vec<Vec<String>> {
-    let word = |word: &str| {
-        let digit = |it: char| it.is_ascii_digit();
-        let another = word.contains(digit) && !word.chars().all(digit);
-        if another { "#" } else { word }.to_owned()
-    };
     let lines = text.lines().filter(|it| !it.trim().is_empty());
-    lines
-        .map(|line| line.split_whitespace().map(word).collect())
-        .collect()
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let another = |at: usize| {
+            let digits = words[at].contains(|it: char| it.is_ascii_digit());
+            let number = words[at].chars().all(|it| it.is_ascii_digit());
+            let seconds = number && words.get(at + 1) == Some(&"s");
+            digits && !number || seconds || made_up(words[at])
+        };
+        let word = |at: usize| if another(at) { "#" } else { words[at] }.to_owned();
+        (0..words.len()).map(word).collect()
+    };
+    lines.map(line).collect()
+}
+
+/// Whether a name ends as Kubernetes makes up names.
+fn made_up(word: &str) -> bool {
+    let letter = |it: char| "bcdfghjklmnpqrstvwxz2456789".contains(it);
+    let end = word.rsplit_once('-').map(|(_, end)| end);
+    end.is_some_and(|it| it.len() == 5 && it.chars().all(letter))
 }
 
 struct Folder(TempDir);
@@ -156,8 +202,7 @@ impl Folder {
 
     /// What commands of this section find that the page does not show whole.
     fn take_over(&self, page: &Path, section: &str) {
-        let page = page.file_stem().unwrap_or_default();
-        let files = root().join("tests/fixtures/docs").join(page).join(section);
+        let files = fixtures(page, section);
         if files.is_dir() {
             let copied = Command::new("cp")
                 .arg("-rLT")
@@ -181,12 +226,14 @@ impl Folder {
         let kubeconfig = setting.kubeconfig.unwrap_or(Path::new("/nonexistent"));
         let output = Command::new("timeout")
             .args(["300", "bash", "-u", "-o", "pipefail", "-c"])
-            .arg(format!("exec 2>&1\nset -e\n{script}"))
+            .arg([PRELUDE, script].concat())
             .current_dir(self.0.path())
             .env_clear()
             .env("HOME", self.0.path())
             .env("PATH", places)
             .env("KUBECONFIG", kubeconfig)
+            // What Python keeps would stand in the repository.
+            .env("PYTHONDONTWRITEBYTECODE", "1")
             .output()
             .expect("bash starts");
         Ran {
