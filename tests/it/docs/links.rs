@@ -66,3 +66,25 @@ fn every_page_is_in_the_book_once() {
     named.sort();
     assert_eq!(pages, named);
 }
+
+/// A word that its page does not use is of our own making.
+#[test]
+fn every_word_is_on_the_page_that_has_the_rest() {
+    let glossary = read(&super::root().join("docs/glossary.md"));
+    let rows = glossary.lines().filter(|line| line.starts_with("| "));
+    let mut words = Vec::new();
+    for row in rows.skip(2) {
+        let (word, meaning) = row[2..].split_once(" | ").expect("two columns");
+        let link = meaning.rsplit("](").next().unwrap_or_default();
+        let page = link.split(['#', ')']).next().unwrap_or_default();
+        let text = read(&super::root().join("docs").join(page)).to_lowercase();
+        for word in word.split(", ").map(|it| it.trim_matches('`')) {
+            assert!(text.contains(&word.to_lowercase()), "{word}: {page}");
+            words.push(word.to_lowercase());
+        }
+    }
+    assert!(words.len() > 40, "{words:?}");
+    assert!(words.is_sorted(), "{words:?}");
+    words.dedup();
+    assert_eq!(words.len(), words.iter().collect::<BTreeSet<_>>().len());
+}
