@@ -18,6 +18,7 @@ use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{controller_of, group_kind};
 use crate::plan::{self, Called};
+use crate::pointer::at;
 use crate::scope::Scope;
 use crate::terms::Regate;
 use crate::world::{World, means_same};
@@ -357,16 +358,14 @@ fn because(place: String, annotations: &Map<String, Value>) -> String {
 }
 
 fn annotations(object: &Value) -> Map<String, Value> {
-    object
-        .pointer("/metadata/annotations")
+    at(object, "/metadata/annotations")
         .and_then(Value::as_object)
         .cloned()
         .unwrap_or_default()
 }
 
 fn text(object: &Value, pointer: &str) -> String {
-    object
-        .pointer(pointer)
+    at(object, pointer)
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned()

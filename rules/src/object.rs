@@ -1,6 +1,7 @@
 //! What every object says of itself in its metadata.
 
 use crate::keys;
+use crate::pointer::at;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -10,8 +11,7 @@ const TOO_LATE: Timestamp = Timestamp::constant(253_370_764_800, 0);
 
 /// The reference to the object's controller.
 pub fn controller_of(object: &Value) -> Option<&Value> {
-    object
-        .pointer("/metadata/ownerReferences")?
+    at(object, "/metadata/ownerReferences")?
         .as_array()?
         .iter()
         .find(|reference| reference["controller"] == Value::Bool(true))
@@ -40,7 +40,7 @@ pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
 pub fn template(object: &Value) -> Option<&Value> {
     let spec = object.get("spec")?;
     spec.get("template")
-        .or_else(|| spec.pointer("/jobTemplate/spec/template"))
+        .or_else(|| at(spec, "/jobTemplate/spec/template"))
 }
 
 /// The value of [`keys::REVISION`] that an object carries: its pod template's, else its own.
@@ -67,7 +67,7 @@ pub fn written(object: &Value) -> Option<Timestamp> {
 
 /// A point in time, as Kubernetes writes them (RFC 3339).
 pub(crate) fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
-    parsed(object.pointer(pointer)?.as_str()?)
+    parsed(at(object, pointer)?.as_str()?)
 }
 
 /// The time that a text says, unless it is [`TOO_LATE`].

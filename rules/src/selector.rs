@@ -1,5 +1,6 @@
 //! Label selectors, as `kubectl get -l` takes them.
 
+use crate::pointer::at;
 use serde_json::Value;
 use std::fmt;
 
@@ -53,7 +54,7 @@ impl Selector {
 
     /// Whether this object is selected.
     pub fn selects(&self, object: &Value) -> bool {
-        let labels = object.pointer("/metadata/labels");
+        let labels = at(object, "/metadata/labels");
         self.matches(|key| labels?.get(key)?.as_str())
     }
 

@@ -1,10 +1,13 @@
 //! "Did you mean": the likely word for a misspelt one.
 
+use std::cell::LazyCell;
+
 /// The word nearest to `text`, letter case aside, if it is near enough to be a slip of the fingers: within two edits,
 /// one for words of up to five letters, none for words of two. The first of equally near words wins.
 pub fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
-    let text: Vec<char> = text.to_lowercase().chars().collect();
-    let reach = match text.len() {
+    let length = text.chars().count();
+    let text = LazyCell::new(|| text.to_lowercase().chars().collect::<Vec<char>>());
+    let reach = match length {
         0..=2 => 0,
         3..=5 => 1,
         _ => 2,
@@ -12,7 +15,7 @@ pub fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Opti
     words
         .into_iter()
         // Words are known and short: this also keeps a text of any length from costing more than a glance.
-        .filter(|word| word.len().abs_diff(text.len()) <= reach)
+        .filter(|word| word.len().abs_diff(length) <= reach)
         .map(|word| (edits(&text, &word.to_lowercase()), word))
         .filter(|(edits, _)| *edits <= reach)
         .min_by_key(|(edits, _)| *edits)

@@ -5,6 +5,7 @@ use crate::annotation;
 use crate::dependency::Dependency;
 use crate::gate;
 use crate::keys;
+use crate::pointer::at;
 use crate::terms::{OnTimeout, Terms};
 use serde_json::Value;
 use std::time::Duration;
@@ -69,12 +70,9 @@ fn progress_deadline(workload: &Workload<'_>) -> Option<i64> {
 
 /// What it says of the waiting, each on the pod template or else on the workload itself.
 fn terms(workload: &Workload<'_>) -> Terms {
-    let places = [workload.template, workload.object];
-    let said = |key: &str| {
-        places
-            .iter()
-            .find_map(|it| it.pointer("/metadata/annotations")?.get(key))
-    };
+    let places =
+        [workload.template, workload.object].map(|it| it["metadata"]["annotations"].as_object());
+    let said = |key: &str| places.iter().flatten().find_map(|it| it.get(key));
     annotation::terms_by(said).terms
 }
 
@@ -100,7 +98,7 @@ fn suspends(workload: &Workload<'_>) -> bool {
 }
 
 fn number(value: &Value, pointer: &str) -> Option<i64> {
-    value.pointer(pointer)?.as_i64()
+    at(value, pointer)?.as_i64()
 }
 
 /// Whether a pod, or a pod template, is for Windows.

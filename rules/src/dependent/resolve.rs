@@ -9,6 +9,7 @@ use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{self, controller_of, created, group_kind};
+use crate::pointer::at;
 use crate::scope::{self, Scope};
 use crate::world::World;
 use serde_json::{Map, Value};
@@ -68,7 +69,7 @@ impl Dependent {
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
             }
         }
-        let hash = pod.pointer("/metadata/labels/controller-revision-hash");
+        let hash = at(pod, "/metadata/labels/controller-revision-hash");
         let (scope, parts, labels) = belonging(pod, topmost.as_ref());
         let mut dependent = Self {
             scope,

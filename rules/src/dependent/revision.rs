@@ -7,6 +7,7 @@ use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{created, time, written};
+use crate::pointer::at;
 use crate::scope;
 use crate::world::World;
 use jiff::Timestamp;
@@ -210,7 +211,7 @@ pub fn started(pod: &Value) -> Option<Timestamp> {
         return created(pod);
     }
     let scheduled = || {
-        let conditions = pod.pointer("/status/conditions")?.as_array()?;
+        let conditions = at(pod, "/status/conditions")?.as_array()?;
         let bound = |it: &&Value| it["type"] == "PodScheduled" && it["status"] == "True";
         time(conditions.iter().find(bound)?, "/lastTransitionTime")
     };

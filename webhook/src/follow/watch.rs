@@ -16,6 +16,7 @@ use list::list;
 pub(super) use list::{items, page};
 use rules::kept::{Detail, trim};
 use rules::kinds::Kind;
+use rules::pointer::at;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::pin::pin;
@@ -239,10 +240,7 @@ pub(super) fn signs<T>(
 }
 
 fn note_version(object: &Value, seen: &mut String) {
-    if let Some(version) = object
-        .pointer("/metadata/resourceVersion")
-        .and_then(Value::as_str)
-    {
+    if let Some(version) = at(object, "/metadata/resourceVersion").and_then(Value::as_str) {
         version.clone_into(seen);
     }
 }
