@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics, Certified};
-use webhook::{GATE_USER, GateSpec, Options, Resources};
+use webhook::{Edit, GATE_USER, GateSpec, Options, Resources};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
@@ -82,7 +82,7 @@ fn running_with(options: Options) -> Arc<Admission> {
 fn running_as(options: Options, spec: GateSpec) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
     let (admission, sender) = Admission::new(options, Limits::default(), metrics);
-    sender.send_replace(Some(Arc::new(spec)));
+    sender.send_replace(Some(Arc::new(spec.into())));
     Arc::new(admission)
 }
 
@@ -172,6 +172,11 @@ fn review(operation: &str, object: &Value, old: &Value) -> Value {
             "dryRun": false,
         },
     })
+}
+
+/// The operations of a decision, as a client reads them.
+pub(crate) fn patch(edits: &[Edit]) -> json_patch::Patch {
+    serde_json::from_str(&serde_json::to_string(edits).unwrap()).unwrap()
 }
 
 /// The operations of an answer.

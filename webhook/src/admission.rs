@@ -17,18 +17,17 @@ pub use limits::AdmissionLimits;
 pub use metrics::AdmissionMetrics;
 
 use crate::connections::{Certified, valid};
-use crate::inject::{self, Action, Decision, GateSpec, Operation, Options, Subject, Warning};
+use crate::inject::{self, Action, Decision, GateParts, Operation, Options, Subject, Warning};
+use crate::lean;
 use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Json};
+use axum::response::IntoResponse;
 use axum::routing::post;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use bodies::Bodies;
 use futures::StreamExt;
 use refusal::Refusal;
-use review::{AdmissionRequest, Patch, Reply, Response, Status, Unreadable};
+use review::{AdmissionRequest, Reply, Response, Status, Unreadable};
 use rules::advice::Seen;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -45,7 +44,7 @@ const NO_OPERATION: &str = "none";
 #[derive(Debug)]
 pub struct Admission {
     options: Options,
-    spec: watch::Receiver<Option<Arc<GateSpec>>>,
+    parts: watch::Receiver<Option<Arc<GateParts>>>,
     bodies: Bodies,
     metrics: AdmissionMetrics,
     known: Arc<dyn Seen + Send + Sync>,
@@ -58,11 +57,11 @@ impl Admission {
         options: Options,
         limits: AdmissionLimits,
         metrics: AdmissionMetrics,
-    ) -> (Self, watch::Sender<Option<Arc<GateSpec>>>) {
-        let (sender, spec) = watch::channel(None);
+    ) -> (Self, watch::Sender<Option<Arc<GateParts>>>) {
+        let (sender, parts) = watch::channel(None);
         let admission = Self {
             options,
-            spec,
+            parts,
             bodies: Bodies::new(limits),
             metrics,
             known: Arc::new(()),
@@ -127,7 +126,7 @@ impl Admission {
     /// Answers one body. Nothing is awaited in here, so of those that are not alone no more are in decoded form than there
     /// are threads.
     fn review(&self, half: Half, body: &[u8], certified: bool) -> Reviewed {
-        let request = match AdmissionRequest::read(body) {
+        let request = match AdmissionRequest::read(body, half.reviewed()) {
             Ok(request) => request,
             Err(Unreadable::Malformed { uid, error }) => {
                 let message = format!("the request cannot be read: {error}");
@@ -143,7 +142,7 @@ impl Admission {
                 return Reviewed {
                     operation: NO_OPERATION,
                     outcome: "unreadable",
-                    response: Json(Reply::from(response)).into_response(),
+                    response: Reply::from(response).into_response(),
                 };
             }
             Err(unreadable) => return Refusal::Unreadable(unreadable).into(),
@@ -158,7 +157,7 @@ impl Admission {
             outcome,
             "Answered"
         );
-        let response = Json(Reply::from(respond(request.uid, decision, &subject))).into_response();
+        let response = Reply::from(respond(request.uid, decision, &subject)).into_response();
         Reviewed {
             operation: operation.label(),
             outcome,
@@ -192,8 +191,8 @@ impl Admission {
                     },
                     ..self.options
                 };
-                let spec = self.spec.borrow().clone();
-                inject::pod::decide(&request, options, spec.as_deref())
+                let parts = self.parts.borrow().clone();
+                inject::pod::decide(&request, options, parts.as_deref())
             }
         };
         // Of a pod that is held, another half has given the advice.
@@ -239,6 +238,13 @@ enum Half {
 }
 
 impl Half {
+    fn reviewed(self) -> lean::Reviewed {
+        match self {
+            Self::Workloads => lean::Reviewed::Other,
+            Self::Pods | Self::EveryPod | Self::HeldPods => lean::Reviewed::Pod,
+        }
+    }
+
     fn label(self) -> &'static str {
         match self {
             Self::Workloads => "workloads",
@@ -252,6 +258,9 @@ impl Half {
 /// A name that a message or the log quotes; nobody has checked it yet, so it may be of any length.
 fn quotable(name: &str) -> String {
     const LONGEST: usize = 253; // of a Kubernetes name
+    if name.len() <= LONGEST && !name.contains(char::is_control) {
+        return name.to_owned();
+    }
     name.chars()
         .filter(|char| !char.is_control())
         .take(LONGEST)
@@ -292,11 +301,8 @@ fn respond(uid: String, decision: Decision, subject: &Subject) -> Response {
     };
     match decision.action {
         Action::Skip(_) => {}
-        Action::Patch(_, operations) => {
-            response.patch = Some(Patch {
-                patch: BASE64_STANDARD.encode(json_patch::Patch(operations).to_string()),
-                patch_type: "JSONPatch",
-            });
+        Action::Patch(_, patch) => {
+            response.patch = patch;
         }
         Action::Deny(deny) => {
             let (code, reason) = deny.status();

@@ -1,7 +1,7 @@
 //! Keeps what admission writes into gates up to date: the CA bundle and the address of our own Service.
 
 use crate::authority::Bundle;
-use crate::inject::{GateSpec, Resources};
+use crate::inject::{GateParts, GateSpec, Resources};
 use crate::readiness::Condition;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::api::{Patch, PatchParams};
@@ -78,7 +78,7 @@ pub(crate) async fn maintain(
     client: Client,
     fixed: Fixed,
     mut bundle: watch::Receiver<Bundle>,
-    current: watch::Sender<Option<Arc<GateSpec>>>,
+    current: watch::Sender<Option<Arc<GateParts>>>,
     known: Condition,
 ) {
     let services = Api::<Service>::namespaced(client.clone(), &fixed.namespace);
@@ -87,10 +87,11 @@ pub(crate) async fn maintain(
         let pem = bundle.borrow_and_update().clone();
         let ips = cluster_ips(&services, &fixed.service).await;
         if let (Some(ips), Some(pem)) = (&ips, pem) {
-            let spec = Arc::new(fixed.spec(ips, pem.to_string()));
-            if current.borrow().as_ref() != Some(&spec) {
+            let spec = fixed.spec(ips, pem.to_string());
+            let said = current.borrow().as_ref().map(|it| it.spec == spec);
+            if said != Some(true) {
                 info!(addresses = spec.addresses.join(", "), "Gates ask here");
-                current.send_replace(Some(Arc::clone(&spec)));
+                current.send_replace(Some(Arc::new(spec.clone().into())));
             }
             let written = match &fixed.config_map {
                 Some(name) => write(&config_maps, name, &spec).await,

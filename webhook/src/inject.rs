@@ -15,12 +15,15 @@ mod qos;
 mod warning;
 pub mod workload;
 
+pub use container::GateParts;
 pub use decision::{Action, Decision, Skip};
 pub(crate) use decision::{Change, Deny, Place};
 pub(crate) use hints::hints;
 pub use lists::{Holds, Options};
+pub use patch::Edit;
 pub(crate) use warning::Warning;
 
+use rules::pointer::at;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,7 +32,7 @@ use std::str::FromStr;
 /// The user that the gate runs as where the administrator does not leave it to the platform.
 pub const GATE_USER: i64 = 65532;
 
-/// Everything about the gate that is not in the request.
+/// Everything about the gate that is not in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateSpec {
     /// The gate's image, best by digest.
@@ -203,7 +206,7 @@ impl fmt::Display for Subject {
 
 /// `metadata.annotations`, where the object has any.
 fn annotations(object: &Value) -> Option<&serde_json::Map<String, Value>> {
-    object.pointer("/metadata/annotations")?.as_object()
+    at(object, "/metadata/annotations")?.as_object()
 }
 
 #[cfg(test)]

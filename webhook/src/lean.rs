@@ -27,19 +27,35 @@ impl<'de> Deserialize<'de> for Lean {
 }
 
 /// Reads a review of admission, whose objects are left without them too.
-pub(crate) fn review(text: &str) -> serde_json::Result<Value> {
+pub(crate) fn review(text: &str, of: Reviewed) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_str(text);
-    let review = Place::Review.deserialize(&mut from)?;
+    let review = Place::Review(of).deserialize(&mut from)?;
     from.end()?;
     Ok(review)
 }
 
+/// What a review is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reviewed {
+    /// A pod: of its volumes, and of its containers but the init containers, only [`OF_A_PART`] is read. The rest, environments first
+    /// of all, is most of a long pod.
+    Pod,
+    /// Anything else. All of a workload's template counts, because a change of it rolls pods.
+    Other,
+}
+
+/// What admission looks at in those: whose name one has, and what decides the pod's class.
+const OF_A_PART: [&str; 2] = ["name", "resources"];
+
 /// Where in an object, or in a review of one, a value stands.
 #[derive(Clone, Copy)]
 enum Place {
-    Review,
-    Request,
+    Review(Reviewed),
+    Request(Reviewed),
     Object,
+    Pod,
+    PodSpec,
+    Parts,
     Metadata,
     Managed,
     /// So many levels below those.
@@ -49,12 +65,24 @@ enum Place {
 impl Place {
     fn of(self, field: &str) -> Self {
         match (self, field) {
-            (Self::Review, "request") => Self::Request,
-            (Self::Request, "object" | "oldObject") => Self::Object,
-            (Self::Object, "metadata") => Self::Metadata,
+            (Self::Review(of), "request") => Self::Request(of),
+            (Self::Request(Reviewed::Pod), "object" | "oldObject") => Self::Pod,
+            (Self::Request(Reviewed::Other), "object" | "oldObject") => Self::Object,
+            (Self::Pod, "spec") => Self::PodSpec,
+            (Self::PodSpec, "containers" | "volumes") => Self::Parts,
+            (Self::Object | Self::Pod, "metadata") => Self::Metadata,
             (Self::Metadata, "managedFields") => Self::Managed,
             (Self::Elsewhere(depth), _) => Self::Elsewhere(depth + 1),
             _ => Self::Elsewhere(1),
+        }
+    }
+
+    /// Whether a field here is left out.
+    fn lacks(self, field: &str) -> bool {
+        match self {
+            Self::Managed => field == "fieldsV1",
+            Self::Parts => !OF_A_PART.contains(&field),
+            _ => false,
         }
     }
 
@@ -123,7 +151,7 @@ impl<'de> Visitor<'de> for Place {
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
         while let Some(field) = from.next_key::<String>()? {
-            if matches!(self, Self::Managed) && field == "fieldsV1" {
+            if self.lacks(&field) {
                 from.next_value::<IgnoredAny>()?;
             } else {
                 let value = from.next_value_seed(self.of(&field))?;
@@ -176,8 +204,28 @@ mod tests {
                 "request": {"uid": "u", "object": it, "oldObject": it, "options": whole},
             })
         };
-        let read = super::review(&review(&whole).to_string());
-        assert_eq!(read.unwrap(), review(&lean));
+        for of in [Reviewed::Pod, Reviewed::Other] {
+            let read = super::review(&review(&whole).to_string(), of);
+            assert_eq!(read.unwrap(), review(&lean));
+        }
+    }
+
+    #[test]
+    fn of_a_pods_parts_only_names_and_resources_are_read() {
+        let whole =
+            json!({"name": "app", "image": "app", "env": [{"name": "A"}], "resources": {"a": {}}});
+        let lean = json!({"name": "app", "resources": {"a": {}}});
+        let pod = |container: &Value| {
+            json!({
+                "containers": [whole],
+                "spec": {"containers": [container, 1, null], "volumes": [container], "initContainers": [whole], "image": "kept"},
+                "metadata": {"containers": [whole]},
+            })
+        };
+        let review = |it: &Value| json!({"request": {"object": it, "oldObject": it}});
+        let read = |of| super::review(&review(&pod(&whole)).to_string(), of).unwrap();
+        assert_eq!(read(Reviewed::Pod), review(&pod(&lean)));
+        assert_eq!(read(Reviewed::Other), review(&pod(&whole)));
     }
 
     /// A value inside of so many lists, or mappings.
@@ -202,7 +250,10 @@ mod tests {
                 assert_eq!(object["kind"], "X");
                 assert_eq!(object.pointer(&there(100)), Some(&Value::Null));
                 let review = format!("{{\"request\":{{\"object\":{}}}}}", text(levels));
-                assert_eq!(super::review(&review).unwrap()["request"]["object"], object);
+                assert_eq!(
+                    super::review(&review, Reviewed::Other).unwrap()["request"]["object"],
+                    object
+                );
             }
         }
     }

@@ -264,7 +264,7 @@ async fn pods_are_told_to_try_again_until_sluice_knows_what_gates_are_made_of() 
     let response = answer(&admission, &review("CREATE", &deployment, &Value::Null)).await;
     assert_eq!(response["auditAnnotations"]["outcome"], "marked");
 
-    spec.send_replace(Some(Arc::new(policy())));
+    spec.send_replace(Some(Arc::new(policy().into())));
     let response = answer(&admission, &create).await;
     assert_eq!(response["auditAnnotations"]["outcome"], "injected");
 }

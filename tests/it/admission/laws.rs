@@ -4,7 +4,7 @@ pub(super) mod any;
 pub(super) mod intent;
 mod many;
 
-use super::{annotated, policy};
+use super::{annotated, patch, policy};
 use any::{any_pod, any_template, json, kind};
 use intent::{intended, qos, without_additions};
 use json_patch::PatchOperation;
@@ -43,7 +43,7 @@ fn decide_pod(pod: &Value) -> Decision {
         object: pod,
         old: &Value::Null,
     };
-    pod::decide(&request, Options::default(), Some(&policy()))
+    pod::decide(&request, Options::default(), Some(&policy().into()))
 }
 
 fn decide_workload(kind: &str, new: &Value, old: &Value) -> Decision {
@@ -67,14 +67,15 @@ fn decide_workload(kind: &str, new: &Value, old: &Value) -> Decision {
 
 fn apply(object: &Value, decision: &Decision) -> Value {
     let mut result = object.clone();
-    if let Action::Patch(_, operations) = &decision.action {
+    if let Action::Patch(_, edits) = &decision.action {
+        let operations = patch(edits);
         assert!(!operations.is_empty());
         assert!(
             operations
                 .iter()
                 .all(|operation| matches!(operation, PatchOperation::Add(_)))
         );
-        json_patch::patch(&mut result, operations).unwrap();
+        json_patch::patch(&mut result, &operations).unwrap();
     }
     result
 }

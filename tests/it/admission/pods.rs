@@ -238,7 +238,7 @@ fn a_key_that_is_not_honoured_asks_for_nothing() {
         config_depends_on: false,
         ..Options::default()
     };
-    let decision = pod::decide(&request, options, Some(&policy()));
+    let decision = pod::decide(&request, options, Some(&policy().into()));
     assert_eq!(decision, Skip::NotAsked.into());
 }
 

@@ -110,7 +110,7 @@ fn answer((group, kind): (&str, &str), object: &Value, old: &Value) -> (&'static
         old,
     };
     let answer = match workload::decide(&request, Options::default()).action {
-        Action::Patch(_, operations) => json_patch::Patch(operations).to_string(),
+        Action::Patch(_, edits) => serde_json::to_string(&edits).unwrap(),
         Action::Skip(_) => "as it is".to_owned(),
         Action::Deny(_) => "refused".to_owned(),
     };

@@ -12,7 +12,7 @@ mod workloads;
 
 use super::cluster::{kubectl, object, pod_template};
 use super::helm::{Render, helm};
-use crate::admission::{pod_fixtures, policy};
+use crate::admission::{patch, pod_fixtures, policy};
 
 const NAMESPACE: &str = "policy-of-sluice";
 
@@ -299,7 +299,7 @@ fn decided(kind: (&str, &str), object: &Value, old: &Value, holds: Holds) -> Act
         // As the chart renders it.
         policy.image_pull_policy = Some("IfNotPresent".to_owned());
         policy.cluster_trust_bundle = Some("sluice".to_owned());
-        pod::decide(&request, options, Some(&policy)).action
+        pod::decide(&request, options, Some(&policy.into())).action
     } else {
         workload::decide(&request, options).action
     }
@@ -307,8 +307,8 @@ fn decided(kind: (&str, &str), object: &Value, old: &Value, holds: Holds) -> Act
 
 fn applied(object: &Value, action: &Action) -> Value {
     let mut object = object.clone();
-    if let Action::Patch(_, operations) = action {
-        json_patch::patch(&mut object, operations).expect("the patch applies");
+    if let Action::Patch(_, edits) = action {
+        json_patch::patch(&mut object, &patch(edits)).expect("the patch applies");
     }
     object
 }

@@ -3,7 +3,13 @@
 //! Not kube's types: they tie the patch to kube's version of json-patch, and their answer to a body that cannot be read
 //! has no uid, which the API server reports to the user as a mismatch of uids.
 
-use crate::lean;
+use crate::inject::Edit;
+use crate::lean::{self, Reviewed};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::response::{self, IntoResponse};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +17,12 @@ use std::collections::BTreeMap;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
+
+/// What the answer for a gate takes, in bytes: so it is not copied while it grows.
+const USUAL_REPLY: usize = 6 * 1024;
+
+/// The ends of the response and of the review around it.
+const ENDS: &[u8] = b"}}";
 
 /// The request in a review.
 #[derive(Debug, Deserialize)]
@@ -54,9 +66,9 @@ pub(super) enum Unreadable {
 impl AdmissionRequest {
     /// Reads a review, each object of it once. `serde_json` stops at 128 levels, and does not descend into what is passed over, so
     /// depth costs no stack.
-    pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
+    pub(super) fn read(body: &[u8], of: Reviewed) -> Result<Self, Unreadable> {
         let text = str::from_utf8(body).map_err(Error::custom);
-        let review = text.and_then(lean::review);
+        let review = text.and_then(|text| lean::review(text, of));
         let mut review = review.map_err(Unreadable::NotJson)?;
         if review["apiVersion"] != API_VERSION || review["kind"] != KIND {
             return Err(Unreadable::NotAReview);
@@ -100,23 +112,15 @@ pub(super) struct Response {
     /// The request's, exactly.
     pub(super) uid: String,
     pub(super) allowed: bool,
-    /// Patch and type come together or not at all: one without the other is a failure of the webhook.
-    #[serde(flatten)]
-    pub(super) patch: Option<Patch>,
+    /// None where nothing is changed.
+    #[serde(skip)]
+    pub(super) patch: Vec<Edit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<Status>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) audit_annotations: BTreeMap<&'static str, &'static str>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Patch {
-    /// Base64 of the operations.
-    pub(super) patch: String,
-    pub(super) patch_type: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -141,6 +145,37 @@ impl From<Response> for Reply {
             api_version: API_VERSION,
             kind: KIND,
             response,
+        }
+    }
+}
+
+impl Reply {
+    /// The review as text, its patch last. Patch and type come together or not at all: one without the other is a failure of the
+    /// webhook. It is put in as it is, because base64 has nothing to escape: to look for that in what is most of the answer took a
+    /// twelfth of an admission.
+    fn text(&self) -> serde_json::Result<Vec<u8>> {
+        let mut text = Vec::with_capacity(USUAL_REPLY);
+        serde_json::to_writer(&mut text, self)?;
+        if !self.response.patch.is_empty() {
+            text.truncate(text.len() - ENDS.len());
+            text.extend_from_slice(br#","patchType":"JSONPatch","patch":""#);
+            let patch = serde_json::to_vec(&self.response.patch)?;
+            text.extend_from_slice(BASE64_STANDARD.encode(patch).as_bytes());
+            text.push(b'"');
+            text.extend_from_slice(ENDS);
+        }
+        Ok(text)
+    }
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> response::Response {
+        match self.text() {
+            Ok(text) => {
+                let json = HeaderValue::from_static("application/json");
+                ([(CONTENT_TYPE, json)], text).into_response()
+            }
+            Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
         }
     }
 }

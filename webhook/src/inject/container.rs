@@ -1,6 +1,7 @@
 //! What the webhook adds to a pod: the init container and its two volumes.
 
 use super::GateSpec;
+use super::patch::Added;
 use super::qos::Class;
 use rules::gate::{STATE_VOLUME, TOKEN_VOLUME};
 use rules::keys;
@@ -19,8 +20,45 @@ const STATE_DIR: &str = "/run/sluice";
 /// The shortest life that Kubernetes grants a token.
 const TOKEN_SECONDS: u32 = 600;
 
-/// The init container.
-pub(super) fn gate(spec: &GateSpec, class: Class) -> Value {
+/// What gates are made of, as it goes into patches: the same in every pod but for its class.
+#[derive(Debug, PartialEq)]
+pub struct GateParts {
+    /// What it was made of.
+    pub spec: GateSpec,
+    pub(super) ports: Vec<u16>,
+    pub(super) volumes: [Added; 2],
+    guaranteed: Added,
+    burstable: Added,
+    /// Without resources.
+    plain: Added,
+}
+
+impl From<GateSpec> for GateParts {
+    fn from(spec: GateSpec) -> Self {
+        let of = |class| Added::often(container(&spec, class));
+        Self {
+            ports: spec.ports(),
+            volumes: volumes(&spec).map(Added::often),
+            guaranteed: of(Class::Guaranteed),
+            burstable: of(Class::Burstable),
+            plain: of(Class::BestEffort),
+            spec,
+        }
+    }
+}
+
+impl GateParts {
+    /// The init container of a pod of this class.
+    pub(super) fn container(&self, class: Class) -> &Added {
+        match class {
+            Class::Guaranteed => &self.guaranteed,
+            Class::Burstable => &self.burstable,
+            Class::BestEffort | Class::PodLevel => &self.plain,
+        }
+    }
+}
+
+fn container(spec: &GateSpec, class: Class) -> Value {
     let GateSpec {
         image,
         image_pull_policy,
@@ -89,7 +127,7 @@ fn resources(spec: &GateSpec, class: Class) -> Option<Value> {
 /// The gate's volumes. Its token is good for the status service only, and for as long as the pod lives. The marker is on
 /// disk: in memory it would be lost when the node restarts, and the pod would wait again. A bundle that is not there keeps no
 /// pod from starting.
-pub(super) fn volumes(spec: &GateSpec) -> [Value; 2] {
+fn volumes(spec: &GateSpec) -> [Value; 2] {
     let token =
         json!({"audience": keys::AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": "token"});
     let bundle = spec.cluster_trust_bundle.as_ref().map(

@@ -1,7 +1,6 @@
 //! The decisions as data: each has a label for metrics and audit, and a sentence for people.
 
-use super::{Subject, Warning};
-use json_patch::PatchOperation;
+use super::{Edit, Subject, Warning};
 use rules::annotation::ParseError;
 use rules::keys;
 use std::fmt;
@@ -37,7 +36,7 @@ impl From<Deny> for Decision {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Allowed, with these operations, never none.
-    Patch(Change, Vec<PatchOperation>),
+    Patch(Change, Vec<Edit>),
     /// Allowed as it is.
     Skip(Skip),
     /// Refused.

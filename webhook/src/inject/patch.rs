@@ -4,15 +4,65 @@
 //! nor `test`: an `add` on a key that exists replaces its value, and cannot fail.
 
 use super::Deny;
-use json_patch::jsonptr::PointerBuf;
-use json_patch::{AddOperation, PatchOperation};
+use serde::{Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// One operation of a patch, as RFC 6902 writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "op", rename = "add")]
+pub struct Edit {
+    path: String,
+    value: Added,
+}
+
+/// What an operation adds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Added {
+    Value(Value),
+    /// The same in many patches, so its text is made once.
+    Text(Text),
+}
+
+/// A value as text.
+#[derive(Debug, Clone)]
+pub(super) struct Text(Arc<RawValue>);
+
+impl Added {
+    /// A value that is to go into many patches.
+    pub(super) fn often(value: Value) -> Self {
+        match to_raw_value(&value) {
+            Ok(text) => Self::Text(Text(text.into())),
+            Err(_) => Self::Value(value),
+        }
+    }
+}
+
+impl<T: Into<Value>> From<T> for Added {
+    fn from(value: T) -> Self {
+        Self::Value(value.into())
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
 
 /// The operations on one object. Parents that are missing are made first, each once: two `add`s of one absent list
 /// would let the second replace the first.
 pub(super) struct Edits<'a> {
     object: &'a Value,
-    operations: Vec<PatchOperation>,
+    operations: Vec<Edit>,
 }
 
 /// A parent that is neither missing nor what it has to be.
@@ -36,17 +86,22 @@ impl<'a> Edits<'a> {
         }
     }
 
-    pub(super) fn finish(self) -> Vec<PatchOperation> {
+    pub(super) fn finish(self) -> Vec<Edit> {
         self.operations
     }
 
     /// Sets one key of the mapping at `path`.
-    pub(super) fn set(&mut self, path: &[&str], key: &str, value: Value) -> Result<(), Misshapen> {
+    pub(super) fn set(
+        &mut self,
+        path: &[&str],
+        key: &str,
+        value: impl Into<Added>,
+    ) -> Result<(), Misshapen> {
         self.parents(path)?;
         self.ensure(path, "mapping", Value::is_object, || {
             Value::Object(Map::new())
         })?;
-        self.add(path, key, value);
+        self.add(path, key, value.into());
         Ok(())
     }
 
@@ -56,7 +111,7 @@ impl<'a> Edits<'a> {
             return;
         };
         if let (Some(_), Some((last, parent))) = (map.remove(key), path.split_last()) {
-            self.add(parent, last, map.into());
+            self.add(parent, last, Value::Object(map).into());
         }
     }
 
@@ -65,12 +120,12 @@ impl<'a> Edits<'a> {
         &mut self,
         path: &[&str],
         index: Option<usize>,
-        value: Value,
+        value: impl Into<Added>,
     ) -> Result<(), Misshapen> {
         self.parents(path)?;
         self.ensure(path, "list", Value::is_array, || Value::Array(Vec::new()))?;
         let place = index.map_or_else(|| "-".to_owned(), |index| index.to_string());
-        self.add(path, &place, value);
+        self.add(path, &place, value.into());
         Ok(())
     }
 
@@ -94,7 +149,7 @@ impl<'a> Edits<'a> {
             None | Some(Value::Null) => {}
             Some(_) => {
                 return Err(Misshapen {
-                    path: pointer(path).to_string(),
+                    path: pointer(path),
                     expected,
                 });
             }
@@ -103,9 +158,9 @@ impl<'a> Edits<'a> {
         let made = self
             .operations
             .iter()
-            .any(|operation| operation.path() == wanted);
+            .any(|operation| operation.path == wanted);
         if let (false, Some((last, parent))) = (made, path.split_last()) {
-            self.add(parent, last, empty());
+            self.add(parent, last, empty().into());
         }
         Ok(())
     }
@@ -115,17 +170,28 @@ impl<'a> Edits<'a> {
             .try_fold(self.object, |value, key| value.get(key))
     }
 
-    fn add(&mut self, parent: &[&str], key: &str, value: Value) {
+    fn add(&mut self, parent: &[&str], key: &str, value: Added) {
         let mut path = pointer(parent);
-        path.push_back(key);
-        self.operations
-            .push(PatchOperation::Add(AddOperation { path, value }));
+        push(&mut path, key);
+        self.operations.push(Edit { path, value });
     }
 }
 
-/// A JSON pointer; keys that hold `/` or `~` are escaped.
-fn pointer(path: &[&str]) -> PointerBuf {
-    PointerBuf::from_tokens(path.iter().copied())
+/// A JSON pointer, RFC 6901.
+fn pointer(path: &[&str]) -> String {
+    let mut pointer = String::with_capacity(64);
+    path.iter().for_each(|name| push(&mut pointer, name));
+    pointer
+}
+
+/// One step further; a name that holds `/` or `~` is escaped.
+fn push(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    if name.contains(['~', '/']) {
+        pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    } else {
+        pointer.push_str(name);
+    }
 }
 
 #[cfg(test)]
@@ -136,8 +202,10 @@ mod tests {
     fn applied(object: &Value, edit: impl FnOnce(&mut Edits<'_>)) -> Value {
         let mut edits = Edits::new(object);
         edit(&mut edits);
+        let text = serde_json::to_string(&edits.finish()).unwrap();
+        let operations: json_patch::Patch = serde_json::from_str(&text).unwrap();
         let mut result = object.clone();
-        json_patch::patch(&mut result, &edits.finish()).unwrap();
+        json_patch::patch(&mut result, &operations).unwrap();
         result
     }
 
@@ -152,6 +220,19 @@ mod tests {
                 .unwrap();
         });
         assert_eq!(result, json!({"spec": {"volumes": ["a", "b"]}}));
+    }
+
+    #[test]
+    fn a_text_travels_as_its_value() {
+        let value = json!({"name": "a \"quoted\"\nname", "list": [1, null, {}]});
+        let made = |value: Added| {
+            applied(&json!({}), |edits| {
+                edits.set(&["spec"], "a", value).unwrap()
+            })
+        };
+        let often = Added::often(value.clone());
+        assert!(matches!(often, Added::Text(_)));
+        assert_eq!(made(often), made(value.into()));
     }
 
     #[test]

@@ -3,13 +3,12 @@
 //! On CREATE only. Init containers cannot be added later, and a webhook that tries on UPDATE blocks the updates by which
 //! finalizers are removed.
 
-use super::container;
 use super::hints::workload;
 use super::lists::{Holds, Lists, gate_position, hold};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
 use super::{
-    Action, Change, Decision, Deny, GateSpec, Operation, Options, Request, Skip, Warning,
+    Action, Change, Decision, Deny, GateParts, Operation, Options, Request, Skip, Warning,
     annotations, qos,
 };
 use rules::advice::{self, is_for_windows};
@@ -22,8 +21,8 @@ use serde_json::{Value, json};
 /// What the kubelet puts on the API server's image of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// Decides one pod. `spec` is `None` while the gate's settings are not known.
-pub fn decide(request: &Request<'_>, options: Options, spec: Option<&GateSpec>) -> Decision {
+/// Decides one pod. `parts` is `None` while the gate's settings are not known.
+pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>) -> Decision {
     let pod = request.object;
     if request.operation != Operation::Create {
         return Skip::Operation.into();
@@ -63,7 +62,7 @@ pub fn decide(request: &Request<'_>, options: Options, spec: Option<&GateSpec>) 
         hold: is_to_be_held(pod, options.holds),
     };
     Decision {
-        action: inject(pod, gate, wanted, spec).unwrap_or_else(Action::Deny),
+        action: inject(pod, gate, wanted, parts).unwrap_or_else(Action::Deny),
         warnings: warnings.into_iter().flatten().collect(),
     }
 }
@@ -97,7 +96,7 @@ fn inject(
     pod: &Value,
     gate: Option<usize>,
     wanted: Wanted<'_>,
-    spec: Option<&GateSpec>,
+    parts: Option<&GateParts>,
 ) -> Result<Action, Deny> {
     if is_for_windows(pod) {
         return Err(Deny::Windows);
@@ -105,26 +104,22 @@ fn inject(
     if let Some((what, name)) = gate::taken(pod) {
         return Err(Deny::NameTaken { what, name });
     }
-    let spec = spec.ok_or(Deny::Starting)?;
+    let parts = parts.ok_or(Deny::Starting)?;
 
     let init_containers = containers(pod, "initContainers");
     let index = gate.unwrap_or_else(|| position::index(init_containers, wanted.position));
-    let exclusion = position::exclusion(pod, index, &spec.ports());
+    let exclusion = position::exclusion(pod, index, &parts.ports);
     let labelled = pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE;
     let mut edits = Edits::new(pod);
     if let Some((key, value)) = exclusion {
-        edits.set(&["metadata", "annotations"], key, value.into())?;
+        edits.set(&["metadata", "annotations"], key, value)?;
     }
     // A copy that `kubectl debug` makes has the gate, and nothing by which the status service finds it.
     if gate.is_none() || !labelled {
-        edits.set(
-            &["metadata", "labels"],
-            keys::GATED,
-            keys::GATED_VALUE.into(),
-        )?;
+        edits.set(&["metadata", "labels"], keys::GATED, keys::GATED_VALUE)?;
     }
     if gate.is_none() {
-        add_gate(&mut edits, pod, index, spec)?;
+        add_gate(&mut edits, pod, index, parts)?;
     }
     if wanted.hold {
         add_hold(&mut edits, pod)?;
@@ -140,11 +135,7 @@ fn inject(
 }
 
 fn add_hold(edits: &mut Edits<'_>, pod: &Value) -> Result<(), Misshapen> {
-    edits.set(
-        &["metadata", "annotations"],
-        keys::HELD,
-        keys::GATED_VALUE.into(),
-    )?;
+    edits.set(&["metadata", "annotations"], keys::HELD, keys::GATED_VALUE)?;
     if gate::is_held(pod) {
         return Ok(());
     }
@@ -156,17 +147,17 @@ fn add_gate(
     edits: &mut Edits<'_>,
     pod: &Value,
     index: usize,
-    spec: &GateSpec,
+    parts: &GateParts,
 ) -> Result<(), Misshapen> {
-    for volume in container::volumes(spec) {
-        edits.insert(&["spec", "volumes"], None, volume)?;
+    for volume in &parts.volumes {
+        edits.insert(&["spec", "volumes"], None, volume.clone())?;
     }
     let known = containers(pod, "imagePullSecrets");
-    for name in &spec.image_pull_secrets {
+    for name in &parts.spec.image_pull_secrets {
         if !known.iter().any(|secret| secret["name"] == *name) {
             edits.insert(&["spec", "imagePullSecrets"], None, json!({ "name": name }))?;
         }
     }
-    let gate = container::gate(spec, qos::class(pod));
+    let gate = parts.container(qos::class(pod)).clone();
     edits.insert(&["spec", "initContainers"], Some(index), gate)
 }

@@ -157,9 +157,9 @@ fn suspended(action: Action, job: &Value) -> Result<Action, Misshapen> {
         return Ok(action);
     }
     let mut edits = Edits::new(job);
-    let noted = keys::GATED_VALUE.into();
+    let noted = keys::GATED_VALUE;
     edits.set(&["metadata", "annotations"], keys::SUSPENDED, noted)?;
-    edits.set(&["spec"], "suspend", true.into())?;
+    edits.set(&["spec"], "suspend", true)?;
     let mut operations = match action {
         Action::Patch(_, operations) => operations,
         Action::Skip(_) => Vec::new(),
