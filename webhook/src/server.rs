@@ -34,7 +34,7 @@ use futures::{FutureExt, TryFutureExt};
 use rustls::ServerConfig;
 use socket2::SockRef;
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncWrite, BufReader},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::Semaphore,
     task::yield_now,
@@ -223,6 +223,7 @@ impl Server {
             return self.http(stream, caller).await;
         };
         let acceptor = TlsAcceptor::from(Arc::clone(tls));
+        let stream = BufReader::with_capacity(self.limits.ciphertext, stream);
         // Boxed, so that neither the handshake nor the session takes room in what waits.
         let handshake = Box::pin(acceptor.accept(stream).map_ok(Box::new));
         match timeout(self.limits.handshake, handshake).await {

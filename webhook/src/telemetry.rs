@@ -4,7 +4,11 @@ use std::panic;
 
 use clap::ValueEnum;
 use tracing::{Dispatch, error};
-use tracing_subscriber::{EnvFilter, filter::ParseError, fmt::MakeWriter};
+use tracing_subscriber::{
+    filter::{LevelFilter, ParseError, Targets},
+    fmt::MakeWriter,
+    layer::SubscriberExt,
+};
 
 /// What is not logged unless somebody asks for it: kube warns of an answer that it cannot read by quoting it, with the
 /// tokens and keys that may be in it.
@@ -53,22 +57,24 @@ fn dispatch<W>(filter: &str, format: LogFormat, writer: W) -> Result<Dispatch, T
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let parsed = EnvFilter::try_new(format!("{QUIET},{filter}")).map_err(|error| {
-        TelemetryError::Filter {
-            filter: filter.to_owned(),
-            error,
-        }
-    })?;
+    // Not `EnvFilter`, which takes a lock whenever a span is entered.
+    let targets: Targets =
+        format!("{QUIET},{filter}")
+            .parse()
+            .map_err(|error| TelemetryError::Filter {
+                filter: filter.to_owned(),
+                error,
+            })?;
     let builder = tracing_subscriber::fmt()
-        .with_env_filter(parsed)
+        .with_max_level(LevelFilter::TRACE)
         .with_ansi(false)
         .with_writer(writer);
     Ok(match format {
-        LogFormat::Text => builder.into(),
+        LogFormat::Text => builder.finish().with(targets).into(),
         LogFormat::Json => {
             // The innermost span names whom a line is about; the list of all would say it twice.
-            let json = builder.json().flatten_event(true);
-            json.with_span_list(false).into()
+            let json = builder.json().flatten_event(true).with_span_list(false);
+            json.finish().with(targets).into()
         }
     })
 }

@@ -13,6 +13,8 @@ pub struct ServerLimits {
     pub connections: Bounds,
     /// The most that is read ahead of a connection, in bytes, and so the longest request head.
     pub read_ahead: usize,
+    /// The most that TLS takes from the kernel at a time, in bytes; 0 leaves it at a quarter of a record.
+    pub ciphertext: usize,
     /// What the kernel holds of a connection in each direction, in bytes; it takes twice as much. It counts as ours.
     pub buffered: u32,
     /// From the TCP connection to the end of the TLS handshake.
@@ -43,6 +45,7 @@ impl ServerLimits {
             },
             // Bodies are long.
             read_ahead: 64 * 1024,
+            ciphertext: 16 * 1024,
             buffered: 64 * 1024,
             handshake: Duration::from_secs(5),
             // Go's client keeps what it has connected and did not need: closed in the moment of its first use, that
@@ -70,6 +73,7 @@ impl ServerLimits {
             },
             // The head of a gate's request is its token, and that is below 4 KiB.
             read_ahead: 16 * 1024,
+            ciphertext: 0,
             buffered: 16 * 1024,
             first: Duration::from_secs(5),
             request: Duration::from_secs(90),
@@ -97,7 +101,7 @@ impl ServerLimits {
     /// No more places than fit into so many bytes, whatever is done there.
     #[must_use]
     pub fn within(self, bytes: u64) -> Self {
-        let fitting = bytes / (EACH + self.read_ahead as u64);
+        let fitting = bytes / (EACH + self.read_ahead as u64 + self.ciphertext as u64);
         let fitting = usize::try_from(fitting).unwrap_or(usize::MAX).max(1);
         let connections = Bounds {
             all: self.connections.all.min(fitting),
