@@ -11,3 +11,8 @@ def cut(changelog, version):
         if by_title.get(title, "").strip():
             return by_title[title].strip() + "\n"
     raise SystemExit(f"release: CHANGELOG.md has no section for {version}, and none for what is unreleased; write one of them")
+
+
+def published(changelog, version, repository):
+    """That section, for a page on which a path leads nowhere: its links are those of the tag."""
+    return re.sub(r"\]\((?!\w+://)", f"]({repository}/blob/v{version}/", cut(changelog, version))

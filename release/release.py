@@ -33,6 +33,7 @@ class Sources:
 
     def __init__(self, version, triples):
         self.version, self.triples = version, triples
+        self.changelog = Path("CHANGELOG.md").read_text()
         values, manifest = (Path("charts/sluice", name).read_text() for name in ("values.yaml", "Chart.yaml"))
         self.home, self.repository = chart.stated(manifest, "home"), chart.repository(manifest)
         self.names = {"webhook": chart.image_name(values, "image"), "gate": chart.image_name(values, "gate", "image")}
@@ -103,7 +104,7 @@ def release(sources):
     files[f"sluice-{sources.version}.tgz"] = chart.package("charts/sluice", sources.version, digests)
     named = {f"{sources.names[component]}:{sources.version}@{digest}" for component, digest in digests.items()}
     files["images.txt"] = "".join(f"{name}\n" for name in sorted(named)).encode()
-    files["notes.md"] = notes.cut(Path("CHANGELOG.md").read_text(), sources.version).encode()
+    files["notes.md"] = notes.published(sources.changelog, sources.version, sources.repository).encode()
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     of_images = {sources.names[component]: digest.removeprefix("sha256:") for component, digest in digests.items()}
     files["provenance.json"] = provenance.statement(sources.version, sources.repository, sums | of_images).encode()

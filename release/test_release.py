@@ -24,6 +24,7 @@ class Stubs(release.Sources):
 
     def __init__(self, folder, age):
         super().__init__(VERSION, TRIPLES)
+        self.changelog = Notes.LOG
         self.folder, self.age = Path(folder), age
 
     def program(self, architecture, name):
@@ -185,6 +186,17 @@ class Notes(unittest.TestCase):
         self.assertEqual(notes.cut(self.LOG, "1.3.0"), "- new\n")
         with self.assertRaisesRegex(SystemExit, "no section for 1.3.0"):
             notes.cut(self.LOG.replace("- new\n", ""), "1.3.0")
+
+    def test_a_link_leads_to_the_tag(self):
+        log = "## 1.0.0\n\n- [here](docs/a.md#b), [there](https://example.com)\n"
+        expected = "- [here](https://e/r/blob/v1.0.0/docs/a.md#b), [there](https://example.com)\n"
+        self.assertEqual(notes.published(log, "1.0.0", "https://e/r"), expected)
+
+    def test_the_version_that_is_here_has_notes(self):
+        version = re.search(r'^version = "(.*)"$', (release.ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+        log = (release.ROOT / "CHANGELOG.md").read_text()
+        self.assertRegex(log, "(?m)^## Unreleased$", "where the next change goes")
+        self.assertRegex(notes.cut(log, version), "(?m)^- ")
 
 
 if __name__ == "__main__":
