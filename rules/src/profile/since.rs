@@ -81,13 +81,14 @@ fn of_custom(object: &Value) -> Option<Vec<&'static str>> {
 /// When the one condition of this type became true; `None` where there is none, or several.
 fn changed(object: &Value, word: &str) -> Option<Timestamp> {
     let conditions = Conditions::read(object).ok()?;
-    let mut found = conditions.iter().zip(0..).filter(|(it, _)| it.kind == word);
+    let mut found = conditions
+        .iter()
+        .zip(0_usize..)
+        .filter(|(it, _)| it.kind == word);
     let (condition, place) = found.next()?;
     if condition.status != "True" || found.next().is_some() {
         return None;
     }
-    time(
-        object,
-        &format!("/status/conditions/{place}/lastTransitionTime"),
-    )
+    let condition = object["status"]["conditions"].get(place)?;
+    time(condition, "/lastTransitionTime")
 }

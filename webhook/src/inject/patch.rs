@@ -180,7 +180,9 @@ impl<'a> Edits<'a> {
 /// A JSON pointer, RFC 6901.
 fn pointer(path: &[&str]) -> String {
     let mut pointer = String::with_capacity(64);
-    path.iter().for_each(|name| push(&mut pointer, name));
+    for name in path {
+        push(&mut pointer, name);
+    }
     pointer
 }
 
@@ -227,7 +229,7 @@ mod tests {
         let value = json!({"name": "a \"quoted\"\nname", "list": [1, null, {}]});
         let made = |value: Added| {
             applied(&json!({}), |edits| {
-                edits.set(&["spec"], "a", value).unwrap()
+                edits.set(&["spec"], "a", value).unwrap();
             })
         };
         let often = Added::often(value.clone());
