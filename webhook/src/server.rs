@@ -223,7 +223,8 @@ impl Server {
             return self.http(stream, caller).await;
         };
         let acceptor = TlsAcceptor::from(Arc::clone(tls));
-        let stream = BufReader::with_capacity(self.limits.ciphertext, stream);
+        // One byte is none: whoever reads more reads past it.
+        let stream = BufReader::with_capacity(self.limits.ciphertext.max(1), stream);
         // Boxed, so that neither the handshake nor the session takes room in what waits.
         let handshake = Box::pin(acceptor.accept(stream).map_ok(Box::new));
         match timeout(self.limits.handshake, handshake).await {

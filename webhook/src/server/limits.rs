@@ -13,7 +13,7 @@ pub struct ServerLimits {
     pub connections: Bounds,
     /// The most that is read ahead of a connection, in bytes, and so the longest request head.
     pub read_ahead: usize,
-    /// The most that TLS takes from the kernel at a time, in bytes; 1 leaves it at a quarter of a record, without a buffer.
+    /// The most that TLS takes from the kernel at a time, in bytes; 0 leaves it at a quarter of a record, without a buffer.
     pub ciphertext: usize,
     /// What the kernel holds of a connection in each direction, in bytes; it takes twice as much. It counts as ours.
     pub buffered: u32,
@@ -73,7 +73,7 @@ impl ServerLimits {
             },
             // The head of a gate's request is its token, and that is below 4 KiB.
             read_ahead: 16 * 1024,
-            ciphertext: 1,
+            ciphertext: 0,
             buffered: 16 * 1024,
             first: Duration::from_secs(5),
             request: Duration::from_secs(90),
