@@ -4,13 +4,14 @@ pub(super) mod any;
 pub(super) mod intent;
 mod many;
 
-use super::{annotated, patch, policy};
+use super::{annotated, answer, operations, patch, policy, review, running_as};
 use any::{any_pod, any_template, json, kind};
 use intent::{intended, qos, without_additions};
 use json_patch::PatchOperation;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 use webhook::{Action, Decision, Operation, Options, Request, Skip, Subject, pod, workload};
 
 const MARKER: &str = "sluice.dev/gated";
@@ -143,6 +144,21 @@ proptest! {
         prop_assert_eq!(without_additions(&result), without_additions(&pod));
         prop_assert_eq!(qos(&result), qos(&pod));
         prop_assert_eq!(decide_pod(&result).action, Action::Skip(Skip::AlreadyInjected));
+    }
+
+    /// What decides nothing is not read of a pod in a review.
+    #[test]
+    fn a_review_is_answered_by_the_whole_of_its_pod(pod in any_pod()) {
+        let mut pod = pod;
+        (pod["apiVersion"], pod["kind"]) = (json!("v1"), json!("Pod"));
+        let admission = running_as(Options::default(), policy());
+        let review = review("CREATE", &pod, &Value::Null);
+        let answered = Runtime::new().unwrap().block_on(answer(&admission, &review));
+        let decided = match decide_pod(&pod).action {
+            Action::Patch(_, edits) => patch(&edits),
+            _ => json_patch::Patch::default(),
+        };
+        prop_assert_eq!(operations(&answered), decided);
     }
 
     #[test]

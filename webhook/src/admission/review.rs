@@ -112,7 +112,7 @@ pub(super) struct Response {
     /// The request's, exactly.
     pub(super) uid: String,
     pub(super) allowed: bool,
-    /// None where nothing is changed.
+    /// Empty where nothing is changed.
     #[serde(skip)]
     pub(super) patch: Vec<Edit>,
     #[serde(skip_serializing_if = "Option::is_none")]
