@@ -189,9 +189,13 @@ fn complete(subject: Subject<'_>) -> Judged {
     match kstatus::group_and_kind(subject.object) {
         ("batch", "Job") => job::complete(&subject),
         ("", "Pod") => pod::complete(subject),
+        // What is called after something that ends is ready when it has ended well.
+        (_, kind) if matches!(subject.kind, Kind::Custom { .. }) && custom::completes(kind) => {
+            ready(subject)
+        }
         (_, kind) => waiting(
             Reason::NotSupported,
-            format!("{kind} never completes; only a Job or a Pod does"),
+            format!("nobody knows when a {kind} completes; write ready in place of complete"),
         ),
     }
 }

@@ -26,6 +26,7 @@ mod parts;
 mod words;
 
 pub(super) use conditions::OF_THE_SPEC;
+pub(super) use words::completes;
 
 use super::{Subject, failed, from_kstatus, waiting};
 use crate::judged::{Judged, Reason};

@@ -282,7 +282,7 @@ fn is_under_way(word: &str) -> bool {
 }
 
 /// Whether a kind is called after something that comes to an end.
-pub(super) fn completes(kind: &str) -> bool {
+pub(in crate::profile) fn completes(kind: &str) -> bool {
     let words = split(kind);
     let is = |word: Option<&String>, vocabulary: &[&str]| {
         word.is_some_and(|word| vocabulary.contains(&word.as_str()))

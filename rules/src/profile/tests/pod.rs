@@ -47,10 +47,19 @@ fn the_message_says_what_a_container_waits_for() {
 }
 
 #[test]
-fn nothing_else_completes() {
+fn of_others_only_what_is_called_after_an_end_completes() {
     let config = object("v1", "ConfigMap", json!({}), json!({}));
     assert_eq!(
         told_as(&config, State::Complete, &Cluster::empty()),
-        "InProgress NotSupported: ConfigMap never completes; only a Job or a Pod does"
+        "InProgress NotSupported: nobody knows when a ConfigMap completes; write ready in place of complete"
     );
+    let of = |kind: &str, phase: &str| {
+        let object = object("example.com/v1", kind, json!({}), json!({ "phase": phase }));
+        let told = told_as(&object, State::Complete, &Cluster::empty());
+        told.split(':').next().unwrap().to_owned()
+    };
+    assert_eq!(of("Widget", "Running"), "InProgress NotSupported");
+    assert_eq!(of("BuildRun", "Running"), "InProgress InProgress");
+    assert_eq!(of("BuildRun", "Succeeded"), "Current Satisfied");
+    assert_eq!(of("BuildRun", "Failed"), "Failed Failed");
 }
