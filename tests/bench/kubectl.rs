@@ -5,7 +5,7 @@ use crate::Paths;
 use crate::cluster::Cluster;
 use crate::controller::Controller;
 use crate::dependency::{Dependency, unready};
-use crate::gates::Gates;
+use crate::gates::{Gates, to_the_end};
 use crate::measure::{Measure, Unit, as_number};
 use crate::release;
 use crate::running::Running;
@@ -13,6 +13,7 @@ use crate::step;
 use crate::table::Table;
 use crate::waiting::Window;
 use anyhow::{Context, Result, bail};
+use harness::samples::Samples;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Stdio;
@@ -29,6 +30,9 @@ const LOOPS: usize = 20;
 /// Until a kubectl has read what it waits for, and for each that starts with it.
 const SETTLED: Duration = Duration::from_secs(1);
 const EACH: Duration = Duration::from_millis(100);
+
+/// Of one that need not wait.
+const STARTS: usize = 20;
 
 /// How much is measured.
 pub(crate) struct Waiters {
@@ -96,6 +100,17 @@ impl Peer {
         sleep(SETTLED + EACH * u32::try_from(count)?).await;
         Ok(running)
     }
+}
+
+/// From the start to the exit of one whose object is there.
+pub(crate) async fn at_once(namespace: &str, object: &str) -> Result<Measure> {
+    let mut took = vec![];
+    for _ in 0..STARTS {
+        let mut command = Command::new("kubectl");
+        command.args(["--namespace", namespace, "wait", "--for=create", object]);
+        took.push(to_the_end(command.stdout(Stdio::null())).await?);
+    }
+    Ok(Measure::from(&Samples::new(took)))
 }
 
 /// Requests to the API server, and memory, of one that waits.

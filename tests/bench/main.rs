@@ -17,6 +17,8 @@ mod cluster;
 mod compare;
 /// The controller as a process, and what can be read of it.
 mod controller;
+/// Instructions, which no noise alters.
+mod count;
 /// Gates as tasks.
 mod crowd;
 /// What gates wait for.
@@ -72,6 +74,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
          the parts are sizes, scope, statuses, api-server, admission, objects, gates, waiters, unschedulable and crowds
        bench scope, which needs neither
+       bench count review|list|gate TIMES, for callgrind
        bench plan FILE, a large cluster by what bench has written
        bench compare BEFORE AFTER, two files that bench has written";
 
@@ -140,6 +143,7 @@ async fn main() -> Result<ExitCode> {
             scope::changes(&mut table)?;
             table.print();
         }
+        ["count", work, times] => count::work(work, times.parse()?).await?,
         ["plan", file] => {
             let mut table = Table::default();
             plan::tell(&Table::read(file.as_ref())?, &mut table)?;
@@ -199,7 +203,10 @@ async fn measure(
         match part {
             Part::Sizes => sizes::measure(paths, table)?,
             Part::Scope => scope::changes(table)?,
-            Part::Statuses => statuses::measure(paths, table)?,
+            Part::Statuses => {
+                statuses::measure(paths, table)?;
+                count::measure(table);
+            }
             Part::ApiServer => {
                 admission::at_the_api_server(cluster, extent.pods, table).await?;
             }

@@ -4,6 +4,8 @@ use crate::cluster::Cluster;
 use crate::controller::Controller;
 use crate::dependency::Dependency;
 use crate::gates::{Gates, to_the_end};
+use crate::kubectl;
+use crate::measure::Measure;
 use crate::running::Running;
 use crate::table::Table;
 use anyhow::{Context, Result, bail};
@@ -128,6 +130,7 @@ pub(crate) async fn open_at_once(
         took.push(gates.once().await?);
         nothing.push(to_the_end(&mut Command::new(DOES_NOTHING)).await?);
     }
+    let kubectl = kubectl::at_once(&cluster.namespace, Dependency::ConfigMap.list()).await;
     Dependency::ConfigMap.withdraw(cluster).await?;
     let how = format!(
         "before the fork to after the exit, {starts} starts one after another, TLS to the controller on loopback"
@@ -139,6 +142,11 @@ pub(crate) async fn open_at_once(
             &how,
         )
         .at_most(1.4)
-        .beside(DOES_NOTHING, &Samples::new(nothing), None);
+        .beside(DOES_NOTHING, &Samples::new(nothing), None)
+        .beside(
+            "kubectl wait",
+            kubectl.unwrap_or_else(|error| Measure::skipped(&error)),
+            None,
+        );
     Ok(())
 }

@@ -2,7 +2,8 @@
 //! an object takes, which no noise alters.
 
 use crate::Paths;
-use crate::measure::{Measure, Unit, as_number};
+use crate::count;
+use crate::measure::Measure;
 use crate::step;
 use crate::table::Table;
 use anyhow::{Context, Result, bail, ensure};
@@ -16,7 +17,7 @@ use std::time::Instant;
 
 /// Objects of the file, and of the smaller one whose instructions are counted.
 const OBJECTS: usize = 20_000;
-const COUNTED: usize = 2000;
+const COUNTED: u64 = 2000;
 const ROUNDS: usize = 7;
 /// What `tests/differential/list` builds: it judges a file as the Go library does.
 const PEER: &str = "kstatus-list";
@@ -120,29 +121,11 @@ fn agrees(own: &Output, other: Result<Output>) -> Result<()> {
 }
 
 fn instructions(sluice: &Path, folder: &Path, profile: &str) -> Result<Measure> {
-    let count = |objects| {
-        let file = list(folder, objects)?;
-        let mut command = Command::new("valgrind");
-        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-        let output = judged(command.arg(sluice).args(status(&file, profile)))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let (_, count) = said
-            .split_once("Collected : ")
-            .context("callgrind counted nothing")?;
-        Ok::<u64, anyhow::Error>(
-            count
-                .split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .parse()?,
-        )
-    };
-    let each = (count(COUNTED)? - count(1)?) / (COUNTED as u64 - 1);
-    Ok(Measure::once(
-        format!("{each}"),
-        Unit::Instructions,
-        as_number(each),
-    ))
+    count::each(COUNTED, |objects| {
+        let file = list(folder, usize::try_from(objects)?)?;
+        let mut command = count::under_callgrind(sluice);
+        count::counted(&judged(command.args(status(&file, profile)))?)
+    })
 }
 
 /// A file of so many objects.
