@@ -23,7 +23,8 @@
 //! * annotation, edges
 //! * dependency, hold, judged, kept, rights
 //! * expression, gate, installer, job, jsonpath, kinds, object
-//! * comparison, definition, keys, kstatus, lookup, pointer, quantity, selector, sheets, suggest, terms, text
+//! * comparison, definition, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
+//! * pointer
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
 //! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself

@@ -46,11 +46,6 @@ STEP  OBJECT          WAITS FOR
 4     Deployment/api  Job/migrate, Service/db
 ";
     assert_eq!((ran.out.as_str(), ran.code), (expected, Some(0)));
-    let page = include_str!("../../../docs/cli.md");
-    assert!(
-        page.contains(expected),
-        "docs/cli.md must show:\n{expected}"
-    );
 }
 
 /// Neither says a namespace, and both go into the same one.
@@ -247,11 +242,6 @@ WAITED  POD           OF
     assert_eq!(
         (ran.out.as_str(), ran.error.as_str(), ran.code),
         (expected, "", Some(0))
-    );
-    let page = include_str!("../../../docs/cli.md");
-    assert!(
-        page.contains(expected),
-        "docs/cli.md must show:\n{expected}"
     );
     let json = shop().run(&["graph", "-o", "json"]).lines();
     let step = json!({"object": "Job/migrate", "seconds": 5, "from": at(12), "until": at(17)});
