@@ -1,6 +1,6 @@
 //! What a CustomResourceDefinition says of the kind that it defines.
 
-use crate::pointer::at;
+use crate::path::get;
 use serde_json::{Map, Value, json};
 
 /// Kubernetes' word for a schema that takes fields which it does not name.
@@ -9,8 +9,8 @@ const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 /// Whether objects of this version have a status that their controller writes: it is a subresource, and there is room for anything
 /// in it. Of a status whose schema names no field the API server keeps nothing, whoever writes it.
 pub fn declares_status(version: &Value) -> bool {
-    let subresource = at(version, "/subresources/status");
-    let schema = at(version, "/schema/openAPIV3Schema");
+    let subresource = get(version, &["subresources", "status"]);
+    let schema = get(version, &["schema", "openAPIV3Schema"]);
     // Where there is no schema nobody has looked at it.
     subresource.is_some_and(|it| !it.is_null()) && schema.is_none_or(has_room)
 }
@@ -25,7 +25,7 @@ pub(crate) fn shorten(version: &mut Map<String, Value>) {
 
 fn has_room(schema: &Value) -> bool {
     let takes_anything = |schema: &Value| schema[PRESERVE] == true;
-    let Some(status) = at(schema, "/properties/status") else {
+    let Some(status) = get(schema, &["properties", "status"]) else {
         return takes_anything(schema);
     };
     let named = status.get("properties").and_then(Value::as_object);

@@ -17,8 +17,8 @@ use crate::keys;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{controller_of, group_kind};
+use crate::path::get;
 use crate::plan::{self, Called};
-use crate::pointer::at;
 use crate::scope::Scope;
 use crate::terms::Regate;
 use crate::world::{World, means_same};
@@ -315,13 +315,13 @@ impl Dependent {
     /// Whether an object of this kind, in the same namespace, is the dependent itself. A custom kind may be spelled otherwise than
     /// its objects spell it; their UID does not lie.
     pub fn is_itself(&self, kind: &Kind, object: &Value) -> bool {
-        let uid = text(object, "/metadata/uid");
+        let uid = text(object, &["metadata", "uid"]);
         let mut uids = self
             .owners
             .iter()
             .map(|owner| &owner.uid)
             .chain([&self.uid]);
-        self.is(kind, &text(object, "/metadata/name"))
+        self.is(kind, &text(object, &["metadata", "name"]))
             || (!uid.is_empty() && uids.any(|it| *it == uid))
     }
 
@@ -358,14 +358,14 @@ fn because(place: String, annotations: &Map<String, Value>) -> String {
 }
 
 fn annotations(object: &Value) -> Map<String, Value> {
-    at(object, "/metadata/annotations")
+    get(object, &["metadata", "annotations"])
         .and_then(Value::as_object)
         .cloned()
         .unwrap_or_default()
 }
 
-fn text(object: &Value, pointer: &str) -> String {
-    at(object, pointer)
+fn text(object: &Value, path: &[&str]) -> String {
+    get(object, path)
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned()

@@ -20,7 +20,7 @@ mod workload;
 pub use aggregate::{aggregate, with_pods};
 pub use augment::augment;
 pub(crate) use conditions::{Condition, Conditions};
-pub(crate) use field::{flag, get, group_and_kind, int, text};
+pub(crate) use field::{flag, group_and_kind, int, text};
 pub(crate) use generic::NOT_OBSERVED;
 pub(crate) use go::Printed;
 pub(crate) use instant::instant;

@@ -24,7 +24,7 @@
 //! * dependency, hold, judged, kept, rights
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, definition, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
-//! * pointer
+//! * path
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
 //! kstatus does; [`profile`] adds what a dependent needs beyond that, and takes the word of an object that says itself
@@ -59,8 +59,8 @@ pub mod kstatus;
 pub mod lookup;
 pub mod memory;
 pub mod object;
+pub mod path;
 pub mod plan;
-pub mod pointer;
 pub mod profile;
 pub mod quantity;
 pub mod readiness;

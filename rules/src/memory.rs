@@ -1,7 +1,7 @@
 //! What is remembered of objects that are gone, as keys and values of a few ConfigMaps ([`crate::sheets`]): Jobs that completed, and revisions whose
 //! gate has opened once. The controller writes it; whoever judges as it does reads it.
 
-use crate::pointer::at;
+use crate::path::get;
 use crate::scope::Scope;
 use crate::selector::Selector;
 use crate::{job, object};
@@ -144,12 +144,12 @@ pub fn completed(job: &Value) -> Option<CompletedJob> {
     if !job::is_complete(job) {
         return None;
     }
-    let time = |pointer: &str| at(job, pointer)?.as_str()?.parse::<Timestamp>().ok();
-    let created = time("/metadata/creationTimestamp")?.as_second();
+    let time = |path: &[&str]| get(job, path)?.as_str()?.parse::<Timestamp>().ok();
+    let created = time(&["metadata", "creationTimestamp"])?.as_second();
     Some(CompletedJob {
         uid: job["metadata"]["uid"].as_str()?.to_owned(),
         created,
-        completed: time("/status/completionTime").map_or(created, Timestamp::as_second),
+        completed: time(&["status", "completionTime"]).map_or(created, Timestamp::as_second),
         revision: object::carried(job)
             .filter(|revision| revision.len() <= LONGEST_LABELS)
             .map(ToOwned::to_owned),

@@ -1,7 +1,7 @@
 //! What every object says of itself in its metadata.
 
 use crate::keys;
-use crate::pointer::at;
+use crate::path::get;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ const TOO_LATE: Timestamp = Timestamp::constant(253_370_764_800, 0);
 
 /// The reference to the object's controller.
 pub fn controller_of(object: &Value) -> Option<&Value> {
-    at(object, "/metadata/ownerReferences")?
+    get(object, &["metadata", "ownerReferences"])?
         .as_array()?
         .iter()
         .find(|reference| reference["controller"] == Value::Bool(true))
@@ -40,7 +40,7 @@ pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
 pub fn template(object: &Value) -> Option<&Value> {
     let spec = object.get("spec")?;
     spec.get("template")
-        .or_else(|| at(spec, "/jobTemplate/spec/template"))
+        .or_else(|| get(spec, &["jobTemplate", "spec", "template"]))
 }
 
 /// The value of [`keys::REVISION`] that an object carries: its pod template's, else its own.
@@ -50,7 +50,7 @@ pub fn carried(object: &Value) -> Option<&str> {
 
 /// `metadata.creationTimestamp`
 pub fn created(object: &Value) -> Option<Timestamp> {
-    time(object, "/metadata/creationTimestamp")
+    time(object, &["metadata", "creationTimestamp"])
 }
 
 /// When an object was created or last written, its status apart, as the API server noted in `metadata.managedFields`;
@@ -66,8 +66,8 @@ pub fn written(object: &Value) -> Option<Timestamp> {
 }
 
 /// A point in time, as Kubernetes writes them (RFC 3339).
-pub(crate) fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
-    parsed(at(object, pointer)?.as_str()?)
+pub(crate) fn time(object: &Value, path: &[&str]) -> Option<Timestamp> {
+    parsed(get(object, path)?.as_str()?)
 }
 
 /// The time that a text says, unless it is [`TOO_LATE`].

@@ -1,6 +1,6 @@
 //! Label selectors, as `kubectl get -l` takes them.
 
-use crate::pointer::at;
+use crate::path::get;
 use serde_json::Value;
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl Selector {
 
     /// Whether this object is selected.
     pub fn selects(&self, object: &Value) -> bool {
-        let labels = at(object, "/metadata/labels");
+        let labels = get(object, &["metadata", "labels"]);
         self.matches(|key| labels?.get(key)?.as_str())
     }
 

@@ -8,6 +8,7 @@ use crate::table::Table;
 use anyhow::{Context, Result, bail, ensure};
 use axum::body::Body;
 use axum::http::Request;
+use harness::gate::policy;
 use harness::unscheduled::pod;
 use prometheus_client::registry::Registry;
 use rules::annotation::parse_depends_on;
@@ -17,8 +18,7 @@ use std::hint::black_box;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use tower::ServiceExt;
-use webhook::{Admission, AdmissionLimits, AdmissionMetrics, GATE_USER, GateSpec};
-use webhook::{Options, Resources};
+use webhook::{Admission, AdmissionLimits, AdmissionMetrics, GateSpec, Options};
 
 /// Pieces of work: the name, what it is called in the table, and how many are counted.
 const WORKS: [(&str, &str, u64); 3] = [
@@ -81,19 +81,13 @@ async fn reviewed(times: u64) -> Result<()> {
     Ok(())
 }
 
-/// As the chart has it.
+/// With names and a bundle as long as they are.
 fn spec() -> GateSpec {
-    let name = "sluice.sluice-system.svc";
     GateSpec {
         image: format!("ghcr.io/sluice-dev/sluice-gate:0.1.0@sha256:{:064}", 0),
         image_pull_policy: Some("IfNotPresent".to_owned()),
-        image_pull_secrets: vec![],
         ca_bundle: "MIIBdzCCAR2gAwIBAgIUPx7N3kq0X0b7bq1m1F1k5m0m1cMwCgYIKoZIzj0EAwIw\n".repeat(10),
-        cluster_trust_bundle: None,
-        addresses: vec!["10.96.0.7:9764".to_owned(), format!("{name}:9764")],
-        server_name: name.to_owned(),
-        run_as_user: Some(GATE_USER),
-        resources: Resources::default(),
+        ..policy()
     }
 }
 

@@ -31,6 +31,9 @@ const LOOPS: usize = 20;
 const SETTLED: Duration = Duration::from_secs(1);
 const EACH: Duration = Duration::from_millis(100);
 
+/// What `kubectl wait` is called in the table.
+pub(crate) const WAIT: &str = "kubectl wait";
+
 /// Of one that need not wait.
 const STARTS: usize = 20;
 
@@ -53,7 +56,7 @@ impl Peer {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Wait => "kubectl wait",
+            Self::Wait => WAIT,
             Self::Loop => "kubectl get every 2 s",
         }
     }

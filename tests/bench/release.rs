@@ -144,7 +144,7 @@ pub(crate) async fn open_at_once(
         .at_most(1.4)
         .beside(DOES_NOTHING, &Samples::new(nothing), None)
         .beside(
-            "kubectl wait",
+            kubectl::WAIT,
             kubectl.unwrap_or_else(|error| Measure::skipped(&error)),
             None,
         );

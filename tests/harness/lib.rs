@@ -2,6 +2,7 @@
 //! cluster.
 
 pub mod cluster;
+pub mod gate;
 pub mod machine;
 pub mod process;
 pub mod samples;

@@ -31,31 +31,15 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+pub(crate) use harness::gate::policy;
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics, Certified};
-use webhook::{Edit, GATE_USER, GateSpec, Options, Resources};
+use webhook::{Edit, GateSpec, Options};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
-
-pub(crate) fn policy() -> GateSpec {
-    GateSpec {
-        image: "localhost/sluice-gate:dev".to_owned(),
-        image_pull_policy: None,
-        image_pull_secrets: Vec::new(),
-        ca_bundle: "-----BEGIN CERTIFICATE-----\n".to_owned(),
-        cluster_trust_bundle: None,
-        addresses: vec![
-            "10.96.0.7:9764".to_owned(),
-            "sluice.sluice-system.svc:9764".to_owned(),
-        ],
-        server_name: "sluice.sluice-system.svc".to_owned(),
-        run_as_user: Some(GATE_USER),
-        resources: Resources::default(),
-    }
-}
 
 /// The pods of `fixtures/admission`, by the name of their folder.
 pub(crate) fn pod_fixtures() -> Vec<(String, Value)> {

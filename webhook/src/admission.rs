@@ -18,7 +18,7 @@ pub use metrics::AdmissionMetrics;
 
 use crate::connections::{Certified, valid};
 use crate::inject::{self, Action, Decision, GateParts, Operation, Options, Subject, Warning};
-use crate::lean;
+use crate::lean::About;
 use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
@@ -126,7 +126,7 @@ impl Admission {
     /// Answers one body. Nothing is awaited in here, so of those that are not alone no more are in decoded form than there
     /// are threads.
     fn review(&self, half: Half, body: &[u8], certified: bool) -> Reviewed {
-        let request = match AdmissionRequest::read(body, half.reviewed()) {
+        let request = match AdmissionRequest::read(body, half.about()) {
             Ok(request) => request,
             Err(Unreadable::Malformed { uid, error }) => {
                 let message = format!("the request cannot be read: {error}");
@@ -238,10 +238,10 @@ enum Half {
 }
 
 impl Half {
-    fn reviewed(self) -> lean::Reviewed {
+    fn about(self) -> About {
         match self {
-            Self::Workloads => lean::Reviewed::Other,
-            Self::Pods | Self::EveryPod | Self::HeldPods => lean::Reviewed::Pod,
+            Self::Workloads => About::Other,
+            Self::Pods | Self::EveryPod | Self::HeldPods => About::Pod,
         }
     }
 

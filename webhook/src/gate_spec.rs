@@ -88,8 +88,8 @@ pub(crate) async fn maintain(
         let ips = cluster_ips(&services, &fixed.service).await;
         if let (Some(ips), Some(pem)) = (&ips, pem) {
             let spec = fixed.spec(ips, pem.to_string());
-            let said = current.borrow().as_ref().map(|it| it.spec == spec);
-            if said != Some(true) {
+            let said = current.borrow().as_ref().is_some_and(|it| it.spec == spec);
+            if !said {
                 info!(addresses = spec.addresses.join(", "), "Gates ask here");
                 current.send_replace(Some(Arc::new(spec.clone().into())));
             }

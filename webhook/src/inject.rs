@@ -23,7 +23,7 @@ pub use lists::{Holds, Options};
 pub use patch::Edit;
 pub(crate) use warning::Warning;
 
-use rules::pointer::at;
+use rules::path::get;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -206,7 +206,7 @@ impl fmt::Display for Subject {
 
 /// `metadata.annotations`, where the object has any.
 fn annotations(object: &Value) -> Option<&serde_json::Map<String, Value>> {
-    at(object, "/metadata/annotations")?.as_object()
+    get(object, &["metadata", "annotations"])?.as_object()
 }
 
 #[cfg(test)]

@@ -27,16 +27,16 @@ impl<'de> Deserialize<'de> for Lean {
 }
 
 /// Reads a review of admission, whose objects are left without them too.
-pub(crate) fn review(text: &str, of: Reviewed) -> serde_json::Result<Value> {
+pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_str(text);
-    let review = Place::Review(of).deserialize(&mut from)?;
+    let review = Place::Review(about).deserialize(&mut from)?;
     from.end()?;
     Ok(review)
 }
 
 /// What a review is about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Reviewed {
+pub(crate) enum About {
     /// A pod: of its volumes, and of its containers but the init containers, only [`OF_A_PART`] is read. The rest, environments first
     /// of all, is most of a long pod.
     Pod,
@@ -50,12 +50,13 @@ const OF_A_PART: [&str; 2] = ["name", "resources"];
 /// Where in an object, or in a review of one, a value stands.
 #[derive(Clone, Copy)]
 enum Place {
-    Review(Reviewed),
-    Request(Reviewed),
+    Review(About),
+    Request(About),
     Object,
     Pod,
     PodSpec,
     Parts,
+    Part,
     Metadata,
     Managed,
     /// So many levels below those.
@@ -65,9 +66,9 @@ enum Place {
 impl Place {
     fn of(self, field: &str) -> Self {
         match (self, field) {
-            (Self::Review(of), "request") => Self::Request(of),
-            (Self::Request(Reviewed::Pod), "object" | "oldObject") => Self::Pod,
-            (Self::Request(Reviewed::Other), "object" | "oldObject") => Self::Object,
+            (Self::Review(about), "request") => Self::Request(about),
+            (Self::Request(About::Pod), "object" | "oldObject") => Self::Pod,
+            (Self::Request(About::Other), "object" | "oldObject") => Self::Object,
             (Self::Pod, "spec") => Self::PodSpec,
             (Self::PodSpec, "containers" | "volumes") => Self::Parts,
             (Self::Object | Self::Pod, "metadata") => Self::Metadata,
@@ -81,7 +82,7 @@ impl Place {
     fn lacks(self, field: &str) -> bool {
         match self {
             Self::Managed => field == "fieldsV1",
-            Self::Parts => !OF_A_PART.contains(&field),
+            Self::Part => !OF_A_PART.contains(&field),
             _ => false,
         }
     }
@@ -90,6 +91,8 @@ impl Place {
     fn of_item(self) -> Self {
         match self {
             Self::Elsewhere(depth) => Self::Elsewhere(depth + 1),
+            Self::Parts => Self::Part,
+            Self::Part => Self::Elsewhere(1),
             place => place,
         }
     }
@@ -204,8 +207,8 @@ mod tests {
                 "request": {"uid": "u", "object": it, "oldObject": it, "options": whole},
             })
         };
-        for of in [Reviewed::Pod, Reviewed::Other] {
-            let read = super::review(&review(&whole).to_string(), of);
+        for about in [About::Pod, About::Other] {
+            let read = super::review(&review(&whole).to_string(), about);
             assert_eq!(read.unwrap(), review(&lean));
         }
     }
@@ -223,9 +226,9 @@ mod tests {
             })
         };
         let review = |it: &Value| json!({"request": {"object": it, "oldObject": it}});
-        let read = |of| super::review(&review(&pod(&whole)).to_string(), of).unwrap();
-        assert_eq!(read(Reviewed::Pod), review(&pod(&lean)));
-        assert_eq!(read(Reviewed::Other), review(&pod(&whole)));
+        let read = |about| super::review(&review(&pod(&whole)).to_string(), about).unwrap();
+        assert_eq!(read(About::Pod), review(&pod(&lean)));
+        assert_eq!(read(About::Other), review(&pod(&whole)));
     }
 
     /// A value inside of so many lists, or mappings.
@@ -251,7 +254,7 @@ mod tests {
                 assert_eq!(object.pointer(&there(100)), Some(&Value::Null));
                 let review = format!("{{\"request\":{{\"object\":{}}}}}", text(levels));
                 assert_eq!(
-                    super::review(&review, Reviewed::Other).unwrap()["request"]["object"],
+                    super::review(&review, About::Other).unwrap()["request"]["object"],
                     object
                 );
             }

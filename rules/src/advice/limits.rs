@@ -5,7 +5,7 @@ use crate::annotation;
 use crate::dependency::Dependency;
 use crate::gate;
 use crate::keys;
-use crate::pointer::at;
+use crate::path::get;
 use crate::terms::{OnTimeout, Terms};
 use serde_json::Value;
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn lacks_timeout(workload: &Workload<'_>) -> bool {
 /// Where it is shorter than what everybody has, or than the workload says that it may wait. The default alone is nobody's
 /// choice: told of each workload, it would hide what else is told.
 fn progress_deadline(workload: &Workload<'_>) -> Option<i64> {
-    let deadline = number(workload.object, "/spec/progressDeadlineSeconds");
+    let deadline = number(workload.object, &["spec", "progressDeadlineSeconds"]);
     let has_default = matches!(
         (workload.group, workload.kind),
         ("apps", "Deployment") | ("argoproj.io", "Rollout")
@@ -79,14 +79,14 @@ fn terms(workload: &Workload<'_>) -> Terms {
 fn active_deadline(workload: &Workload<'_>) -> Option<i64> {
     // A Job that is suspended has not started.
     let of_job =
-        number(workload.object, "/spec/activeDeadlineSeconds").filter(|_| !suspends(workload));
+        number(workload.object, &["spec", "activeDeadlineSeconds"]).filter(|_| !suspends(workload));
     let deadlines = [
         of_job,
         number(
             workload.object,
-            "/spec/jobTemplate/spec/activeDeadlineSeconds",
+            &["spec", "jobTemplate", "spec", "activeDeadlineSeconds"],
         ),
-        number(workload.template, "/spec/activeDeadlineSeconds"),
+        number(workload.template, &["spec", "activeDeadlineSeconds"]),
     ];
     deadlines.into_iter().flatten().min()
 }
@@ -97,8 +97,8 @@ fn suspends(workload: &Workload<'_>) -> bool {
     workload.kind == "Job" && annotations.is_some_and(|it| annotation::suspends(it) == Ok(true))
 }
 
-fn number(value: &Value, pointer: &str) -> Option<i64> {
-    at(value, pointer)?.as_i64()
+fn number(value: &Value, path: &[&str]) -> Option<i64> {
+    get(value, path)?.as_i64()
 }
 
 /// Whether a pod, or a pod template, is for Windows.

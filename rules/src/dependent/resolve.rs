@@ -9,7 +9,7 @@ use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{self, controller_of, created, group_kind};
-use crate::pointer::at;
+use crate::path::get;
 use crate::scope::{self, Scope};
 use crate::world::World;
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ impl Dependent {
     /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
     /// owner, or its `ControllerRevision`, has not been seen yet: watches of two kinds have no order between them.
     pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
-        let namespace = text(pod, "/metadata/namespace");
+        let namespace = text(pod, &["metadata", "namespace"]);
         let mut owners: Vec<Owner> = Vec::new();
         let mut nearest = None;
         let mut topmost: Option<Value> = None;
@@ -46,7 +46,7 @@ impl Dependent {
             }
             match world.object(&kind, Some(&namespace), &name) {
                 // Another one has taken its name, or is about to.
-                Lookup::Found(object) if text(&object, "/metadata/uid") != uid => {
+                Lookup::Found(object) if text(&object, &["metadata", "uid"]) != uid => {
                     return Lookup::NotFound;
                 }
                 Lookup::Found(object) => {
@@ -69,21 +69,21 @@ impl Dependent {
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
             }
         }
-        let hash = at(pod, "/metadata/labels/controller-revision-hash");
+        let hash = get(pod, &["metadata", "labels", "controller-revision-hash"]);
         let (scope, parts, labels) = belonging(pod, topmost.as_ref());
         let mut dependent = Self {
             scope,
             parts,
             labels,
             namespace,
-            pod: text(pod, "/metadata/name"),
-            uid: text(pod, "/metadata/uid"),
+            pod: text(pod, &["metadata", "name"]),
+            uid: text(pod, &["metadata", "uid"]),
             template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
             controller_revision: None,
             pod_annotations: annotations(pod),
             created: created(pod),
             started: waited_since(&owners).or_else(|| started(pod)),
-            node: Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty()),
+            node: Some(text(pod, &["spec", "nodeName"])).filter(|node| !node.is_empty()),
             held: gate::is_held(pod),
             owners,
         };
@@ -137,8 +137,8 @@ impl Owner {
     fn of(kind: Kind, object: &Value) -> Self {
         Self {
             kind,
-            name: text(object, "/metadata/name"),
-            uid: text(object, "/metadata/uid"),
+            name: text(object, &["metadata", "name"]),
+            uid: text(object, &["metadata", "uid"]),
             annotations: annotations(object),
             created: created(object),
             written: object::written(object),
@@ -190,6 +190,6 @@ fn controller(object: &Value, extra: &[(String, String)]) -> Option<ControllerRe
     Some(ControllerRef {
         kind,
         name: reference["name"].as_str()?.to_owned(),
-        uid: text(reference, "/uid"),
+        uid: text(reference, &["uid"]),
     })
 }

@@ -7,7 +7,7 @@ use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{created, time, written};
-use crate::pointer::at;
+use crate::path::get;
 use crate::scope;
 use crate::world::World;
 use jiff::Timestamp;
@@ -211,11 +211,11 @@ pub fn started(pod: &Value) -> Option<Timestamp> {
         return created(pod);
     }
     let scheduled = || {
-        let conditions = at(pod, "/status/conditions")?.as_array()?;
+        let conditions = get(pod, &["status", "conditions"])?.as_array()?;
         let bound = |it: &&Value| it["type"] == "PodScheduled" && it["status"] == "True";
-        time(conditions.iter().find(bound)?, "/lastTransitionTime")
+        time(conditions.iter().find(bound)?, &["lastTransitionTime"])
     };
-    time(pod, "/status/startTime")
+    time(pod, &["status", "startTime"])
         .or_else(scheduled)
         .or_else(|| created(pod))
 }

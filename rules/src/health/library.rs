@@ -5,7 +5,7 @@ use super::{Rule, RuleEntry, Rules};
 use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
 use crate::object::group_kind;
-use crate::pointer::at;
+use crate::path::get;
 use crate::profile;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -76,7 +76,7 @@ fn filled(object: &Value) -> Cow<'_, Value> {
     let lacks = |condition: &Value| {
         condition.is_object() && SAID.iter().any(|field| condition.get(field).is_none())
     };
-    let conditions = at(object, "/status/conditions").and_then(Value::as_array);
+    let conditions = get(object, &["status", "conditions"]).and_then(Value::as_array);
     if conditions.is_some_and(|all| all.iter().any(lacks)) {
         let conditions = whole.to_mut()["status"]["conditions"].as_array_mut();
         for condition in conditions.into_iter().flatten() {

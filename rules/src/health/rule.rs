@@ -3,7 +3,8 @@
 use super::broken;
 use super::expression::{Broken, CelExpression};
 use crate::judged::{Judged, Reason};
-use crate::kstatus::{Status, get};
+use crate::kstatus::Status;
+use crate::path::get;
 use serde_json::Value;
 use std::sync::OnceLock;
 

@@ -6,13 +6,8 @@
 
 use super::KstatusError;
 use super::go::{Printed, type_name};
+use crate::path::get;
 use serde_json::Value;
-
-/// The value at a path; `None` where it is missing or something on the way is not a map.
-pub(crate) fn get<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
-    path.iter()
-        .try_fold(object, |value, field| value.get(field))
-}
 
 /// An integer of at most 64 bits, else the default. `1.0` is a float, so the default.
 pub(crate) fn int(object: &Value, path: &[&str], default: i64) -> i64 {

@@ -2,6 +2,7 @@
 
 use super::field::{nested_int, nested_text, text};
 use super::{Conditions, Evaluation, KstatusError, Status};
+use crate::path::get;
 use serde_json::Value;
 
 /// The standard condition of an object that works towards its spec.
@@ -43,7 +44,7 @@ pub(super) fn generation(object: &Value) -> Result<Option<Evaluation>, KstatusEr
 
 /// For a `DaemonSet` only: both numbers must be there. Runs after [`generation`], which has read them.
 pub(super) fn generation_set(object: &Value) -> Option<Evaluation> {
-    let missing = |path: &[&str]| super::get(object, path).is_none();
+    let missing = |path: &[&str]| get(object, path).is_none();
     let (reason, field) = if missing(&GENERATION) {
         ("NoGeneration", "metadata.generation")
     } else if missing(&OBSERVED) {

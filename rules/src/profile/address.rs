@@ -2,7 +2,8 @@
 
 use super::{Subject, satisfied, waiting};
 use crate::judged::{Judged, Reason};
-use crate::kstatus::{get, group_and_kind, text};
+use crate::kstatus::{group_and_kind, text};
+use crate::path::get;
 use serde_json::Value;
 
 /// An entry in `status.loadBalancer.ingress` (Service, Ingress) or in `status.addresses` (Gateway).

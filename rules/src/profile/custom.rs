@@ -30,8 +30,9 @@ pub(super) use words::completes;
 
 use super::{Subject, failed, from_kstatus, waiting};
 use crate::judged::{Judged, Reason};
-use crate::kstatus::{Status, get, instant};
+use crate::kstatus::{Status, instant};
 use crate::lookup::Lookup;
+use crate::path::get;
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::Value;

@@ -2,7 +2,8 @@
 
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
-use crate::kstatus::{get, text};
+use crate::kstatus::text;
+use crate::path::get;
 use serde_json::Value;
 
 /// What a container waits for when nothing is wrong with it.

@@ -83,12 +83,12 @@ fn changed(object: &Value, word: &str) -> Option<Timestamp> {
     let conditions = Conditions::read(object).ok()?;
     let mut found = conditions
         .iter()
-        .zip(0_usize..)
-        .filter(|(it, _)| it.kind == word);
-    let (condition, place) = found.next()?;
+        .enumerate()
+        .filter(|(_, it)| it.kind == word);
+    let (place, condition) = found.next()?;
     if condition.status != "True" || found.next().is_some() {
         return None;
     }
     let condition = object["status"]["conditions"].get(place)?;
-    time(condition, "/lastTransitionTime")
+    time(condition, &["lastTransitionTime"])
 }

@@ -5,7 +5,7 @@
 //! wrong type is dropped. An object without such fields is not copied.
 
 use crate::kinds::Kind;
-use crate::kstatus::get;
+use crate::path::get;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 

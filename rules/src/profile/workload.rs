@@ -2,7 +2,8 @@
 
 use super::{Subject, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
-use crate::kstatus::{Evaluation, Status, flag, get, int, text};
+use crate::kstatus::{Evaluation, Status, flag, int, text};
+use crate::path::get;
 use serde_json::Value;
 
 fn status(object: &Value, field: &str) -> i64 {

@@ -4,7 +4,7 @@
 //! has no uid, which the API server reports to the user as a mismatch of uids.
 
 use crate::inject::Edit;
-use crate::lean::{self, Reviewed};
+use crate::lean::{self, About};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::response::{self, IntoResponse};
@@ -66,9 +66,9 @@ pub(super) enum Unreadable {
 impl AdmissionRequest {
     /// Reads a review, each object of it once. `serde_json` stops at 128 levels, and does not descend into what is passed over, so
     /// depth costs no stack.
-    pub(super) fn read(body: &[u8], of: Reviewed) -> Result<Self, Unreadable> {
+    pub(super) fn read(body: &[u8], about: About) -> Result<Self, Unreadable> {
         let text = str::from_utf8(body).map_err(Error::custom);
-        let review = text.and_then(|text| lean::review(text, of));
+        let review = text.and_then(|text| lean::review(text, about));
         let mut review = review.map_err(Unreadable::NotJson)?;
         if review["apiVersion"] != API_VERSION || review["kind"] != KIND {
             return Err(Unreadable::NotAReview);
@@ -151,7 +151,7 @@ impl From<Response> for Reply {
 
 impl Reply {
     /// The review as text, its patch last. Patch and type come together or not at all: one without the other is a failure of the
-    /// webhook. It is put in as it is, because base64 has nothing to escape: to look for that in what is most of the answer took a
+    /// webhook. It is put in as it is, because base64 has nothing to escape: to look for that in what is most of the answer would be a
     /// twelfth of an admission.
     fn text(&self) -> serde_json::Result<Vec<u8>> {
         let mut text = Vec::with_capacity(USUAL_REPLY);
@@ -175,7 +175,11 @@ impl IntoResponse for Reply {
                 let json = HeaderValue::from_static("application/json");
                 ([(CONTENT_TYPE, json)], text).into_response()
             }
-            Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+            Err(error) => {
+                let text =
+                    format!("the answer cannot be written, which is a bug in sluice: {error}\n");
+                (StatusCode::INTERNAL_SERVER_ERROR, text).into_response()
+            }
         }
     }
 }

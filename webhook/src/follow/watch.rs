@@ -16,7 +16,7 @@ use list::list;
 pub(super) use list::{items, page};
 use rules::kept::{Detail, trim};
 use rules::kinds::Kind;
-use rules::pointer::at;
+use rules::path::get;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::pin::pin;
@@ -240,7 +240,7 @@ pub(super) fn signs<T>(
 }
 
 fn note_version(object: &Value, seen: &mut String) {
-    if let Some(version) = at(object, "/metadata/resourceVersion").and_then(Value::as_str) {
+    if let Some(version) = get(object, &["metadata", "resourceVersion"]).and_then(Value::as_str) {
         version.clone_into(seen);
     }
 }

@@ -21,7 +21,7 @@ const STATE_DIR: &str = "/run/sluice";
 const TOKEN_SECONDS: u32 = 600;
 
 /// What gates are made of, as it goes into patches: the same in every pod but for its class.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct GateParts {
     /// What it was made of.
     pub spec: GateSpec,

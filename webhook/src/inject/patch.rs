@@ -4,6 +4,7 @@
 //! nor `test`: an `add` on a key that exists replaces its value, and cannot fail.
 
 use super::Deny;
+use rules::path::get;
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -166,8 +167,7 @@ impl<'a> Edits<'a> {
     }
 
     fn find(&self, path: &[&str]) -> Option<&'a Value> {
-        path.iter()
-            .try_fold(self.object, |value, key| value.get(key))
+        get(self.object, path)
     }
 
     fn add(&mut self, parent: &[&str], key: &str, value: Added) {

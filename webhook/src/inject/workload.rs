@@ -14,6 +14,7 @@ use rules::advice::{self, Advice};
 use rules::annotation;
 use rules::keys;
 use rules::object::controller_of;
+use rules::path::get;
 use serde_json::{Map, Value};
 
 /// Decides one workload.
@@ -213,6 +214,6 @@ pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a V
 }
 
 fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
-    let found = path.iter().try_fold(object, |value, key| value.get(key))?;
+    let found = get(object, path)?;
     found.is_object().then_some(found)
 }

@@ -10,7 +10,8 @@
 
 use super::Hindrance;
 use super::words;
-use crate::kstatus::{Condition, Conditions, get, int};
+use crate::kstatus::{Condition, Conditions, int};
+use crate::path::get;
 use serde_json::Value;
 
 /// `True` in the end: the last word of the type, or the last of [`PHRASES`].

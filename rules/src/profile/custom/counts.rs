@@ -1,7 +1,7 @@
 //! Flags and counts that mean the same wherever they are found.
 
 use super::{Hindrance, says_nothing, words};
-use crate::kstatus::get;
+use crate::path::get;
 use serde_json::Value;
 
 /// `false` until the object can be used.

@@ -4,7 +4,8 @@
 //! one is not waited for.
 
 use super::{Hindrance, conditions};
-use crate::kstatus::{Conditions, get, text};
+use crate::kstatus::{Conditions, text};
+use crate::path::get;
 use serde_json::Value;
 
 /// Lists of a status, and the reference in each entry that tells what the part is.

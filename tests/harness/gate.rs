@@ -1,0 +1,21 @@
+//! What gates are made of, in tests without a cluster.
+
+use webhook::{GATE_USER, GateSpec, Resources};
+
+/// As the controller knows it, with a bundle of nothing.
+pub fn policy() -> GateSpec {
+    GateSpec {
+        image: "localhost/sluice-gate:dev".to_owned(),
+        image_pull_policy: None,
+        image_pull_secrets: Vec::new(),
+        ca_bundle: "-----BEGIN CERTIFICATE-----\n".to_owned(),
+        cluster_trust_bundle: None,
+        addresses: vec![
+            "10.96.0.7:9764".to_owned(),
+            "sluice.sluice-system.svc:9764".to_owned(),
+        ],
+        server_name: "sluice.sluice-system.svc".to_owned(),
+        run_as_user: Some(GATE_USER),
+        resources: Resources::default(),
+    }
+}
