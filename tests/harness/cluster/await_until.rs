@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// How long a step may take. Generous: only a failing test waits for so long.
-pub const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_mins(5);
 
 /// Often enough to see a gate open in time, seldom enough to leave the API server alone.
 const PAUSE: Duration = Duration::from_millis(250);
