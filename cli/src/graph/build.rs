@@ -33,14 +33,7 @@ impl Model {
             .collect();
         let mut keys: Vec<Key> = shown.iter().map(|at| Key::Object(*at)).collect();
         let links = links(graph, &shown, &mut keys);
-        let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
-        // An object whose list cannot be read never starts, like one that waits for itself.
-        let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
-            Key::Object(at) => graph.unreadable[*at].is_some(),
-            Key::Missing(..) => false,
-        });
-        plain.extend(unreadable.map(|(node, _)| (node, node, true)));
-        let steps = order::steps(keys.len(), &plain);
+        let steps = steps(graph, &keys, &links);
         let nodes = keys.iter().zip(&steps).map(|(key, step)| {
             let node = node(graph, key, &home, judge);
             let in_cycle = |at: &usize| cycles.iter().any(|cycle| cycle.contains(at));
@@ -68,21 +61,30 @@ impl Model {
             path: graph.path(cycle),
             way_out: graph.way_out(cycle),
         });
+        let at = keys.iter().enumerate().filter_map(|(node, key)| match key {
+            Key::Object(at) => Some((*at, node)),
+            Key::Missing(..) => None,
+        });
         let model = Self {
             edges,
             cycles: told.collect(),
-            at: keys
-                .iter()
-                .enumerate()
-                .filter_map(|(node, key)| match key {
-                    Key::Object(at) => Some((*at, node)),
-                    Key::Missing(..) => None,
-                })
-                .collect(),
+            at: at.collect(),
             nodes,
         };
         model.sorted()
     }
+}
+
+/// In which step each node starts; none where it never does.
+fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Found]) -> Vec<Option<usize>> {
+    let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
+    // An object whose list cannot be read never starts, like one that waits for itself.
+    let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
+        Key::Object(at) => graph.unreadable[*at].is_some(),
+        Key::Missing(..) => false,
+    });
+    plain.extend(unreadable.map(|(node, _)| (node, node, true)));
+    order::steps(keys.len(), &plain)
 }
 
 /// The objects to print: those that make pods (of one release, where one is asked for), and those they wait for.

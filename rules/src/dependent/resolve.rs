@@ -28,20 +28,24 @@ const WORKLOADS: [(&str, &str); 7] = [
 /// Deeper than any chain of workloads that Kubernetes makes (CronJob, Job, Pod), and a bound on forged ones.
 const MAX_OWNERS: usize = 4;
 
-impl Dependent {
-    /// Follows the controller references of `pod` upwards.
-    ///
-    /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
-    /// owner, or its `ControllerRevision`, has not been seen yet: watches of two kinds have no order between them.
-    pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
+/// What stands above a pod, as far as it is known.
+#[derive(Default)]
+struct Climb {
+    /// From the pod upwards.
+    owners: Vec<Owner>,
+    nearest: Option<Value>,
+    topmost: Option<Value>,
+    /// Why the one above the topmost cannot be read.
+    unread: Option<Unavailable>,
+}
+
+impl Climb {
+    fn of(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
         let namespace = text(pod, &["metadata", "namespace"]);
-        let mut owners: Vec<Owner> = Vec::new();
-        let mut nearest = None;
-        let mut topmost: Option<Value> = None;
-        let mut unread = None;
+        let mut climb = Self::default();
         let mut next = controller(pod, extra);
         while let Some(ControllerRef { kind, name, uid }) = next {
-            if owners.len() == MAX_OWNERS {
+            if climb.owners.len() == MAX_OWNERS {
                 break;
             }
             match world.object(&kind, Some(&namespace), &name) {
@@ -50,32 +54,52 @@ impl Dependent {
                     return Lookup::NotFound;
                 }
                 Lookup::Found(object) => {
-                    if is_older(&kind, &object, topmost.as_ref().unwrap_or(pod)) {
+                    if is_older(&kind, &object, climb.topmost.as_ref().unwrap_or(pod)) {
                         return Lookup::Unavailable(Unavailable::Syncing);
                     }
                     next = controller(&object, extra);
-                    owners.push(Owner::of(kind, &object));
-                    nearest.get_or_insert_with(|| object.clone());
-                    topmost = Some(object);
+                    climb.owners.push(Owner::of(kind, &object));
+                    climb.nearest.get_or_insert_with(|| object.clone());
+                    climb.topmost = Some(object);
                 }
                 Lookup::NotFound => return Lookup::NotFound,
                 // A kind from elsewhere that sluice cannot read is where the climb ends.
                 Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed))
                     if matches!(kind, Kind::Custom { .. }) =>
                 {
-                    unread = Some(why);
+                    climb.unread = Some(why);
                     break;
                 }
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
             }
         }
+        Lookup::Found(climb)
+    }
+}
+
+impl Dependent {
+    /// Follows the controller references of `pod` upwards.
+    ///
+    /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
+    /// owner, or its `ControllerRevision`, has not been seen yet: watches of two kinds have no order between them.
+    pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
+        let Climb {
+            owners,
+            nearest,
+            topmost,
+            unread,
+        } = match Climb::of(pod, extra, world) {
+            Lookup::Found(climb) => climb,
+            Lookup::NotFound => return Lookup::NotFound,
+            Lookup::Unavailable(why) => return Lookup::Unavailable(why),
+        };
         let hash = get(pod, &["metadata", "labels", "controller-revision-hash"]);
         let (scope, parts, labels) = belonging(pod, topmost.as_ref());
         let mut dependent = Self {
             scope,
             parts,
             labels,
-            namespace,
+            namespace: text(pod, &["metadata", "namespace"]),
             pod: text(pod, &["metadata", "name"]),
             uid: text(pod, &["metadata", "uid"]),
             template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),

@@ -67,6 +67,14 @@ enum What {
     },
 }
 
+/// Of whom and when it is asked; `patient` as in [`decide`].
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    started: Option<Timestamp>,
+    now: Timestamp,
+    patient: bool,
+}
+
 /// Decides for a dependent.
 ///
 /// `patient`: what is still being read gets its time before a timeout ends the wait. A controller that has just started
@@ -122,14 +130,10 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
 impl Found {
     /// What becomes of a dependent that was started then; `patient` as in [`decide`].
     pub fn decided(&self, started: Option<Timestamp>, now: Timestamp, patient: bool) -> Decided {
-        let deadline = self.terms.deadline(started);
-        let deadline = deadline.filter(|deadline| now < *deadline);
-        let rule = |unread: bool, edges: &[JudgedEdge], overdue: &[Overdue]| {
-            if patient && unread {
-                Ruling::Wait
-            } else {
-                super::rule(&self.terms, started, edges, overdue, now)
-            }
+        let asked = Asked {
+            started,
+            now,
+            patient,
         };
         match &self.what {
             What::Skipped(place) => skipped(place),
@@ -137,51 +141,71 @@ impl Found {
                 let note = "asking again: another pod of this revision has passed its gate before";
                 Decided::on(bare(Decision::Open, note.to_owned()), Ground::Passed)
             }
-            What::Unknown(error) => {
-                let provisional = *error == Unknown::Plans(Unavailable::Syncing);
-                let ruling = rule(provisional, &[], &[]);
-                Decided {
-                    provisional,
-                    again: deadline,
-                    ..Decided::on(
-                        ruling.over(bare(Decision::Wait, nothing_known(error))),
-                        Ground::Ruled(ruling),
-                    )
-                }
-            }
-            What::Judged { judgement, unread } => {
-                let mut edges = judgement.edges.clone();
-                let syncing = |edge: &JudgedEdge| edge.judged.reason == Reason::Syncing;
-                let provisional = judgement.reading || edges.iter().any(syncing);
-                let next = patience::next(&edges, started, now);
-                let again = [deadline, judgement.again, next]
-                    .into_iter()
-                    .flatten()
-                    .min();
-                let unread = *unread || provisional;
-                let overdue = if patient && unread {
-                    Vec::new()
-                } else {
-                    patience::expire(&mut edges, started, now)
-                };
-                let mut decided = Decided {
-                    provisional,
-                    again,
-                    ..Decided::on(super::answer(&edges), Ground::Satisfied)
-                };
-                let ruling = match decided.answer.verdict {
-                    Decision::Open if overdue.is_empty() => None,
-                    Decision::Open => Some(Ruling::GivenUp),
-                    Decision::Wait | Decision::Refuse => Some(rule(unread, &edges, &overdue)),
-                };
-                if let Some(ruling) = ruling {
-                    decided.answer.note = told(&overdue, &ruling);
-                    decided.answer = ruling.over(decided.answer);
-                    decided.ground = Ground::Ruled(ruling);
-                }
-                Decided { edges, ..decided }
-            }
+            What::Unknown(error) => self.unknown(error, asked),
+            What::Judged { judgement, unread } => self.judged(judgement, *unread, asked),
         }
+    }
+
+    fn unknown(&self, error: &Unknown, asked: Asked) -> Decided {
+        let provisional = *error == Unknown::Plans(Unavailable::Syncing);
+        let ruling = self.ruling(asked, provisional, &[], &[]);
+        let answer = ruling.over(bare(Decision::Wait, nothing_known(error)));
+        Decided {
+            provisional,
+            again: self.deadline(asked),
+            ..Decided::on(answer, Ground::Ruled(ruling))
+        }
+    }
+
+    fn judged(&self, judgement: &Judgement, unread: bool, asked: Asked) -> Decided {
+        let Asked { started, now, .. } = asked;
+        let mut edges = judgement.edges.clone();
+        let syncing = |edge: &JudgedEdge| edge.judged.reason == Reason::Syncing;
+        let provisional = judgement.reading || edges.iter().any(syncing);
+        let next = patience::next(&edges, started, now);
+        let again = [self.deadline(asked), judgement.again, next];
+        let unread = unread || provisional;
+        let overdue = if asked.patient && unread {
+            Vec::new()
+        } else {
+            patience::expire(&mut edges, started, now)
+        };
+        let mut decided = Decided {
+            provisional,
+            again: again.into_iter().flatten().min(),
+            ..Decided::on(super::answer(&edges), Ground::Satisfied)
+        };
+        let ruling = match decided.answer.verdict {
+            Decision::Open if overdue.is_empty() => None,
+            Decision::Open => Some(Ruling::GivenUp),
+            Decision::Wait | Decision::Refuse => Some(self.ruling(asked, unread, &edges, &overdue)),
+        };
+        if let Some(ruling) = ruling {
+            decided.answer.note = told(&overdue, &ruling);
+            decided.answer = ruling.over(decided.answer);
+            decided.ground = Ground::Ruled(ruling);
+        }
+        Decided { edges, ..decided }
+    }
+
+    fn ruling(
+        &self,
+        asked: Asked,
+        unread: bool,
+        edges: &[JudgedEdge],
+        overdue: &[Overdue],
+    ) -> Ruling {
+        if asked.patient && unread {
+            Ruling::Wait
+        } else {
+            super::rule(&self.terms, asked.started, edges, overdue, asked.now)
+        }
+    }
+
+    /// When the whole wait has lasted for too long, where that is still to come.
+    fn deadline(&self, asked: Asked) -> Option<Timestamp> {
+        let deadline = self.terms.deadline(asked.started);
+        deadline.filter(|deadline| asked.now < *deadline)
     }
 
     /// When time alone may change what was found, at the earliest.

@@ -59,6 +59,14 @@ impl Stored {
         })
     }
 
+    /// The same, with what is to sign after it.
+    pub(super) fn with_next(&self, next: Option<Arc<Ca>>) -> Self {
+        Self {
+            next,
+            ..self.clone()
+        }
+    }
+
     /// The bundle for verifiers, PEM: the CA that signs now first.
     pub(super) fn bundle(&self) -> String {
         let mut bundle = String::new();

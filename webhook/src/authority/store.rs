@@ -125,34 +125,15 @@ impl CaStore {
         let make = || Ca::generate(now, self.lifetimes.ca()).map(Arc::new);
         let next = match (plan, stored, known.held) {
             (CaPlan::Restore(reason), _, Some(held)) => {
-                let after = held
-                    .next
-                    .as_ref()
-                    .or(stored.and_then(|it| it.next.as_ref()));
-                let next = after.map(Arc::clone);
-                (
-                    Stored {
-                        next,
-                        ..held.clone()
-                    },
-                    reason,
-                )
+                let after = held.next.as_ref();
+                let after = after.or(stored.and_then(|it| it.next.as_ref()));
+                (held.with_next(after.map(Arc::clone)), reason)
             }
             (CaPlan::Join, Some(Stored { ca, next, .. }), Some(held)) => {
-                let next = next.clone();
                 let joined = held.followed_by(ca)?;
-                (Stored { next, ..joined }, CaReason::Foreign)
+                (joined.with_next(next.clone()), CaReason::Foreign)
             }
-            (CaPlan::Prepare, Some(stored), _) => {
-                let next = Some(make()?);
-                (
-                    Stored {
-                        next,
-                        ..stored.clone()
-                    },
-                    CaReason::Due,
-                )
-            }
+            (CaPlan::Prepare, Some(stored), _) => (stored.with_next(Some(make()?)), CaReason::Due),
             (CaPlan::Promote(reason), Some(stored), _) => match &stored.next {
                 Some(next) => (stored.followed_by(next)?, reason),
                 None => return Ok(None),

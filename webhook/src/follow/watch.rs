@@ -95,11 +95,6 @@ async fn follow_as<T: Arriving>(
 ) -> NotServed {
     let mut pause = FIRST_PAUSE;
     let mut lost = false;
-    // A custom kind has a definition here, or had one a moment ago: whether it is gone, only that tells.
-    let unserved = match target.kind {
-        Kind::Builtin(_) => Freshness::NotServed,
-        Kind::Custom { .. } => Freshness::Undiscovered,
-    };
     loop {
         granted.forget();
         let error = match list::<T>(client, target).await {
@@ -117,13 +112,9 @@ async fn follow_as<T: Arriving>(
         };
         let refused = status(&error);
         match refused {
-            Some(403) => {
-                if store.refuse(Freshness::Forbidden) {
-                    warn!(%error, "Forbidden: grant get, list and watch by a ClusterRole with the label sluice.dev/aggregate-to-watch: \"true\", or by the chart's value rbac.kinds");
-                }
-            }
+            Some(403) => forbidden(store, &error),
             Some(404) => {
-                store.refuse(unserved);
+                store.refuse(unserved(target));
             }
             Some(410) => debug!(%error, "Too old; listing again"),
             _ => {
@@ -144,6 +135,21 @@ async fn follow_as<T: Arriving>(
             // Whoever answers may hear of it a little later than we.
             () = granted.next(), if refused == Some(403) => FIRST_PAUSE,
         };
+    }
+}
+
+fn forbidden(store: &Store, error: &Error) {
+    if store.refuse(Freshness::Forbidden) {
+        warn!(%error, "Forbidden: grant get, list and watch by a ClusterRole with the label sluice.dev/aggregate-to-watch: \"true\", or by the chart's value rbac.kinds");
+    }
+}
+
+/// What a kind is that the API server does not know. A custom one has a definition here, or had one a moment ago: whether
+/// it is gone, only that tells.
+fn unserved(target: &Target) -> Freshness {
+    match target.kind {
+        Kind::Builtin(_) => Freshness::NotServed,
+        Kind::Custom { .. } => Freshness::Undiscovered,
     }
 }
 

@@ -56,26 +56,6 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
         present: marker(template),
         stored: old_template.and_then(marker),
     };
-    let workload = hints::workload(subject, object, template);
-    let position = advice::of_position(&workload).filter(|advice| match advice {
-        Advice::PositionOnWorkload => lists.writes(keys::GATE_POSITION),
-        _ => asked && !kept,
-    });
-    let misplaced = advice::of_hold(&workload);
-    let in_vain = asked && misplaced.is_none() && lists.holds_in_vain(options);
-    let hold = misplaced.filter(|_| lists.writes(keys::HOLD));
-    let late = asked && kept && mark.stored.is_none() && lists.changed(options);
-    let warnings = [
-        lists.declared(options).err().map(Warning::StoredBadList),
-        late.then_some(if is_job(subject) {
-            Warning::AlreadyStarted
-        } else {
-            Warning::NextRollout
-        }),
-        position.map(Warning::Advice),
-        hold.map(Warning::Advice),
-        in_vain.then_some(Warning::HoldsOff),
-    ];
     let suspends = asked
         && operation == Operation::Create
         && options.holds != Holds::Off
@@ -90,8 +70,42 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     });
     Decision {
         action: action.unwrap_or_else(|error| Action::Deny(error.into())),
-        warnings: warnings.into_iter().flatten().collect(),
+        warnings: warnings(request, options, lists, mark, template),
     }
+}
+
+/// What there is to say beside: none of it changes the object.
+fn warnings(
+    request: &Request<'_>,
+    options: Options,
+    lists: Lists<'_>,
+    mark: Mark<'_>,
+    template: &Value,
+) -> Vec<Warning> {
+    let Mark { asked, kept, .. } = mark;
+    let workload = hints::workload(request.subject, request.object, template);
+    let position = advice::of_position(&workload).filter(|advice| match advice {
+        Advice::PositionOnWorkload => lists.writes(keys::GATE_POSITION),
+        _ => asked && !kept,
+    });
+    let misplaced = advice::of_hold(&workload);
+    let in_vain = asked && misplaced.is_none() && lists.holds_in_vain(options);
+    let hold = misplaced.filter(|_| lists.writes(keys::HOLD));
+    let late = asked && kept && mark.stored.is_none() && lists.changed(options);
+    [
+        lists.declared(options).err().map(Warning::StoredBadList),
+        late.then_some(if is_job(request.subject) {
+            Warning::AlreadyStarted
+        } else {
+            Warning::NextRollout
+        }),
+        position.map(Warning::Advice),
+        hold.map(Warning::Advice),
+        in_vain.then_some(Warning::HoldsOff),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Refuses what would suspend a Job whose installer goes on without it, where this request asks for that.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::info;
-use wire::said;
+use wire::{Answer, said};
 
 /// The longest that a request is held.
 const LONGEST_HOLD: Duration = Duration::from_secs(300);
@@ -49,81 +49,151 @@ pub(super) async fn hold(
 ) -> Result<Told, Unidentified> {
     let _asking = service.metrics.asking();
     let mut draining = pin!(service.shutdown.draining());
-    let began = Instant::now();
-    let accepted = instant(identity.expires, service.clock.now()).unwrap_or(began);
-    let most = Duration::from_secs(ask.wait).min(LONGEST_HOLD);
-    let mut deadline = (began + most).min(accepted.max(began + SHORT_HOLD));
+    let mut held = Held::new(&service, &identity, &ask, &question);
     loop {
         let turn = service.turns.take(&identity.namespace).await;
         let view = service.known.view();
         let now = service.clock.now();
-        let settled = began.elapsed() >= SETTLE;
-        let Answered {
-            outcome,
-            started,
-            was_held,
-            round,
-        } = answer(&identity, &service.rounds, &view, now, !settled);
+        let settled = held.began.elapsed() >= SETTLE;
+        let answered = answer(&identity, &service.rounds, &view, now, !settled);
         drop(turn);
-        let subject = GatedPod {
-            pod: &identity,
-            above: round.as_ref().and_then(|round| round.above()),
-        };
-        // Who is let through by its first question has not waited here.
-        let since = started.filter(|_| !ask.seen.is_empty());
-        let waiting = match outcome {
-            Outcome::Wait(waiting) => waiting,
-            Outcome::Open(answer, why) => {
-                let since = since.or(started.filter(|_| was_held));
-                service.opened(&subject, &answer, &why, since);
-                return Ok(service.told(answer));
-            }
-            Outcome::Refuse(answer, why) => {
-                service.refused(&subject, &answer, why, since);
-                service.waits(&identity, why.refusal(), &answer, started.unwrap_or(now));
-                return Ok(service.told(answer));
-            }
-            Outcome::AnotherPod => return Err(Unidentified::AnotherPod),
-        };
-        let wait = Wait {
-            reason: reason(&waiting.answer),
-            since: started.unwrap_or(now),
-        };
-        question.waits(wait);
-        let news = waiting.answer.digest != ask.seen && (settled || !waiting.provisional);
-        let Waiting { answer, late, .. } = &waiting;
-        let tell = (!news && settled).then(|| service.recorder.waiting(&subject, answer, *late));
-        if service.is_cut_off() {
-            deadline = deadline.min(began + SHORT_HOLD);
-        }
-        if news {
-            service.waits(&identity, wait.reason, answer, wait.since);
-        }
-        if news || Instant::now() >= deadline {
-            if ask.seen.is_empty() {
-                begins(&identity, answer);
-            }
-            return Ok(service.told(waiting.answer));
-        }
-        let next = [
-            (!settled).then_some(began + SETTLE),
-            waiting.again.and_then(|at| instant(at, now)),
-            Some(service.beat.within(ANEW)),
-            tell.flatten(),
-        ];
-        let next = next.into_iter().flatten().fold(deadline, Instant::min);
-        let rest = round.map(Round::rest);
         // Nothing else is kept while the gate waits.
-        drop(waiting);
+        let (next, rest) = match held.look(answered, now, settled)? {
+            Next::Tell(answer) => return Ok(service.told(answer)),
+            Next::Rest(next, rest) => (next, rest),
+        };
         tokio::select! {
             biased;
             // Each arm only wakes the loop, so losing one to another loses nothing.
-            () = &mut draining => deadline = Instant::now(),
+            () = &mut draining => held.deadline = Instant::now(),
             () = view.changed() => {}
             () = view.doubted() => {}
             () = over(rest.as_ref()) => {}
             () = tokio::time::sleep_until(next) => {}
         }
+    }
+}
+
+/// A question that is held.
+struct Held<'a> {
+    service: &'a Service,
+    identity: &'a Identity,
+    ask: &'a Ask,
+    question: &'a Question,
+    began: Instant,
+    /// Then it is answered, whatever there is to tell.
+    deadline: Instant,
+}
+
+/// What comes of a look at a question.
+enum Next {
+    Tell(Answer),
+    /// It is looked at again then, or when that is over.
+    Rest(Instant, Option<Rest>),
+}
+
+impl<'a> Held<'a> {
+    fn new(
+        service: &'a Service,
+        identity: &'a Identity,
+        ask: &'a Ask,
+        question: &'a Question,
+    ) -> Self {
+        let began = Instant::now();
+        let accepted = instant(identity.expires, service.clock.now()).unwrap_or(began);
+        let most = Duration::from_secs(ask.wait).min(LONGEST_HOLD);
+        Self {
+            service,
+            identity,
+            ask,
+            question,
+            began,
+            deadline: (began + most).min(accepted.max(began + SHORT_HOLD)),
+        }
+    }
+
+    /// `settled`: the gate has asked for long enough that what is only moments away is waited for no more.
+    fn look(
+        &mut self,
+        answered: Answered,
+        now: Timestamp,
+        settled: bool,
+    ) -> Result<Next, Unidentified> {
+        let Self {
+            service, identity, ..
+        } = *self;
+        let Answered {
+            outcome,
+            started,
+            was_held,
+            round,
+        } = answered;
+        let subject = GatedPod {
+            pod: identity,
+            above: round.as_ref().and_then(|round| round.above()),
+        };
+        // Who is let through by its first question has not waited here.
+        let since = started.filter(|_| !self.ask.seen.is_empty());
+        match outcome {
+            Outcome::Wait(waiting) => {
+                let since = started.unwrap_or(now);
+                let next = self.wait(&subject, &waiting, since, now, settled);
+                Ok(match next {
+                    Some(next) => Next::Rest(next, round.map(Round::rest)),
+                    None => Next::Tell(waiting.answer),
+                })
+            }
+            Outcome::Open(answer, why) => {
+                let since = since.or(started.filter(|_| was_held));
+                service.opened(&subject, &answer, &why, since);
+                Ok(Next::Tell(answer))
+            }
+            Outcome::Refuse(answer, why) => {
+                service.refused(&subject, &answer, why, since);
+                service.waits(identity, why.refusal(), &answer, started.unwrap_or(now));
+                Ok(Next::Tell(answer))
+            }
+            Outcome::AnotherPod => Err(Unidentified::AnotherPod),
+        }
+    }
+
+    /// When to look again at a pod that waits since then; `None` where there is something to tell its gate.
+    fn wait(
+        &mut self,
+        subject: &GatedPod<'_>,
+        waiting: &Waiting,
+        since: Timestamp,
+        now: Timestamp,
+        settled: bool,
+    ) -> Option<Instant> {
+        let Self {
+            service, identity, ..
+        } = *self;
+        let Waiting { answer, late, .. } = waiting;
+        let reason = reason(answer);
+        self.question.waits(Wait { reason, since });
+        let news = answer.digest != self.ask.seen && (settled || !waiting.provisional);
+        let tell = (!news && settled).then(|| service.recorder.waiting(subject, answer, *late));
+        if service.is_cut_off() {
+            self.deadline = self.deadline.min(self.began + SHORT_HOLD);
+        }
+        if news {
+            service.waits(identity, reason, answer, since);
+        }
+        if news || Instant::now() >= self.deadline {
+            if self.ask.seen.is_empty() {
+                begins(identity, answer);
+            }
+            return None;
+        }
+        let next = [
+            (!settled).then_some(self.began + SETTLE),
+            waiting.again.and_then(|at| instant(at, now)),
+            Some(service.beat.within(ANEW)),
+            tell.flatten(),
+        ];
+        let next = next.into_iter().flatten();
+        Some(next.fold(self.deadline, Instant::min))
     }
 }
 

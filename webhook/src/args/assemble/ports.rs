@@ -57,36 +57,19 @@ impl Args {
             metrics: metrics.clone(),
             shutdown: shutdown.clone(),
         };
+        let limits = fitting(ServerLimits::admission(), ADMISSION);
+        let for_admission = server(Port::Admission, Some(for_api_servers), limits);
+        let limits = fitting(ServerLimits::status(), STATUS);
+        let for_status = server(Port::Status, Some(for_gates), limits);
+        let limits = fitting(ServerLimits::admin(), ADMIN);
+        let for_admin = server(Port::Admin, None, limits);
+        let admin = admin::router(readiness, Arc::new(registry));
         let (spawner, servers) = Tasks::new();
-        let listeners: [(Server, u16, Router, &Handle); 3] = [
-            (
-                server(
-                    Port::Admission,
-                    Some(for_api_servers),
-                    fitting(ServerLimits::admission(), ADMISSION),
-                ),
-                self.admission_port,
-                admission,
-                &own,
-            ),
-            (
-                server(
-                    Port::Status,
-                    Some(for_gates),
-                    fitting(ServerLimits::status(), STATUS),
-                ),
-                self.status_port,
-                status,
-                &shared,
-            ),
-            (
-                server(Port::Admin, None, fitting(ServerLimits::admin(), ADMIN)),
-                self.admin_port,
-                admin::router(readiness, Arc::new(registry)),
-                &shared,
-            ),
-        ];
-        for (server, port, router, threads) in listeners {
+        for (server, port, router, threads) in [
+            (for_admission, self.admission_port, admission, &own),
+            (for_status, self.status_port, status, &shared),
+            (for_admin, self.admin_port, admin, &shared),
+        ] {
             let _entered = threads.enter();
             let name = format!("{} server", server.port.label());
             let listener = server.listen(port);
