@@ -54,7 +54,7 @@ pub enum Reason {
     OtherRevision,
     /// Older than the dependent's revision, and the edge asks for a fresh one.
     NotFresh,
-    /// As it should be, but older than the dependent's revision: it may be about to be replaced.
+    /// As it should be, or failed for good, but older than the dependent's revision: it may be about to be replaced.
     Settling,
     /// As it should be, but not for as long as the edge asks for.
     NotStable,

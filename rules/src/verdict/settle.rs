@@ -35,7 +35,7 @@ impl Judge<'_> {
         }
     }
 
-    /// What was found of an object, held back while the object is satisfied and may yet be replaced.
+    /// What was found of an object, held back while it is satisfied, or has failed for good, and may yet be replaced.
     pub(super) fn settled(
         &self,
         judged: Judged,
@@ -44,7 +44,8 @@ impl Judge<'_> {
         dependency: &Dependency,
     ) -> Judged {
         let exact = mark.carried.is_some() && self.dependent.lockstep().is_some();
-        if !judged.satisfied
+        let is_final = judged.satisfied || judged.reason == Reason::JobFailed;
+        if !is_final
             || exact
             || dependency.fresh
             || dependency.revision == Revision::Any

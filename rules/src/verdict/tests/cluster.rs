@@ -207,7 +207,7 @@ impl World for Cluster {
         }
     }
 
-    fn health(&self, _: &Value) -> Option<Judged> {
+    fn health(&self, _: &Value, _: bool) -> Option<Judged> {
         None
     }
 }

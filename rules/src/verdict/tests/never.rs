@@ -22,9 +22,10 @@ fn merge(object: &mut Value, annotations: Value) {
     own.extend(annotations);
 }
 
-/// A Job with these annotations that has failed.
+/// A Job with these annotations that has failed now.
 fn failed(annotations: Value) -> Value {
     let mut job = owned("Job", "migrate", None, annotations);
+    job["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:00Z");
     job["status"] = json!({"failed": 1, "conditions": [{"type": "Failed", "status": "True"}]});
     job
 }

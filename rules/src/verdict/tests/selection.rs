@@ -17,6 +17,7 @@ pub(super) fn job(namespace: &str, name: &str, app: &str, complete: bool) -> Val
 
 pub(super) fn failed_job(name: &str, app: &str) -> Value {
     let mut job = job("shop", name, app, false);
+    job["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:00Z");
     job["status"]["conditions"] =
         json!([{"type": "Failed", "status": "True", "reason": "Deadline"}]);
     job

@@ -41,6 +41,21 @@ fn what_is_older_has_to_stand_for_a_moment() {
     assert_eq!(told_at(4, &pod, seed(-600)), (Reason::Satisfied, None));
 }
 
+/// The upgrade that mends a migration makes its Job anew; who refuses because of the old one blames what is over.
+#[test]
+fn what_failed_before_has_to_stand_for_a_moment_too() {
+    let pod = new_pod("job/seed");
+    let failed = |made| {
+        let mut seed = seed(made);
+        seed["status"] = json!({ "conditions": [{ "type": "Failed", "status": "True" }] });
+        seed
+    };
+    let settling = (Reason::Settling, Some(4));
+    assert_eq!(told_at(1, &pod, failed(-600)), settling);
+    assert_eq!(told_at(4, &pod, failed(-600)).0, Reason::JobFailed);
+    assert_eq!(told_at(1, &pod, failed(0)).0, Reason::JobFailed);
+}
+
 #[test]
 fn what_came_with_the_revision_counts_at_once() {
     let pod = new_pod("job/seed");
