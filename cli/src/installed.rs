@@ -282,11 +282,11 @@ impl World for Installed<'_> {
         seen(self.reader.declares_status(kind))
     }
 
-    fn health(&self, object: &Value) -> Option<Judged> {
+    fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         let Basis {
             settings, rules, ..
         } = self.basis;
-        health::judge(rules, settings.builtin_rules, object)
+        health::judge(rules, settings.builtin_rules, object, statusless)
     }
 }
 

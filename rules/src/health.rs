@@ -31,21 +31,32 @@ use crate::kstatus;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What the rule for the object's kind says: the administrator's, else the library's where `builtin` lets it count.
-pub fn judge(administrator: &Rules, builtin: bool, object: &Value) -> Option<Judged> {
+/// What the rule for the object's kind says: the administrator's, else the library's where `builtin` lets it count. `statusless`: its
+/// kind is known to have no status.
+pub fn judge(
+    administrator: &Rules,
+    builtin: bool,
+    object: &Value,
+    statusless: bool,
+) -> Option<Judged> {
     if administrator.concerns(object) {
         return administrator.judge(object);
     }
-    builtin.then(|| library::builtin(object)).flatten()
+    builtin
+        .then(|| library::builtin(object, statusless))
+        .flatten()
 }
 
 /// Rules of one origin, by the group and kind that they are for.
 #[derive(Debug, Default)]
 pub struct Rules {
-    entries: HashMap<(String, Option<String>), RuleEntry>,
+    entries: HashMap<For, RuleEntry>,
     /// Why some rules could not be read at all: nobody knows which kinds they are for.
     unreadable: Option<String>,
 }
+
+/// A group and one of its kinds, or all others.
+type For = (String, Option<String>);
 
 /// A rule, or why there is none.
 #[derive(Debug)]
@@ -62,8 +73,8 @@ impl Rules {
     ) -> (Self, Vec<RuleProblem>) {
         let mut rules = Self::default();
         let mut problems = Vec::new();
-        for (name, text) in texts {
-            read::text(&mut rules, name, text, &mut problems);
+        for text in texts {
+            read::text(&mut rules, MOST_RULES, text, &mut problems);
         }
         (rules, problems)
     }
@@ -118,8 +129,12 @@ impl Rules {
         self.unreadable.is_some() && crate::kinds::builtin(group, kind).is_none()
     }
 
-    /// The kind's entry, else the group's, else that of the group's parent domain (`*.upbound.io`).
     fn entry(&self, object: &Value) -> Option<&RuleEntry> {
+        self.found(object).map(|(_, entry)| entry)
+    }
+
+    /// The kind's entry, else the group's, else that of the group's parent domain (`*.upbound.io`), with what it is for.
+    fn found(&self, object: &Value) -> Option<(&For, &RuleEntry)> {
         if self.entries.is_empty() {
             return None;
         }
@@ -128,8 +143,8 @@ impl Rules {
             let of_kind = (group.to_owned(), Some(kind.to_owned()));
             let of_group = (group.to_owned(), None);
             self.entries
-                .get(&of_kind)
-                .or_else(|| self.entries.get(&of_group))
+                .get_key_value(&of_kind)
+                .or_else(|| self.entries.get_key_value(&of_group))
         };
         at(group).or_else(|| {
             let mut rest = group;
@@ -147,4 +162,4 @@ fn broken(message: String) -> Judged {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

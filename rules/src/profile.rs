@@ -24,12 +24,14 @@ use crate::expression::Expression;
 use crate::judged::{Judged, Reason, unavailable};
 use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
+use crate::path::get;
 use crate::world::World;
 use jiff::Timestamp;
 use judged::{failed, from_kstatus, satisfied, waiting};
 use serde_json::Value;
 pub(crate) use service::pods_behind;
 pub use since::since;
+use std::borrow::Cow;
 
 /// What the rule of a kind may look at: a tolerant reading of the object, and what kstatus says of it.
 struct Subject<'a> {
@@ -146,7 +148,8 @@ fn ready(subject: Subject<'_>) -> Judged {
 }
 
 fn by_kind(subject: Subject<'_>) -> Judged {
-    if let Some(judged) = subject.world.health(subject.object) {
+    let statusless = custom::is_statusless(&subject);
+    if let Some(judged) = subject.world.health(&for_rules(&subject), statusless) {
         return judged;
     }
     let current = subject.evaluation.status == Status::Current;
@@ -168,6 +171,17 @@ fn by_kind(subject: Subject<'_>) -> Judged {
         _ if matches!(subject.kind, Kind::Custom { .. }) => custom::ready(subject),
         _ => from_kstatus(subject.evaluation),
     }
+}
+
+/// The object as rules see it: with conditions that are a map, which kstatus cannot read.
+fn for_rules<'a>(subject: &Subject<'a>) -> Cow<'a, Value> {
+    let conditions = get(subject.original, &["status", "conditions"]);
+    let Some(map) = conditions.filter(|it| it.is_object()) else {
+        return Cow::Borrowed(subject.object);
+    };
+    let mut object = subject.object.clone();
+    object["status"]["conditions"] = map.clone();
+    Cow::Owned(object)
 }
 
 /// As kstatus, which is content with a Job that runs; and also with a suspended one, which nothing here is.

@@ -219,8 +219,8 @@ pub trait World: Objects {
     fn declares_status(&self, kind: &Kind) -> Lookup<bool>;
 
     /// What the health rule for the object's kind says: the administrator's, else the library's; `None` where there is no
-    /// rule. Rules that cannot be read are an answer of their own.
-    fn health(&self, object: &Value) -> Option<Judged>;
+    /// rule. Rules that cannot be read are an answer of their own. `statusless`: its kind is known to have no status.
+    fn health(&self, object: &Value, statusless: bool) -> Option<Judged>;
 }
 
 /// Whether the workload with this UID has made a pod, itself or by what it made.

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Of what is not healthy, at most this part may open a gate.
-const MOST_FALSELY_READY: f64 = 0.05;
+const MOST_FALSELY_READY: f64 = 0.04;
 
 /// Of what is healthy, at most this part may hold one.
 const MOST_FALSELY_WAITING: f64 = 0.01;
@@ -56,7 +56,9 @@ impl Objects for Endpoint {
 fn alone(with_library: bool) -> Only<Endpoint> {
     Only {
         declares_status: Lookup::Found(true),
-        health: Box::new(move |object| with_library.then(|| rules::health::builtin(object))?),
+        health: Box::new(move |object, statusless| {
+            with_library.then(|| rules::health::builtin(object, statusless))?
+        }),
         ..Only::of(Endpoint)
     }
 }

@@ -212,8 +212,8 @@ impl World for Manifest<'_> {
     }
 
     /// In the order of the status service.
-    fn health(&self, object: &Value) -> Option<Judged> {
-        health::judge(self.rules, true, object)
+    fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
+        health::judge(self.rules, true, object, statusless)
     }
 }
 

@@ -4,19 +4,11 @@ use super::read;
 use super::{Rule, RuleEntry, Rules};
 use crate::judged::{Judged, Reason, unmet};
 use crate::kstatus::Status;
-use crate::object::group_kind;
 use crate::path::get;
 use crate::profile;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::LazyLock;
-
-/// Kinds whose `status.observedGeneration` counts the changes of another object: KServe hands on that of a Deployment or of a Knative
-/// Service that it has made (`PropagateRawStatus` and `PropagateStatus`; `raw_ig.go`).
-const OBSERVED_ELSEWHERE: [(&str, &str); 2] = [
-    ("serving.kserve.io", "InferenceService"),
-    ("serving.kserve.io", "InferenceGraph"),
-];
 
 /// One YAML list of Flux's entries; anchors keep the expressions that many kinds share in one place.
 pub(super) const TEXT: &str = include_str!("../../library/health.yaml");
@@ -44,8 +36,11 @@ static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
 ///
 /// Its rules may take for granted, so that each can be about its kind alone: there is a status (unless the rule holds
 /// without one), no condition is of an older generation, and no part that has conditions of its own is held back.
-pub fn builtin(object: &Value) -> Option<Judged> {
-    let Some(RuleEntry::Rule(rule)) = LIBRARY.entry(object) else {
+///
+/// A rule for a whole group is not for those of its kinds that are known to have no status. One that names its kind knows better:
+/// some operators write a status that the definition does not declare.
+pub fn builtin(object: &Value, statusless: bool) -> Option<Judged> {
+    let Some(((_, named), RuleEntry::Rule(rule))) = LIBRARY.found(object) else {
         return None;
     };
     let whole = filled(object);
@@ -53,19 +48,21 @@ pub fn builtin(object: &Value) -> Option<Judged> {
         return Some(profile::hindered(object).unwrap_or_else(|| rule.judge(&whole)));
     }
     // Some kinds carry data, and of others the spec says that this object never gets a status.
-    Some(if rule.evaluate(&whole) == Ok(Status::Current) {
-        Rule::told(object, Status::Current)
-    } else {
-        let sentence = Reason::NoStatusYet.sentence().to_owned();
-        unmet(Status::InProgress, Reason::NoStatusYet, sentence)
-    })
+    if rule.evaluate(&whole) == Ok(Status::Current) {
+        return Some(Rule::told(object, Status::Current));
+    }
+    if statusless && named.is_none() {
+        return None;
+    }
+    let sentence = Reason::NoStatusYet.sentence().to_owned();
+    Some(unmet(Status::InProgress, Reason::NoStatusYet, sentence))
 }
 
 /// What every condition says.
 const SAID: [&str; 2] = ["type", "status"];
 
 /// The object with an empty spec and status where it has none, and with an empty text for what a condition does not say, since a name
-/// without a value is an error; and without a generation that is another's.
+/// without a value is an error.
 fn filled(object: &Value) -> Cow<'_, Value> {
     let mut whole = Cow::Borrowed(object);
     for field in ["spec", "status"] {
@@ -86,11 +83,6 @@ fn filled(object: &Value) -> Cow<'_, Value> {
                 }
             }
         }
-    }
-    if OBSERVED_ELSEWHERE.contains(&group_kind(object))
-        && let Some(status) = whole.to_mut()["status"].as_object_mut()
-    {
-        status.remove("observedGeneration");
     }
     whole
 }

@@ -5,7 +5,7 @@ use super::{Rule, RuleEntry, Rules};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The most rules of one origin.
+/// The most rules of an administrator.
 pub const MOST_RULES: usize = 1000;
 
 const FIELDS: [&str; 5] = ["apiVersion", "kind", "current", "inProgress", "failed"];
@@ -30,8 +30,13 @@ impl fmt::Display for RuleProblem {
     }
 }
 
-/// Adds the rules of one text.
-pub(super) fn text(rules: &mut Rules, name: &str, text: &str, problems: &mut Vec<RuleProblem>) {
+/// Adds the rules of one text, until there are `most`.
+pub(super) fn text(
+    rules: &mut Rules,
+    most: usize,
+    (name, text): (&str, &str),
+    problems: &mut Vec<RuleProblem>,
+) {
     let mut tell = |rule, message: String| {
         problems.push(RuleProblem {
             text: name.to_owned(),
@@ -56,8 +61,8 @@ pub(super) fn text(rules: &mut Rules, name: &str, text: &str, problems: &mut Vec
                 continue;
             }
         };
-        if rules.entries.len() >= MOST_RULES {
-            let why = format!("there are more than {MOST_RULES} rules");
+        if rules.entries.len() >= most {
+            let why = format!("there are more than {most} rules");
             rules.unreadable = Some(format!("{name}: {why}"));
             return tell(rule, why);
         }

@@ -1,7 +1,7 @@
 //! Flux's meaning of a rule, what is refused, and that nothing escapes the bounds.
 
 mod expression;
-mod library;
+pub(crate) mod library;
 mod properties;
 mod rules;
 

@@ -30,6 +30,7 @@ pub(super) use words::completes;
 
 use super::{Subject, failed, from_kstatus, waiting};
 use crate::judged::{Judged, Reason};
+use crate::kinds::Kind;
 use crate::kstatus::{Status, instant};
 use crate::lookup::Lookup;
 use crate::path::get;
@@ -136,6 +137,13 @@ fn says_nothing(value: &Value) -> bool {
         Value::Object(fields) => fields.values().all(says_nothing),
         Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Whether an object has no status because its kind is known to have none. Of one that has a status nobody asks.
+pub(super) fn is_statusless(subject: &Subject<'_>) -> bool {
+    matches!(subject.kind, Kind::Custom { .. })
+        && has_no_status(subject.object)
+        && subject.world.declares_status(subject.kind) == Lookup::Found(false)
 }
 
 fn expects_status(subject: &Subject<'_>) -> bool {

@@ -49,7 +49,7 @@ fn deciding(
     state: State,
     world: &dyn World,
 ) -> Option<Vec<&'static str>> {
-    let by_kind = || !kept::says_its_health(object) && world.health(object).is_none();
+    let by_kind = || !kept::says_its_health(object) && world.health(object, false).is_none();
     match (kstatus::group_and_kind(object), state) {
         (("batch", "Job"), State::Complete) => Some(vec!["Complete"]),
         (("apps" | "extensions", "Deployment"), State::Available) => Some(vec!["Available"]),

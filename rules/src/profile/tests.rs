@@ -94,7 +94,7 @@ impl Cluster {
         let health = self.health.clone();
         Only {
             declares_status: self.declares_status.clone(),
-            health: Box::new(move |_| health.clone()),
+            health: Box::new(move |_, _| health.clone()),
             ..Only::of(self)
         }
     }

@@ -2,12 +2,20 @@
 //!
 //! kstatus answers `Unknown` for ever where a controller writes `status.observedGeneration` as a text (Argo Rollouts)
 //! or a condition's status as a boolean. Here numeric text is a number, other text is not there, and what has the
-//! wrong type is dropped. An object without such fields is not copied.
+//! wrong type is dropped, and so is a generation that is another's. An object without such fields is not copied.
 
 use crate::kinds::Kind;
+use crate::object::group_kind;
 use crate::path::get;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+
+/// Kinds whose `status.observedGeneration` counts the changes of another object: KServe hands on that of a Deployment or of a Knative
+/// Service that it has made (`PropagateRawStatus` and `PropagateStatus`; `raw_ig.go`).
+const OBSERVED_ELSEWHERE: [(&str, &str); 2] = [
+    ("serving.kserve.io", "InferenceService"),
+    ("serving.kserve.io", "InferenceGraph"),
+];
 
 const FIELDS: [&str; 4] = ["type", "status", "reason", "message"];
 
@@ -18,17 +26,24 @@ pub(super) fn read<'a>(kind: &Kind, object: &'a Value) -> Cow<'a, Value> {
     if named && is_clean(object) {
         return Cow::Borrowed(object);
     }
+    let is_of_another = OBSERVED_ELSEWHERE.contains(&group_kind(object));
     let mut object = object.clone();
     if let Value::Object(fields) = &mut object {
         if !named {
             name(kind, fields);
         }
         repair(fields);
+        if is_of_another && let Some(Value::Object(status)) = fields.get_mut("status") {
+            status.remove("observedGeneration");
+        }
     }
     Cow::Owned(object)
 }
 
 fn is_clean(object: &Value) -> bool {
+    if OBSERVED_ELSEWHERE.contains(&group_kind(object)) {
+        return false;
+    }
     let fine = |path: &[&str], right: fn(&Value) -> bool| get(object, path).is_none_or(right);
     fine(&["metadata"], Value::is_object)
         && fine(&["status"], Value::is_object)

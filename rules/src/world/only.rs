@@ -32,7 +32,7 @@ pub struct Only<T> {
     pub health: HealthRule,
 }
 
-type HealthRule = Box<dyn Fn(&Value) -> Option<Judged>>;
+type HealthRule = Box<dyn Fn(&Value, bool) -> Option<Judged>>;
 
 impl<T> Only<T> {
     /// These objects: nothing happens, nothing is remembered, no definition and no health rule says anything.
@@ -44,7 +44,7 @@ impl<T> Only<T> {
             completed_job: Lookup::NotFound,
             has_passed: Lookup::Found(false),
             declares_status: Lookup::NotFound,
-            health: Box::new(|_| None),
+            health: Box::new(|_, _| None),
         }
     }
 }
@@ -120,7 +120,7 @@ impl<T: Objects> World for Only<T> {
         self.declares_status.clone()
     }
 
-    fn health(&self, object: &Value) -> Option<Judged> {
-        (self.health)(object)
+    fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
+        (self.health)(object, statusless)
     }
 }

@@ -43,12 +43,13 @@ impl HealthRules {
     }
 
     /// What the rule for the object's kind says: the administrator's, else the library's.
-    pub fn judge(&self, object: &Value) -> Option<Judged> {
+    pub fn judge(&self, object: &Value, statusless: bool) -> Option<Judged> {
         let Some(administrator) = &*self.administrator.load() else {
             return is_custom(object).then(unread);
         };
         let judged = administrator.concerns(object) || self.builtin && health::is_builtin(object);
-        judged.then(|| off_the_runtime(|| health::judge(administrator, self.builtin, object)))?
+        let judge = || health::judge(administrator, self.builtin, object, statusless);
+        judged.then(|| off_the_runtime(judge))?
     }
 
     /// Puts what the administrator's ConfigMap says in the place of what it said before.

@@ -71,6 +71,6 @@ proptest! {
         let entry = at.get(&ENTRIES);
         let group = entry["apiVersion"].as_str().unwrap().split('/').next().unwrap().replace('*', "x");
         let object = thing(&group, entry["kind"].as_str().unwrap_or("Any"), &status);
-        prop_assert!(builtin(&object).is_some());
+        prop_assert!(builtin(&object, false).is_some());
     }
 }

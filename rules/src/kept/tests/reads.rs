@@ -139,7 +139,7 @@ impl World for Cluster<'_> {
         Lookup::Found(true)
     }
 
-    fn health(&self, _: &Value) -> Option<Judged> {
+    fn health(&self, _: &Value, _: bool) -> Option<Judged> {
         None
     }
 }

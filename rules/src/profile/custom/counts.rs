@@ -63,6 +63,18 @@ pub(super) fn short(object: &Value) -> Option<Hindrance> {
     counts(object, status)
         .or_else(|| updated(object, status))
         .or_else(|| written(status))
+        .or_else(|| handled(status))
+}
+
+/// A handler of kopf's that has begun, and has neither succeeded nor given up. When all have ended, kopf takes the record away.
+fn handled(status: &Value) -> Option<Hindrance> {
+    let handlers = get(status, &["kopf", "progress"])?.as_object()?;
+    let ended = |record: &Value| record["success"] == true || record["failure"] == true;
+    let (name, _) = handlers
+        .iter()
+        .find(|(_, record)| record.is_object() && !ended(record))?;
+    let message = format!("status.kopf.progress.{name} has not ended");
+    Some(Hindrance::Busy(message))
 }
 
 /// Whether an error that is always written says that there is one: a structure that is left as it is made has zeros in it, too.

@@ -122,7 +122,7 @@ const STOPPED: [&str; 8] = [
 ];
 
 /// Words in `-ing` that are no work under way.
-const AT_REST: [&str; 23] = [
+const AT_REST: [&str; 24] = [
     "serving",
     "listening",
     "streaming",
@@ -146,10 +146,14 @@ const AT_REST: [&str; 23] = [
     "exporting",
     "recording",
     "forwarding",
+    "standing",
 ];
 
+/// Those of them that are work under way of a kind that comes to an end.
+const UNTIL_DONE: [&str; 4] = ["publishing", "collecting", "exporting", "recording"];
+
 /// The last words of kinds that come to an end, unless the name begins with one that starts them again and again.
-const COMPLETING: [&str; 17] = [
+const COMPLETING: [&str; 18] = [
     "run",
     "job",
     "task",
@@ -167,6 +171,7 @@ const COMPLETING: [&str; 17] = [
     "import",
     "snapshot",
     "operation",
+    "dump",
 ];
 
 const REPEATING: [&str; 5] = ["cron", "scheduled", "schedule", "scaled", "recurring"];
@@ -250,7 +255,7 @@ fn sense(text: &str) -> Option<Sense> {
         Some(Sense::Busy)
     } else if has(&STOPPED) {
         Some(Sense::Stopped)
-    } else if has(&["running", "active", "started"]) {
+    } else if has(&["running", "active", "started"]) || has(&UNTIL_DONE) {
         Some(Sense::Running)
     } else if words.iter().any(|word| is_under_way(word)) {
         Some(Sense::Busy)

@@ -115,7 +115,10 @@ fn rules() -> ConfigMapRef {
 
 fn reason(known: &Known) -> Option<Reason> {
     let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "status": {"ok": true}});
-    known.health_rules().judge(&widget).map(|it| it.reason)
+    known
+        .health_rules()
+        .judge(&widget, false)
+        .map(|it| it.reason)
 }
 
 #[tokio::test]

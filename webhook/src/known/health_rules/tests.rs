@@ -13,7 +13,7 @@ fn rules(administrator: bool) -> HealthRules {
 }
 
 fn reason(rules: &HealthRules, object: &Value) -> Option<Reason> {
-    rules.judge(object).map(|judged| judged.reason)
+    rules.judge(object, false).map(|judged| judged.reason)
 }
 
 #[test]

@@ -241,8 +241,8 @@ impl World for View {
     }
 
     /// Changed rules wake every view, so this is no read to note.
-    fn health(&self, object: &Value) -> Option<Judged> {
-        self.known.health_rules().judge(object)
+    fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
+        self.known.health_rules().judge(object, statusless)
     }
 }
 

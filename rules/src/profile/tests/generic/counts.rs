@@ -88,3 +88,15 @@ fn an_error_that_is_always_written_tells_something_only_where_it_is_filled_in() 
     assert!(told(json!({ "count": 0, "message": "", "fatal": false })).starts_with("Current"));
     assert!(told(json!({ "count": 2, "message": "" })).starts_with("Failed"));
 }
+
+#[test]
+fn a_handler_of_kopf_that_has_not_ended_holds_back() {
+    let kopf = |record: Value| thing(json!({ "kopf": { "progress": { "create": record } } }));
+    assert_eq!(
+        kopf(json!({ "retries": 2, "success": false, "failure": false })),
+        "InProgress InProgress: status.kopf.progress.create has not ended"
+    );
+    for ended in [json!({ "success": true }), json!({ "failure": true })] {
+        assert_eq!(kopf(ended), "Current Satisfied: Resource is current");
+    }
+}

@@ -20,6 +20,8 @@ fn words_are_read_by_their_sense() {
         ("Outdated", "InProgress"),
         ("Running", "Current"),
         ("Serving", "Current"),
+        ("StandingBy", "Current"),
+        ("Exporting", "Current"),
         ("ACTIVE", "Current"),
         ("Cluster in healthy state", "Current"),
         ("NoErrors", "Current"),
@@ -54,14 +56,13 @@ fn the_worst_word_is_told() {
 
 #[test]
 fn what_completes_is_not_ready_while_it_runs() {
-    let running = |kind: &str| {
-        told(&object(
-            "example.com/v1",
-            kind,
-            json!({}),
-            json!({ "phase": "Running" }),
-        ))
+    let phase = |kind: &str, phase: &str| {
+        let status = json!({ "phase": phase });
+        told(&object("example.com/v1", kind, json!({}), status))
     };
+    let running = |kind: &str| phase(kind, "Running");
+    assert!(phase("JobSnapshot", "Exporting").starts_with("InProgress"));
+    assert!(phase("HeapDump", "Started").starts_with("InProgress"));
     assert_eq!(
         running("AnalysisRun"),
         "InProgress InProgress: status.phase is Running, and AnalysisRun has to complete"

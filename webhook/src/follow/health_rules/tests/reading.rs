@@ -17,7 +17,7 @@ fn thing(group: &str, kind: &str, status: &Value) -> Value {
 fn reason(known: &Known, object: &Value) -> Option<Reason> {
     known
         .health_rules()
-        .judge(object)
+        .judge(object, false)
         .map(|judged| judged.reason)
 }
 
