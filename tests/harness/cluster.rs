@@ -30,8 +30,8 @@ pub use await_until::{LIMIT, await_until};
 pub use chart::Chart;
 pub use custom::Defined;
 pub use manifest::{
-    Manifest, config_map, cron_job, daemon_set, deployment, job, other, pod, replica_set,
-    replication_controller, rollout, service, stateful_set, yaml,
+    Manifest, UNTIL_ENOUGH, config_map, cron_job, daemon_set, deployment, job, other, pod,
+    replica_set, replication_controller, rollout, service, stateful_set, yaml,
 };
 pub use mutator::Mutator;
 pub use namespace::Namespace;

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+/// A script that runs until [`super::Namespace::tell_enough`] says so.
+pub const UNTIL_ENOUGH: &str = "until [ -e /tmp/enough ]; do sleep 0.2; done";
+
 /// An object as a user writes it.
 #[derive(Debug, Clone)]
 pub struct Manifest {

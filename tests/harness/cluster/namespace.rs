@@ -168,6 +168,14 @@ impl Namespace {
         self.kubectl(touch).await.ok();
     }
 
+    /// `kubectl exec WORKLOAD -- touch /tmp/enough`: what [`super::UNTIL_ENOUGH`] waits for. The container ends while this still
+    /// runs in it, and may end it, too.
+    pub async fn tell_enough(&self, workload: &str) {
+        let touch = ["exec", workload, "-c", "app", "--", "touch", "/tmp/enough"];
+        let told = self.kubectl(touch).await;
+        assert!(matches!(told.code, Some(0 | 137)), "{told}");
+    }
+
     /// Edits the list of a workload.
     pub async fn now_depends_on(&self, reference: &str, list: &str) {
         self.annotate(reference, "sluice.dev/depends-on", list)

@@ -1,11 +1,10 @@
-use harness::cluster::{config_map, deployment, job, with_namespace};
+use harness::cluster::{UNTIL_ENOUGH, config_map, deployment, job, with_namespace};
 
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_running_job_holds_back_until_it_completes() {
     with_namespace("job-running", async |ns| {
-        let until_told = "until [ -e /tmp/enough ]; do sleep 0.2; done; echo done";
-        let migrate = job("migrate").runs(until_told);
+        let migrate = job("migrate").runs(&format!("{UNTIL_ENOUGH}; echo done"));
         let api = deployment("api").depends_on("job/migrate");
         ns.apply([migrate, api]).await.ok();
 
@@ -14,9 +13,7 @@ async fn a_running_job_holds_back_until_it_completes() {
         api.waits_for("Job/migrate", "JobNotComplete").await;
         api.stays_shut().await;
 
-        ns.kubectl(["exec", "job/migrate", "--", "touch", "/tmp/enough"])
-            .await
-            .ok();
+        ns.tell_enough("job/migrate").await;
         let done = ns.pod_of("migrate").await.says("done").await;
         assert!(done < api.starts().await);
     })

@@ -1,5 +1,5 @@
 use harness::cluster::{
-    LIMIT, Namespace, await_until, config_map, deployment, job, with_namespace,
+    LIMIT, Namespace, UNTIL_ENOUGH, await_until, config_map, deployment, job, with_namespace,
 };
 
 /// A Job that completes and is removed at once.
@@ -103,16 +103,16 @@ async fn a_revision_that_has_started_once_does_not_wait_again() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_container_that_is_started_again_does_not_ask_again() {
     with_namespace("restart", async |ns| {
-        let ends = "until [ -e /tmp/enough ]; do sleep 0.2; done";
-        let api = deployment("api").runs(ends).depends_on("configmap/go");
+        let api = deployment("api")
+            .runs(UNTIL_ENOUGH)
+            .depends_on("configmap/go");
         ns.apply([config_map("go"), api]).await.ok();
         let api = ns.pod_of("api").await;
         api.starts().await;
         let opened = api.gate_log().await.len();
         ns.kubectl(["delete", "configmap/go"]).await.ok();
 
-        let enough = ["exec", "deployment/api", "--", "touch", "/tmp/enough"];
-        ns.kubectl(enough).await.ok();
+        ns.tell_enough("deployment/api").await;
         let pod = format!("pod/{}", api.name);
         ns.until(&pod, "runs again", |pod| {
             let app = &pod["status"]["containerStatuses"][0];

@@ -1,8 +1,8 @@
 //! Caps: `sluice.dev/parallelism`.
 
 use harness::cluster::{
-    LIMIT, Manifest, Namespace, Pod, Program, Runs, await_until, config_map, deployment, items,
-    job, text, with_namespace,
+    LIMIT, Manifest, Namespace, Pod, Program, Runs, UNTIL_ENOUGH, await_until, config_map,
+    deployment, items, job, text, with_namespace,
 };
 use harness::process::binary;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ pub(crate) async fn ten_of(ns: &Namespace, cap: usize, own: impl Fn(usize, Manif
             }
         });
         for name in fresh.await {
-            tell(ns, &name).await;
+            ns.tell_enough(&format!("job/{name}")).await;
             seen.insert(name);
         }
     }
@@ -102,15 +102,8 @@ async fn a_cap_beyond_all_of_them_holds_nobody_back() {
 
 /// A Job that runs until `/tmp/enough` is there, and then ends with this code.
 fn until_told(name: &str, code: u8) -> Manifest {
-    let script = format!("until [ -e /tmp/enough ]; do sleep 0.2; done; exit {code}");
+    let script = format!("{UNTIL_ENOUGH}; exit {code}");
     capped(job(name), 1).runs(&script)
-}
-
-async fn tell(ns: &Namespace, job: &str) {
-    let job = format!("job/{job}");
-    ns.kubectl(["exec", &job, "-c", "app", "--", "touch", "/tmp/enough"])
-        .await
-        .ok();
 }
 
 /// Applies a Job whose turn has not come.
@@ -130,7 +123,7 @@ async fn a_job_that_fails_and_one_that_is_deleted_make_room() {
         ns.apply([until_told("fails", 1)]).await.ok();
         ns.pod_of("fails").await.starts().await;
         let gone = waits(ns, until_told("gone", 0)).await;
-        tell(ns, "fails").await;
+        ns.tell_enough("job/fails").await;
         gone.starts().await;
 
         let last = waits(ns, capped(job("last"), 1)).await;
@@ -170,7 +163,7 @@ async fn a_suspended_job_keeps_its_slot() {
         ns.patch("job/first", &suspend(false)).await;
         ns.next_pod_of("first", &first).await.starts().await;
         second.is_shut().await;
-        tell(ns, "first").await;
+        ns.tell_enough("job/first").await;
         second.starts().await;
     })
     .await;

@@ -1,6 +1,6 @@
 //! The word behind the colon: for each an object that is in that state and in no further one.
 
-use harness::cluster::{deployment, job, other, pod, service, with_namespace};
+use harness::cluster::{UNTIL_ENOUGH, deployment, job, other, pod, service, with_namespace};
 use serde_json::json;
 
 #[tokio::test]
@@ -30,8 +30,7 @@ async fn present_is_enough_for_who_asks_for_no_more() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_job_that_runs_has_started_and_is_not_complete() {
     with_namespace("started", async |ns| {
-        let until_told = "until [ -e /tmp/enough ]; do sleep 0.2; done";
-        let seed = job("seed").runs(until_told).with("/spec/suspend", true);
+        let seed = job("seed").runs(UNTIL_ENOUGH).with("/spec/suspend", true);
         ns.apply([
             seed,
             deployment("started").depends_on("job/seed:started"),
@@ -49,9 +48,7 @@ async fn a_job_that_runs_has_started_and_is_not_complete() {
             .await;
 
         ns.pod_of("seed").await.says("started").await;
-        ns.kubectl(["exec", "job/seed", "--", "touch", "/tmp/enough"])
-            .await
-            .ok();
+        ns.tell_enough("job/seed").await;
         complete.starts().await;
     })
     .await;
@@ -61,9 +58,8 @@ async fn a_job_that_runs_has_started_and_is_not_complete() {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_pod_is_complete_when_it_has_succeeded_and_ready_before() {
     with_namespace("complete", async |ns| {
-        let until_told = "until [ -e /tmp/enough ]; do sleep 0.2; done";
         let seed = pod("seed")
-            .runs(until_told)
+            .runs(UNTIL_ENOUGH)
             .in_pod("/spec/restartPolicy", "Never");
         ns.apply([
             seed,
@@ -76,9 +72,7 @@ async fn a_pod_is_complete_when_it_has_succeeded_and_ready_before() {
         let complete = ns.pod_of("complete").await;
         complete.waits_for("Pod/seed:complete", "InProgress").await;
 
-        ns.kubectl(["exec", "pod/seed", "--", "touch", "/tmp/enough"])
-            .await
-            .ok();
+        ns.tell_enough("pod/seed").await;
         complete.starts().await;
     })
     .await;

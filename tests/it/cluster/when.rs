@@ -1,4 +1,4 @@
-use harness::cluster::{Pod, alone, config_map, deployment, job};
+use harness::cluster::{Pod, UNTIL_ENOUGH, alone, config_map, deployment, job};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long after its dependency a gate opens. One that is not told would ask again after minutes.
@@ -22,8 +22,7 @@ async fn api_follows(api: &Pod, happened: Timestamp, recorded: Option<&str>) {
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_application_starts_right_after_its_job_and_never_before() {
     alone("after-job", async |ns| {
-        let until_told = "until [ -e /tmp/enough ]; do sleep 0.2; done; echo done";
-        let migrate = job("migrate").runs(until_told);
+        let migrate = job("migrate").runs(&format!("{UNTIL_ENOUGH}; echo done"));
         let api = deployment("api").depends_on("job/migrate");
         ns.apply([api, migrate]).await.ok();
         let api = ns.pod_of("api").await;
@@ -31,9 +30,7 @@ async fn an_application_starts_right_after_its_job_and_never_before() {
 
         let migrate = ns.pod_of("migrate").await;
         migrate.says("started").await;
-        ns.kubectl(["exec", "job/migrate", "--", "touch", "/tmp/enough"])
-            .await
-            .ok();
+        ns.tell_enough("job/migrate").await;
         let done = migrate.says("done").await;
         api.starts().await;
         let job = ns.look.get("job/migrate").await;
