@@ -1,13 +1,13 @@
 //! A reading of the object under which kstatus does not stumble.
 //!
 //! kstatus answers `Unknown` for ever where a controller writes `status.observedGeneration` as a text (Argo Rollouts)
-//! or a condition's status as a boolean. Here numeric text is a number, other text is not there, and what has the
-//! wrong type is dropped, and so is a generation that is another's. An object without such fields is not copied.
+//! or a condition's status as a boolean. Here numeric text is a number, other text is not there, a status that is one word is a mapping of
+//! that word, and what has the wrong type is dropped, and so is a generation that is another's. An object without such fields is not copied.
 
 use crate::kinds::Kind;
 use crate::object::group_kind;
 use crate::path::get;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Kinds whose `status.observedGeneration` counts the changes of another object: KServe hands on that of a Deployment or of a Knative
@@ -76,6 +76,10 @@ fn name(kind: &Kind, fields: &mut Map<String, Value>) {
 }
 
 fn repair(fields: &mut Map<String, Value>) {
+    if let Some(Value::String(word)) = fields.get("status") {
+        let word = json!({ "status": word });
+        fields.insert("status".to_owned(), word);
+    }
     for field in ["metadata", "status"] {
         drop_unless(fields, field, Value::is_object);
     }

@@ -5,7 +5,8 @@ use crate::path::get;
 use serde_json::Value;
 
 /// `false` until the object can be used.
-const FLAGS: [&str; 17] = [
+const FLAGS: [&str; 18] = [
+    "ok",
     "ready",
     "isReady",
     "healthy",

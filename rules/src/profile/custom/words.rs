@@ -153,7 +153,7 @@ const AT_REST: [&str; 24] = [
 const UNTIL_DONE: [&str; 4] = ["publishing", "collecting", "exporting", "recording"];
 
 /// The last words of kinds that come to an end, unless the name begins with one that starts them again and again.
-const COMPLETING: [&str; 18] = [
+const COMPLETING: [&str; 19] = [
     "run",
     "job",
     "task",
@@ -172,6 +172,7 @@ const COMPLETING: [&str; 18] = [
     "snapshot",
     "operation",
     "dump",
+    "playbook",
 ];
 
 const REPEATING: [&str; 5] = ["cron", "scheduled", "schedule", "scaled", "recurring"];

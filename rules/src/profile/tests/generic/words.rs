@@ -92,3 +92,11 @@ fn one_word_may_be_written_as_two_and_what_need_not_be_is_well() {
         assert!(told(fine).starts_with("Current"), "{fine}: {}", told(fine));
     }
 }
+
+#[test]
+fn a_status_that_is_one_word_is_read() {
+    assert_eq!(thing(json!("ok")), "Current Satisfied: Resource is current");
+    for (word, told) in [("conflict", "Failed"), ("Pending", "InProgress")] {
+        assert!(thing(json!(word)).starts_with(told), "{word}");
+    }
+}
