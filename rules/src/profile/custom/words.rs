@@ -122,7 +122,7 @@ const STOPPED: [&str; 8] = [
 ];
 
 /// Words in `-ing` that are no work under way.
-const AT_REST: [&str; 24] = [
+const AT_REST: [&str; 20] = [
     "serving",
     "listening",
     "streaming",
@@ -141,15 +141,11 @@ const AT_REST: [&str; 24] = [
     "operating",
     "functioning",
     "accepting",
-    "publishing",
-    "collecting",
-    "exporting",
-    "recording",
     "forwarding",
     "standing",
 ];
 
-/// Those of them that are work under way of a kind that comes to an end.
+/// Words in `-ing` that are work under way only of a kind that comes to an end.
 const UNTIL_DONE: [&str; 4] = ["publishing", "collecting", "exporting", "recording"];
 
 /// The last words of kinds that come to an end, unless the name begins with one that starts them again and again.

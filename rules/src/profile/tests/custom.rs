@@ -104,11 +104,12 @@ fn the_library_judges_its_cases_as_they_are_meant() {
 fn a_rule_of_a_group_is_for_those_of_its_kinds_that_have_a_status() {
     let reason = |group: &str, kind: &str, declares: bool| {
         let thing = object(&format!("{group}/v1"), kind, json!({}), json!(null));
-        let world = Cluster {
-            health: crate::health::builtin(&thing, !declares),
-            ..Cluster::declaring(declares)
+        let cluster = Cluster::declaring(declares);
+        let world = Only {
+            health: Box::new(crate::health::builtin),
+            ..cluster.world()
         };
-        ask(&thing, State::Ready, &world).reason
+        judge(&kind_of(&thing), &thing, State::Ready, &world, noon()).reason
     };
     let none_yet = Reason::NoStatusYet;
     assert_eq!(reason("cert-manager.io", "Anything", true), none_yet);
