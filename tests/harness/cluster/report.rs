@@ -18,6 +18,11 @@ pub(super) async fn print(namespace: &Namespace) {
             .kubectl(["get", kinds, "--ignore-not-found"])
             .await
     );
+    for kind in ["deployment", "statefulset", "daemonset", "job"] {
+        for workload in look.list(kind, "").await {
+            eprintln!("{}", asking(kind, &workload));
+        }
+    }
     for pod in look.list("pod", "").await {
         let pod_name = text(&pod, "/metadata/name");
         eprintln!("\n---- pod {pod_name}: {}", text(&pod, "/status/phase"));
@@ -38,7 +43,20 @@ pub(super) async fn print(namespace: &Namespace) {
     let ours: Vec<_> = log.lines().filter(|line| line.contains(name)).collect();
     tail(&ours.join("\n"));
     eprintln!("{}", pods_of_sluice().await);
+    eprintln!("---- what the API server says of its calls");
+    eprintln!("{}", calls_that_failed().await);
     eprintln!("==== end of {name}\n");
+}
+
+/// Whether a workload that asks for a gate was seen by admission.
+fn asking(kind: &str, workload: &Value) -> String {
+    let template = &workload["spec"]["template"]["metadata"];
+    let asks = [&workload["metadata"], template]
+        .iter()
+        .any(|metadata| metadata["annotations"]["sluice.dev/depends-on"].is_string());
+    let marked = template["annotations"]["sluice.dev/gated"].is_string();
+    let name = text(workload, "/metadata/name");
+    format!("{kind}/{name}: asks for a gate: {asks}, is marked: {marked}")
 }
 
 fn state(container: &Value) -> String {
@@ -67,4 +85,16 @@ fn tail(log: &str) {
 async fn pods_of_sluice() -> String {
     let args = ["get", "pods", "--namespace", sluice::NAMESPACE];
     Program::new("kubectl").args(args).run().await.to_string()
+}
+
+/// Since the API server started, and for whatever namespace.
+async fn calls_that_failed() -> String {
+    let args = ["get", "--raw", "/metrics"];
+    let metrics = Program::new("kubectl").args(args).run().await.to_string();
+    let of_failures = |line: &&str| {
+        let names = ["_rejection_count{", "_fail_open_count{"];
+        names.iter().any(|name| line.contains(name)) && line.contains("sluice.dev")
+    };
+    let lines: Vec<_> = metrics.lines().filter(of_failures).collect();
+    lines.join("\n")
 }
