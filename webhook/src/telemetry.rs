@@ -1,8 +1,11 @@
 //! Logs: one line an event, as text for a person or JSON for a collector.
 
-use std::panic;
+mod lines;
+
+use std::{io, panic};
 
 use clap::ValueEnum;
+use lines::Lines;
 use tracing::{Dispatch, error};
 use tracing_subscriber::{
     filter::{LevelFilter, ParseError, Targets},
@@ -40,17 +43,33 @@ pub(crate) enum TelemetryError {
     /// There is a subscriber already.
     #[error("logging is set up already")]
     Twice,
+    /// Nothing writes the lines.
+    #[error("failed to start the thread that writes the log")]
+    Thread(#[source] io::Error),
+}
+
+/// While it lives, lines are on their way; once it is gone, all of them are written.
+pub(crate) struct Log(Lines);
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.0.flush();
+    }
 }
 
 /// Sends the events of the whole process, panics among them, to standard error.
-pub(crate) fn init(filter: &str, format: LogFormat) -> Result<(), TelemetryError> {
-    let dispatch = dispatch(filter, format, std::io::stderr)?;
+pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryError> {
+    let lines = Lines::to(io::stderr()).map_err(TelemetryError::Thread)?;
+    let (writer, last) = (lines.clone(), lines.clone());
+    let dispatch = dispatch(filter, format, move || writer.clone())?;
     tracing::dispatcher::set_global_default(dispatch).map_err(|_| TelemetryError::Twice)?;
-    panic::set_hook(Box::new(|panic| {
+    panic::set_hook(Box::new(move |panic| {
         let at = panic.location().map(ToString::to_string);
         error!(at, text = panic.payload_as_str(), "Panicked");
+        // It may be the last that this process does.
+        last.flush();
     }));
-    Ok(())
+    Ok(Log(lines))
 }
 
 fn dispatch<W>(filter: &str, format: LogFormat, writer: W) -> Result<Dispatch, TelemetryError>

@@ -68,7 +68,7 @@ impl Args {
     ///
     /// The process cannot start, or a task of it has ended that had to last.
     pub async fn run(self, arguments: &str, admission: Handle) -> Result<()> {
-        telemetry::init(&self.log_level, self.log_format)?;
+        let _log = telemetry::init(&self.log_level, self.log_format)?;
         let version = wire::VERSION;
         info!(version, arguments, "Starting");
         let mut registry = Registry::with_prefix("sluice");

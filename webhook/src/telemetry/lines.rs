@@ -1,0 +1,225 @@
+//! Log lines on their way out. A thread of their own writes them, so that nobody who logs waits for who reads: admission would
+//! answer no API server while a collector is stuck.
+
+use std::io::{self, Write};
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+use tracing::warn;
+
+/// What is kept while nobody reads, in bytes.
+const MOST: usize = 1 << 20;
+
+/// Lines are gathered for so long, or until they are so many bytes: under load, one write and one wake-up are for hundreds of them.
+const GATHERED: (Duration, usize) = (Duration::from_millis(50), 1 << 16);
+
+/// How long the end of the process waits for who reads.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+/// What takes lines, each by one write, and never waits.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lines(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// The thread has to write.
+    called: Condvar,
+    /// All is written.
+    done: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    text: Vec<u8>,
+    /// Lines that found no room.
+    lost: u64,
+    thread: Thread,
+}
+
+/// What the thread does.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum Thread {
+    /// It has lines in hand.
+    #[default]
+    Writes,
+    /// It has written some, and lets more come.
+    Gathers,
+    /// It waits for a line.
+    Sleeps,
+    /// It is on its way to write: to call it again would cost whoever does.
+    Called,
+}
+
+impl Queue {
+    /// Is there a reason to call the thread?
+    fn is_due(&self) -> bool {
+        match self.thread {
+            Thread::Gathers => self.text.len() >= GATHERED.1,
+            Thread::Sleeps => !self.text.is_empty(),
+            Thread::Writes | Thread::Called => false,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.thread != Thread::Writes && self.text.is_empty()
+    }
+}
+
+impl Lines {
+    /// Starts the thread that writes to `out`, until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// There can be no more threads.
+    pub(super) fn to(out: impl Write + Send + 'static) -> io::Result<Self> {
+        let lines = Self::default();
+        let writer = lines.clone();
+        let thread = thread::Builder::new().name("log".to_owned());
+        thread.spawn(move || writer.write_to(out))?;
+        Ok(lines)
+    }
+
+    /// Waits until all is written, but not for ever.
+    pub(super) fn flush(&self) {
+        let mut queue = self.queue();
+        if queue.thread == Thread::Gathers {
+            self.call(&mut queue);
+        }
+        let open = |queue: &mut Queue| !queue.is_done();
+        drop(self.0.done.wait_timeout_while(queue, LAST_WAIT, open));
+    }
+
+    fn call(&self, queue: &mut Queue) {
+        queue.thread = Thread::Called;
+        self.0.called.notify_one();
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_to(&self, mut out: impl Write) {
+        let mut text = Vec::new();
+        loop {
+            let lost = self.next(&mut text);
+            // Where it cannot be written, there is nowhere to say so.
+            let _ = out.write_all(&text);
+            text.clear();
+            // What was kept while nobody read.
+            text.shrink_to(GATHERED.1);
+            if lost > 0 {
+                warn!(lost, "Lines of this log are lost, because nobody read it");
+            }
+        }
+    }
+
+    /// Waits for lines, puts them into `text`, and says how many were lost behind them.
+    fn next(&self, text: &mut Vec<u8>) -> u64 {
+        let mut queue = self.queue();
+        for (does, longest) in [
+            (Thread::Gathers, GATHERED.0),
+            (Thread::Sleeps, Duration::MAX),
+        ] {
+            if queue.thread != Thread::Called {
+                queue.thread = does;
+            }
+            if queue.is_done() {
+                self.0.done.notify_all();
+            }
+            let waits = |queue: &mut Queue| queue.thread == does && !queue.is_due();
+            let waited = self.0.called.wait_timeout_while(queue, longest, waits);
+            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        queue.thread = Thread::Writes;
+        mem::swap(&mut queue.text, text);
+        mem::take(&mut queue.lost)
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut queue = self.queue();
+        if queue.text.len() + line.len() > MOST {
+            queue.lost += 1;
+        } else {
+            queue.text.extend_from_slice(line);
+        }
+        if queue.is_due() {
+            self.call(&mut queue);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    /// What is read one write at a time, once somebody reads.
+    struct Pipe {
+        sent: Sender<Vec<u8>>,
+        read: Receiver<()>,
+    }
+
+    impl Write for Pipe {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            let _ = self.read.recv();
+            let _ = self.sent.send(text.to_vec());
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn pipe() -> (Lines, Sender<()>, Receiver<Vec<u8>>) {
+        let ((sent, written), (reader, read)) = (channel(), channel());
+        (Lines::to(Pipe { sent, read }).unwrap(), reader, written)
+    }
+
+    #[test]
+    fn lines_come_whole_and_in_order() {
+        let (mut lines, reader, written) = pipe();
+        for line in ["one\n", "two\n", "three\n"] {
+            lines.write_all(line.as_bytes()).unwrap();
+            reader.send(()).unwrap();
+        }
+        let mut text = Vec::new();
+        while !text.ends_with(b"three\n") {
+            text.extend(written.recv().unwrap());
+        }
+        assert_eq!(text, b"one\ntwo\nthree\n");
+    }
+
+    #[test]
+    fn nobody_who_logs_waits_for_who_reads() {
+        let (mut lines, reader, written) = pipe();
+        let line = [b'x'; 1024];
+        // What the thread has in hand, the queue, and one more; it would hang here.
+        for _ in 0..=2 * MOST / line.len() {
+            lines.write_all(&line).unwrap();
+        }
+        let queue = lines.queue();
+        assert!(queue.lost > 0 && queue.text.len() <= MOST, "{queue:?}");
+        drop(queue);
+        drop(reader);
+        assert!(!written.recv().unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_end_waits_for_what_is_left() {
+        let (mut lines, reader, written) = pipe();
+        lines.write_all(b"Done\n").unwrap();
+        drop(reader);
+        lines.flush();
+        assert_eq!(written.try_recv().unwrap(), b"Done\n");
+    }
+}
