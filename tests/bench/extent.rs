@@ -64,8 +64,8 @@ pub(crate) const QUICK: Extent = Extent {
         releases: &[(20, 2)],
         window: Duration::from_secs(10),
     },
-    unschedulable: &[500],
-    crowds: &[1000],
+    unschedulable: &[200],
+    crowds: &[300],
     objects: Objects {
         counts: &[1000],
         rates: &[(100, Duration::from_secs(5))],

@@ -53,7 +53,7 @@ pub(crate) struct Log(Lines);
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.0.flush();
+        self.0.wait_until_written();
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryErro
         let at = panic.location().map(ToString::to_string);
         error!(at, text = panic.payload_as_str(), "Panicked");
         // It may be the last that this process does.
-        last.flush();
+        last.wait_until_written();
     }));
     Ok(Log(lines))
 }

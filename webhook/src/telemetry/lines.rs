@@ -12,7 +12,7 @@ use tracing::warn;
 const MOST: usize = 1 << 20;
 
 /// Lines are gathered for so long, or until they are so many bytes: under load, one write and one wake-up are for hundreds of them.
-const GATHERED: (Duration, usize) = (Duration::from_millis(50), 1 << 16);
+const GATHERED: (Duration, usize) = (Duration::from_millis(50), 1 << 17);
 
 /// How long the end of the process waits for who reads.
 const LAST_WAIT: Duration = Duration::from_secs(1);
@@ -82,7 +82,7 @@ impl Lines {
     }
 
     /// Waits until all is written, but not for ever.
-    pub(super) fn flush(&self) {
+    pub(super) fn wait_until_written(&self) {
         let mut queue = self.queue();
         if queue.thread == Thread::Gathers {
             self.call(&mut queue);
@@ -219,7 +219,7 @@ mod tests {
         let (mut lines, reader, written) = pipe();
         lines.write_all(b"Done\n").unwrap();
         drop(reader);
-        lines.flush();
+        lines.wait_until_written();
         assert_eq!(written.try_recv().unwrap(), b"Done\n");
     }
 }
