@@ -15,7 +15,15 @@ use serde_json::{Map, Value};
 const LONGEST: usize = 64;
 
 /// The last words of a field's name that hold such a word.
-const FIELDS: [&str; 6] = ["phase", "state", "status", "health", "stage", "result"];
+const FIELDS: [&str; 7] = [
+    "phase",
+    "state",
+    "status",
+    "health",
+    "stage",
+    "result",
+    "condition",
+];
 
 /// What a text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +117,9 @@ const BUSY: [&str; 33] = [
     "unbound",
     "blocked",
 ];
+
+/// What is under way, where it is all that the text says: `BUILD` is, `BuildSucceeded` is over.
+const BUSY_ALONE: [&str; 4] = ["build", "initialization", "installation", "preparation"];
 
 const STOPPED: [&str; 8] = [
     "paused",
@@ -241,6 +252,11 @@ fn sense(text: &str) -> Option<Sense> {
         return None;
     }
     let mut words = split(text);
+    if let [alone] = words.as_slice()
+        && BUSY_ALONE.contains(&alone.as_str())
+    {
+        return Some(Sense::Busy);
+    }
     // Some write one word as two: `OutOfSync`, `UnHealthy`.
     words.push(words.concat());
     let has = |vocabulary: &[&str]| words.iter().any(|word| vocabulary.contains(&word.as_str()));

@@ -12,6 +12,9 @@ fn words_are_read_by_their_sense() {
         ("NotFound", "InProgress"),
         ("Paused", "InProgress"),
         ("pending", "InProgress"),
+        ("BUILD", "InProgress"),
+        ("BuildSucceeded", "Current"),
+        ("InitializationComplete", "Current"),
         ("HEALTH_ERR", "Failed"),
         ("ConfigError", "Failed"),
         ("failed", "Failed"),
@@ -34,6 +37,7 @@ fn words_are_read_by_their_sense() {
         for status in [
             json!({ "phase": word }),
             json!({ "overallStatus": word }),
+            json!({ "condition": word }),
             json!({ "app": { "state": word } }),
         ] {
             let told = thing(status);
