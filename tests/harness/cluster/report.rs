@@ -3,6 +3,7 @@
 use super::namespace::Namespace;
 use super::object::{items, text};
 use super::{Program, sluice};
+use rules::keys::{ASKING, GATED};
 use serde_json::Value;
 
 /// The last lines of each log.
@@ -51,10 +52,12 @@ pub(super) async fn print(namespace: &Namespace) {
 /// Whether a workload that asks for a gate was seen by admission.
 fn asking(kind: &str, workload: &Value) -> String {
     let template = &workload["spec"]["template"]["metadata"];
-    let asks = [&workload["metadata"], template]
-        .iter()
-        .any(|metadata| metadata["annotations"]["sluice.dev/depends-on"].is_string());
-    let marked = template["annotations"]["sluice.dev/gated"].is_string();
+    let asks = [&workload["metadata"], template].iter().any(|metadata| {
+        ASKING
+            .iter()
+            .any(|key| metadata["annotations"][*key].is_string())
+    });
+    let marked = template["annotations"][GATED].is_string();
     let name = text(workload, "/metadata/name");
     format!("{kind}/{name}: asks for a gate: {asks}, is marked: {marked}")
 }

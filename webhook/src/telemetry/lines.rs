@@ -215,6 +215,19 @@ mod tests {
     }
 
     #[test]
+    fn what_finds_no_room_is_counted() {
+        let mut lines = Lines::default();
+        let line = [b'x'; 1024];
+        for _ in 0..MOST / line.len() + 3 {
+            lines.write_all(&line).unwrap();
+        }
+        let mut text = Vec::new();
+        assert_eq!((lines.next(&mut text), text.len()), (3, MOST));
+        lines.write_all(b"one more").unwrap();
+        assert_eq!((lines.next(&mut Vec::new()), lines.queue().lost), (0, 0));
+    }
+
+    #[test]
     fn the_end_waits_for_what_is_left() {
         let (mut lines, reader, written) = pipe();
         lines.write_all(b"Done\n").unwrap();
