@@ -6,6 +6,7 @@ use std::{io, panic};
 
 use clap::ValueEnum;
 use lines::Lines;
+use prometheus_client::registry::Registry;
 use tracing::{Dispatch, error};
 use tracing_subscriber::{
     filter::{LevelFilter, ParseError, Targets},
@@ -50,6 +51,17 @@ pub(crate) enum TelemetryError {
 
 /// While it lives, lines are on their way; once it is gone, all of them are written.
 pub(crate) struct Log(Lines);
+
+impl Log {
+    /// Shows how much of it is lost.
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "log_lines_lost",
+            "Lines of the log that are lost, because nobody read it",
+            self.0.lost(),
+        );
+    }
+}
 
 impl Drop for Log {
     fn drop(&mut self) {

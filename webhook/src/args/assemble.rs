@@ -68,11 +68,12 @@ impl Args {
     ///
     /// The process cannot start, or a task of it has ended that had to last.
     pub async fn run(self, arguments: &str, admission: Handle) -> Result<()> {
-        let _log = telemetry::init(&self.log_level, self.log_format)?;
+        let log = telemetry::init(&self.log_level, self.log_format)?;
         let version = wire::VERSION;
         info!(version, arguments, "Starting");
         let mut registry = Registry::with_prefix("sluice");
         metrics::register_build(&mut registry);
+        log.register(&mut registry);
         let clock = self.clock();
         clock.register(&mut registry);
         let client = client::connect(&mut registry, clock.clone())

@@ -1,6 +1,7 @@
 //! Log lines on their way out. A thread of their own writes them, so that nobody who logs waits for who reads: admission would
 //! answer no API server while a collector is stuck.
 
+use prometheus_client::metrics::counter::Counter;
 use std::io::{self, Write};
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,12 +29,14 @@ struct Shared {
     called: Condvar,
     /// All is written.
     done: Condvar,
+    /// Lines that found no room, since the process began.
+    lost: Counter,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     text: Vec<u8>,
-    /// Lines that found no room.
+    /// Lines that found no room, and of which no line has told yet.
     lost: u64,
     thread: Thread,
 }
@@ -79,6 +82,11 @@ impl Lines {
         let thread = thread::Builder::new().name("log".to_owned());
         thread.spawn(move || writer.write_to(out))?;
         Ok(lines)
+    }
+
+    /// Counts the lines that found no room.
+    pub(super) fn lost(&self) -> Counter {
+        self.0.lost.clone()
     }
 
     /// Waits until all is written, but not for ever.
@@ -143,6 +151,7 @@ impl Write for Lines {
         let mut queue = self.queue();
         if queue.text.len() + line.len() > MOST {
             queue.lost += 1;
+            self.0.lost.inc();
         } else {
             queue.text.extend_from_slice(line);
         }
@@ -224,7 +233,7 @@ mod tests {
         let mut text = Vec::new();
         assert_eq!((lines.next(&mut text), text.len()), (3, MOST));
         lines.write_all(b"one more").unwrap();
-        assert_eq!((lines.next(&mut Vec::new()), lines.queue().lost), (0, 0));
+        assert_eq!((lines.next(&mut Vec::new()), lines.lost().get()), (0, 3));
     }
 
     #[test]
