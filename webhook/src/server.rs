@@ -5,6 +5,7 @@
 //! and in the middle of a pause only to make room: a client that writes into a connection which is just being closed loses
 //! its request, and the API server does not send an admission request twice.
 
+mod answers;
 mod limits;
 mod metrics;
 mod pace;
@@ -15,22 +16,12 @@ use std::{
     hash::{BuildHasher, RandomState},
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
-    panic::AssertUnwindSafe,
     sync::Arc,
     time::Duration,
 };
 
-use axum::{
-    Router,
-    body::Body,
-    extract::ConnectInfo,
-    http::{
-        HeaderValue, Request, StatusCode,
-        header::{CONNECTION, RETRY_AFTER},
-    },
-    response::{IntoResponse, Response},
-};
-use futures::{FutureExt, TryFutureExt};
+use axum::Router;
+use futures::TryFutureExt;
 use rustls::ServerConfig;
 use socket2::SockRef;
 use tokio::{
@@ -42,14 +33,14 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt;
 use tracing::{Instrument, debug, info, info_span, warn};
 
+use self::answers::full;
 pub use self::limits::ServerLimits;
 pub(crate) use self::metrics::Turned;
 pub use self::metrics::{Port, ServerMetrics};
 use self::pace::{Pace, Paced, Phase, Unread};
-use crate::connections::{Certified, Connection, Connections, Lost, Place};
+use crate::connections::{Connection, Connections, Place};
 use crate::shutdown::Shutdown;
 
 /// How many connections the kernel keeps until we accept them: as many as it does unless told otherwise. One more is not heard
@@ -264,53 +255,6 @@ impl Server {
         }
     }
 
-    /// The router's answer, or ours when it takes too long or panics.
-    async fn answer(
-        &self,
-        mut request: Request<Body>,
-        caller: &Caller,
-        retired_at: Instant,
-    ) -> Response {
-        let (place, router) = (caller.place.as_ref(), caller.router.clone());
-        let extensions = request.extensions_mut();
-        extensions.insert(ConnectInfo(caller.peer));
-        place.map(|place| extensions.insert(place.clone()));
-        caller.certified.then(|| extensions.insert(Certified));
-        let handled = async move { router.oneshot(request).await };
-        let mut response = match timeout(
-            self.limits.request,
-            AssertUnwindSafe(handled).catch_unwind(),
-        )
-        .await
-        {
-            Ok(Ok(Ok(response))) => response,
-            Ok(Err(_panic)) => {
-                self.metrics.panicked(self.port);
-                (
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    "the request hit a bug in sluice; its log has the details\n",
-                )
-                    .into_response()
-            }
-            Err(_elapsed) => {
-                self.turn(Turned::SlowRequest, &"the request took too long");
-                let text = format!("the request took longer than {:?}\n", self.limits.request);
-                (
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    [(CONNECTION, "close")],
-                    text,
-                )
-                    .into_response()
-            }
-        };
-        if self.shutdown.is_leaving() || Instant::now() >= retired_at {
-            response
-                .headers_mut()
-                .insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        response
-    }
-
     /// Counts a connection that did not end well. At debug: whoever can reach the port can fill a log.
     fn turn(&self, why: Turned, error: &dyn std::fmt::Display) {
         self.metrics.turned(self.port, why);
@@ -339,18 +283,6 @@ fn is_about_one_connection(error: &io::Error) -> bool {
         error.kind(),
         ConnectionAborted | ConnectionRefused | ConnectionReset
     )
-}
-
-/// The answer on a connection that there is no place for.
-fn full(lost: Lost) -> Router {
-    let text = match lost {
-        Lost::Crowded => "this address holds too many connections; try again\n",
-        Lost::Outranked | Lost::Full => {
-            "this replica answers as many requests as it can; try again\n"
-        }
-    };
-    let headers = [(CONNECTION, "close"), (RETRY_AFTER, "1")];
-    Router::new().fallback(async move || (StatusCode::SERVICE_UNAVAILABLE, headers, text))
 }
 
 /// Why a connection ended, by the error of its stream.

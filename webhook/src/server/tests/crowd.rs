@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::connections::Bounds;
+use axum::body::Body;
 use futures::stream::{self, StreamExt};
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! The TLS handshake: which leaf is served, and who is dropped.
 
 use super::*;
+use crate::connections::Certified;
 use axum::Extension;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,

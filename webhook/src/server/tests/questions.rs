@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::server::questions::HEADERS;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use futures::stream::{self, StreamExt};
 use std::time::Duration;
 use tokio::io::{DuplexStream, duplex};
