@@ -142,6 +142,12 @@ pub trait World: Objects {
     /// Why nobody can say.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable>;
 
+    /// When somebody was last seen to change the spec of an object of the scope without a trace in the object: who only takes fields
+    /// away owns none of them, so `metadata.managedFields` keeps no time of it. Known to those who watch; `now` is the time of asking.
+    fn seen_to_change(&self, _scope: &Scope, _now: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
     /// Whether Helm is at work on the release of this scope, as the label of its Secret says.
     fn pending(&self, scope: &Scope) -> Pending;
 

@@ -103,7 +103,8 @@ impl Judge<'_> {
     pub(super) fn quiet_at(&self, began: Timestamp, scope: Option<&Scope>) -> Timestamp {
         match scope.map_or(Ok(None), |scope| self.world.active(scope)) {
             Ok(active) => {
-                let since = active.map_or(began, |active| active.max(began));
+                let seen = scope.and_then(|scope| self.world.seen_to_change(scope, self.now));
+                let since = active.into_iter().chain(seen).fold(began, Timestamp::max);
                 (since + SECOND + QUIET).min(began + LONGEST)
             }
             // What nobody can see may be going on.

@@ -15,6 +15,7 @@ use rules::scope::{self, Position, Scope};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// Where an object stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,7 @@ pub(super) struct Standing {
     /// `None` outside of every wave.
     position: Option<Position>,
     written: Option<Timestamp>,
+    generation: i64,
 }
 
 /// What somebody waits for: a change of an object that may be in a part, of the scopes of that name in a namespace, or
@@ -50,6 +52,8 @@ struct Waves {
     order: BTreeMap<Position, CachedReadiness>,
     count: usize,
     active: Option<Timestamp>,
+    /// When one of them was last seen to change without a trace.
+    changed: Option<Instant>,
 }
 
 /// Whether an object is ready, once somebody has asked.
@@ -103,9 +107,17 @@ impl Standing {
             position: scope.as_ref().and_then(|_| Position::of(object)),
             // A plan is not what it orders, and may be there long before.
             written: written(object).filter(|_| !plan::is_one(object)),
+            generation: object["metadata"]["generation"]
+                .as_i64()
+                .unwrap_or_default(),
             scope,
             parts,
         })
+    }
+
+    /// Whether somebody has written the spec since it was `before`, and no time in the object says so.
+    fn has_changed_without_a_trace(&self, before: &Self) -> bool {
+        self.generation > before.generation && self.written <= before.written
     }
 
     /// Whether the object may be in a part of a scope.
@@ -134,12 +146,23 @@ impl Standing {
 }
 
 impl Scopes {
-    /// An object is there, or has changed.
-    pub(super) fn insert(&mut self, place: &Standing, woken: &mut Woken) {
+    /// An object is there, or has changed: then it had another place `before`.
+    pub(super) fn insert(
+        &mut self,
+        place: &Standing,
+        before: Option<&Standing>,
+        woken: &mut Woken,
+    ) {
+        if let Some(before) = before {
+            self.move_out(before, place.scope.as_ref(), woken);
+        }
         let Some(scope) = &place.scope else { return };
         let members = self.members.entry(scope.clone()).or_default();
         members.count += 1;
         members.active = members.active.max(place.written);
+        if before.is_some_and(|before| place.has_changed_without_a_trace(before)) {
+            members.changed = Some(Instant::now());
+        }
         if let Some(position) = &place.position {
             self.changes += 1;
             let judged = CachedReadiness {
@@ -153,13 +176,18 @@ impl Scopes {
 
     /// An object is gone, or its place no longer holds.
     pub(super) fn remove(&mut self, place: &Standing, woken: &mut Woken) {
+        self.move_out(place, None, woken);
+    }
+
+    /// What is known of the scope that it moves to is kept, if it was the only one there.
+    fn move_out(&mut self, place: &Standing, to: Option<&Scope>, woken: &mut Woken) {
         let Some(scope) = &place.scope else { return };
         if let Some(members) = self.members.get_mut(scope) {
             members.count = members.count.saturating_sub(1);
             if let Some(position) = &place.position {
                 members.order.remove(position);
             }
-            if members.count == 0 {
+            if members.count == 0 && to != Some(scope) {
                 self.members.remove(scope);
             }
         }
@@ -180,6 +208,11 @@ impl Scopes {
     /// When an object of the scope was last created or written.
     pub(super) fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.members.get(scope)?.active
+    }
+
+    /// When an object of the scope was last seen to change without a trace.
+    pub(super) fn changed(&self, scope: &Scope) -> Option<Instant> {
+        self.members.get(scope)?.changed
     }
 
     /// The namespaces in which a release has objects.

@@ -16,6 +16,8 @@ pub(super) struct Cluster {
     /// Why nobody can say which kinds are looked for there.
     pub(super) kinds_unread: Option<Unavailable>,
     pub(super) active: Result<Option<Timestamp>, Unavailable>,
+    /// When something was seen to change that says nothing of it.
+    pub(super) changed: Option<Timestamp>,
     pub(super) pending: Pending,
     /// What is remembered of Jobs, by the keys of the ConfigMap.
     pub(super) memory: BTreeMap<String, String>,
@@ -35,6 +37,7 @@ impl Cluster {
             custom: Vec::new(),
             kinds_unread: None,
             active: Ok(None),
+            changed: None,
             pending: Pending::NotFollowed,
             memory: remembered::one("gone", None),
             forgotten: None,
@@ -132,6 +135,10 @@ impl World for Cluster {
 
     fn active(&self, _: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         self.active
+    }
+
+    fn seen_to_change(&self, _: &Scope, _: Timestamp) -> Option<Timestamp> {
+        self.changed
     }
 
     fn pending(&self, _: &Scope) -> Pending {

@@ -16,13 +16,16 @@ pub(super) fn told_at(now: i64, pod: &Value, object: Value) -> (Reason, Option<i
 }
 
 pub(super) fn judged_at(now: i64, pod: &Value, object: Value) -> Judgement {
-    let cluster = Cluster::of(vec![object]);
-    let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &cluster) else {
+    judged_in(&Cluster::of(vec![object]), now, pod)
+}
+
+fn judged_in(cluster: &Cluster, now: i64, pod: &Value) -> Judgement {
+    let Lookup::Found(dependent) = Dependent::resolve(pod, &[], cluster) else {
         panic!("resolved")
     };
-    let dependencies = dependent.edges(true, &cluster).unwrap();
+    let dependencies = dependent.edges(true, cluster).unwrap();
     let policy = Policy::of_the_chart();
-    judge(&dependent, dependencies, &policy, &cluster, at(now))
+    judge(&dependent, dependencies, &policy, cluster, at(now))
 }
 
 pub(super) fn new_pod(list: &str) -> Value {
@@ -81,6 +84,21 @@ fn what_claims_to_be_written_at_the_end_of_time_is_judged_all_the_same() {
 }
 
 #[test]
+fn the_moment_begins_anew_with_each_change_also_one_without_a_trace() {
+    let pod = new_pod("job/seed");
+    let world = Cluster {
+        active: Ok(Some(at(1))),
+        changed: Some(at(2)),
+        ..Cluster::of(vec![seed(-600)])
+    };
+    let reason = |now| judged_in(&world, now, &pod).edges[0].judged.reason;
+    assert_eq!(
+        [reason(5), reason(6)],
+        [Reason::Settling, Reason::Satisfied]
+    );
+}
+
+#[test]
 fn an_exact_answer_needs_no_waiting() {
     let revised = |mut object: Value| {
         object["metadata"]["annotations"]["sluice.dev/revision"] = json!("2");
@@ -119,14 +137,7 @@ fn while_helm_is_at_work_an_old_object_is_waited_for_but_not_for_ever() {
             pending: Pending::Yes,
             ..Cluster::of(vec![seed(made)])
         };
-        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &world) else {
-            panic!("resolved")
-        };
-        let dependencies = dependent.edges(true, &world).unwrap();
-        let policy = Policy::of_the_chart();
-        judge(&dependent, dependencies, &policy, &world, at(now)).edges[0]
-            .judged
-            .reason
+        judged_in(&world, now, &pod).edges[0].judged.reason
     };
     assert_eq!(reason(10, -600), Reason::Settling);
     assert_eq!(reason(30, -600), Reason::Satisfied);

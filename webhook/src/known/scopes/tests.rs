@@ -186,3 +186,32 @@ fn a_plan_is_no_sign_of_its_release() {
     store.apply(&object);
     assert_ne!(known.view().active(&scope()), Ok(None));
 }
+
+/// The API server keeps a time for whoever owns a field, and who takes one away owns nothing.
+#[test]
+fn a_change_that_leaves_no_trace_is_seen() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let store = known.want(&jobs());
+    let written = |name: &str, generation: i64, time: &str| {
+        let mut job = job(name, "0", true);
+        job["metadata"]["generation"] = generation.into();
+        job["metadata"]["managedFields"] = json!([{"time": time}]);
+        job
+    };
+    let (before, later) = ("2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z");
+    let now = "2026-01-01T00:02:00Z".parse().expect("a time");
+    let seen = || known.view().seen_to_change(&scope(), now);
+    for (object, expected) in [
+        (written("a", 1, before), false),
+        (written("a", 2, later), false),
+        (job("b", "0", false), false),
+        (written("a", 3, later), true),
+        // What follows does not take it back.
+        (written("a", 4, "2026-01-01T00:02:00Z"), true),
+    ] {
+        store.apply(&object);
+        assert_eq!(seen().is_some(), expected, "{object}");
+    }
+    let age = now.duration_since(seen().expect("seen"));
+    assert!(age.as_secs() < 60, "{age}");
+}

@@ -58,11 +58,11 @@ impl Contents {
             return; // most writes change nothing that a rule reads
         }
         let before = self.objects.remove(key);
-        if let Some(place) = before.as_ref().and_then(|before| before.place.as_ref()) {
-            self.scopes.remove(place, woken);
-        }
-        if let Some(place) = &snapshot.place {
-            self.scopes.insert(place, woken);
+        let left = before.as_ref().and_then(|before| before.place.as_deref());
+        match (&snapshot.place, left) {
+            (Some(place), left) => self.scopes.insert(place, left, woken),
+            (None, Some(left)) => self.scopes.remove(left, woken),
+            (None, None) => {}
         }
         self.find(key, &snapshot, woken);
         if let Some(before) = before.filter(|before| before.differs_in_place(&snapshot)) {

@@ -11,6 +11,7 @@ use rules::scope::{Position, Scope};
 use rules::selector::Selector;
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// The names of so many objects are looked through, at most.
 const NAMES: usize = 1_000;
@@ -135,6 +136,11 @@ impl Store {
     /// When an object of the scope was last created or written.
     pub fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.lock().scopes.active(scope)
+    }
+
+    /// When an object of the scope was last seen to change without a trace.
+    pub fn changed(&self, scope: &Scope) -> Option<Instant> {
+        self.lock().scopes.changed(scope)
     }
 
     /// The namespaces in which a release has objects.

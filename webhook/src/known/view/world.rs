@@ -185,6 +185,14 @@ impl World for View {
         Ok(last)
     }
 
+    fn seen_to_change(&self, scope: &Scope, now: Timestamp) -> Option<Timestamp> {
+        let stores = self.known.stores().into_iter();
+        let changed = stores.filter_map(|(_, store)| store.changed(scope)).max()?;
+        let at = now.checked_sub(changed.elapsed()).ok()?;
+        // Kubernetes notes times in whole seconds, rounded down, and so does the message that names this one.
+        Timestamp::from_second(at.as_second()).ok()
+    }
+
     fn satisfied_since(&self, edge: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp> {
         if !satisfied {
             self.known.sights.broken(edge);
