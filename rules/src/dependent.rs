@@ -274,17 +274,19 @@ impl Dependent {
         annotation::terms_by(|key| self.annotation(key))
     }
 
-    /// Where somebody has broken the glass ([`keys::SKIP`]): on the pod, or on the workload that the user wrote; and why,
-    /// where that is written beside it.
+    /// Where somebody has broken the glass ([`keys::SKIP`]): on the pod, on its Job, or on the workload that the user wrote; and why,
+    /// where that is written beside it. One run of a CronJob can be let go without all that follow.
     ///
     /// Here one "true" is enough. Whoever sets it in an emergency shall not have to look for a "false" beside it.
     pub fn skipped_on(&self) -> Option<String> {
         if skips(&self.pod_annotations) {
             return Some(because("the pod".to_owned(), &self.pod_annotations));
         }
-        let topmost = self.owners.last()?;
-        let place = || format!("{}/{}", topmost.kind, topmost.name);
-        skips(&topmost.annotations).then(|| because(place(), &topmost.annotations))
+        let job = self.owners.first().filter(|owner| owner.is_job());
+        let mut above = job.into_iter().chain(self.owners.last());
+        let owner = above.find(|owner| skips(&owner.annotations))?;
+        let place = format!("{}/{}", owner.kind, owner.name);
+        Some(because(place, &owner.annotations))
     }
 
     /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.

@@ -106,11 +106,15 @@ pub fn is_pending(pod: &Value) -> bool {
 
 /// Whether the gate of a pod has opened, and its containers may run.
 pub fn has_started(pod: &Value) -> bool {
-    let ended = matches!(
+    matches!(Gate::of(pod), Gate::Passed { .. }) && !has_ended(pod)
+}
+
+/// Whether a pod has ended, and never starts again.
+pub fn has_ended(pod: &Value) -> bool {
+    matches!(
         pod["status"]["phase"].as_str(),
         Some("Succeeded" | "Failed")
-    );
-    matches!(Gate::of(pod), Gate::Passed { .. }) && !ended
+    )
 }
 
 fn status(pod: &Value) -> Option<&Value> {

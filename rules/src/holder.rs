@@ -14,7 +14,7 @@ pub struct Wave {
     pub weight: i64,
 }
 
-/// An object that may run: the topmost owner of the pods that it lets start.
+/// An object that may run: the topmost owner of the pods that it lets start, or the Job that made them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Holder {
     /// API group, empty for the core group.
@@ -26,12 +26,22 @@ pub struct Holder {
     pub name: String,
     /// `metadata.uid`
     pub uid: String,
-    /// The revision of the dependent: another revision of the same object needs a slot of its own.
+    /// The revision of the dependent: another revision of the same object is written down beside it, and shares its slot.
     pub revision: String,
     /// `metadata.uid` of the nearest owner of its pods.
     pub pods_of: String,
     /// How many may run at once, as it says itself.
     pub most: usize,
+}
+
+/// The first holder of each object: so many slots are taken.
+pub(crate) fn objects(holders: &[Holder]) -> Vec<&Holder> {
+    let earlier = |index: usize| holders[..index].iter();
+    let holders = holders.iter().enumerate();
+    holders
+        .filter(|(index, it)| !earlier(*index).any(|other| other.uid == it.uid))
+        .map(|(_, it)| it)
+        .collect()
 }
 
 /// Who runs in a wave.

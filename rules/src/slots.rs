@@ -10,8 +10,10 @@
 
 use crate::dependency::State;
 use crate::dependent::Dependent;
-use crate::holder::{Holder, Wave};
+use crate::gate;
+use crate::holder::{Holder, Wave, objects};
 use crate::job;
+use crate::kinds::{self, Kind};
 use crate::profile;
 use crate::scope::Position;
 use crate::world::World;
@@ -41,7 +43,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What a dependent claims, if it is capped. A pod of its own claims for itself.
+    /// What a dependent claims, if it is capped. A pod of its own claims for itself, and a Job does, whoever made it: what made it may
+    /// be ready before it runs, as a CronJob is.
     pub fn of(dependent: &Dependent) -> Option<Self> {
         let wave = Wave {
             scope: dependent.scope.clone()?,
@@ -49,13 +52,15 @@ impl Claim {
         };
         let most = dependent.parallelism()?;
         let uid = || dependent.uid.clone();
-        let (nearest, topmost) = (dependent.owners.first(), dependent.owners.last());
+        let nearest = dependent.owners.first();
         let pods_of = nearest.map_or_else(uid, |owner| owner.uid.clone());
+        let job = nearest.filter(|owner| owner.is_job());
+        let runs = job.or(dependent.owners.last());
         let holder = Holder {
-            group: topmost.map_or_else(String::new, |owner| owner.kind.group().to_owned()),
-            kind: topmost.map_or("Pod", |owner| owner.kind.word()).to_owned(),
-            name: topmost.map_or(&dependent.pod, |owner| &owner.name).clone(),
-            uid: topmost.map_or_else(uid, |owner| owner.uid.clone()),
+            group: runs.map_or_else(String::new, |owner| owner.kind.group().to_owned()),
+            kind: runs.map_or("Pod", |owner| owner.kind.word()).to_owned(),
+            name: runs.map_or(&dependent.pod, |owner| &owner.name).clone(),
+            uid: runs.map_or_else(uid, |owner| owner.uid.clone()),
             // Where nobody can tell one revision of an owner from another, all of them together hold one slot: a slot for each
             // pod would have the second wait for the first, which is not ready without it.
             revision: dependent.revision().unwrap_or_else(|| pods_of.clone()),
@@ -64,7 +69,7 @@ impl Claim {
         };
         let position = Position {
             weight: wave.weight,
-            created: topmost.map_or(dependent.created, |owner| owner.created),
+            created: runs.map_or(dependent.created, |owner| owner.created),
             kind: holder.kind.clone(),
             name: holder.name.clone(),
         };
@@ -79,7 +84,7 @@ impl Claim {
 /// The holders after the finished ones are struck out and free slots are given away in turn.
 ///
 /// What is `running` holds a slot whatever is written down: somebody may have struck it out by hand, or it was let through
-/// by force. `claims` are those whose turn it may be: everything else that they wait for is satisfied. `most` is the smallest cap
+/// by force. Another revision of what runs shares its slot, which is free only when the object is ready, and that takes both. `claims` are those whose turn it may be: everything else that they wait for is satisfied. `most` is the smallest cap
 /// that anybody says who waits in the wave, whether or not it is his turn; where the objects of one wave say different
 /// caps, the smallest counts, that of a holder too.
 pub fn allot(
@@ -100,8 +105,16 @@ pub fn allot(
     let claimants: Vec<Holder> = claimants.filter(|it| !it.is_among(&holders)).collect();
     let caps = holders.iter().chain(&claimants).map(|it| it.most);
     let most = caps.fold(most, usize::min);
-    let free = most.saturating_sub(holders.len());
-    holders.extend(claimants.into_iter().take(free));
+    let mut free = most.saturating_sub(objects(&holders).len());
+    for claimant in claimants {
+        if !holders.iter().any(|it| it.uid == claimant.uid) {
+            if free == 0 {
+                continue;
+            }
+            free -= 1;
+        }
+        holders.push(claimant);
+    }
     holders
 }
 
@@ -122,13 +135,14 @@ pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usiz
     holders
 }
 
-/// Whether the object of a holder, as the API server has it now, has done what it held the slot for. A Job that failed has.
+/// Whether the object of a holder, as the API server has it now, has done what it held the slot for. A Job that failed has, and a pod.
 pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestamp) -> bool {
-    if holder.kind == "Job" {
+    let kind = holder.object_kind();
+    if kind == Kind::Builtin(kinds::JOB) {
         return job::has_ended(object);
     }
-    let judged = profile::judge(&holder.object_kind(), object, State::Ready, world, now);
-    judged.satisfied
+    let ended = kind == Kind::Builtin(kinds::POD) && gate::has_ended(object);
+    ended || profile::judge(&kind, object, State::Ready, world, now).satisfied
 }
 
 #[cfg(test)]

@@ -17,9 +17,14 @@ use crate::kinds;
 /// A text that is no such mapping, or in which a step waits for itself, by whatever way round.
 pub fn order(text: &str) -> Result<Plan, ParseError> {
     parse(ORDER, text, |text| {
+        if says_nothing(text) {
+            return Ok(Plan::default());
+        }
         let root = yaml::document(text)?;
-        let Value::Mapping(pairs) = &root.value else {
-            return Err(Flaw::at(root.at, Problem::NotAnOrder));
+        let pairs = match &root.value {
+            Value::Mapping(pairs) => pairs,
+            Value::Text(text) if text.is_null() => return Ok(Plan::default()),
+            _ => return Err(Flaw::at(root.at, Problem::NotAnOrder)),
         };
         let mut count = Count::default();
         let mut steps: Vec<(usize, Step)> = Vec::new();
@@ -39,6 +44,12 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
         let steps = steps.into_iter().map(|(_, step)| step).collect();
         Ok(Plan { steps })
     })
+}
+
+/// Nothing but blanks and comments, as a template leaves behind that had nothing to render.
+fn says_nothing(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    lines.all(|line| line.is_empty() || line.starts_with('#'))
 }
 
 /// What a plan orders: names, and nothing that is asked of them.
@@ -62,7 +73,10 @@ fn after(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
     match &value.value {
         Value::Text(text) if text.is_null() => Ok(Vec::new()),
         Value::Text(text) => short::entries(&text.content)
-            .map(|(at, entry)| named(entry).map_err(|flaw| text.flaw(flaw.after(at))))
+            .map(|(at, entry)| {
+                count.one_more(value.at)?;
+                named(entry).map_err(|flaw| text.flaw(flaw.after(at)))
+            })
             .collect(),
         Value::Mapping(_) => Ok(vec![entry(value, &mut count)?]),
         Value::List(items) => items.iter().map(|item| entry(item, &mut count)).collect(),

@@ -34,7 +34,8 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
         keys::SKIP => terms.skip = Some(word(text, &["true", "false"])? == "true"),
         // What follows is read where it counts, on dependencies too; here it is only checked.
         keys::REVISION => revision(text)?,
-        keys::WEIGHT | keys::PARALLELISM => drop(integer(text)?),
+        keys::WEIGHT => drop(integer(text)?),
+        keys::PARALLELISM => drop(cap(text)?),
         keys::GROUP => groups(text)?,
         keys::SCOPE => {
             let (at, name) = trimmed((0, text));
@@ -61,8 +62,17 @@ pub fn weight(text: &str) -> Option<i64> {
 
 /// The cap that [`keys::PARALLELISM`] says, at least 1; `None` for a text that admission refuses.
 pub fn parallelism(text: &str) -> Option<usize> {
-    let most = integer(text).ok()?.max(1);
+    let most = cap(text).ok()?.max(1);
     Some(usize::try_from(most).unwrap_or(usize::MAX))
+}
+
+/// A number of any size: what is beyond 64 bits means as much as the nearest end.
+fn cap(text: &str) -> Result<i64, Flaw> {
+    integer(text).or_else(|flaw| match flaw.problem {
+        Problem::LargeInteger(number) if number.starts_with('-') => Ok(i64::MIN),
+        Problem::LargeInteger(_) => Ok(i64::MAX),
+        _ => Err(flaw),
+    })
 }
 
 fn integer(text: &str) -> Result<i64, Flaw> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::dependency::Step;
+use crate::dependency::{Plan, Step};
 use std::sync::LazyLock;
 
 fn refused(text: &str) -> String {
@@ -49,8 +49,23 @@ fn a_plan_names_objects_and_selectors() {
     );
 }
 
+/// A template that had nothing to render leaves that.
+#[test]
+fn what_says_nothing_is_a_plan_of_nothing() {
+    for text in ["", " \n", "# nothing\n", "null", "---\n", "{}"] {
+        assert_eq!(annotation::order(text), Ok(Plan::default()), "{text:?}");
+    }
+}
+
 #[test]
 fn what_is_no_plan_is_refused_at_its_place() {
+    for many in [
+        vec!["a"; 65].join(", "),
+        format!("[{}]", vec!["a"; 65].join(", ")),
+    ] {
+        let told = refused(&format!("web: {many}"));
+        assert!(told.contains("more than 64"), "{told}");
+    }
     assert_eq!(
         refused("- api"),
         "order: line 1, column 1: a plan is a mapping from a sub-chart, a group or an object to a list of what comes before it, e.g. \"api: [postgresql, job/migrate]\""

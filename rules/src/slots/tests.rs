@@ -93,6 +93,68 @@ fn the_first_in_turn_comes_first_and_the_smallest_cap_counts() {
     );
 }
 
+/// An object that is rolled out is ready only with its new pods; if they waited for the slot of the old ones, neither would get there.
+#[test]
+fn another_revision_of_what_runs_shares_its_slot() {
+    let of = |object: usize, revision: &str| {
+        let mut claim = claim(object, 2);
+        claim.holder.revision = revision.to_owned();
+        claim
+    };
+    let names = |holders: Vec<Holder>| {
+        let name = |it: Holder| format!("{}{}", it.name, it.revision);
+        holders.into_iter().map(name).collect::<Vec<_>>()
+    };
+    let claims = vec![of(1, "a"), of(0, "b"), of(2, "a"), of(1, "b")];
+    let held = vec![of(0, "a").holder];
+    let shared = allot(held, Vec::new(), |_| false, claims, usize::MAX);
+    assert_eq!(objects(&shared).len(), 2);
+    assert_eq!(names(shared), ["0a", "0b", "1a", "1b"]);
+}
+
+#[test]
+fn a_pod_that_has_ended_gives_its_slot_back() {
+    let world = Only::of(All(Vec::new()));
+    let pod = Holder {
+        group: String::new(),
+        kind: "Pod".to_owned(),
+        ..holder(0, 1)
+    };
+    let done = |holder: &Holder, phase: &str| {
+        let object = json!({"kind": "Pod", "status": {"phase": phase}});
+        is_done(holder, &object, &world, Timestamp::UNIX_EPOCH)
+    };
+    let phases = ["Pending", "Running", "Succeeded", "Failed"];
+    assert_eq!(
+        phases.map(|phase| done(&pod, phase)),
+        [false, false, true, true]
+    );
+}
+
+/// A CronJob is ready whatever its Jobs do.
+#[test]
+fn a_job_claims_for_itself_whoever_made_it() {
+    let named = |kind: &str, name: &str, owner: Value| {
+        json!({"apiVersion": "batch/v1", "kind": kind, "metadata": {
+            "namespace": "shop", "name": name, "uid": name, "ownerReferences": owner,
+            "annotations": {"sluice.dev/scope": "r", "sluice.dev/parallelism": "1"},
+        }})
+    };
+    let by = |kind: &str, name: &str| json!([{"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": name, "controller": true}]);
+    let world = Only::of(All(vec![
+        named("CronJob", "nightly", json!([])),
+        named("Job", "nightly-1", by("CronJob", "nightly")),
+    ]));
+    let pod = json!({"metadata": {"namespace": "shop", "name": "nightly-1-x", "uid": "x", "ownerReferences": by("Job", "nightly-1")}});
+    let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &world) else {
+        panic!("resolved")
+    };
+    assert_eq!(dependent.owners.len(), 2);
+    let claim = Claim::of(&dependent).expect("it is capped");
+    assert_eq!(claim.holder.to_string(), "Job/nightly-1");
+    assert_eq!(claim.position.name, "nightly-1");
+}
+
 #[test]
 fn no_more_is_written_down_than_there_is_room_for() {
     let names = |holders: &[Holder]| holders.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
@@ -124,7 +186,7 @@ fn claims_of(owner: (&str, &str, &str)) -> [Holder; 2] {
         "annotations": {"sluice.dev/scope": "r", "sluice.dev/parallelism": "1"},
     });
     let owner = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata});
-    let world = Only::of(One(owner));
+    let world = Only::of(All(vec![owner]));
     ["a", "b"].map(|name| {
         let pod = json!({"metadata": {"namespace": "shop", "name": name, "uid": name, "ownerReferences": [
             {"apiVersion": api_version, "kind": kind, "name": "web", "uid": "u", "controller": true},
@@ -137,12 +199,14 @@ fn claims_of(owner: (&str, &str, &str)) -> [Holder; 2] {
     })
 }
 
-/// An object that every question finds.
-struct One(Value);
+/// Objects of one namespace.
+struct All(Vec<Value>);
 
-impl Objects for One {
-    fn object(&self, _: &Kind, _: Option<&str>, _: &str) -> Lookup<Value> {
-        Lookup::Found(self.0.clone())
+impl Objects for All {
+    fn object(&self, kind: &Kind, _: Option<&str>, name: &str) -> Lookup<Value> {
+        let is_it = |it: &&Value| it["kind"] == kind.word() && it["metadata"]["name"] == name;
+        let found = self.0.iter().find(is_it);
+        found.cloned().map_or(Lookup::NotFound, Lookup::Found)
     }
 
     fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
@@ -150,7 +214,7 @@ impl Objects for One {
     }
 
     fn list(&self, _: &Kind, _: Option<&str>, _: &Selector) -> Lookup<Vec<Value>> {
-        Lookup::Found(vec![self.0.clone()])
+        Lookup::Found(self.0.clone())
     }
 
     fn namespaced(&self, _: &Kind) -> Lookup<bool> {

@@ -2,7 +2,7 @@
 
 use super::edge::Judge;
 use super::revision::unknown;
-use crate::holder::{Running, Trouble};
+use crate::holder::{Running, Trouble, objects};
 use crate::judged::{Judged, Reason, met, unmet};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
@@ -47,8 +47,9 @@ impl Judge<'_> {
 
 /// Why there is no slot.
 fn taken(Running { holders, trouble }: &Running, most: usize) -> String {
-    let running = holders.len();
-    let names: Vec<String> = holders.iter().map(ToString::to_string).collect();
+    let objects = objects(holders);
+    let running = objects.len();
+    let names: Vec<String> = objects.iter().map(ToString::to_string).collect();
     let now = match (running, trouble) {
         (0, None) => return format!("0 of {most} run; its turn comes in a moment"),
         (0, Some(_)) => format!("0 of {most} run"),

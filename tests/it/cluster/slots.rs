@@ -2,7 +2,7 @@
 
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Pod, Program, Runs, UNTIL_ENOUGH, await_until, config_map,
-    deployment, items, job, text, with_namespace,
+    cron_job, deployment, items, job, text, with_namespace,
 };
 use harness::process::binary;
 use serde_json::{Value, json};
@@ -187,6 +187,49 @@ async fn deployments_with_a_cap_of_one_become_ready_one_after_another() {
         for turn in turns.windows(2) {
             assert!(turn[0].1 <= turn[1].0, "{turns:?}");
         }
+    })
+    .await;
+}
+
+/// It is ready only with its new pods, whatever becomes of the first.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_new_revision_shares_the_slot_of_one_that_never_gets_ready() {
+    with_namespace("slot-revision", async |ns| {
+        let web = || capped(deployment("web"), 1);
+        ns.apply([web().ready_when_told()]).await.ok();
+        let broken = ns.pod_of("web").await;
+        broken.starts().await;
+        let next = waits(ns, capped(job("next"), 1)).await;
+
+        ns.apply([web().ready_after(1)]).await.ok();
+        ns.next_pod_of("web", &broken).await.starts().await;
+        next.starts().await;
+    })
+    .await;
+}
+
+/// What made it is always ready.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_job_of_a_cron_job_has_its_slot_until_it_is_complete() {
+    with_namespace("slot-cron", async |ns| {
+        let never = |name: &str| cron_job(name).with("/spec/suspend", true);
+        let nightly = ["a", "b"].map(|name| capped(never(name), 1).runs(UNTIL_ENOUGH));
+        ns.apply(nightly).await.ok();
+        let run = async |name: &str| {
+            let from = format!("--from=cronjob/{name}");
+            ns.kubectl(["create", "job", &format!("{name}-1"), &from])
+                .await
+                .ok();
+            ns.pod_of(name).await
+        };
+        run("a").await.starts().await;
+        let second = run("b").await;
+        second.waits_for(SLOT, "NoSlot").await;
+        second.stays_shut().await;
+        ns.tell_enough("job/a-1").await;
+        second.starts().await;
     })
     .await;
 }

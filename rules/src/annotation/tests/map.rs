@@ -31,12 +31,14 @@ fn keys_of_others_and_our_own_records_are_no_declaration() {
 #[test]
 fn weights_caps_groups_and_scopes_are_checked() {
     assert_snapshot!(refused(&json!({ "sluice.dev/weight": "1.5" })), @r#"sluice.dev/weight: line 1, column 1: "1.5" is no integer; write one such as 0, 10 or -5"#);
-    assert_snapshot!(refused(&json!({ "sluice.dev/parallelism": "99999999999999999999" })), @r#"sluice.dev/parallelism: line 1, column 1: "99999999999999999999" is beyond 64 bits; write a number nearer to 0"#);
+    assert_snapshot!(refused(&json!({ "sluice.dev/weight": "99999999999999999999" })), @r#"sluice.dev/weight: line 1, column 1: "99999999999999999999" is beyond 64 bits; write a number nearer to 0"#);
+    assert_snapshot!(refused(&json!({ "sluice.dev/parallelism": "many" })), @r#"sluice.dev/parallelism: line 1, column 1: "many" is no integer; write one such as 0, 10 or -5"#);
     assert_snapshot!(refused(&json!({ "sluice.dev/group": "a, b c" })), @r#"sluice.dev/group: line 1, column 5: group "b c" has ' ' in it; letters, digits, "-", "_" and "." are allowed"#);
     assert_snapshot!(refused(&json!({ "sluice.dev/scope": "" })), @"sluice.dev/scope: line 1, column 1: scope is empty; write one");
     for (key, text) in [
         ("weight", "-5"),
         ("parallelism", " -5\n"),
+        ("parallelism", "99999999999999999999"),
         ("scope", " shop "),
     ] {
         let key = format!("{}{key}", keys::PREFIX);
@@ -49,10 +51,13 @@ fn a_weight_is_an_integer_and_a_cap_is_at_least_1() {
     assert_eq!([weight(" -5\n"), weight("1.5")], [Some(-5), None]);
     let caps = ["-5", "0", "3", "x"].map(parallelism);
     assert_eq!(caps, [Some(1), Some(1), Some(3), None]);
-    assert_eq!(
-        parallelism(&i64::MAX.to_string()),
-        usize::try_from(i64::MAX).ok()
-    );
+    let most = usize::try_from(i64::MAX).ok();
+    let huge = [
+        "9223372036854775807",
+        "99999999999999999999",
+        "-99999999999999999999",
+    ];
+    assert_eq!(huge.map(parallelism), [most, most, Some(1)]);
 }
 
 #[test]

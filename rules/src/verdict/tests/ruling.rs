@@ -193,6 +193,25 @@ fn one_word_on_the_pod_or_on_its_workload_skips() {
     assert_eq!(skipped(json!({}), json!({})), None);
 }
 
+/// The CronJob's would let every run go that follows.
+#[test]
+fn one_run_of_a_cron_job_is_skipped_by_its_job() {
+    let cluster = Cluster::of(vec![
+        owned(
+            "Job",
+            "nightly-1",
+            Some(("CronJob", "nightly")),
+            json!({"sluice.dev/skip": "true"}),
+        ),
+        owned("CronJob", "nightly", None, json!({})),
+    ]);
+    let pod = owned("Pod", "p", Some(("Job", "nightly-1")), json!({}));
+    let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
+        panic!("resolved")
+    };
+    assert_eq!(dependent.skipped_on().as_deref(), Some("Job/nightly-1"));
+}
+
 #[test]
 fn terms_are_read_where_lists_are() {
     let pod = owned(
