@@ -40,6 +40,38 @@ fn an_application_is_healthy_synced_and_idle() {
     );
 }
 
+/// Health and sync are of what was compared, and an operation is asked for before it begins.
+#[test]
+fn an_application_is_judged_by_what_its_spec_says_now() {
+    let source = |revision: &str| json!({"repoURL": "a", "path": "b", "targetRevision": revision});
+    let mut application = object(
+        "argoproj.io/v1alpha1",
+        "Application",
+        json!({"source": source("v2")}),
+        json!({
+            "health": {"status": "Healthy"},
+            "sync": {"status": "Synced", "comparedTo": {"source": source("v1")}},
+        }),
+    );
+    let not_yet =
+        "InProgress InProgress: Application has a source that Argo CD has not looked at yet";
+    assert_eq!(told(&application), not_yet);
+    application["status"]["sync"]["comparedTo"]["source"] = source("v2");
+    application["spec"]["source"]["helm"] = json!({"parameters": []});
+    let ready = "Current Satisfied: Application is Healthy and Synced";
+    assert_eq!(told(&application), ready);
+    application["spec"]["sources"] = json!([source("v2")]);
+    application["status"]["sync"]["comparedTo"]["sources"] = json!([source("v1")]);
+    assert_eq!(told(&application), not_yet);
+    application["status"]["sync"]["comparedTo"] = json!({});
+    assert_eq!(told(&application), ready);
+    application["operation"] = json!({"sync": {}});
+    assert_eq!(
+        told(&application),
+        "InProgress InProgress: Application has an operation that has not begun"
+    );
+}
+
 #[test]
 fn an_object_that_should_have_a_status_waits_for_it() {
     let reason = |object: &Value, world: &Cluster| ask(object, State::Ready, world).reason;
