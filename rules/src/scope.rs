@@ -8,6 +8,7 @@ use crate::dependency::{Part, Parts};
 use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::object::{controller_of, created, group_kind, said};
+use crate::path::get;
 use crate::selector::{Requirement, Selector, Test};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -194,7 +195,7 @@ pub fn weight(object: &Value) -> Option<i64> {
     annotation::weight(said(object, keys::WEIGHT)?)
 }
 
-/// Whether waves look at an object: at workloads, and at what else says a weight. Helm runs its hooks one by one itself, so
+/// Whether waves look at an object: at workloads, those of custom kinds too, and at what else says a weight. Helm runs its hooks one by one itself, so
 /// they count only where their author says a weight; its tests never do. What a controller made is spoken for by the object
 /// above it.
 pub fn is_in_wave(object: &Value) -> bool {
@@ -203,9 +204,14 @@ pub fn is_in_wave(object: &Value) -> bool {
     }
     let weighs = weight(object).is_some();
     match hook(object) {
-        None => weighs || WORKLOADS.contains(&group_kind(object)),
+        None => weighs || WORKLOADS.contains(&group_kind(object)) || makes_pods(object),
         Some(hook) => weighs && !is_test(hook),
     }
+}
+
+/// Whether an object has a template of pods where a Deployment has it, as a Rollout does.
+fn makes_pods(object: &Value) -> bool {
+    get(object, &["spec", "template", "spec", "containers"]).is_some()
 }
 
 /// Whether Helm runs the object as a hook, apart from its release.

@@ -27,7 +27,7 @@
   labels: {severity: warning}
   annotations:
     summary: A dependency is of a kind that sluice may not watch
-    description: "Whoever depends on it waits until it may. kubectl sluice check names the kind; the chart's values rbac.presets, rbac.kinds and rbac.secrets allow it, and so does a ClusterRole with the label sluice.dev/aggregate-to-watch."
+    description: "Whoever depends on it waits until it may. kubectl sluice status -A names the kind and who waits; the chart's values rbac.presets, rbac.kinds and rbac.secrets allow it, and so does a ClusterRole with the label sluice.dev/aggregate-to-watch."
 - alert: SluiceCertificateExpires
   expr: min(sluice_cert_expiry_timestamp_seconds) - time() < 12 * 3600
   for: {{ .Values.prometheusRule.for }}

@@ -16,6 +16,9 @@ pub(super) const ENTRIES: [&str; 4] = [
     "every-pod.sluice.dev",
 ];
 
+/// The one whose failurePolicy is the chart's value, whoever injects.
+const AS_CHOSEN: &str = ENTRIES[3];
+
 pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Checked> {
     let configuration = match found {
         Lookup::Found(configuration) => configuration,
@@ -57,7 +60,12 @@ fn of_entry(name: &str, webhooks: &[Value]) -> Option<Checked> {
             ),
         ));
     }
-    (entry["failurePolicy"] == "Ignore").then(|| {
+    // Where a policy injects, the others have it in any case, because nothing waits for them.
+    let is_lenient = |name: &str| {
+        let entry = webhooks.iter().find(|it| it["name"] == name);
+        entry.is_some_and(|it| it["failurePolicy"] == "Ignore")
+    };
+    (is_lenient(name) && is_lenient(AS_CHOSEN)).then(|| {
         let told = format!(
             "{name} has failurePolicy Ignore: while no replica answers, pods start without waiting; the chart's value admission.failurePolicy says so"
         );

@@ -131,6 +131,10 @@ fn hooks_and_what_a_controller_made_are_in_no_wave() {
     assert!(hook("test,post-install", Some("1")));
     let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {}});
     assert!(is_in_wave(&deployment));
+    let custom = |spec: Value| json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {}, "spec": spec});
+    let pods = json!({"template": {"spec": {"containers": []}}});
+    let seen = [pods, json!({"template": {"data": {}}})].map(|spec| is_in_wave(&custom(spec)));
+    assert_eq!(seen, [true, false]);
     let mut owned = deployment;
     owned["metadata"]["ownerReferences"] = json!([{"controller": true}]);
     assert!(!is_in_wave(&owned));

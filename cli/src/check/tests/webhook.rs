@@ -39,10 +39,23 @@ fn a_webhook_that_is_not_asked_or_not_trusted_is_told() {
         "problem  webhook: the entry cronjobs.sluice.dev is missing",
         "make it again",
     );
-    let ignored = changed("/webhooks/0/failurePolicy", json!("Ignore"));
+    let ignored = changed("/webhooks/3/failurePolicy", json!("Ignore"));
     assert_line(
         &ignored,
-        "warning  webhook: workloads.sluice.dev has failurePolicy Ignore",
+        "warning  webhook: every-pod.sluice.dev has failurePolicy Ignore",
         "says so",
     );
+}
+
+/// Then nothing waits for the other entries, whatever the chart's value is.
+#[test]
+fn where_a_policy_injects_the_webhook_may_be_passed_over() {
+    let lines = wrong(|seen| {
+        if let Lookup::Found(configuration) = &mut seen.configuration {
+            for entry in 0..3 {
+                configuration["webhooks"][entry]["failurePolicy"] = json!("Ignore");
+            }
+        }
+    });
+    assert_eq!(lines, Vec::<String>::new());
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 41] = [
+pub(super) const NO_FIELDS: [&str; 45] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -49,8 +49,12 @@ pub(super) const NO_FIELDS: [&str; 41] = [
     "replace",
     // Fields of custom resources.
     "addresses",
+    "comparedTo",
     "health",
+    "operation",
     "operationState",
+    "source",
+    "sources",
     "sync",
     "value",
 ];
