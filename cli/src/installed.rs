@@ -181,7 +181,9 @@ impl World for Installed<'_> {
 
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let (mut last, mut unread) = (None, None);
-        for kind in self.kinds()?.into_iter().chain(scope::outspoken()) {
+        // A pod comes and goes with its workload, and says nothing of the release.
+        let outspoken = scope::outspoken().filter(|kind| !kind.is_pod());
+        for kind in self.kinds()?.into_iter().chain(outspoken) {
             let objects = match self.list(&kind, Some(&scope.namespace), &Selector::default()) {
                 Lookup::Found(objects) => objects,
                 Lookup::NotFound => continue,

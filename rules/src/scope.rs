@@ -31,9 +31,9 @@ pub fn workloads() -> impl Iterator<Item = Kind> {
         .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin))
 }
 
-/// Built-in kinds without pods that somebody waits for. They count only where they say a weight or a group themselves: most
-/// Services of a release have nobody behind them before its last wave has started.
-const OUTSPOKEN: [(&str, &str); 2] = [("", "Service"), ("", "PersistentVolumeClaim")];
+/// Built-in kinds that count only where their objects say a weight or a group themselves: most Services of a release have nobody behind
+/// them before its last wave has started, and most pods belong to a workload.
+const OUTSPOKEN: [(&str, &str); 3] = [("", "Service"), ("", "PersistentVolumeClaim"), ("", "Pod")];
 
 /// The built-in kinds beside the [`workloads`] whose objects may say a weight or a group.
 pub fn outspoken() -> impl Iterator<Item = Kind> {
@@ -45,7 +45,7 @@ pub fn outspoken() -> impl Iterator<Item = Kind> {
 /// Whether an object of this kind may become ready, or cease to be, without a change of its own: by the endpoints of a
 /// Service, the consumers of a claim.
 pub fn rests_on_others(kind: &Kind) -> bool {
-    OUTSPOKEN.contains(&(kind.group(), kind.word()))
+    !kind.is_pod() && OUTSPOKEN.contains(&(kind.group(), kind.word()))
 }
 
 /// One release or application within one namespace.

@@ -135,6 +135,9 @@ fn hooks_and_what_a_controller_made_are_in_no_wave() {
     let pods = json!({"template": {"spec": {"containers": []}}});
     let seen = [pods, json!({"template": {"data": {}}})].map(|spec| is_in_wave(&custom(spec)));
     assert_eq!(seen, [true, false]);
+    let pod = |annotations: Value| json!({"kind": "Pod", "metadata": {"annotations": annotations}});
+    let seen = [json!({"sluice.dev/weight": "1"}), json!({})].map(|it| is_in_wave(&pod(it)));
+    assert_eq!(seen, [true, false]);
     let mut owned = deployment;
     owned["metadata"]["ownerReferences"] = json!([{"controller": true}]);
     assert!(!is_in_wave(&owned));

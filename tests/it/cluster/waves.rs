@@ -111,7 +111,6 @@ async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none
     .await;
 }
 
-/// A Service has no pods to hold back, and holds others back where it says a weight.
 /// Not by a weight, not by a cap, whoever makes its pod; what it lists itself it waits for.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
@@ -146,6 +145,7 @@ async fn a_test_of_helm_is_held_by_its_own_list_alone() {
     .await;
 }
 
+/// A Service has no pods to hold back, and holds others back where it says a weight.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn weights_below_zero_come_first_and_what_has_no_pods_counts() {
@@ -165,6 +165,23 @@ async fn weights_below_zero_come_first_and_what_has_no_pods_counts() {
         ns.apply([deployment("front")]).await.ok();
         let (migrates, starts) = (migrate.starts().await, api.starts().await);
         assert!(migrates < starts, "{starts} is before {migrates}");
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_pod_of_its_own_is_in_the_wave_whose_weight_it_says() {
+    with_namespace("waves-pod", async |ns| {
+        let mine = |it: Manifest, weight: &str| it.with(INSTANCE, "shop").annotated(WEIGHT, weight);
+        let first = mine(pod("first").ready_when_told(), "-1");
+        let web = mine(deployment("web"), "0");
+        ns.apply([first, web]).await.ok();
+        let web = ns.pod_of("web").await;
+        web.waits_for("every weight below 0", "LowerWeight").await;
+        ns.pod_of("first").await.says("started").await;
+        ns.tell_ready("pod/first").await;
+        web.starts().await;
     })
     .await;
 }

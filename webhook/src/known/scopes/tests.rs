@@ -215,3 +215,24 @@ fn a_change_that_leaves_no_trace_is_seen() {
     let age = now.duration_since(seen().expect("seen"));
     assert!(age.as_secs() < 60, "{age}");
 }
+
+/// Of pods those with a gate are followed for as long as the process runs, and no others for this.
+#[test]
+fn a_pod_of_its_own_is_found_among_those_with_a_gate() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let pods = by_word("pod").map(Kind::Builtin).expect("built in");
+    let mut pod = job("first", "-1", false);
+    pod["kind"] = json!("Pod");
+    pod["apiVersion"] = json!("v1");
+    known.gated().replace(&[pod]);
+    let view = known.view();
+    let Lookup::Found(Some(first)) = view.first_unready(&pods, &scope(), 0, &|_| false) else {
+        panic!("it is there")
+    };
+    assert_eq!(first["metadata"]["name"], "first");
+    let part = Part::SubChart("seeds".to_owned());
+    let Lookup::Found(found) = view.members(&pods, "shop", Some("r"), &part) else {
+        panic!("live")
+    };
+    assert_eq!(found.len(), 1);
+}

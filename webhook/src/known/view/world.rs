@@ -20,6 +20,17 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+impl View {
+    /// Where the objects of a kind are that waves and parts look at. Of pods it is those with a gate: who says a weight
+    /// has one.
+    fn ordered(&self, kind: &Kind) -> Arc<Store> {
+        if kind.is_pod() {
+            return Arc::clone(self.known.gated());
+        }
+        self.known.come_to(kind)
+    }
+}
+
 impl World for View {
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.known.plans());
@@ -68,7 +79,7 @@ impl World for View {
         scope: Option<&str>,
         part: &Part,
     ) -> Lookup<Vec<Value>> {
-        let store = self.known.come_to(kind);
+        let store = self.ordered(kind);
         let members = Members {
             namespace: namespace.into(),
             scope: scope.map(Into::into),
@@ -88,7 +99,7 @@ impl World for View {
         below: i64,
         is_ready: &dyn Fn(&Value) -> bool,
     ) -> Lookup<Option<Value>> {
-        let store = self.known.come_to(kind);
+        let store = self.ordered(kind);
         let lasting = !scope::rests_on_others(kind);
         let (first, subscription) =
             store.first_unready(scope, below, is_ready, lasting, &self.bell);
