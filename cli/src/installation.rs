@@ -76,6 +76,15 @@ impl Installation {
         })
     }
 
+    /// Whether it is installed in a namespace, in which it then gates nothing.
+    pub(crate) fn is_in(&self, namespace: &str) -> bool {
+        let Lookup::Found(deployments) = &self.deployments else {
+            return false;
+        };
+        let mut homes = deployments.iter().map(|it| &it["metadata"]["namespace"]);
+        homes.any(|home| home == namespace)
+    }
+
     /// What to judge by; for each part that cannot be seen the chart's defaults, and a line that says so. `namespace` is
     /// where sluice is installed, as far as anybody else knows.
     pub(crate) async fn basis(client: &Client, namespace: Option<&str>) -> Result<Basis> {

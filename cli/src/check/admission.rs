@@ -3,6 +3,7 @@
 use super::Checked;
 use super::namespaces::EXCLUDED;
 use crate::access;
+use crate::installation::Installation;
 use anyhow::Result;
 use kube::api::PostParams;
 use kube::core::request::Request;
@@ -35,8 +36,12 @@ pub(super) enum Answer {
 }
 
 impl Tried {
-    pub(super) async fn of(client: &Client, namespace: &str) -> Result<Self> {
-        let answer = if EXCLUDED.contains(&namespace) {
+    pub(super) async fn of(
+        client: &Client,
+        namespace: &str,
+        installation: &Installation,
+    ) -> Result<Self> {
+        let answer = if EXCLUDED.contains(&namespace) || installation.is_in(namespace) {
             Answer::Excluded
         } else {
             post(client, namespace).await?

@@ -40,14 +40,15 @@ impl Seen {
             .labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE))
             .fields("status.phase=Pending");
         let stranded = all().fields("reason=Stranded,involvedObject.kind=Pod");
+        let installation = Installation::read(client, None).await?;
         Ok(Self {
-            installation: Installation::read(client, None).await?,
             configuration: get(client, CONFIGURATIONS, NAME).await?,
             namespaces: list(client, "/api/v1/namespaces", &injected).await?,
             pending: list(client, "/api/v1/pods", &pending).await?,
             stranded: list(client, "/api/v1/events", &stranded).await?,
             held: Held::read(client, None).await?,
-            tried: Tried::of(client, namespace).await?,
+            tried: Tried::of(client, namespace, &installation).await?,
+            installation,
         })
     }
 

@@ -158,6 +158,9 @@ fn an_installation_is_checked() {
     ]) {
         assert!(line.starts_with(start), "{line}");
     }
+    let own = server.run(&["check", "--namespace", "sluice-system"]).out;
+    let none = "warning  admission: nothing is gated in namespace sluice-system; name another";
+    assert!(own.contains(none), "{own}");
     let json = server.run(&["check", "-o", "json"]).lines();
     assert_eq!((json.len(), &json[4]["result"]), (9, &json!("problem")));
     let version = server.run(&["version"]);
