@@ -233,7 +233,9 @@ fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
                 }
             };
             let kinds = world.kinds();
-            parts.namespace.is_none() && kinds.is_ok_and(|kinds| kinds.into_iter().all(none))
+            let outspoken = scope::outspoken().filter(|_| matches!(parts.part, Part::Group(_)));
+            let nowhere = |kinds: Vec<Kind>| kinds.into_iter().chain(outspoken).all(none);
+            parts.namespace.is_none() && kinds.is_ok_and(nowhere)
         }
         Reference::Object(object) => {
             let namespace = &scope.namespace;

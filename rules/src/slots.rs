@@ -21,6 +21,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// So many revisions of one object are written down. One that is rolled out again and again and never gets ready would fill the
+/// ConfigMap, and the revision that mends it would find no room.
+const REVISIONS: usize = 8;
+
 /// What is written down of a wave: a value of the ConfigMap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -107,11 +111,14 @@ pub fn allot(
     let most = caps.fold(most, usize::min);
     let mut free = most.saturating_sub(objects(&holders).len());
     for claimant in claimants {
-        if !holders.iter().any(|it| it.uid == claimant.uid) {
-            if free == 0 {
-                continue;
-            }
-            free -= 1;
+        let same: Vec<usize> = (0..holders.len())
+            .filter(|index| holders[*index].uid == claimant.uid)
+            .collect();
+        match same.len() {
+            0 if free == 0 => continue,
+            0 => free -= 1,
+            REVISIONS.. => drop(holders.remove(same[0])),
+            _ => {}
         }
         holders.push(claimant);
     }

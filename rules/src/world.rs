@@ -9,6 +9,7 @@ use crate::dependency::Part;
 use crate::edges::Link;
 use crate::holder::{Running, Wave};
 use crate::judged::Judged;
+use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::CompletedJob;
@@ -97,7 +98,7 @@ pub trait World: Objects {
         };
         objects.retain(|object| {
             let named = || Scope::of(object).is_some_and(|it| Some(it.name.as_str()) == scope);
-            part.may_hold(object) && (scope.is_none() || named())
+            is_ordered(kind, object) && part.may_hold(object) && (scope.is_none() || named())
         });
         Lookup::Found(objects)
     }
@@ -119,8 +120,8 @@ pub trait World: Objects {
         };
         let lower = |object: &Value| {
             let position = Position::of(object)?;
-            (position.weight < below && Scope::of(object).as_ref() == Some(scope))
-                .then_some(position)
+            let mine = is_ordered(kind, object) && Scope::of(object).as_ref() == Some(scope);
+            (position.weight < below && mine).then_some(position)
         };
         let mut lower: Vec<_> = objects
             .into_iter()
@@ -227,6 +228,11 @@ pub trait World: Objects {
     /// What the health rule for the object's kind says: the administrator's, else the library's; `None` where there is no
     /// rule. Rules that cannot be read are an answer of their own. `statusless`: its kind is known to have no status.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged>;
+}
+
+/// Whether waves and parts look at an object of a kind. Of pods they look at those with a gate, which are all that is watched.
+fn is_ordered(kind: &Kind, object: &Value) -> bool {
+    !kind.is_pod() || object["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
 }
 
 /// Whether the workload with this UID has made a pod, itself or by what it made.

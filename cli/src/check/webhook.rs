@@ -16,8 +16,8 @@ pub(super) const ENTRIES: [&str; 4] = [
     "every-pod.sluice.dev",
 ];
 
-/// The one whose failurePolicy is the chart's value, whoever injects.
-const AS_CHOSEN: &str = ENTRIES[3];
+/// Those that nothing waits for where a policy injects: then they have the failurePolicy Ignore, whatever the chart's value is.
+const CHECKING: usize = 3;
 
 pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Checked> {
     let configuration = match found {
@@ -60,12 +60,13 @@ fn of_entry(name: &str, webhooks: &[Value]) -> Option<Checked> {
             ),
         ));
     }
-    // Where a policy injects, the others have it in any case, because nothing waits for them.
-    let is_lenient = |name: &str| {
-        let entry = webhooks.iter().find(|it| it["name"] == name);
+    let is_lenient = |name: &&str| {
+        let entry = webhooks.iter().find(|it| it["name"] == **name);
         entry.is_some_and(|it| it["failurePolicy"] == "Ignore")
     };
-    (is_lenient(name) && is_lenient(AS_CHOSEN)).then(|| {
+    let (checking, others) = ENTRIES.split_at(CHECKING);
+    let a_policy_injects = checking.iter().all(is_lenient) && !others.iter().any(is_lenient);
+    (is_lenient(&name) && !a_policy_injects).then(|| {
         let told = format!(
             "{name} has failurePolicy Ignore: while no replica answers, pods start without waiting; the chart's value admission.failurePolicy says so"
         );

@@ -160,7 +160,9 @@ impl Object {
         let says = [keys::WEIGHT, keys::GROUP, keys::RESOURCE_GROUP]
             .into_iter()
             .any(|key| self.said(key).is_some());
-        let outspoken = scope::outspoken().filter(|_| says);
+        // Of pods those with a gate are looked at.
+        let counts = |kind: &Kind| says && (!kind.is_pod() || self.asks_for_a_gate());
+        let outspoken = scope::outspoken().filter(counts);
         scope::workloads()
             .chain(outspoken)
             .any(|kind| self.kind.as_ref() == Some(&kind))

@@ -4,7 +4,7 @@ use super::{Subject, failed, satisfied, waiting};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::text;
 use crate::path::get;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Healthy and synced by the source that the spec has now, and no operation running or asked for.
 pub(super) fn ready(subject: &Subject<'_>) -> Judged {
@@ -44,37 +44,47 @@ pub(super) fn ready(subject: &Subject<'_>) -> Judged {
 }
 
 /// Whether health and sync are of the source that the spec has now: Argo CD writes down which one it has compared (`ComparedTo`
-/// of its types). Where it has written none, nobody can tell.
+/// of its types). Where it has written none, or has a hydrator write the source, nobody can tell.
 fn is_compared(object: &Value) -> bool {
-    ["sources", "source"].iter().all(|field| {
-        let compared = get(object, &["status", "sync", "comparedTo", field]);
-        let wanted = get(object, &["spec", field]);
-        let both = wanted.zip(compared);
-        both.is_none_or(|(wanted, compared)| without_empty(wanted) == without_empty(compared))
-    })
+    let field = |name: &str| get(object, &["spec", name]).filter(|it| !is_empty(it));
+    if field("sourceHydrator").is_some() {
+        return true;
+    }
+    // Where there are several, Argo CD leaves the single one out of account.
+    let of = |name: &'static str| field(name).map(|wanted| (name, wanted));
+    let Some((name, wanted)) = of("sources").or_else(|| of("source")) else {
+        return true;
+    };
+    let compared = get(object, &["status", "sync", "comparedTo", name]);
+    compared.is_none_or(|compared| as_written(wanted, false) == as_written(compared, false))
 }
 
-/// Argo CD writes no empty field, which a manifest may have.
-fn without_empty(value: &Value) -> Value {
-    let is_empty = |value: &Value| match value {
+/// As Argo CD writes it down: without empty fields, and numbers as floats. Of what is `free` (`valuesObject`) only nulls are left out.
+fn as_written(value: &Value, free: bool) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| {
+                let free = free || name == "valuesObject";
+                (name.clone(), as_written(value, free))
+            });
+            let kept = |value: &Value| !value.is_null() && (free || !is_empty(value));
+            Value::Object(fields.filter(|(_, value)| kept(value)).collect())
+        }
+        Value::Array(items) => {
+            let items = items.iter().filter(|item| !item.is_null());
+            items.map(|item| as_written(item, free)).collect()
+        }
+        Value::Number(number) => number.as_f64().into(),
+        other => other.clone(),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
         Value::Bool(true) | Value::Number(_) => false,
-    };
-    match value {
-        Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(name, value)| (name.clone(), without_empty(value)));
-            Value::Object(
-                fields
-                    .filter(|(_, value)| !is_empty(value))
-                    .collect::<Map<_, _>>(),
-            )
-        }
-        Value::Array(items) => items.iter().map(without_empty).collect(),
-        other => other.clone(),
     }
 }

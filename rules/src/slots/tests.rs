@@ -110,6 +110,13 @@ fn another_revision_of_what_runs_shares_its_slot() {
     let shared = allot(held, Vec::new(), |_| false, claims, usize::MAX);
     assert_eq!(objects(&shared).len(), 2);
     assert_eq!(names(shared), ["0a", "0b", "1a", "1b"]);
+    // The oldest is forgotten; its pods are gone, or ask again.
+    let rollouts = (0..20).fold(Vec::new(), |holders, number| {
+        let next = vec![of(0, &number.to_string())];
+        allot(holders, Vec::new(), |_| false, next, usize::MAX)
+    });
+    let kept: Vec<_> = rollouts.iter().map(|it| it.revision.as_str()).collect();
+    assert_eq!(kept, ["12", "13", "14", "15", "16", "17", "18", "19"]);
 }
 
 #[test]

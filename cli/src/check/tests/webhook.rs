@@ -39,10 +39,10 @@ fn a_webhook_that_is_not_asked_or_not_trusted_is_told() {
         "problem  webhook: the entry cronjobs.sluice.dev is missing",
         "make it again",
     );
-    let ignored = changed("/webhooks/3/failurePolicy", json!("Ignore"));
+    let ignored = changed("/webhooks/0/failurePolicy", json!("Ignore"));
     assert_line(
         &ignored,
-        "warning  webhook: every-pod.sluice.dev has failurePolicy Ignore",
+        "warning  webhook: workloads.sluice.dev has failurePolicy Ignore",
         "says so",
     );
 }

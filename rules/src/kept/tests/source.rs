@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 45] = [
+pub(super) const NO_FIELDS: [&str; 47] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -54,9 +54,11 @@ pub(super) const NO_FIELDS: [&str; 45] = [
     "operation",
     "operationState",
     "source",
+    "sourceHydrator",
     "sources",
     "sync",
     "value",
+    "valuesObject",
 ];
 
 /// Labels. All of them are kept.

@@ -60,9 +60,25 @@ fn an_application_is_judged_by_what_its_spec_says_now() {
     application["spec"]["source"]["helm"] = json!({"parameters": []});
     let ready = "Current Satisfied: Application is Healthy and Synced";
     assert_eq!(told(&application), ready);
-    application["spec"]["sources"] = json!([source("v2")]);
-    application["status"]["sync"]["comparedTo"]["sources"] = json!([source("v1")]);
+    let values =
+        |number: i64| json!({"valuesObject": {"metrics": {"enabled": false}, "id": number}});
+    application["spec"]["source"]["helm"] = values(12_345_678_901_234_567);
     assert_eq!(told(&application), not_yet);
+    application["status"]["sync"]["comparedTo"]["source"]["helm"] = values(12_345_678_901_234_568);
+    assert_eq!(told(&application), ready, "it writes numbers as floats");
+    application["spec"]["sources"] = json!([source("v2")]);
+    application["status"]["sync"]["comparedTo"] =
+        json!({"source": {"repoURL": ""}, "sources": [source("v1")]});
+    assert_eq!(told(&application), not_yet);
+    application["status"]["sync"]["comparedTo"]["sources"] = json!([source("v2")]);
+    assert_eq!(
+        told(&application),
+        ready,
+        "of several the single one does not count"
+    );
+    application["status"]["sync"]["comparedTo"]["sources"] = json!([source("v1")]);
+    application["spec"]["sourceHydrator"] = json!({"drySource": {"repoURL": "a"}});
+    assert_eq!(told(&application), ready, "nobody can tell");
     application["status"]["sync"]["comparedTo"] = json!({});
     assert_eq!(told(&application), ready);
     application["operation"] = json!({"sync": {}});

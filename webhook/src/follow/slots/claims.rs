@@ -7,8 +7,9 @@ use rules::dependent::Dependent;
 use rules::gate::{self, Gate};
 use rules::holder::{Holder, Wave};
 use rules::job;
+use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
-use rules::object::controller_of;
+use rules::object::{controller_of, group_kind};
 use rules::slots::{Claim, is_done};
 use rules::verdict;
 use rules::world::Objects;
@@ -92,7 +93,7 @@ pub(super) fn claims(
             wave: of, holder, ..
         })) = running(pod, settings, view, now)
             && of == *wave
-            && holder.kind == "Job"
+            && holder.object_kind() == Kind::Builtin(kinds::JOB)
             && !holder.is_among(holders)
             && !holder.is_among(&claims.running)
         {
@@ -103,7 +104,7 @@ pub(super) fn claims(
 }
 
 fn is_of_a_job(pod: &Value) -> bool {
-    controller_of(pod).is_some_and(|owner| owner["kind"] == "Job")
+    controller_of(pod).is_some_and(|owner| group_kind(owner) == ("batch", "Job"))
 }
 
 /// Whether the gate of a pod runs, or nothing but a hold keeps it from the scheduler: any other pod that has no node yet could hold a
