@@ -5,7 +5,7 @@ use crate::installation::Basis;
 use crate::reader::Reader;
 use jiff::Timestamp;
 use rules::cause::{self, Behind, Stuck};
-use rules::gate::Gate;
+use rules::gate::{self, Gate};
 use rules::health;
 use rules::holder::{Holder, Running, Wave};
 use rules::judged::Judged;
@@ -229,9 +229,7 @@ impl World for Installed<'_> {
     }
 
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.pods(namespace, selector, |pod| {
-            pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
-        })
+        self.pods(namespace, selector, gate::is_gated)
     }
 
     fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {

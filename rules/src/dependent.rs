@@ -224,11 +224,10 @@ impl Dependent {
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
     /// is: its pods come one after the other, and each of them runs.
     fn asks_again(&self, edge: &Edge) -> bool {
-        let is_job = || self.owners.first().is_some_and(|it| it.kind.is_job());
         match edge {
             Edge::Listed(entry) => entry.is_per_pod(),
             Edge::Wave(_) => false,
-            Edge::Slot(_) => is_job(),
+            Edge::Slot(_) => self.job().is_some(),
         }
     }
 
@@ -282,11 +281,15 @@ impl Dependent {
         if skips(&self.pod_annotations) {
             return Some(because("the pod".to_owned(), &self.pod_annotations));
         }
-        let job = self.owners.first().filter(|owner| owner.is_job());
-        let mut above = job.into_iter().chain(self.owners.last());
+        let mut above = self.job().into_iter().chain(self.owners.last());
         let owner = above.find(|owner| skips(&owner.annotations))?;
         let place = format!("{}/{}", owner.kind, owner.name);
         Some(because(place, &owner.annotations))
+    }
+
+    /// The Job that made the pod, whoever made that.
+    pub(crate) fn job(&self) -> Option<&Owner> {
+        self.owners.first().filter(|owner| owner.kind.is_job())
     }
 
     /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.

@@ -98,6 +98,11 @@ pub fn comes_of_a_hold(pod: &Value) -> bool {
     was_held(pod) && !status(pod).is_some_and(again)
 }
 
+/// Whether admission has given a pod a gate, by the label that it writes.
+pub fn is_gated(pod: &Value) -> bool {
+    pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
+}
+
 /// Whether a pod has yet to start, and is to.
 pub fn is_pending(pod: &Value) -> bool {
     let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));

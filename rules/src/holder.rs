@@ -3,6 +3,7 @@
 use crate::kinds::{self, Kind};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The objects of one weight in a scope.
@@ -36,12 +37,9 @@ pub struct Holder {
 
 /// The first holder of each object: so many slots are taken.
 pub(crate) fn objects(holders: &[Holder]) -> Vec<&Holder> {
-    let earlier = |index: usize| holders[..index].iter();
-    let holders = holders.iter().enumerate();
-    holders
-        .filter(|(index, it)| !earlier(*index).any(|other| other.uid == it.uid))
-        .map(|(_, it)| it)
-        .collect()
+    let mut seen = BTreeSet::new();
+    let holders = holders.iter();
+    holders.filter(|it| seen.insert(&it.uid)).collect()
 }
 
 /// Who runs in a wave.

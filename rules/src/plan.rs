@@ -233,7 +233,7 @@ fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
                 }
             };
             let kinds = world.kinds();
-            let outspoken = scope::outspoken().filter(|_| matches!(parts.part, Part::Group(_)));
+            let outspoken = parts.part.outspoken();
             let nowhere = |kinds: Vec<Kind>| kinds.into_iter().chain(outspoken).all(none);
             parts.namespace.is_none() && kinds.is_ok_and(nowhere)
         }

@@ -281,6 +281,11 @@ impl Parts {
 }
 
 impl Part {
+    /// The built-in kinds beside the [`workloads`] that it looks at: a release is made of more Services than anybody waits for.
+    pub(crate) fn outspoken(&self) -> impl Iterator<Item = Kind> {
+        outspoken().filter(|_| matches!(self, Self::Group(_)))
+    }
+
     /// Whether an object of the scope may be in this part. Of sub-charts it is the wider answer: whether the label of the
     /// application counts, depends on the other objects ([`Part::narrow`]).
     pub fn may_hold(&self, object: &Value) -> bool {

@@ -13,7 +13,6 @@ use crate::dependent::Dependent;
 use crate::gate;
 use crate::holder::{Holder, Wave, objects};
 use crate::job;
-use crate::kinds::{self, Kind};
 use crate::profile;
 use crate::scope::Position;
 use crate::world::World;
@@ -58,8 +57,7 @@ impl Claim {
         let uid = || dependent.uid.clone();
         let nearest = dependent.owners.first();
         let pods_of = nearest.map_or_else(uid, |owner| owner.uid.clone());
-        let job = nearest.filter(|owner| owner.is_job());
-        let runs = job.or(dependent.owners.last());
+        let runs = dependent.job().or(dependent.owners.last());
         let holder = Holder {
             group: runs.map_or_else(String::new, |owner| owner.kind.group().to_owned()),
             kind: runs.map_or("Pod", |owner| owner.kind.word()).to_owned(),
@@ -111,13 +109,12 @@ pub fn allot(
     let most = caps.fold(most, usize::min);
     let mut free = most.saturating_sub(objects(&holders).len());
     for claimant in claimants {
-        let same: Vec<usize> = (0..holders.len())
-            .filter(|index| holders[*index].uid == claimant.uid)
-            .collect();
-        match same.len() {
+        let is_of_it = |it: &Holder| it.uid == claimant.uid;
+        let oldest = holders.iter().position(is_of_it);
+        match holders.iter().filter(|it| is_of_it(it)).count() {
             0 if free == 0 => continue,
             0 => free -= 1,
-            REVISIONS.. => drop(holders.remove(same[0])),
+            REVISIONS.. => drop(oldest.map(|oldest| holders.remove(oldest))),
             _ => {}
         }
         holders.push(claimant);
@@ -145,10 +142,10 @@ pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usiz
 /// Whether the object of a holder, as the API server has it now, has done what it held the slot for. A Job that failed has, and a pod.
 pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestamp) -> bool {
     let kind = holder.object_kind();
-    if kind == Kind::Builtin(kinds::JOB) {
+    if kind.is_job() {
         return job::has_ended(object);
     }
-    let ended = kind == Kind::Builtin(kinds::POD) && gate::has_ended(object);
+    let ended = kind.is_pod() && gate::has_ended(object);
     ended || profile::judge(&kind, object, State::Ready, world, now).satisfied
 }
 

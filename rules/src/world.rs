@@ -7,9 +7,9 @@ pub use only::Only;
 use crate::cause::{Behind, Stuck};
 use crate::dependency::Part;
 use crate::edges::Link;
+use crate::gate;
 use crate::holder::{Running, Wave};
 use crate::judged::Judged;
-use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::CompletedJob;
@@ -232,7 +232,7 @@ pub trait World: Objects {
 
 /// Whether waves and parts look at an object of a kind. Of pods they look at those with a gate, which are all that is watched.
 fn is_ordered(kind: &Kind, object: &Value) -> bool {
-    !kind.is_pod() || object["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
+    !kind.is_pod() || gate::is_gated(object)
 }
 
 /// Whether the workload with this UID has made a pod, itself or by what it made.

@@ -60,18 +60,25 @@ fn of_entry(name: &str, webhooks: &[Value]) -> Option<Checked> {
             ),
         ));
     }
-    let is_lenient = |name: &&str| {
-        let entry = webhooks.iter().find(|it| it["name"] == **name);
-        entry.is_some_and(|it| it["failurePolicy"] == "Ignore")
-    };
-    let (checking, others) = ENTRIES.split_at(CHECKING);
-    let a_policy_injects = checking.iter().all(is_lenient) && !others.iter().any(is_lenient);
-    (is_lenient(&name) && !a_policy_injects).then(|| {
+    (is_lenient(entry) && !a_policy_injects(webhooks)).then(|| {
         let told = format!(
             "{name} has failurePolicy Ignore: while no replica answers, pods start without waiting; the chart's value admission.failurePolicy says so"
         );
         Checked::warning(CHECK, told)
     })
+}
+
+fn is_lenient(entry: &Value) -> bool {
+    entry["failurePolicy"] == "Ignore"
+}
+
+fn a_policy_injects(webhooks: &[Value]) -> bool {
+    let is_lenient = |name: &&str| {
+        let mut entries = webhooks.iter().filter(|it| it["name"] == **name);
+        entries.any(is_lenient)
+    };
+    let (checking, others) = ENTRIES.split_at(CHECKING);
+    checking.iter().all(is_lenient) && !others.iter().any(is_lenient)
 }
 
 /// What is left of an installation that is gone refuses whatever carries an annotation.

@@ -3,6 +3,7 @@
 use super::judge::kind_of;
 use jiff::Timestamp;
 use rules::definition;
+use rules::gate;
 use rules::health::{self, Rules};
 use rules::holder::{Running, Wave};
 use rules::judged::Judged;
@@ -183,9 +184,7 @@ impl World for Manifest<'_> {
     }
 
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.pods(namespace, selector, |pod| {
-            pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
-        })
+        self.pods(namespace, selector, gate::is_gated)
     }
 
     /// No manifest says what was.

@@ -48,8 +48,8 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
 
 /// Nothing but blanks and comments, as a template leaves behind that had nothing to render.
 fn says_nothing(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim);
-    lines.all(|line| line.is_empty() || line.starts_with('#'))
+    let mut lines = text.lines();
+    lines.all(|line| short::without_comment(line).trim().is_empty())
 }
 
 /// What a plan orders: names, and nothing that is asked of them.

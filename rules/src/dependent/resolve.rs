@@ -169,11 +169,6 @@ impl Owner {
             weight: scope::weight(object),
         }
     }
-
-    /// Whether it makes pods for one piece of work, whoever made it.
-    pub(crate) fn is_job(&self) -> bool {
-        self.kind == Kind::Builtin(kinds::JOB)
-    }
 }
 
 /// What a pod's scope is, in which of its parts it may be, and the labels of what the user wrote. A name by hand counts wherever it stands; what installers write,

@@ -1,6 +1,6 @@
 //! What a gated pod requests of its node: the one thing that is kept of its containers.
 
-use crate::keys;
+use crate::gate;
 use serde_json::{Map, Value, json};
 
 /// Where requests stand in a pod's `spec`.
@@ -8,7 +8,7 @@ pub(super) const PLACES: [&str; 3] = ["containers", "initContainers", "resources
 
 /// The requests of a gated pod, as they stand in its `spec`.
 fn of(pod: &Value) -> Map<String, Value> {
-    if pod["metadata"]["labels"][keys::GATED] != keys::GATED_VALUE {
+    if !gate::is_gated(pod) {
         return Map::new();
     }
     let kept = |place: &str| match &pod["spec"][place] {

@@ -48,11 +48,9 @@ impl Judge<'_> {
             },
         };
         let is_of_scope = |object: &Value| parts.is_of(own, Scope::of(object).as_ref());
-        // A release is made of more Services than anybody waits for.
-        let outspoken = crate::scope::outspoken().filter(|_| matches!(part, Part::Group(_)));
         let mut found = Vec::new();
         let mut unread = None;
-        for kind in self.kinds()?.into_iter().chain(outspoken) {
+        for kind in self.kinds()?.into_iter().chain(part.outspoken()) {
             match self.world.members(&kind, namespace, scope, &part.indexed()) {
                 Lookup::Found(objects) => found.extend(
                     objects

@@ -109,7 +109,7 @@ fn inject(
     let init_containers = containers(pod, "initContainers");
     let index = gate.unwrap_or_else(|| position::index(init_containers, wanted.position));
     let exclusion = position::exclusion(pod, index, &parts.ports);
-    let labelled = pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE;
+    let labelled = gate::is_gated(pod);
     let mut edits = Edits::new(pod);
     if let Some((key, value)) = exclusion {
         edits.set(&["metadata", "annotations"], key, value)?;

@@ -66,6 +66,13 @@ fn an_application_is_judged_by_what_its_spec_says_now() {
     assert_eq!(told(&application), not_yet);
     application["status"]["sync"]["comparedTo"]["source"]["helm"] = values(12_345_678_901_234_568);
     assert_eq!(told(&application), ready, "it writes numbers as floats");
+    application["spec"]["source"]["helm"]["valuesObject"]["metrics"] =
+        json!({"enabled": false, "debug": false});
+    assert_eq!(
+        told(&application),
+        not_yet,
+        "what is false there is a value"
+    );
     application["spec"]["sources"] = json!([source("v2")]);
     application["status"]["sync"]["comparedTo"] =
         json!({"source": {"repoURL": ""}, "sources": [source("v1")]});

@@ -168,23 +168,41 @@ fn what_is_there_needs_no_memory_and_nothing_is_not_found_without_one() {
     assert_eq!(reasons(&deployments, &syncing), [Reason::OptionalNotFound]);
 }
 
+/// What is wrong with a plan of the release `shop`, where pods without annotations have a gate too.
+fn flaw(order: &str, mut cluster: Cluster) -> Option<String> {
+    let plan = json!({
+        "metadata": {"namespace": "shop", "name": "plan", "annotations": {"sluice.dev/scope": "shop"}},
+        "data": {"order": order},
+    });
+    let labels = json!({"sluice.dev/inject": "enabled"});
+    let namespace = json!({"kind": "Namespace", "metadata": {"name": "shop", "labels": labels}});
+    cluster.objects.push(namespace);
+    cluster.active = Ok(Some(Timestamp::UNIX_EPOCH));
+    crate::plan::flaw_in(&plan, &cluster, |_| true).map(|it| it.to_string())
+}
+
+/// A group may hold nothing but what counts only where it says so.
+#[test]
+fn no_plan_is_said_to_misspell_a_group_of_services() {
+    let told = |group: &str| {
+        let annotations = json!({"sluice.dev/scope": "shop", "sluice.dev/group": "front"});
+        let service = owned("Service", "web", None, annotations);
+        flaw(&format!("group/{group}: []"), Cluster::of(vec![service]))
+    };
+    assert_eq!(told("front"), None);
+    let misspelt = told("frnt").unwrap_or_default();
+    assert!(misspelt.contains("shop has no group/frnt"), "{misspelt}");
+}
+
 /// A plan that names a Job by its name is no mistake once the Job is gone.
 #[test]
 fn no_plan_is_said_to_misspell_a_job_that_is_remembered() {
     let flaw = |job: &str, forgotten| {
-        let plan = json!({
-            "metadata": {"namespace": "shop", "name": "plan", "annotations": {"sluice.dev/scope": "shop"}},
-            "data": {"order": format!("deployment/api: [{job}]")},
-        });
-        let labels = json!({"sluice.dev/inject": "enabled"});
-        let namespace =
-            json!({"kind": "Namespace", "metadata": {"name": "shop", "labels": labels}});
         let cluster = Cluster {
             forgotten,
-            active: Ok(Some(Timestamp::UNIX_EPOCH)),
-            ..after(vec![namespace, owned("Deployment", "api", None, json!({}))])
+            ..after(vec![owned("Deployment", "api", None, json!({}))])
         };
-        crate::plan::flaw_in(&plan, &cluster, |_| true).map(|it| it.to_string())
+        flaw(&format!("deployment/api: [{job}]"), cluster)
     };
     assert_eq!(flaw("job/seed-1", None), None);
     let told = flaw("job/seed-2", None).unwrap();

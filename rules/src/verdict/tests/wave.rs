@@ -22,6 +22,23 @@ fn waiting(weight: Option<&str>) -> Value {
     of_release(owned("Pod", "p", None, json!({})), weight, -60)
 }
 
+/// All other pods are watched by nobody.
+#[test]
+fn a_pod_of_its_own_counts_where_it_has_a_gate() {
+    let first = |gated: bool| {
+        let mut pod = of_release(owned("Pod", "first", None, json!({})), Some("1"), -60);
+        pod["metadata"]["labels"]["sluice.dev/gated"] = json!(gated.to_string());
+        told(&waiting(Some("2")), &Cluster::of(vec![pod]))
+    };
+    let told = first(true);
+    assert!(
+        told.starts_with("wait InProgress LowerWeight: Pod/first of weight 1"),
+        "{told}"
+    );
+    let told = first(false);
+    assert!(told.starts_with("open"), "{told}");
+}
+
 #[test]
 fn everything_that_weighs_less_comes_first() {
     let jobs = || {

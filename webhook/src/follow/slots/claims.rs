@@ -7,7 +7,6 @@ use rules::dependent::Dependent;
 use rules::gate::{self, Gate};
 use rules::holder::{Holder, Wave};
 use rules::job;
-use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::object::{controller_of, group_kind};
 use rules::slots::{Claim, is_done};
@@ -93,7 +92,7 @@ pub(super) fn claims(
             wave: of, holder, ..
         })) = running(pod, settings, view, now)
             && of == *wave
-            && holder.object_kind() == Kind::Builtin(kinds::JOB)
+            && holder.object_kind().is_job()
             && !holder.is_among(holders)
             && !holder.is_among(&claims.running)
         {
