@@ -11,10 +11,18 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Kinds whose `status.observedGeneration` counts the changes of another object: KServe hands on that of a Deployment or of a Knative
-/// Service that it has made (`PropagateRawStatus` and `PropagateStatus`; `raw_ig.go`).
-const OBSERVED_ELSEWHERE: [(&str, &str); 2] = [
+/// Service that it has made (`PropagateRawStatus` and `PropagateStatus`; `raw_ig.go`), and what a pod of Gatekeeper reports has that of
+/// what it reports on (`apis/status`).
+const OBSERVED_ELSEWHERE: [(&str, &str); 9] = [
     ("serving.kserve.io", "InferenceService"),
     ("serving.kserve.io", "InferenceGraph"),
+    ("status.gatekeeper.sh", "ConfigPodStatus"),
+    ("status.gatekeeper.sh", "ConnectionPodStatus"),
+    ("status.gatekeeper.sh", "ConstraintPodStatus"),
+    ("status.gatekeeper.sh", "ConstraintTemplatePodStatus"),
+    ("status.gatekeeper.sh", "ExpansionTemplatePodStatus"),
+    ("status.gatekeeper.sh", "MutatorPodStatus"),
+    ("status.gatekeeper.sh", "ProviderPodStatus"),
 ];
 
 const FIELDS: [&str; 4] = ["type", "status", "reason", "message"];

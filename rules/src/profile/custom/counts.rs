@@ -111,21 +111,16 @@ fn of_what(name: &str, prefix: &str) -> Option<String> {
     Some(format!("{}{}", first.to_ascii_lowercase(), &what[1..]))
 }
 
-/// Fewer are of the latest revision than there should be, unless a partition or a pause holds some back on purpose.
+/// Fewer are of the latest revision than there should be, unless a partition holds some back on purpose. A pause does not count: what is
+/// paused half way is not what its spec says, as with a Deployment.
 fn updated(object: &Value, status: &Value) -> Option<Hindrance> {
     let number = |value: Option<&Value>| value.and_then(Value::as_i64);
-    let on_purpose = [
+    let partitions = [
         &["spec", "updateStrategy", "partition"] as &[_],
-        &["spec", "updateStrategy", "paused"],
         &["spec", "updateStrategy", "rollingUpdate", "partition"],
-        &["spec", "updateStrategy", "rollingUpdate", "paused"],
-        &["spec", "paused"],
     ];
-    let set = |value: &Value| *value != Value::Bool(false) && value.as_i64() != Some(0);
-    if on_purpose
-        .iter()
-        .any(|path| get(object, path).is_some_and(set))
-    {
+    let mut set = partitions.iter().filter_map(|path| get(object, path));
+    if set.any(|value| value.as_i64() != Some(0)) {
         return None;
     }
     let have = number(status.get("updatedReplicas"))?;

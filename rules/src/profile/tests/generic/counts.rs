@@ -58,14 +58,22 @@ fn flags_errors_and_counts_hold_back() {
         thing(json!({ "updatedReplicas": 1 })),
         "InProgress InProgress: status.updatedReplicas: 1/3"
     );
-    let spec = json!({ "replicas": 3, "updateStrategy": { "partition": 2 } });
-    let partitioned = object(
-        "example.com/v1",
-        "Thing",
-        spec,
-        json!({ "updatedReplicas": 1 }),
+    let told_of = |spec: Value| {
+        told(&object(
+            "example.com/v1",
+            "Thing",
+            spec,
+            json!({ "updatedReplicas": 1 }),
+        ))
+    };
+    assert_eq!(
+        told_of(json!({ "replicas": 3, "updateStrategy": { "partition": 2 } })),
+        "Current Satisfied: Resource is current"
     );
-    assert_eq!(told(&partitioned), "Current Satisfied: Resource is current");
+    assert_eq!(
+        told_of(json!({ "replicas": 3, "paused": true })),
+        "InProgress InProgress: status.updatedReplicas: 1/3"
+    );
 }
 
 #[test]
