@@ -54,14 +54,16 @@ pub(super) fn class(pod: &Value) -> Class {
     }
 }
 
-/// Requests for cpu and memory, then limits for cpu and memory.
+/// Requests for cpu and memory, then limits for cpu and memory. A limit stands for a request that is missing: the API server writes it there
+/// before it asks, but who writes a review by hand does not.
 fn sum<'a>(resources: impl Iterator<Item = &'a Value>) -> [f64; 4] {
     let mut sum = [0.0; 4];
     for resource in resources {
-        for (place, list) in ["requests", "limits"].into_iter().enumerate() {
-            for (offset, name) in RESOURCES.into_iter().enumerate() {
-                sum[2 * place + offset] += quantity(&resource[list][name]);
-            }
+        for (place, name) in RESOURCES.into_iter().enumerate() {
+            let limit = &resource["limits"][name];
+            let request = resource["requests"].get(name).unwrap_or(limit);
+            sum[place] += quantity(request);
+            sum[2 + place] += quantity(limit);
         }
     }
     sum
@@ -100,11 +102,13 @@ mod tests {
             &json!({"cpu": "1", "memory": "1Mi"}),
             &json!({"cpu": "1", "memory": "1Gi"}),
         );
+        let limits = json!({"resources": {"limits": {"cpu": "1", "memory": "1Gi"}}});
         let none = json!({});
         let zero = resources(&json!({"cpu": "0"}), &json!({}));
         let one = std::slice::from_ref;
         assert_eq!(class(&pod(&[], one(&full))), Class::Guaranteed);
         assert_eq!(class(&pod(one(&full), one(&full))), Class::Guaranteed);
+        assert_eq!(class(&pod(&[], one(&limits))), Class::Guaranteed);
         assert_eq!(
             class(&pod(one(&none), one(&full))),
             Class::Burstable,
