@@ -80,7 +80,7 @@ lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
 peer = CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags '-s -w' -o $(bin)
 
 .PHONY: bench
-bench: install ## how fast gates open and admission answers, beside peers (25 min; QUICK=1 in 8; PARTS='admission gates' tries only those)
+bench: install ## how fast gates open and admission answers, beside peers (25 min; QUICK=1 in 3; PARTS='admission gates' tries only those)
 	@mkdir -p $(bin)
 	@cd tests/bench/peers && $(peer)/ tool || echo 'bench: vault-k8s is not built' >&2
 	@cd tests/differential && $(peer)/kstatus-list ./list || echo 'bench: kstatus-list is not built' >&2

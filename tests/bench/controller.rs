@@ -37,7 +37,8 @@ impl Controller {
     /// Starts one, and returns when it is ready.
     pub(crate) async fn start(paths: &Paths, cluster: &Cluster) -> Result<Self> {
         let [admission, status, admin] = ports()?;
-        let (binary, log) = (&paths.webhook, paths.scratch.path().join("controller.log"));
+        let log = format!("controller-{}.log", admin.port());
+        let (binary, log) = (&paths.webhook, paths.scratch.path().join(log));
         let stderr = File::create(&log).context("failed to make a file for the log")?;
         let process = Command::new(binary)
             .arg(format!("--service-namespace={}", cluster.namespace))

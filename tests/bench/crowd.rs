@@ -37,7 +37,7 @@ const HOLD: u64 = 300;
 /// Between two questions of which the first had no answer.
 const PAUSE: Duration = Duration::from_secs(1);
 /// What has arrived has settled, and is told of in Events.
-const SETTLED: Duration = Duration::from_secs(15);
+pub(crate) const SETTLED: Duration = Duration::from_secs(15);
 
 /// More and more gates, each number with a controller of its own.
 pub(crate) async fn all(
@@ -198,7 +198,7 @@ pub(crate) fn start(controller: &Controller, pods: &[Unscheduled]) -> Result<Gat
     Ok(gates)
 }
 
-async fn ended(gates: Gates) -> Result<Vec<Instant>> {
+pub(crate) async fn ended(gates: Gates) -> Result<Vec<Instant>> {
     let all = timeout(LIMIT, gates.join_all()).await;
     all.context("a gate is not let through")?
         .into_iter()

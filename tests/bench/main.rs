@@ -41,6 +41,8 @@ mod objects;
 mod plan;
 /// How long a gate takes to notice.
 mod release;
+/// Gates of more than one controller.
+mod replicas;
 /// A client of admission.
 mod reviews;
 /// Processes that wait.
@@ -72,7 +74,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
-         the parts are sizes, scope, statuses, api-server, admission, objects, gates, waiters, unschedulable and crowds
+         the parts are sizes, scope, statuses, api-server, admission, objects, gates, waiters, unschedulable, crowds and replicas
        bench scope, which needs neither
        bench count review|list|gate TIMES, for callgrind
        bench plan FILE, a large cluster by what bench has written
@@ -88,7 +90,7 @@ struct Paths {
 }
 
 /// What can be measured by itself.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Sizes,
     Scope,
@@ -100,10 +102,11 @@ enum Part {
     Waiters,
     Unschedulable,
     Crowds,
+    Replicas,
 }
 
 impl Part {
-    const ALL: [(&str, Self); 10] = [
+    const ALL: [(&str, Self); 11] = [
         ("sizes", Self::Sizes),
         ("scope", Self::Scope),
         ("statuses", Self::Statuses),
@@ -115,16 +118,21 @@ impl Part {
         ("waiters", Self::Waiters),
         ("unschedulable", Self::Unschedulable),
         ("crowds", Self::Crowds),
+        ("replicas", Self::Replicas),
     ];
 
-    /// Those of these names, and all where none is named.
-    fn chosen(names: &[&str]) -> Result<Vec<Self>> {
+    /// Those of these names, and all of the extent where none is named.
+    fn chosen(names: &[&str], extent: &Extent) -> Result<Vec<Self>> {
         let known = |name: &&str| Self::ALL.iter().any(|(known, _)| known == name);
         if !names.iter().all(known) {
             bail!(USAGE);
         }
-        let chosen = |name: &str| names.is_empty() || names.contains(&name);
-        let parts = Self::ALL.into_iter().filter(|(name, _)| chosen(name));
+        let chosen = |name: &str, part: Self| match names {
+            [] => !extent.without.contains(&part),
+            _ => names.contains(&name),
+        };
+        let parts = Self::ALL.into_iter();
+        let parts = parts.filter(|(name, part)| chosen(name, *part));
         Ok(parts.map(|(_, part)| part).collect())
     }
 }
@@ -149,12 +157,8 @@ async fn main() -> Result<ExitCode> {
             plan::tell(&Table::read(file.as_ref())?, &mut table)?;
             table.print();
         }
-        [target, images, "quick", ref parts @ ..] => {
-            run(target, images, &QUICK, &Part::chosen(parts)?).await?;
-        }
-        [target, images, ref parts @ ..] => {
-            run(target, images, &WHOLE, &Part::chosen(parts)?).await?;
-        }
+        [target, images, "quick", ref parts @ ..] => run(target, images, &QUICK, parts).await?,
+        [target, images, ref parts @ ..] => run(target, images, &WHOLE, parts).await?,
         _ => bail!(USAGE),
     }
     Ok(ExitCode::SUCCESS)
@@ -168,7 +172,8 @@ fn compared(before: &Path, after: &Path) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(worse > 0)))
 }
 
-async fn run(target: &str, images: &str, extent: &Extent, parts: &[Part]) -> Result<()> {
+async fn run(target: &str, images: &str, extent: &Extent, parts: &[&str]) -> Result<()> {
+    let parts = Part::chosen(parts, extent)?;
     let target = Path::new(target);
     let paths = Paths {
         gate: target.join("gate/sluice-gate"),
@@ -179,7 +184,7 @@ async fn run(target: &str, images: &str, extent: &Extent, parts: &[Part]) -> Res
     let cluster = Cluster::create().await?;
     let mut table = Table::default();
     let measured = tokio::select! {
-        measured = measure(&paths, &cluster, extent, parts, &mut table) => measured,
+        measured = measure(&paths, &cluster, extent, &parts, &mut table) => measured,
         _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
     };
     step("taking everything away");
@@ -221,6 +226,9 @@ async fn measure(
                     .await?;
             }
             Part::Crowds => crowd::all(paths, cluster, extent, table).await?,
+            Part::Replicas => {
+                replicas::measure(paths, cluster, extent.replicas, extent.window, table).await?;
+            }
         }
     }
     Ok(())

@@ -1,0 +1,106 @@
+//! More gates than one replica is to bear, on two: the gates' Service deals them out evenly, which the bench does itself.
+
+use crate::Paths;
+use crate::admission;
+use crate::api_server;
+use crate::cluster::Cluster;
+use crate::controller::Controller;
+use crate::crowd;
+use crate::dependency::Dependency;
+use crate::measure::{Measure, Unit};
+use crate::step;
+use crate::table::Table;
+use anyhow::Result;
+use harness::samples::Samples;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// What a replica has for itself: the chart's limit.
+const LIMIT: f64 = 256.0 * 1024.0 * 1024.0;
+
+/// So many gates in all arrive, wait, and are let through by one change.
+pub(crate) async fn measure(
+    paths: &Paths,
+    cluster: &Cluster,
+    count: usize,
+    window: Duration,
+    table: &mut Table,
+) -> Result<()> {
+    step(&format!("{count} pods that are never scheduled"));
+    let list = Dependency::ConfigMap.list();
+    let pods = cluster.pods(count, list).await?;
+    api_server::quiet(cluster).await?;
+    let mut pair = Pair {
+        one: Controller::start(paths, cluster).await?,
+        other: Controller::start(paths, cluster).await?,
+    };
+    pair.one.strands(count).await?;
+    pair.other.strands(count).await?;
+
+    step(&format!("{count} gates on two replicas"));
+    let (ones, others) = pods.split_at(count / 2);
+    let (began, used) = (Instant::now(), pair.processor()?);
+    let gates = (
+        crowd::start(&pair.one, ones)?,
+        crowd::start(&pair.other, others)?,
+    );
+    pair.one.asked_by(ones.len()).await?;
+    pair.other.asked_by(others.len()).await?;
+    let arrived = began.elapsed();
+    let what = format!("{count} gates on two replicas");
+    let how = "from the first connection until both have all of theirs";
+    table.row(&format!("{what} arrive"), arrived, how);
+    let how = "utime + stime of both in /proc/PID/stat meanwhile";
+    let cost = pair.processor()?.saturating_sub(used);
+    table.row(&format!("{what} arrive, processor time"), cost, how);
+
+    sleep(crowd::SETTLED).await;
+    let used = pair.processor()?;
+    sleep(window).await;
+    let cost = pair.processor()?.saturating_sub(used);
+    let percent = cost.as_secs_f64() / window.as_secs_f64() * 100.0;
+    let text = format!("{percent:.1} % of a core");
+    let busy = Measure::once(text, Unit::Percent, percent);
+    let how = format!("of both, {}", crowd::busy_for(window));
+    table.row(&format!("{what} wait, processor"), busy, &how);
+
+    let sending = Instant::now();
+    Dependency::ConfigMap.fulfil(cluster).await?;
+    let all = async { tokio::join!(crowd::ended(gates.0), crowd::ended(gates.1)) };
+    let (ends, during) = admission::beside(&pair.one, all).await?;
+    let ends = [ends.0?, ends.1?].concat().into_iter();
+    let took = Samples::new(ends.map(|end| end.duration_since(sending)).collect());
+    let how = "from sending the write that lets all of them through to the answer that each got";
+    table.row(&format!("{what} are let through"), &took, how);
+    table.row(
+        &format!("the last of {what} is let through"),
+        took.longest(),
+        how,
+    );
+    let how = "a review every 5 ms";
+    table.row(
+        &format!("admission while {what} are let through"),
+        &during,
+        how,
+    );
+    let how = "the higher VmHWM in /proc/PID/status of the two";
+    let peak = Measure::bytes(pair.one.peak()?.max(pair.other.peak()?));
+    table
+        .row(&format!("{what}, most memory of one"), peak, how)
+        .at_most(LIMIT);
+    Dependency::ConfigMap.withdraw(cluster).await?;
+    pair.one.stop().await?;
+    pair.other.stop().await
+}
+
+struct Pair {
+    one: Controller,
+    other: Controller,
+}
+
+impl Pair {
+    /// What both have taken.
+    fn processor(&self) -> Result<Duration> {
+        Ok(self.one.processor()? + self.other.processor()?)
+    }
+}
