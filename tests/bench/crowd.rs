@@ -163,9 +163,17 @@ fn of_many(row: &mut Row, count: usize, target: f64) {
 
 /// What the controller's processor does.
 pub(crate) async fn busy(controller: &Controller, window: Duration) -> Result<Measure> {
-    let used = controller.processor()?;
+    busy_by(|| controller.processor(), window).await
+}
+
+/// The same of any processor time that grows.
+pub(crate) async fn busy_by(
+    processor: impl Fn() -> Result<Duration>,
+    window: Duration,
+) -> Result<Measure> {
+    let used = processor()?;
     sleep(window).await;
-    let cost = controller.processor()?.saturating_sub(used);
+    let cost = processor()?.saturating_sub(used);
     let percent = cost.as_secs_f64() / window.as_secs_f64() * 100.0;
     let text = format!("{percent:.1} % of a core");
     Ok(Measure::once(text, Unit::Percent, percent))

@@ -34,7 +34,7 @@ pub(crate) struct Extent {
     pub(crate) starts: usize,
 }
 
-/// Less than half an hour, and eight minutes for what is left out.
+/// Less than half an hour, and seven minutes for what is left out.
 pub(crate) const WHOLE: Extent = Extent {
     without: &[Part::Replicas],
     gates: 500,

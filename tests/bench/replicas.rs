@@ -7,7 +7,7 @@ use crate::cluster::Cluster;
 use crate::controller::Controller;
 use crate::crowd;
 use crate::dependency::Dependency;
-use crate::measure::{Measure, Unit};
+use crate::measure::Measure;
 use crate::step;
 use crate::table::Table;
 use anyhow::Result;
@@ -47,20 +47,29 @@ pub(crate) async fn measure(
     pair.one.asked_by(ones.len()).await?;
     pair.other.asked_by(others.len()).await?;
     let arrived = began.elapsed();
+    let cost = pair.processor()?.saturating_sub(used);
     let what = format!("{count} gates on two replicas");
     let how = "from the first connection until both have all of theirs";
     table.row(&format!("{what} arrive"), arrived, how);
     let how = "utime + stime of both in /proc/PID/stat meanwhile";
-    let cost = pair.processor()?.saturating_sub(used);
     table.row(&format!("{what} arrive, processor time"), cost, how);
 
+    wait_and_pass(&pair, gates, cluster, &what, window, table).await?;
+    pair.one.stop().await?;
+    pair.other.stop().await
+}
+
+/// What they cost while they wait, and how they are let through.
+async fn wait_and_pass(
+    pair: &Pair,
+    gates: (crowd::Gates, crowd::Gates),
+    cluster: &Cluster,
+    what: &str,
+    window: Duration,
+    table: &mut Table,
+) -> Result<()> {
     sleep(crowd::SETTLED).await;
-    let used = pair.processor()?;
-    sleep(window).await;
-    let cost = pair.processor()?.saturating_sub(used);
-    let percent = cost.as_secs_f64() / window.as_secs_f64() * 100.0;
-    let text = format!("{percent:.1} % of a core");
-    let busy = Measure::once(text, Unit::Percent, percent);
+    let busy = crowd::busy_by(|| pair.processor(), window).await?;
     let how = format!("of both, {}", crowd::busy_for(window));
     table.row(&format!("{what} wait, processor"), busy, &how);
 
@@ -88,9 +97,7 @@ pub(crate) async fn measure(
     table
         .row(&format!("{what}, most memory of one"), peak, how)
         .at_most(LIMIT);
-    Dependency::ConfigMap.withdraw(cluster).await?;
-    pair.one.stop().await?;
-    pair.other.stop().await
+    Dependency::ConfigMap.withdraw(cluster).await
 }
 
 struct Pair {
