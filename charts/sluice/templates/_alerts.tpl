@@ -13,7 +13,7 @@
   labels: {severity: critical}
   annotations:
     summary: No replica of sluice is scraped
-    description: "Pods that carry an annotation of sluice are refused while no replica answers. See why: kubectl sluice check"
+    description: "Either the scrape is broken (networkPolicy.scrapers), or no replica runs, and then pods that carry an annotation of sluice are refused; they start without a gate where admission.failurePolicy is Ignore. Look at the replicas: kubectl sluice check"
 - alert: SluiceWatchStale
   expr: max(sluice_watches{state="Stale"}) > 0
   for: {{ .Values.prometheusRule.for }}

@@ -39,7 +39,7 @@ matchExpressions:
   - key: kubernetes.io/metadata.name
     operator: NotIn
     values:
-      {{- concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) .Values.admission.excludeNamespaces | uniq | toYaml | nindent 6 }}
+      {{- concat (list "kube-system" "kube-public" "kube-node-lease" .Release.Namespace) (.Values.admission.excludeNamespaces | default list) | uniq | toYaml | nindent 6 }}
   {{- with .Values.admission.namespaceSelector }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -94,7 +94,7 @@ app.kubernetes.io/component: controller
 {{- $_ := set $labels "app.kubernetes.io/managed-by" .Release.Service }}
 {{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") }}
 {{- end }}
-{{- merge $labels (.more | default dict) .root.Values.commonLabels (dict "app.kubernetes.io/part-of" "sluice") | toYaml }}
+{{- merge $labels (.more | default dict) (.root.Values.commonLabels | default dict) (dict "app.kubernetes.io/part-of" "sluice") | toYaml }}
 {{- end }}
 
 {{/* The root, image.* or gate.image.*, and the program's name, as one reference. The registry of all charts wins over the image's own, the
@@ -104,7 +104,7 @@ app.kubernetes.io/component: controller
 {{- $root := index . 0 }}
 {{- $released := index $root.Chart.Annotations (printf "sluice.dev/%s-digest" (index . 2)) }}
 {{- with index . 1 -}}
-{{- with $root.Values.global.imageRegistry | default .registry }}{{ . }}/{{ end }}{{ .repository }}
+{{- with ($root.Values.global | default dict).imageRegistry | default .registry }}{{ . }}/{{ end }}{{ .repository }}
 {{- if .digest }}@{{ .digest }}
 {{- else if .tag | default $root.Values.image.tag }}:{{ .tag | default $root.Values.image.tag }}
 {{- else }}:{{ $root.Chart.AppVersion }}{{ with $released }}@{{ . }}{{ end }}
@@ -115,7 +115,16 @@ app.kubernetes.io/component: controller
 {{/* The image of pods that are made to see whether gates work; its registry, too, is that of all charts. */}}
 {{- define "sluice.tryImage" -}}
 {{- $image := .Values.helmTest.image }}
-{{- with .Values.global.imageRegistry }}{{ . }}/{{ regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $image "" }}{{ else }}{{ $image }}{{ end }}
+{{- with (.Values.global | default dict).imageRegistry }}{{ . }}/{{ regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $image "" }}{{ else }}{{ $image }}{{ end }}
+{{- end }}
+
+{{/* Of pull secrets, each a name or {name: …} as other charts have it, the names, as JSON. */}}
+{{- define "sluice.pullSecrets" -}}
+{{- $names := list }}
+{{- range . }}
+{{- if kindIs "map" . }}{{ $names = append $names .name }}{{ else }}{{ $names = append $names . }}{{ end }}
+{{- end }}
+{{- $names | uniq | toJson }}
 {{- end }}
 
 {{/* workloads.custom as the flag wants it: group/Kind,group/Kind */}}

@@ -141,7 +141,7 @@ mutations:
         name: 'sluice-state', emptyDir: Object.spec.volumes.emptyDir{sizeLimit: '1Mi'}}}]
         {{- with .Values.gate.image.pullSecrets }}
         + (has(object.spec.imagePullSecrets) ? [] : [JSONPatch{op: 'add', path: '/spec/imagePullSecrets', value: []}])
-        + {{ range $index, $name := . }}{{ if $index }}, {{ else }}[{{ end }}{{ $name | squote }}{{ end }}].filter(n,
+        + {{ range $index, $name := include "sluice.pullSecrets" . | fromJsonArray }}{{ if $index }}, {{ else }}[{{ end }}{{ $name | squote }}{{ end }}].filter(n,
         !has(object.spec.imagePullSecrets) || object.spec.imagePullSecrets.all(s, !has(s.name) || s.name != n))
         .map(n, JSONPatch{op: 'add', path: '/spec/imagePullSecrets/-', value: Object.spec.imagePullSecrets{name: n}})
         {{- end }}

@@ -11,12 +11,15 @@ image.registry=                                 | Deployment | @/image | "sluice
 image.registry=mirror:5000                      | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
 image.repository=a/b                            | Deployment | @/image | "ghcr.io/a/b:0.1.0"
 global.imageRegistry=mirror:5000                | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
+global.imageRegistry=mirror:5000/proxy/ghcr     | Deployment | @/image | "mirror:5000/proxy/ghcr/sluice-dev/sluice-webhook:0.1.0"
 image.tag=1.0                                   | Deployment | @/image | "ghcr.io/sluice-dev/sluice-webhook:1.0"
 image.tag=1.0                                   | Deployment | @/args/13 | "--gate-image=ghcr.io/sluice-dev/sluice-gate:1.0"
 image.tag=1.0,gate.image.tag=2.0                | Deployment | @/args/13 | "--gate-image=ghcr.io/sluice-dev/sluice-gate:2.0"
 image.pullPolicy=Always                         | Deployment | @/imagePullPolicy | "Always"
 image.pullSecrets={a,b}                         | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
 image.pullSecrets={a},global.imagePullSecrets={a,b} | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
+image.pullSecrets[0].name=a,global.imagePullSecrets={a,b} | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
+image.pullSecrets=null,global.imagePullSecrets=null | Deployment | /spec/template/spec/imagePullSecrets | null
 resources=null                                  | Deployment | @/resources | null
 ports.admin=9090                                | Deployment | @/ports/2/containerPort | 9090
 priorityClassName=                              | Deployment | /spec/template/spec/priorityClassName | null
@@ -130,11 +133,11 @@ fn hands_the_values_to_the_controller_as_flags() {
         digest.as_str(),
         "gate.image.pullPolicy=Always",
         "gate.runAsUser=null",
-        "gate.image.pullSecrets={mirror,shared}",
+        "gate.image.pullSecrets[0].name=mirror,gate.image.pullSecrets[1]=shared",
         "gate.resources.limits.memory=64Mi",
         "annotations.configDependsOn=false",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
-        "crossNamespace.allow[1].from=web,crossNamespace.allow[1].to=jobs",
+        "crossNamespace.allow[1].from=*,crossNamespace.allow[1].to=jobs",
         "clusterScoped.allow[0].from=web,clusterScoped.allow[0].kind=ClusterIssuer.cert-manager.io",
         "healthRules.configMap=health,healthRules.builtin=false",
         "log.format=text,log.level=debug",
@@ -170,7 +173,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --gate-limits=cpu=50m,memory=64Mi
     --honor-config-depends-on=false
     --windows=skip
-    --allow-cross-namespace=web->data,web->jobs
+    --allow-cross-namespace=web->data,*->jobs
     --allow-cluster-scoped=web->ClusterIssuer.cert-manager.io
     --workloads=argoproj.io/Rollout
     --watch-cluster-role=sluice-watch
@@ -186,6 +189,8 @@ fn refuses_values_that_nobody_reads() {
     for flag in [
         "replica=3",
         "image.name=x",
+        "image.registry=mirror/",
+        "image.pullSecrets[0].secret=a",
         "gate.image.pullSecrets={Not_A_Name}",
         "gate.resources.limits.cpu=much",
         "gate.resources.limits.gpu=1",
@@ -215,12 +220,43 @@ fn refuses_values_that_nobody_reads() {
         "helmTest.enabled=true,helmTest.namespace=sluice-system",
         "hostNetwork=true",
         "podMonitor.enabled=true,serviceMonitor.enabled=true",
-        "prometheusRule.disabled={Watchdog}",
+        "prometheusRule.disabled={SluiceDwn}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={nodes/proxy}",
     ] {
         let refusal = Render::new(&helm).flags(&[flag]).run();
         assert!(refusal.is_err(), "--set {flag} was accepted");
     }
+}
+
+/// For Helm a value that is null is not there.
+#[test]
+fn takes_null_for_empty_or_names_what_is_missing() {
+    let Some(helm) = helm() else { return };
+    let values = std::fs::read_to_string(chart_dir().join("values.yaml")).expect("values.yaml");
+    let values: Value = serde_saphyr::from_str(&values).expect("values.yaml is YAML");
+    let enabled = "holds.enabled=true,prometheusRule.enabled=true,helmTest.enabled=true";
+    for path in paths(&values) {
+        let null = format!("{path}=null");
+        if let Err(said) = Render::new(&helm).flags(&[enabled, &null]).run() {
+            let key = path.rsplit('.').next().unwrap_or_default();
+            let named = said.contains(&format!("missing property '{key}'"));
+            assert!(named, "--set {null}: {said}");
+        }
+    }
+}
+
+/// Of every value and every part that has values, where it is.
+fn paths(values: &Value) -> Vec<String> {
+    let parts = values.as_object().into_iter().flatten();
+    parts
+        .filter(|(key, _)| !key.contains('.'))
+        .flat_map(|(key, part)| {
+            let within = paths(part)
+                .into_iter()
+                .map(move |path| format!("{key}.{path}"));
+            std::iter::once(key.clone()).chain(within)
+        })
+        .collect()
 }
 
 #[test]
