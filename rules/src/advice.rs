@@ -126,6 +126,15 @@ pub enum Advice {
     },
     /// A label that would say something as an annotation.
     LabelOnly(String),
+    /// A label of objects of another kind, or with another value than its only one.
+    IdleLabel {
+        /// `sluice.dev/inject`
+        key: &'static str,
+        /// `Namespace`
+        of: &'static str,
+        /// `enabled`
+        value: &'static str,
+    },
     /// The gate's position is written where no pod carries it.
     PositionOnWorkload,
     /// Whether pods are held is written where no pod carries it.
@@ -246,6 +255,7 @@ impl Advice {
             Self::EntryTimeout { .. } => "EntryTimeout",
             Self::ForeignKey { .. } => "ForeignKey",
             Self::LabelOnly(_) => "LabelOnly",
+            Self::IdleLabel { .. } => "IdleLabel",
             Self::PositionOnWorkload => "PositionOnWorkload",
             Self::HoldOnWorkload => "HoldOnWorkload",
             Self::NoSuchInitContainer(_) => "NoSuchInitContainer",

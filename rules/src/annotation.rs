@@ -165,6 +165,11 @@ pub fn kind(text: &str) -> Result<Kind, Problem> {
     reference::kind(text).map_err(|flaw| flaw.problem)
 }
 
+/// Whether a namespace may have this name.
+pub fn names_namespace(text: &str) -> bool {
+    names::check("namespace", text, names::NameRule::Label).is_ok()
+}
+
 /// Parses the value of `config.kubernetes.io/depends-on`.
 pub fn parse_config_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
     parse(keys::CONFIG_DEPENDS_ON, text, config::list)
@@ -224,6 +229,9 @@ fn check_key(key: &str) -> Result<(), ParseError> {
     {
         return Ok(());
     }
+    if let Some(error) = keys::LABELS.iter().find_map(|it| only_label(it, key)) {
+        return Err(error);
+    }
     let words = candidates.into_iter().chain(keys::TERMS);
     let likely = suggest::nearest(own, words.filter_map(|it| it.strip_prefix(keys::PREFIX)));
     let likely = likely.map(|word| format!("{}{word}", keys::PREFIX));
@@ -231,6 +239,18 @@ fn check_key(key: &str) -> Result<(), ParseError> {
         key: key.to_owned(),
         place: None,
         problem: Problem::UnknownAnnotation(likely),
+    })
+}
+
+/// That this label of [`keys::LABELS`] is meant, where it is.
+pub fn only_label(
+    (label, of, value): &(&'static str, &'static str, &'static str),
+    key: &str,
+) -> Option<ParseError> {
+    (*label == key).then(|| ParseError {
+        key: key.to_owned(),
+        place: None,
+        problem: Problem::Label { of, value },
     })
 }
 

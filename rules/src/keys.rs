@@ -120,6 +120,14 @@ pub const INJECT_VALUE: &str = "enabled";
 /// Label of a ClusterRole: sluice may read what it lets read. Its value is `true`.
 pub const AGGREGATE_TO_WATCH: &str = "sluice.dev/aggregate-to-watch";
 
+/// Labels that count on objects of one kind, each with its only value there.
+pub const LABELS: [(&str, &str, &str); 4] = [
+    (INJECT, "Namespace", INJECT_VALUE),
+    (HOLD, "Namespace", INJECT_VALUE),
+    (PLAN, "ConfigMap", "true"),
+    (AGGREGATE_TO_WATCH, "ClusterRole", "true"),
+];
+
 /// Where the controllers of Deployments and of Argo Rollouts number their ReplicaSets: each rollout has the next number,
 /// also one that brings an earlier ReplicaSet back.
 pub const ROLLOUT_NUMBERS: [&str; 2] = [

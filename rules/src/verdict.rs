@@ -22,7 +22,7 @@ mod unwritten;
 mod wave;
 
 pub use cause::{cause_of, stuck};
-pub use consent::{ClusterScoped, CrossNamespace, consents};
+pub use consent::{ClusterScoped, CrossNamespace, consents, consents_to_nobody};
 pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
 pub use patience::Overdue;
 pub use ruling::{Ruling, rule};

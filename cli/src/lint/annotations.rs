@@ -6,6 +6,7 @@ use rules::advice::{self, Advice, Level};
 use rules::annotation::{self, ParseError, Problem};
 use rules::keys;
 use rules::readiness;
+use rules::verdict::consents_to_nobody;
 use serde_json::{Map, Value};
 
 pub(super) fn check(object: &Object) -> Vec<Finding> {
@@ -19,7 +20,12 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
     }
     findings.extend(twice(object, &holders));
     for (path, metadata) in object.metadata() {
-        let advice = advice::of_metadata(metadata);
+        let kind = if path == "metadata" {
+            object.word()
+        } else {
+            ""
+        };
+        let advice = advice::of_metadata(kind, metadata);
         findings.extend(advice.iter().map(|it| idle_key(object, path, it)));
     }
     findings
@@ -30,6 +36,7 @@ fn idle_key(object: &Object, path: &'static str, advice: &Advice) -> Finding {
     let finding = Finding::advice(&object.place, advice);
     match advice {
         Advice::ForeignKey { key, .. } => finding.at(path, key),
+        Advice::IdleLabel { key, .. } => finding.spot(Where::Field(pointer(path, "labels", key))),
         Advice::LabelOnly(key) => finding.spot(Where::Field(pointer(path, "labels", key))),
         _ => finding,
     }
@@ -45,7 +52,7 @@ fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Opt
         if let Err(error) = grammar(object, holder, key, value) {
             return Some(refused(object, holder, &error));
         }
-        let idle = idle(object, holder, key).or_else(|| hold(object, holder, key));
+        let idle = idle(object, holder, key, value).or_else(|| hold(object, holder, key));
         return idle.map(|message| {
             Finding::new("NoEffect", Level::Warning, &object.place, message).at(holder.path, key)
         });
@@ -59,6 +66,12 @@ fn grammar(
     key: &str,
     value: &Value,
 ) -> Result<(), ParseError> {
+    let mut labels = keys::LABELS
+        .iter()
+        .filter(|(_, of, _)| *of == object.word());
+    if let Some(error) = labels.find_map(|it| annotation::only_label(it, key)) {
+        return Err(error);
+    }
     let alone = Map::from_iter([(key.to_owned(), value.clone())]);
     if !may_suspend(object, holder) {
         annotation::hold(&alone)?;
@@ -99,10 +112,13 @@ fn hold(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     (!asks).then(|| "it has no effect on a Job without a list; write what it waits for".to_owned())
 }
 
-/// Where no admission looks, an unknown key does no harm, and no good.
+/// Where no admission looks, a key that nobody reads does no harm, and no good.
 fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding {
     let mut finding = Finding::refused(&object.place, holder.path, error);
-    let unknown = matches!(error.problem, Problem::UnknownAnnotation(_));
+    let unknown = matches!(
+        error.problem,
+        Problem::UnknownAnnotation(_) | Problem::Label { .. }
+    );
     if unknown && !object.is_dependent() {
         finding.level = Level::Warning;
     }
@@ -110,7 +126,7 @@ fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding 
 }
 
 /// Why a valid key has no effect here.
-fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
+fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<String> {
     let of_any = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE].contains(&key);
     let waits = is_list(key) || key == keys::HOLD || (keys::TERMS.contains(&key) && !of_any);
     // A hold counts on the pod template alone.
@@ -128,6 +144,12 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     }
     if key == keys::ALLOW_DEPENDENTS_FROM && object.word() != "Namespace" {
         return Some("it has no effect here; write it on the Namespace".to_owned());
+    }
+    if key == keys::ALLOW_DEPENDENTS_FROM {
+        let stranger = consents_to_nobody(value.as_str()?)?;
+        return Some(format!(
+            "no namespace is called {stranger:?}; name namespaces, with commas between them, or * for all"
+        ));
     }
     None
 }

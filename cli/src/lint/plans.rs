@@ -9,20 +9,13 @@ use rules::plan::{self, PlanFlaw};
 use rules::scope::Scope;
 
 pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
-    let configs = objects.iter().filter(|it| it.word() == "ConfigMap");
-    configs.filter_map(|it| of_config(objects, it)).collect()
+    let plans = objects.iter().filter(|it| it.is_plan());
+    plans.filter_map(|it| of_config(objects, it)).collect()
 }
 
 fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
     let warning =
         |message: String| Some(Finding::new("Plan", Level::Warning, &config.place, message));
-    if !config.is_plan() {
-        let value = config.label(keys::PLAN)?;
-        let label = keys::PLAN;
-        return warning(format!(
-            "the label {label}: {value:?} makes no plan; its only value is \"true\""
-        ));
-    }
     let scope = config.scope.as_ref();
     let gates = |namespace: &str| gates(objects, namespace);
     let is_empty = |reference: &Reference, scope: &Scope| {

@@ -32,9 +32,10 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
         Advice::ActiveDeadline(_) => return field(object, "/spec/activeDeadlineSeconds"),
         Advice::NameTaken { name, .. } => return named(object, name),
         Advice::Windows(_) => return field(object, "/spec"),
-        Advice::KindForbidden(_) | Advice::ForeignKey { .. } | Advice::LabelOnly(_) => {
-            return Where::Object;
-        }
+        Advice::KindForbidden(_)
+        | Advice::ForeignKey { .. }
+        | Advice::LabelOnly(_)
+        | Advice::IdleLabel { .. } => return Where::Object,
     };
     entry(object, dependency.rsplit('/').next().unwrap_or(dependency))
 }

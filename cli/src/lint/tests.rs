@@ -102,6 +102,20 @@ fn a_key_without_effect_is_a_warning() {
         on("Namespace", "sluice.dev/allow-dependents-from", "a"),
         NOTHING
     );
+    let typo = on("Namespace", "sluice.dev/allow-dependents-from", "a, b c");
+    assert!(
+        typo[0].contains("no namespace is called \"b c\"; name namespaces"),
+        "{typo:?}"
+    );
+    for (kind, key, value) in [
+        ("Namespace", "sluice.dev/inject", "enabled"),
+        ("Namespace", "sluice.dev/hold", "enabled"),
+        ("ConfigMap", "sluice.dev/plan", "true"),
+    ] {
+        let label = on(kind, key, value);
+        assert!(label[0].starts_with("warning: "), "{label:?}");
+        assert!(label[0].contains("write it as a label there"), "{label:?}");
+    }
     let half = on("ConfigMap", "helm.sh/readiness-success", "[]");
     assert!(
         half[0].ends_with("it has no effect without helm.sh/readiness-failure"),

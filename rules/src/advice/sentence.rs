@@ -66,6 +66,10 @@ impl fmt::Display for Advice {
                 out,
                 "{key} has no effect as a label; move it to the annotations"
             ),
+            Self::IdleLabel { key, of, value } => write!(
+                out,
+                "the label {key} has no effect here; it counts on a {of}, and its only value there is {value:?}"
+            ),
             Self::KindForbidden(kind) => write!(
                 out,
                 "sluice may not watch {kind}, so its pods would wait for ever; have {} of sluice's chart allow it",

@@ -6,8 +6,8 @@ use crate::keys;
 use crate::suggest;
 use serde_json::Value;
 
-/// What there is to say of the keys in `metadata`: of an object, or of a template in it.
-pub fn of_metadata(metadata: &Value) -> Vec<Advice> {
+/// What there is to say of the keys in `metadata`: of an object of this kind, or of a template (empty) in it.
+pub fn of_metadata(kind: &str, metadata: &Value) -> Vec<Advice> {
     let keys = |of: &str| {
         metadata[of]
             .as_object()
@@ -19,11 +19,19 @@ pub fn of_metadata(metadata: &Value) -> Vec<Advice> {
         let key = key.clone();
         Some(Advice::ForeignKey { key, ours })
     });
-    let labels = metadata["labels"].as_object().into_iter().flatten();
-    let labels =
-        labels.filter(|(key, value)| counts_as_annotation(key) && !of_namespace(key, value));
+    let counts = |key: &str| {
+        let mut labels = keys::LABELS.iter();
+        labels.any(|(it, of, _)| *it == key && *of == kind)
+    };
+    let annotations = keys("labels").filter(|key| counts_as_annotation(key) && !counts(key));
+    let idle = keys::LABELS.into_iter().filter(|(key, of, value)| {
+        let written = &metadata["labels"][key];
+        let right = *of == kind && written == value;
+        !written.is_null() && !right && (counts(key) || !counts_as_annotation(key))
+    });
     foreign
-        .chain(labels.map(|(key, _)| Advice::LabelOnly(key.clone())))
+        .chain(annotations.map(|key| Advice::LabelOnly(key.clone())))
+        .chain(idle.map(|(key, of, value)| Advice::IdleLabel { key, of, value }))
         .collect()
 }
 
@@ -59,11 +67,6 @@ fn of_helm(rest: &str) -> Option<String> {
         ("health", path) => Some(format!("{}.{}", keys::HEALTH, path.replace('/', "."))),
         _ => None,
     }
-}
-
-/// Whether it is what a Namespace says of all its pods, by a label.
-fn of_namespace(key: &str, value: &Value) -> bool {
-    key == keys::HOLD && value == keys::INJECT_VALUE
 }
 
 /// Whether a key says something as an annotation, and nothing as a label.

@@ -36,6 +36,13 @@ pub enum Problem {
     NotText,
     #[error("unknown annotation{}", did_you_mean(.0.as_deref(), "; remove it"))]
     UnknownAnnotation(Option<String>),
+    #[error(
+        "it is a label of a {of}, and no annotation; write it as a label there, with the value {value:?}"
+    )]
+    Label {
+        of: &'static str,
+        value: &'static str,
+    },
 
     #[error(
         "only a Job can be suspended, by its own annotations and not by those of its pod template; write \"true\" to hold pods"
@@ -207,7 +214,9 @@ pub enum Problem {
     TimeoutWithinAny,
     #[error("\"any\" lists nothing; write at least one item")]
     NoAlternatives,
-    #[error("\"min\" counts what \"selector\" or \"any\" finds, and here is neither; remove it")]
+    #[error(
+        "\"min\" counts what several objects are found by (\"selector\", \"any\", \"group\", \"subchart\", \"release\"), and here is none of these; remove it"
+    )]
     NothingToCount,
     #[error("\"min\" asks for {min} of {items}; write at most {items}")]
     MinBeyond { min: usize, items: usize },

@@ -1,6 +1,7 @@
 //! Whether a dependency outside of the dependent's namespace may be told of at all.
 
 use super::Policy;
+use crate::annotation;
 use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::keys;
 use crate::kinds::{self, Kind};
@@ -54,6 +55,12 @@ pub fn consents(namespace: &Value, from: &str) -> bool {
     let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM].as_str();
     let mut listed = listed.unwrap_or_default().split(',');
     listed.any(|name| fits(name.trim(), from))
+}
+
+/// Of what a Namespace consents to ([`keys::ALLOW_DEPENDENTS_FROM`]), the first word that can be the name of no namespace.
+pub fn consents_to_nobody(listed: &str) -> Option<&str> {
+    let mut words = listed.split(',').map(str::trim);
+    words.find(|word| *word != "*" && !annotation::names_namespace(word))
 }
 
 /// Whether the dependents of a namespace may be told of something elsewhere.

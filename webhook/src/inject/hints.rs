@@ -39,13 +39,13 @@ pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -
     };
     let workload = workload(request.subject, object, template);
     let mut told = advice::of(&workload, &dependencies, windows, known);
-    let places = if pod {
-        vec![object]
-    } else {
-        vec![object, template]
-    };
-    let keys = places.iter().map(|it| &it["metadata"]);
-    told.extend(keys.flat_map(advice::of_metadata));
+    told.extend(advice::of_metadata(
+        &request.subject.kind,
+        &object["metadata"],
+    ));
+    if !pod {
+        told.extend(advice::of_metadata("", &template["metadata"]));
+    }
     told
 }
 

@@ -210,7 +210,7 @@ fn a_plan_is_read() {
     );
     let no_plan = lint(&plan(IN_R, "api: []").replace("'true'", "'yes'"));
     assert!(
-        no_plan[0].ends_with("makes no plan; its only value is \"true\""),
+        no_plan[0].ends_with("it counts on a ConfigMap, and its only value there is \"true\""),
         "{no_plan:?}"
     );
     let no_key = lint(&plan(IN_R, "api: []").replace("order: |", "oder: |"));

@@ -1,6 +1,7 @@
 //! Keys that nobody acts on.
 
 use super::*;
+use crate::keys;
 
 #[test]
 fn keys_that_nobody_acts_on_have_our_spelling() {
@@ -33,19 +34,36 @@ fn keys_that_nobody_acts_on_have_our_spelling() {
         ("sluice.dev/depends-on", ""),
         ("depends-on", ""),
     ] {
-        let advice = of_metadata(&json!({"annotations": {key: "x"}}));
+        let advice = of_metadata("Deployment", &json!({"annotations": {key: "x"}}));
         let sentences: Vec<_> = advice.iter().map(ToString::to_string).collect();
         assert_eq!(sentences.join(""), told, "{key}");
         let is_error = advice.iter().any(|it| it.level() == Level::Error);
         assert_eq!(is_error, told.starts_with("the API server"), "{key}");
     }
-    let labels = json!({"labels": {"sluice.dev/weight": "1", "sluice.dev/gated": "true", "sluice.dev/plan": "true"}});
-    let told = of_metadata(&labels);
+    let labels =
+        json!({"labels": {"sluice.dev/weight": "1", "sluice.dev/gated": "true", "team": "a"}});
+    let told = of_metadata("", &labels);
     assert_eq!(told, [Advice::LabelOnly("sluice.dev/weight".to_owned())]);
-    let hold = |value: &str| of_metadata(&json!({"labels": {"sluice.dev/hold": value}}));
-    assert_eq!(hold("enabled"), [], "a Namespace says so");
+}
+
+#[test]
+fn a_label_counts_on_one_kind_with_one_value() {
+    let told = |kind: &str, key: &str, value: &str| {
+        let advice = of_metadata(kind, &json!({"labels": {key: value}}));
+        let sentences: Vec<_> = advice.iter().map(ToString::to_string).collect();
+        sentences.join("")
+    };
+    for (key, kind, value) in keys::LABELS {
+        assert_eq!(told(kind, key, value), "");
+        let way_out = format!("it counts on a {kind}, and its only value there is {value:?}");
+        assert!(told(kind, key, "yes").ends_with(&way_out), "{key}");
+        if key != keys::HOLD {
+            assert!(told("Deployment", key, value).ends_with(&way_out), "{key}");
+            assert!(told("", key, value).ends_with(&way_out), "{key}");
+        }
+    }
     assert_eq!(
-        hold("true"),
-        [Advice::LabelOnly("sluice.dev/hold".to_owned())]
+        told("Deployment", keys::HOLD, "true"),
+        "sluice.dev/hold has no effect as a label; move it to the annotations"
     );
 }

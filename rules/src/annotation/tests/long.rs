@@ -112,7 +112,7 @@ fn an_item_has_a_name_or_a_selector() {
     assert_snapshot!(refused("- {kind: Job, name: a, selector: app=x}"),
         @r#"sluice.dev/depends-on: line 1, column 24: "name" and "selector" in one item; keep one of them"#);
     assert_snapshot!(refused("- kind: Deployment\n  min: 1\n  name: a"),
-        @r#"sluice.dev/depends-on: line 2, column 3: "min" counts what "selector" or "any" finds, and here is neither; remove it"#);
+        @r#"sluice.dev/depends-on: line 2, column 3: "min" counts what several objects are found by ("selector", "any", "group", "subchart", "release"), and here is none of these; remove it"#);
     for (min, found) in [
         ("0", "\"0\""),
         ("-1", "\"-1\""),
