@@ -1,4 +1,4 @@
-//! `explain KEY`: what an annotation, a reason, an event, a metric, a chart value or an exit code means, in the words of the
+//! `explain KEY`: what an annotation, a reason, an event, a metric, a chart value, an exit code or a word of these means, in the words of the
 //! documentation, which is built in.
 
 mod page;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use values::values;
 
 /// The pages whose tables explain words.
-const PAGES: [(&str, &str); 7] = [
+const PAGES: [(&str, &str); 8] = [
     ("annotations.md", include_str!("../../docs/annotations.md")),
     ("order.md", include_str!("../../docs/order.md")),
     (
@@ -24,6 +24,7 @@ const PAGES: [(&str, &str); 7] = [
     ("metrics.md", include_str!("../../docs/metrics.md")),
     ("operating.md", include_str!("../../docs/operating.md")),
     ("cli.md", include_str!("../../docs/cli.md")),
+    ("glossary.md", include_str!("../../docs/glossary.md")),
 ];
 
 /// What a query has behind the name of a metric.
@@ -209,8 +210,8 @@ mod tests {
     #[test]
     fn an_explanation_is_plain_text() {
         let found = explained("sluice.dev/timeout");
-        let expected =
-            "how long a pod may wait, counted from its start: 90s, 10m, 1h30m; for ever without it";
+        let expected = "how long a pod may wait, counted from its start: 90s, 10m, 1h30m; for ever without it\n  more: \
+             docs/annotations.md#when-it-takes-too-long-or-fails";
         assert_eq!(found.first().map(String::as_str), Some(expected));
     }
 

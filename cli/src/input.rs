@@ -1,6 +1,6 @@
 //! Reads a file, or standard input for `-`.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,16 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 
 /// The name of an input for error messages, and its bytes.
 pub(crate) fn read(path: &Path) -> Result<(String, Vec<u8>)> {
+    let (name, text) = bytes(path)?;
+    // RFC 1952, 2.3.1: how every gzip file begins.
+    ensure!(
+        !text.starts_with(&[0x1f, 0x8b]),
+        "{name} is packed with gzip, as a chart of `helm package` is; unpack it (tar -xzf FILE, or helm pull --untar) and name what was in it"
+    );
+    Ok((name, text))
+}
+
+fn bytes(path: &Path) -> Result<(String, Vec<u8>)> {
     if is_stdin(path) {
         let mut text = Vec::new();
         let read = io::stdin().lock().read_to_end(&mut text);

@@ -37,6 +37,7 @@ mod suggest;
 mod ui;
 mod watches;
 
+use std::io::Write;
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
@@ -47,22 +48,27 @@ static ALLOCATOR: Jemalloc = Jemalloc;
 /// The exit code with which wrong arguments end a process.
 const WRONG_ARGUMENTS: u8 = 2;
 
-/// Ends the process as a broken pipe ends others, where nobody reads on, as under `head`: `println!` panics there. The signal itself
-/// stays off, since a connection that its other side has closed would raise it too.
-fn end_where_nobody_reads() {
+/// Ends the process where its output cannot be written: `println!` panics there. Where nobody reads on, as under `head`, it ends as a
+/// broken pipe ends others. The signal itself stays off, since a connection that its other side has closed would raise it too.
+fn end_where_nothing_can_be_written() {
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let said = panic.payload_as_str().unwrap_or_default();
-        if said.starts_with("failed printing to std") && said.ends_with("(os error 32)") {
-            std::process::exit(128 + 13);
+        match said.strip_prefix("failed printing to std") {
+            Some(why) if why.ends_with("(os error 32)") => std::process::exit(128 + 13),
+            Some(why) => {
+                // Standard error may be what is full.
+                let _ = writeln!(std::io::stderr(), "error: cannot write to std{why}");
+                std::process::exit(1);
+            }
+            None => told(panic),
         }
-        told(panic);
     }));
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    end_where_nobody_reads();
+    end_where_nothing_can_be_written();
     // Only this crate's TLS uses it, and nothing installed one before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     match args::Args::read().run().await {

@@ -10,8 +10,7 @@ use std::fmt::Display;
 pub(crate) enum Output {
     /// For people.
     Text,
-    /// JSON lines. For a pod: the answer that its gate gets. For a manifest: kind, namespace, name, status, reason, message
-    /// of each object. For a check: result, check, message of each.
+    /// JSON, an object a line: result, check and message of each check.
     Json,
 }
 

@@ -51,11 +51,11 @@ const MOST_WORDS: usize = 20;
 pub(crate) enum Format {
     /// For people.
     Text,
-    /// A tree, also of a single pod, with what is satisfied, the nodes and the last word of each gate.
+    /// A tree, also of a single pod, with what is satisfied, the nodes and the last word of each gate; not with -f.
     Wide,
-    /// One JSON object.
+    /// One JSON object; with -f one a line, with kind, namespace, name, status, reason and message.
     Json,
-    /// The same as YAML.
+    /// The same as YAML; not with -f.
     Yaml,
 }
 

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// What there is to do where nothing says which cluster is meant.
@@ -11,7 +12,7 @@ const WAY_OUT: &str = "name a file with --kubeconfig, or set KUBECONFIG, as for 
 
 #[derive(Debug, Args)]
 pub(super) struct Connection {
-    /// The namespace; default: that of the kubeconfig's context.
+    /// The namespace; default: that of the kubeconfig's context, with -f none.
     #[arg(short, long, global = true)]
     pub(super) namespace: Option<String>,
     /// The kubeconfig file; default: KUBECONFIG, then ~/.kube/config, then the pod's own account.
@@ -37,7 +38,7 @@ impl Connection {
         let unnamed = kubeconfig.is_none() && options.context.is_none();
         let read = match kubeconfig {
             Some(path) => Kubeconfig::read_from(path),
-            None => Kubeconfig::read(),
+            None => read_all(std::env::var_os("KUBECONFIG").as_deref()),
         };
         let mut config = match read {
             Ok(file) => Config::from_custom_kubeconfig(file, &options)
@@ -54,6 +55,18 @@ impl Connection {
             namespace,
         ))
     }
+}
+
+/// The files that KUBECONFIG names, as one; as kubectl does, without those that are not there, unless none is.
+fn read_all(named: Option<&OsStr>) -> Result<Kubeconfig, KubeconfigError> {
+    let paths = named.into_iter().flat_map(std::env::split_paths);
+    let mut there = paths
+        .filter(|path| path.exists())
+        .map(Kubeconfig::read_from);
+    let Some(first) = there.next() else {
+        return Kubeconfig::read();
+    };
+    there.try_fold(first?, |all, next| all.merge(next?))
 }
 
 /// What is wrong with a kubeconfig, once, and what to do.

@@ -23,10 +23,10 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> 
         [deployment] => Ok(deployment),
         [] => Err(Checked::problem(
             CHECK,
-            concat!(
-                "sluice is not installed; install the chart: helm install sluice oci://ghcr.io/sluice-dev/charts/sluice --version ",
-                env!("CARGO_PKG_VERSION"),
-                " --namespace sluice-system --create-namespace"
+            format!(
+                "sluice is not installed; install the chart: helm install sluice oci://ghcr.io/sluice-dev/charts/sluice --version {} --namespace \
+                 sluice-system --create-namespace",
+                wire::VERSION
             ),
         )),
         several => {

@@ -3,7 +3,7 @@
 use super::Entry;
 
 /// What the first column is called of a table that explains words; the others hold figures, or sentences.
-const HEADS: [&str; 13] = [
+const HEADS: [&str; 14] = [
     "alert",
     "annotation",
     CODE,
@@ -16,11 +16,18 @@ const HEADS: [&str; 13] = [
     "reference",
     "state",
     "value",
+    WORD,
     "you see",
 ];
 
 /// The column whose words are numbers.
 const CODE: &str = "exit code";
+
+/// The column whose cells are words as a whole, with commas between several.
+const WORD: &str = "word";
+
+/// What stands below the head of a table.
+const RULE: &str = "---";
 
 /// An entry for each word in the first column of such a table: a span of code, or an exit code.
 pub(super) fn page(name: &str, text: &str) -> Vec<Entry> {
@@ -40,10 +47,10 @@ pub(super) fn page(name: &str, text: &str) -> Vec<Entry> {
             heads = cells;
             continue;
         }
-        if !HEADS.contains(&heads[0].as_str()) {
+        if !HEADS.contains(&heads[0].as_str()) || cells[0] == RULE {
             continue;
         }
-        let meaning = meaning(&heads, &cells);
+        let meaning = meaning(name, &heads, &cells);
         let entry = |word: &str| Entry {
             word: word.to_owned(),
             meaning: meaning.clone(),
@@ -66,12 +73,16 @@ fn row(line: &str) -> Option<Vec<String>> {
 fn words<'c>(head: &str, cell: &'c str) -> impl Iterator<Item = &'c str> {
     let is_code = head == CODE && cell.parse::<u8>().is_ok();
     let number = is_code.then_some(cell);
+    let (whole, spans) = if head == WORD { (cell, "") } else { ("", cell) };
+    let whole = whole.split(", ").map(|word| word.trim_matches('`'));
+    let whole = whole.filter(|word| !word.is_empty());
     // Every other piece between marks is code.
-    number.into_iter().chain(cell.split('`').skip(1).step_by(2))
+    let spans = spans.split('`').skip(1).step_by(2);
+    number.into_iter().chain(whole).chain(spans)
 }
 
-/// What a row says of the words: of several columns each, by what it is called.
-fn meaning(heads: &[String], cells: &[String]) -> String {
+/// What a row of a page says of the words: of several columns each, by what it is called; at the end where its links lead to.
+fn meaning(page: &str, heads: &[String], cells: &[String]) -> String {
     let several = heads.len() > 2;
     let told = heads.iter().zip(cells).skip(1);
     let told = told.filter(|(_, cell)| !cell.is_empty());
@@ -82,7 +93,30 @@ fn meaning(heads: &[String], cells: &[String]) -> String {
             plain(cell)
         }
     });
-    told.collect::<Vec<_>>().join("\n  ")
+    let mut told: Vec<_> = told.collect();
+    let links: Vec<_> = cells.iter().flat_map(|cell| links(cell)).collect();
+    if !links.is_empty() {
+        let places = links.iter().map(|target| place(page, target));
+        told.push(format!("more: {}", places.collect::<Vec<_>>().join(", ")));
+    }
+    told.join("\n  ")
+}
+
+/// Where the links of a text lead to, as they are written.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let behind = text.split("](").skip(1);
+    behind.filter_map(|it| it.split_once(')').map(|(target, _)| target))
+}
+
+/// The same as seen from the repository.
+fn place(page: &str, target: &str) -> String {
+    if target.contains("://") {
+        target.to_owned()
+    } else if target.starts_with('#') {
+        format!("docs/{page}{target}")
+    } else {
+        format!("docs/{target}")
+    }
 }
 
 /// The text without the marks of Markdown: of a link its words.
@@ -111,6 +145,7 @@ mod tests {
     fn rows_explain_the_words_of_their_first_cell() {
         let text = "## A b\n\n| reason | y |\n| --- | --- |\n| `One`, `Two` | see [there](b.md#c), `now` |\n| four | 4 |\n\n\
                     | exit code | y |\n| --- | --- |\n| 3 | three |\n\n\
+                    | word | means |\n| --- | --- |\n| held, `hold` | waits `so`, [b](#c) and [d](https://d.e/f) |\n\n\
                     | metric | type | labels | what |\n| --- | --- | --- | --- |\n| `m` | gauge | | so `a \\| b` |\n\n\
                     | `One` | seconds |\n| --- | --- |\n| 1 | 73 |\n| `Two` | 37 |\n";
         let entry = |word: &str, meaning: &str| Entry {
@@ -119,9 +154,17 @@ mod tests {
             place: "docs/p.md, \"A b\"".to_owned(),
         };
         let expected = [
-            entry("One", "see there, now"),
-            entry("Two", "see there, now"),
+            entry("One", "see there, now\n  more: docs/b.md#c"),
+            entry("Two", "see there, now\n  more: docs/b.md#c"),
             entry("3", "three"),
+            entry(
+                "held",
+                "waits so, b and d\n  more: docs/p.md#c, https://d.e/f",
+            ),
+            entry(
+                "hold",
+                "waits so, b and d\n  more: docs/p.md#c, https://d.e/f",
+            ),
             entry("m", "type: gauge\n  what: so a | b"),
         ];
         assert_eq!(page("p.md", text), expected);

@@ -44,6 +44,11 @@ fn metadata(folder: &Path) -> Result<Value> {
 }
 
 impl Chart {
+    /// Whether there is something to render with.
+    pub(super) fn has_values(&self) -> bool {
+        !(self.values.is_empty() && self.set.is_empty())
+    }
+
     /// What `helm template` prints of the folder.
     pub(super) fn render(&self, folder: &Path) -> Result<Vec<u8>> {
         let shown = folder.display();

@@ -7,7 +7,7 @@ use super::sources::Sources;
 use crate::input;
 use crate::manifest::{Entries, Fault, Origin, Position};
 use crate::offline;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rules::scope::Scope;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,10 @@ pub(crate) fn read(input: &Input) -> Result<Read> {
         inputs.extend(files.into_iter().map(|file| (path, file)));
     }
     let beside_chart = inputs.iter().any(|(_, file)| chart::is_chart(file));
+    ensure!(
+        beside_chart || !input.chart.has_values(),
+        "--values and --set render a chart, and there is none; name its folder with -f"
+    );
     for (path, file) in inputs {
         if !chart::is_chart(&file) {
             let (name, text) = input::read(&file)?;

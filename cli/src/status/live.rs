@@ -10,11 +10,10 @@ use jiff::Timestamp;
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
-use std::time::Duration;
 
-/// An API server that hiccups is asked again so often, with this pause between.
-const PATIENCE: usize = 10;
-const PAUSE: Duration = Duration::from_secs(2);
+/// An API server that hiccups is asked again for so many seconds, and so is one that knows nothing of what was followed: a pod of a
+/// StatefulSet is made anew under its name.
+const PATIENCE: usize = 20;
 
 pub(super) async fn follow(
     client: &Client,
@@ -36,7 +35,8 @@ pub(super) async fn follow(
             Err(why) if followed.is_empty() || failures == PATIENCE => return Err(why),
             Err(_) => {
                 failures += 1;
-                tokio::time::sleep(PAUSE).await;
+                // What was read is kept, "not found" too, until a watch tells of a change.
+                changed |= watches.changes(&mut reader).await;
                 continue;
             }
         };

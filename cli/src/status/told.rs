@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::rows::{note, rows};
-use super::stage::is_gated;
+use super::stage::{Stage, is_gated};
 use crate::gate_log::Word;
 use crate::output::printable;
 use crate::style::Style;
@@ -72,6 +72,13 @@ impl<'a> Told<'a> {
 
     /// Whether something holds the pod back: by the word of its gate, and by the judgement where it has none.
     pub(super) fn waits(&self) -> bool {
+        // Its gate may never have come to its last word.
+        if matches!(
+            Stage::of(self.pod),
+            Stage::Done | Stage::Failed | Stage::Stops
+        ) {
+            return false;
+        }
         if self.held().is_some() {
             return true;
         }
@@ -192,7 +199,15 @@ impl<'a> Told<'a> {
         if !is_gated(self.pod) {
             return format!("{name} has no gate: it started when it was scheduled");
         }
+        let ended = match Stage::of(self.pod) {
+            Stage::Stops => "is being deleted",
+            Stage::Failed => "has failed",
+            _ => "",
+        };
         match &self.gate {
+            Gate::NotStarted | Gate::Waiting { .. } if !ended.is_empty() => {
+                format!("{name} {ended}, and has not passed its gate; its dependencies now:")
+            }
             Gate::Passed { at: when, .. } if total == 0 => {
                 format!("{name} passed its gate at {when}; its list is empty")
             }

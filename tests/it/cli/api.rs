@@ -107,13 +107,30 @@ impl Api {
         state.objects.get(&path(object)).cloned().unwrap()
     }
 
-    /// Changes objects, once the command follows what it has read.
-    pub(super) fn change(&self, objects: &[Value]) {
-        let follows = || self.state.lock().unwrap().watches > 2;
+    /// Waits until something is so.
+    fn until(&self, holds: impl Fn(&State) -> bool) {
         assert!((0..2400).any(|_| {
             std::thread::sleep(Duration::from_millis(50));
-            follows()
+            holds(&self.state.lock().unwrap())
         }));
+    }
+
+    /// Takes an object away, once the command follows what it has read, and puts another in its place when that was missed.
+    pub(super) fn make_anew(&self, object: &Value) {
+        let path = path(object);
+        self.until(|state| state.watches > 2);
+        {
+            let mut state = self.state.lock().unwrap();
+            state.objects.remove(&path);
+            state.version += 1;
+        }
+        self.until(|state| state.missed.contains(&path));
+        self.state.lock().unwrap().put(&path, object.clone());
+    }
+
+    /// Changes objects, once the command follows what it has read.
+    pub(super) fn change(&self, objects: &[Value]) {
+        self.until(|state| state.watches > 2);
         let mut state = self.state.lock().unwrap();
         for object in objects {
             state.put(&path(object), object.clone());
@@ -174,10 +191,13 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
         return Body::from_stream(silence).into_response();
     }
     match parts.method {
-        Method::GET if asked.name.is_some() => match state.objects.get(path) {
-            Some(object) => axum::Json(shown(object, metadata)).into_response(),
-            None => failure(StatusCode::NOT_FOUND),
-        },
+        Method::GET if asked.name.is_some() => {
+            if let Some(object) = state.objects.get(path) {
+                return axum::Json(shown(object, metadata)).into_response();
+            }
+            state.missed.insert(path.to_owned());
+            failure(StatusCode::NOT_FOUND)
+        }
         Method::GET => axum::Json(state.list(&asked, &query, metadata)).into_response(),
         Method::POST => {
             let name = body["metadata"]["name"].as_str().unwrap_or("unnamed");

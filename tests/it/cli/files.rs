@@ -247,3 +247,30 @@ fn the_administrators_rules_judge_a_manifest() {
     let ran = run(&["status", "-f", manifest, "--rules", "-"], rule);
     assert_eq!(ran.code, Some(3), "{}", ran.error);
 }
+
+#[test]
+fn what_is_packed_is_to_be_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop-1.0.0.tgz");
+    std::fs::write(&path, [0x1f, 0x8b, 8, 0]).unwrap();
+    let path = path.to_str().unwrap();
+    for command in ["status", "lint", "graph"] {
+        let ran = run(&[command, "-f", path], "");
+        let expected = "is packed with gzip, as a chart of `helm package` is; unpack it";
+        assert!(ran.error.contains(expected), "{command}: {}", ran.error);
+        assert_eq!(ran.code, Some(1));
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let mut command = std::process::Command::new(harness::process::binary("kubectl-sluice"));
+    let ran = command.arg("explain").stdout(full.unwrap()).output();
+    let ran = ran.unwrap();
+    assert_eq!(
+        String::from_utf8(ran.stderr).unwrap(),
+        "error: cannot write to stdout: No space left on device (os error 28)\n"
+    );
+    assert_eq!(ran.status.code(), Some(1));
+}

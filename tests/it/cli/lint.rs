@@ -270,3 +270,14 @@ fn other_programs_read_it_in_their_own_formats() {
     let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(place["region"]["startColumn"], 60, "{sarif}");
 }
+
+#[test]
+fn values_without_a_chart_are_an_error() {
+    for value in [["--set", "a=b"], ["--values", "values.yaml"]] {
+        let ran = run(&[&["lint", "-f", "-"][..], &value].concat(), "");
+        let expected =
+            "--values and --set render a chart, and there is none; name its folder with -f";
+        assert!(ran.error.contains(expected), "{}", ran.error);
+        assert_eq!(ran.code, Some(1));
+    }
+}

@@ -6,10 +6,12 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use harness::process::binary;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 type Written = Arc<Mutex<Vec<(String, Value)>>>;
@@ -333,4 +335,28 @@ fn a_pod_that_is_not_there_is_not_released() {
         "error: pod \"api-2\" not found in namespace \"shop\"\n"
     );
     assert_eq!(ran.code, Some(1));
+}
+
+/// As kubectl has it: of several files that KUBECONFIG names one may not be there, and a proxy counts for what NO_PROXY leaves it.
+#[test]
+fn the_environment_says_which_cluster_and_by_which_way() {
+    let shop = json!({"metadata": {"name": "shop"}});
+    let server = Server::start(&[
+        ("/api/v1/namespaces/shop", shop),
+        ("/api/v1/namespaces/shop/pods", list(&[])),
+    ]);
+    let by = |no_proxy: &str| {
+        let mut command = Command::new(binary("kubectl-sluice"));
+        command
+            .arg("status")
+            .env_clear()
+            .env("HOME", "/nonexistent");
+        let several = format!("/nonexistent:{}", server.kubeconfig());
+        command.env("KUBECONFIG", several).env("NO_PROXY", no_proxy);
+        Ran::of(command.env("HTTPS_PROXY", "http://127.0.0.1:1"), "")
+    };
+    let ran = by("127.0.0.1");
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    let ran = by("");
+    assert_eq!(ran.code, Some(1), "nobody is behind it");
 }

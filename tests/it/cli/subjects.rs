@@ -309,3 +309,16 @@ fn a_live_view_follows_the_pods_until_nothing_waits() {
     let ran = ask(&api, &["-n", "shop", "-w", "-o", "json"]);
     assert_eq!((ran.lines().len(), ran.code), (1, Some(0)));
 }
+
+/// As a StatefulSet makes its pod anew, under the same name.
+#[test]
+fn a_live_view_follows_a_pod_that_is_made_anew() {
+    let api = shop();
+    let ran = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| ask(&api, &["api-1", "-n", "shop", "-w"]));
+        api.make_anew(&pod("api-1", "api", passed()));
+        asked.join().unwrap()
+    });
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    assert!(ran.out.contains("shop/api-1  starts"), "{}", ran.out);
+}

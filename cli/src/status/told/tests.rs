@@ -183,3 +183,27 @@ fn a_pod_that_has_passed_its_gate_waits_for_nothing() {
         assert!(!told.waits() && !told.differs);
     }
 }
+
+#[test]
+fn a_pod_that_has_ended_or_is_being_deleted_waits_no_more() {
+    for (change, headline) in [
+        (json!({"status": {"phase": "Failed"}}), "has failed"),
+        (
+            json!({"metadata": {"deletionTimestamp": "2026-01-01T00:01:00Z"}}),
+            "is being deleted",
+        ),
+    ] {
+        let mut pod = waiting_pod();
+        for (part, fields) in change.as_object().unwrap() {
+            let fields = fields.as_object().unwrap().clone();
+            pod[part].as_object_mut().unwrap().extend(fields);
+        }
+        let told = Told::new(&pod, answer(false, "JobNotComplete"), said(SAYS), vec![]);
+        assert!(!told.waits());
+        let text = told.text(plain(), Timestamp::UNIX_EPOCH);
+        let expected = format!(
+            "pod shop/api-1 {headline}, and has not passed its gate; its dependencies now:"
+        );
+        assert!(text.starts_with(&expected), "{text}");
+    }
+}

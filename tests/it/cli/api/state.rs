@@ -24,6 +24,8 @@ pub(super) struct State {
     /// What somebody else makes of an object before the first change of it arrives, by its path.
     pub(super) faster: BTreeMap<String, Value>,
     pub(super) version: u64,
+    /// The paths at which somebody has found nothing.
+    pub(super) missed: BTreeSet<String>,
     /// How many watches the command has opened.
     pub(super) watches: usize,
 }
