@@ -26,7 +26,7 @@ const FLAGS: [&str; 18] = [
     "reconciled",
 ];
 
-/// A flag that is spelt as the status of a condition.
+/// A flag that is spelt as the status of a condition; others are a word, such as `NotReady`.
 const NOT_SET: [&str; 3] = ["False", "false", "Unknown"];
 
 /// What is there while something is wrong: an empty text, or an object of nothing but empty values, tells nothing. A
@@ -45,7 +45,11 @@ pub(super) fn short(object: &Value) -> Option<Hindrance> {
     for flag in FLAGS {
         let word = match status.get(flag) {
             Some(Value::Bool(false)) => "false",
-            Some(Value::String(word)) if NOT_SET.contains(&word.as_str()) => word,
+            Some(Value::String(word))
+                if NOT_SET.contains(&word.as_str()) || words::denies(word) =>
+            {
+                word
+            }
             _ => continue,
         };
         return Some(Hindrance::Busy(format!("status.{flag} is {word}")));

@@ -247,6 +247,11 @@ pub(super) fn is_bad(reason: &str) -> bool {
     sense(reason) == Some(Sense::Bad)
 }
 
+/// Whether a word says that something is not so.
+pub(super) fn denies(text: &str) -> bool {
+    text.len() <= LONGEST && is_denied(&split(text))
+}
+
 fn sense(text: &str) -> Option<Sense> {
     if text.len() > LONGEST {
         return None;

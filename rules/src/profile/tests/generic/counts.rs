@@ -9,6 +9,11 @@ fn flags_errors_and_counts_hold_back() {
         "InProgress InProgress: status.ready is false"
     );
     assert_eq!(
+        thing(json!({ "ready": "NotReady" })),
+        "InProgress InProgress: status.ready is NotReady"
+    );
+    assert!(thing(json!({ "ready": "Ready" })).starts_with("Current"));
+    assert_eq!(
         thing(json!({ "succeeded": false })),
         "InProgress InProgress: status.succeeded is false"
     );
