@@ -49,7 +49,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stores::Stores;
 use tokio::sync::{Notify, mpsc};
-use waiters::{Bell, Subscription, Waiters};
+use waiters::{Bell, Subscription};
 use whole::Whole;
 
 /// All of it.
@@ -79,8 +79,6 @@ pub struct Known {
     /// Since when what has to stand for a while is satisfied.
     sights: Sights,
     wanted: mpsc::UnboundedSender<Wanted>,
-    /// Who looked at which custom kinds there are.
-    kinds: Waiters<()>,
     settings: Settings,
 }
 
@@ -114,7 +112,6 @@ impl Known {
             glances: Glances::default(),
             sights: Sights::default(),
             wanted,
-            kinds: Waiters::default(),
             settings,
         };
         (Arc::new(known), requests)
@@ -183,7 +180,7 @@ impl Known {
     /// Takes over which custom kinds sluice is meant to read, and wakes whoever looked at which there are.
     pub(crate) fn grant(&self, kinds: Vec<Kind>) {
         if self.granted.replace(kinds) {
-            self.kinds.wake_all();
+            self.stores.wake_lookers();
         }
     }
 
@@ -211,9 +208,6 @@ impl Known {
         if new {
             // The receiver lives as long as the process; without it (in a test) nothing is ever synced, which is true.
             let _ = self.wanted.send(Wanted::Kind(kind.clone()));
-        }
-        if matches!(kind, Kind::Custom { .. }) {
-            self.kinds.wake_all();
         }
         store
     }
@@ -273,10 +267,10 @@ impl Known {
         View::new(Arc::clone(self))
     }
 
-    /// The custom kinds that somebody depends on, each once; `waiter` is woken when there is another.
+    /// The custom kinds that sluice reads, or is meant to, each once; `waiter` is woken when there is another.
     fn custom_kinds(&self, waiter: &Arc<Bell>) -> (Vec<Kind>, Subscription) {
-        let subscription = self.kinds.subscribe((), (), waiter);
-        (self.stores.custom(), subscription)
+        let granted = self.granted.kinds().unwrap_or_default();
+        self.stores.custom(&granted, waiter)
     }
 
     /// The kinds that are watched, and their stores, for metrics and logs.

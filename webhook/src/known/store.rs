@@ -11,7 +11,7 @@ pub(crate) use snapshot::Entry;
 #[cfg(test)]
 pub(crate) use snapshot::READ;
 
-use super::waiters::{Bell, Subscription, Woken};
+use super::waiters::{Bell, Subscription, Waiters, Woken};
 use contents::Contents;
 pub(super) use contents::{Interest, Key};
 use rules::selector::Selector;
@@ -25,6 +25,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Store {
     inner: Mutex<Contents>,
     details: Mutex<Details>,
+    /// Who hears, beside those who ask here, that the kind has come to be read.
+    arrival: Waiters<()>,
 }
 
 /// What the catalog knows of the kind.
@@ -37,6 +39,14 @@ pub struct Details {
 }
 
 impl Store {
+    /// Nothing is known yet; these hear each time the kind comes to be read.
+    pub(super) fn heard_by(arrival: Waiters<()>) -> Self {
+        Self {
+            arrival,
+            ..Self::default()
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Contents> {
         // A panic while the lock was held cannot leave a half-made map behind: every change is one call.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,8 +101,11 @@ impl Store {
                 inner.insert(&key, snapshot, woken);
             }
             let stale = inner.heard.note();
-            if stale || inner.condition != Freshness::Live {
-                inner.condition = Freshness::Live;
+            let before = std::mem::replace(&mut inner.condition, Freshness::Live);
+            if before != Freshness::Live {
+                self.arrival.find_all(woken);
+            }
+            if stale || before != Freshness::Live {
                 inner.find_all(woken);
             }
         });

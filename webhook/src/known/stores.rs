@@ -2,9 +2,12 @@
 //! they are the same.
 //!
 //! Anybody may name custom kinds that there are not. So one that cannot be read is forgotten when nobody names it any more, and there
-//! is room for so many. Whoever still waits for one names it again when he is judged anew.
+//! is room for so many. Whoever still waits for one names it again when he is judged anew. And one counts for nobody but those who name
+//! it until it can be read: then whoever looks at which kinds there are is woken. To wake him as it is named would let those who name
+//! more than there is room for wake one another for ever.
 
 use super::store::{Freshness, Store};
+use super::waiters::{Bell, Subscription, Waiters};
 use dashmap::DashMap;
 use rules::kinds::Kind;
 use std::collections::HashMap;
@@ -27,6 +30,8 @@ pub(crate) type Forgotten = oneshot::Receiver<()>;
 pub(super) struct Stores {
     by_kind: DashMap<Kind, Spelled>,
     began: Instant,
+    /// Who looked at which custom kinds count.
+    lookers: Waiters<()>,
 }
 
 #[derive(Debug)]
@@ -86,7 +91,11 @@ impl Stores {
         let mut new = false;
         let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
             new = true;
-            self.entry(Arc::default(), false)
+            let store = match kind {
+                Kind::Builtin(_) => Store::default(),
+                Kind::Custom { .. } => Store::heard_by(self.lookers.clone()),
+            };
+            self.entry(store.into(), false)
         });
         (Arc::clone(&entry.store), new)
     }
@@ -138,13 +147,34 @@ impl Stores {
         each.collect()
     }
 
-    /// The custom kinds, each once.
-    pub(super) fn custom(&self) -> Vec<Kind> {
-        let entries = self.by_kind.iter().filter(|it| !it.alias);
-        let kinds = entries.map(|it| it.key().clone());
-        kinds
-            .filter(|it| matches!(it, Kind::Custom { .. }))
-            .collect()
+    /// All but the custom kinds that cannot be read and are not `granted`: what counts for everybody.
+    pub(super) fn counted(&self, granted: &[Kind]) -> Vec<(Kind, Arc<Store>)> {
+        let granted: Vec<_> = granted.iter().filter_map(|it| self.get(it)).collect();
+        let mut all = self.all();
+        all.retain(|(kind, store)| {
+            matches!(kind, Kind::Builtin(_))
+                || store.condition() == Freshness::Live
+                || granted.iter().any(|it| Arc::ptr_eq(it, store))
+        });
+        all
+    }
+
+    /// The custom kinds among those, each once; `waiter` is woken when there is another that can be read.
+    pub(super) fn custom(&self, granted: &[Kind], waiter: &Arc<Bell>) -> (Vec<Kind>, Subscription) {
+        let subscription = self.lookers.subscribe((), (), waiter);
+        let counted = self.counted(granted).into_iter();
+        let mut kinds: Vec<Kind> = counted.map(|(kind, _)| kind).collect();
+        kinds.retain(|it| matches!(it, Kind::Custom { .. }) && !self.is_alias(it));
+        (kinds, subscription)
+    }
+
+    fn is_alias(&self, kind: &Kind) -> bool {
+        self.by_kind.get(kind).is_some_and(|it| it.alias)
+    }
+
+    /// Wakes whoever looked at which custom kinds count: others are granted.
+    pub(super) fn wake_lookers(&self) {
+        self.lookers.wake_all();
     }
 
     /// Forgets the spellings that nobody has named for a while, and the custom kinds that cannot be read either.
@@ -220,6 +250,7 @@ impl Default for Stores {
         Self {
             by_kind: DashMap::new(),
             began: Instant::now(),
+            lookers: Waiters::default(),
         }
     }
 }

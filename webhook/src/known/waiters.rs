@@ -42,6 +42,13 @@ struct Registry<I, D> {
     next: u64,
 }
 
+impl<I, D> Clone for Waiters<I, D> {
+    /// The same ones.
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
 /// Who is to be woken, once every lock is given back: ten thousand may wait for one object.
 #[derive(Debug, Default)]
 #[must_use]
@@ -78,7 +85,7 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
         let waiting = registry.waiting.entry(interest.clone()).or_default();
         waiting.insert(number, (detail, Arc::clone(waiter)));
         drop(registry);
-        let registry = Self(Arc::clone(&self.0));
+        let registry = self.clone();
         Subscription::new(move || registry.remove(&interest, number))
     }
 

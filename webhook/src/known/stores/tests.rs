@@ -1,7 +1,11 @@
 //! Kinds are named and forgotten.
 
 use super::*;
+use crate::known::{Known, Settings, View};
+use rules::annotation::MAX_ENTRIES;
 use rules::kinds::JOB;
+use rules::scope;
+use rules::world::{Objects, World};
 use serde_json::Value;
 use tokio::time::advance;
 
@@ -70,11 +74,10 @@ async fn a_spelling_is_forgotten_and_its_kind_is_followed_on() {
     let other = unread(&stores, "WIDGETS").0;
     let own = stores.alias(&kind("WIDGETS"), &kind("Widget")).unwrap();
     assert!(Arc::ptr_eq(&own, &other));
-    assert_eq!(
-        (stores.all().len(), stores.custom()),
-        (3, vec![kind("Widget")])
-    );
+    let custom = || stores.custom(&[], &Arc::default()).0;
+    assert_eq!((stores.all().len(), custom()), (3, vec![]));
     store.replace::<&Value>([]);
+    assert_eq!(custom(), [kind("Widget")]);
     advance(KEPT * 2).await;
     stores.forget_unnamed(&[]);
     assert_eq!(stores.all().len(), 1);
@@ -106,4 +109,28 @@ async fn who_names_one_spelling_keeps_the_kind() {
     advance(KEPT * 2).await;
     stores.forget_unnamed(&[]);
     assert!(is_over(&mut forgotten) && stores.all().is_empty());
+}
+
+/// More than there is room for, so each gate takes the places of another one's kinds.
+#[test]
+fn gates_that_name_kinds_that_there_are_not_do_not_wake_one_another() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let judge = |gate: usize| {
+        let view = known.view();
+        for number in 0..MAX_ENTRIES {
+            let kind = Kind::Custom {
+                group: format!("gate-{gate}.example.com"),
+                word: format!("Bogus{number}"),
+            };
+            let _ = view.object(&kind, Some("a"), "x");
+        }
+        assert_eq!(
+            view.kinds().map(|it| it.len()),
+            Ok(scope::workloads().count())
+        );
+        view
+    };
+    let views: Vec<View> = (0..5).map(judge).collect();
+    let _again: Vec<View> = (0..5).map(judge).collect();
+    assert!(views.iter().all(|view| !view.has_changed()));
 }

@@ -85,16 +85,20 @@ fn a_view_is_woken_by_what_it_read_even_before_it_waits() {
 }
 
 #[test]
-fn who_looks_at_the_kinds_is_woken_by_another_custom_one() {
+fn who_looks_at_the_kinds_is_woken_by_another_custom_one_that_can_be_read() {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     let view = known.view();
     let count = |view: &View| view.kinds().expect("known").len();
     let before = count(&view);
     known.want(&rules::kinds::by_word("secret").map(Kind::Builtin).unwrap());
     assert!(view.changed().now_or_never().is_none(), "no wave reads it");
-    known.want(&widget());
+    let widgets = known.want(&widget());
+    assert!(view.changed().now_or_never().is_none(), "anybody names one");
+    assert_eq!(count(&view), before);
+    widgets.replace::<&Value>([]);
     assert!(view.changed().now_or_never().is_some());
     assert_eq!(count(&view), before + 1);
+    widgets.replace::<&Value>([]);
     known.want(&widget());
     assert!(view.changed().now_or_never().is_none(), "nothing new");
 }

@@ -37,7 +37,7 @@ impl World for View {
         self.list_of(&store, Some(namespace), &Selector::default())
     }
 
-    /// Beside the workloads every custom kind that somebody depends on, or that the administrator lets be watched.
+    /// Beside the workloads every custom kind that somebody depends on and that can be read, or that the administrator lets be watched.
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let granted = self.known.granted().kinds();
         for kind in granted.iter().flat_map(|kinds| kinds.iter()) {
