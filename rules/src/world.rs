@@ -79,8 +79,9 @@ pub trait World: Objects {
     /// Whether two words mean one kind: `Certificate` and `certificates`.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool;
 
-    /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so. That it has read them
-    /// before does not count: an operator that is removed leaves its definitions, and must not hold up every wave.
+    /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so, or it is not known yet what he
+    /// says. That it has read them before does not count: an operator that is removed leaves its definitions, and must not hold up
+    /// every wave.
     fn is_granted(&self, kind: &Kind) -> bool;
 
     /// The objects of a kind that may be in a part ([`Part::may_hold`]) of the scopes called `scope` in a namespace, or,
@@ -268,14 +269,17 @@ pub(crate) fn means_same(world: &dyn World, one: &Kind, other: &Kind) -> bool {
 /// sub-charts and releases.
 ///
 /// Everybody in the cluster may name a custom kind in a list, and that must not hold up everybody else. So one that
-/// is refused counts only where the administrator has granted it. A built-in kind is never taken for empty.
+/// is refused, or that nobody knows yet whether it will be, counts only where the administrator has granted it. A built-in kind is
+/// never taken for empty.
 pub fn leaves_out(world: &dyn World, kind: &Kind, why: Unavailable) -> bool {
     let custom = matches!(kind, Kind::Custom { .. });
     custom
         && match why {
             // Its objects went before its definition.
             Unavailable::NotServed => true,
-            Unavailable::Forbidden | Unavailable::Undiscovered => !world.is_granted(kind),
-            Unavailable::Syncing | Unavailable::Stale | Unavailable::Hidden => false,
+            Unavailable::Forbidden | Unavailable::Undiscovered | Unavailable::Syncing => {
+                !world.is_granted(kind)
+            }
+            Unavailable::Stale | Unavailable::Hidden => false,
         }
 }

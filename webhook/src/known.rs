@@ -273,6 +273,15 @@ impl Known {
         self.stores.custom(&granted, waiter)
     }
 
+    /// The kinds that say something of scopes, and their stores: a custom one that cannot be read and that sluice is not meant to read
+    /// does not, once it is known which it is meant to.
+    fn counted(&self) -> Vec<(Kind, Arc<Store>)> {
+        match self.granted.kinds() {
+            Some(granted) => self.stores.counted(&granted),
+            None => self.stores(),
+        }
+    }
+
     /// The kinds that are watched, and their stores, for metrics and logs.
     pub fn stores(&self) -> Vec<(Kind, Arc<Store>)> {
         self.stores.all()

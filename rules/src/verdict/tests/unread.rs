@@ -90,15 +90,19 @@ fn a_custom_kind_counts_where_sluice_is_meant_to_read_it() {
             cluster.custom = vec![(widget(), granted)];
             told_of(&pod, &cluster)
         };
-        for why in [Unavailable::Forbidden, Unavailable::Undiscovered] {
+        for why in [
+            Unavailable::Forbidden,
+            Unavailable::Undiscovered,
+            Unavailable::Syncing,
+        ] {
             assert_eq!(told(true, why), [Reason::from(why)], "{pod}");
             assert_eq!(told(false, why), [Reason::Satisfied], "anybody may name it");
         }
         for granted in [true, false] {
             let gone = told(granted, Unavailable::NotServed);
             assert_eq!(gone, [Reason::Satisfied], "without a kind no object");
-            let syncing = told(granted, Unavailable::Syncing);
-            assert_eq!(syncing, [Reason::Syncing]);
+            let stale = told(granted, Unavailable::Stale);
+            assert_eq!(stale, [Reason::Stale], "there were some");
         }
     }
 }

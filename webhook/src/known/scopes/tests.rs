@@ -4,7 +4,7 @@ use crate::known::{Known, Settings};
 use futures::FutureExt;
 use rules::dependency::Part;
 use rules::kinds::{Kind, by_word};
-use rules::lookup::Lookup;
+use rules::lookup::{Lookup, Unavailable};
 use rules::scope::Scope;
 use rules::world::World;
 use serde_json::{Value, json};
@@ -185,6 +185,32 @@ fn a_plan_is_no_sign_of_its_release() {
     object["metadata"]["labels"] = json!({});
     store.apply(&object);
     assert_ne!(known.view().active(&scope()), Ok(None));
+}
+
+/// Anybody may name a custom kind, and until it is refused some time goes by.
+#[test]
+fn a_kind_that_nobody_granted_leaves_a_scope_whole_while_it_is_read() {
+    let named = |word: &str| Kind::Custom {
+        group: "example.com".to_owned(),
+        word: word.to_owned(),
+    };
+    let (known, _requests) = Known::new(Settings {
+        reads_by_role: true,
+        ..Settings::of_the_chart()
+    });
+    known.want(&named("Bogus"));
+    let syncing = Err(Unavailable::Syncing);
+    assert_eq!(known.view().active(&scope()), syncing, "it may be granted");
+    known.grant(Vec::new());
+    assert_eq!(known.view().active(&scope()), Ok(None));
+    known.grant(vec![named("widgets")]);
+    let view = known.view();
+    let kinds = view.kinds().expect("known");
+    assert!(kinds.contains(&named("widgets")) && !kinds.contains(&named("Bogus")));
+    assert_eq!(view.active(&scope()), syncing);
+    known.want(&named("widgets")).replace::<&Value>([]);
+    assert!(view.has_changed());
+    assert_eq!(known.view().active(&scope()), Ok(None));
 }
 
 /// The API server keeps a time for whoever owns a field, and who takes one away owns nothing.

@@ -276,6 +276,7 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
     });
     let early = known.view();
     assert_eq!(early.kinds(), Err(Unavailable::Syncing), "nobody has said");
+    assert!(early.is_granted(&certificates), "it may be");
     known.grant(vec![certificates.clone()]);
     assert!(early.changed().now_or_never().is_some());
     assert!(requests.try_recv().is_err(), "nobody has asked");

@@ -68,8 +68,7 @@ impl World for View {
     fn is_granted(&self, kind: &Kind) -> bool {
         // The administrator may spell it otherwise.
         let granted = self.known.granted().kinds();
-        let mut granted = granted.iter().flat_map(|kinds| kinds.iter());
-        granted.any(|it| self.is_same(it, kind))
+        granted.is_none_or(|granted| granted.iter().any(|it| self.is_same(it, kind)))
     }
 
     fn members(
@@ -174,11 +173,11 @@ impl World for View {
         found
     }
 
-    /// What a kind that is not served or not granted holds is no part of any scope; of one that is still being read nobody
+    /// What a kind that is not served or not granted holds is no part of any scope; of another that is still being read nobody
     /// can say.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
-        for (_, store) in self.known.stores() {
+        for (_, store) in self.known.counted() {
             let mut usable = self.usable(&store);
             if matches!(usable, Err(Unavailable::Syncing | Unavailable::Stale)) {
                 // Whoever waits for it hears when that changes, and it may just have.
