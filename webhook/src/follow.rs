@@ -3,6 +3,7 @@
 //! Nothing asks anything of these modules: they are spawned, and what they learn is read from [`crate::known`].
 
 pub(crate) mod catalog;
+pub(crate) mod discovery;
 pub(crate) mod glances;
 pub(crate) mod granted;
 pub(crate) mod health_rules;

@@ -2,6 +2,7 @@
 
 mod custom;
 
+use super::discovery::Discovery;
 use super::served::resource;
 use super::watch::{Observer, Target, follow};
 use crate::known::{Freshness, Known, Named, Store, Wanted};
@@ -18,7 +19,7 @@ use tokio::sync::mpsc;
 use tracing::{debug, info};
 
 /// After this long a kind that is not served is looked for again.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// How long an object is followed whole that nobody asks for; a gate asks again within half of it.
 const UNASKED_FOR: Duration = Duration::from_mins(1);
 /// How often custom kinds are looked for that nobody names any more.
@@ -29,6 +30,8 @@ const FORGET: Duration = Duration::from_secs(30);
 pub(crate) struct Catalog {
     /// The connection to the API server.
     pub client: Client,
+    /// What it serves that no definition defines.
+    pub discovery: Arc<Discovery>,
     /// What is filled.
     pub known: Arc<Known>,
     /// What is counted.

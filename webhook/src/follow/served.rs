@@ -1,9 +1,8 @@
 //! How the API server names a kind, and what tells so: the kind's definition, or discovery.
 
 use crate::known::Details;
-use kube::Error;
-use kube::discovery::{ApiGroup, ApiResource, Scope};
-use kube::error::DiscoveryError;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use kube::discovery::ApiResource;
 use rules::definition;
 use rules::kinds::Builtin;
 use serde_json::Value;
@@ -15,32 +14,24 @@ pub(super) struct Served {
     pub(super) details: Details,
 }
 
-/// Whether the API server says that it does not serve the group, and not that it cannot tell.
-pub(super) fn is_absence(error: &Error) -> bool {
-    match error {
-        Error::Discovery(missing) => matches!(missing, DiscoveryError::MissingApiGroup(_)),
-        Error::Api(status) => status.code == 404,
-        _ => false,
-    }
-}
-
-/// What discovery says of one kind.
-pub(super) fn among(served: &ApiGroup, word: &str) -> Option<Served> {
-    let matches = |resource: &ApiResource| {
-        resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
+/// What discovery says of one kind of a version of a group. A subresource is of its resource's kind.
+pub(super) fn among(served: &APIResourceList, word: &str) -> Option<Served> {
+    let (group, version) = served.group_version.split_once('/')?;
+    let mut resources = served.resources.iter().filter(|it| !it.name.contains('/'));
+    let found = resources
+        .find(|it| it.kind.eq_ignore_ascii_case(word) || it.name.eq_ignore_ascii_case(word))?;
+    let resource = ApiResource {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        api_version: served.group_version.clone(),
+        kind: found.kind.clone(),
+        plural: found.name.clone(),
     };
-    let (resource, capabilities) = served
-        .recommended_resources()
-        .into_iter()
-        .find(|(resource, _)| matches(resource))?;
-    let namespaced = Some(capabilities.scope == Scope::Namespaced);
-    Some(Served {
-        resource,
-        details: Details {
-            namespaced,
-            declares_status: None,
-        },
-    })
+    let details = Details {
+        namespaced: Some(found.namespaced),
+        declares_status: None,
+    };
+    Some(Served { resource, details })
 }
 
 /// How the API server names a built-in kind.

@@ -26,6 +26,7 @@ impl Args {
         let known = || Arc::clone(known);
         let catalog = Catalog {
             client: client(),
+            discovery: Arc::default(),
             known: known(),
             metrics,
             tasks: tasks.clone(),

@@ -5,10 +5,11 @@
 //! discovery is asked.
 
 use super::{Catalog, LOOK_AGAIN};
-use crate::follow::served::{Served, among, defined, is_absence};
+use crate::follow::discovery::{ASK_AGAIN, Unanswered};
+use crate::follow::served::{Served, defined};
 use crate::follow::watch::Target;
 use crate::known::{Freshness, Store, View};
-use kube::discovery::{self, ApiResource};
+use kube::discovery::ApiResource;
 use rules::kept::Detail;
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
@@ -17,8 +18,6 @@ use rules::world::Objects;
 use std::time::Duration;
 use tracing::{debug, info, warn};
 
-/// How soon discovery is asked again that has not answered.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// An established definition may need a moment until it is served.
 const SOON: Duration = Duration::from_millis(100);
 
@@ -129,13 +128,9 @@ impl Catalog {
             Lookup::Unavailable(rules::lookup::Unavailable::Syncing) => return Sought::Syncing,
             Lookup::NotFound | Lookup::Unavailable(_) => {}
         }
-        match discovery::group(&self.client, group).await {
-            Ok(served) => sought(among(&served, word)),
-            Err(error) if is_absence(&error) => Sought::NotServed,
-            Err(error) => {
-                debug!(%error, "Discovery");
-                Sought::Unanswered
-            }
+        match self.discovery.find(&self.client, group, word).await {
+            Ok(found) => sought(found),
+            Err(Unanswered) => Sought::Unanswered,
         }
     }
 }

@@ -16,6 +16,7 @@ fn catalog(client: Client) -> (Arc<Known>, Tasks) {
     let (spawner, tasks) = Tasks::new();
     let catalog = Catalog {
         client,
+        discovery: Arc::default(),
         known: Arc::clone(&known),
         metrics: Arc::default(),
         tasks: spawner.clone(),
@@ -209,4 +210,64 @@ async fn a_kind_that_is_not_served_is_sought_until_nobody_names_it() {
     pass(&mut tasks, 1).await;
     let widgets = known.watched(&widgets()).unwrap();
     assert_eq!(widgets.condition(), Freshness::NotServed);
+}
+
+/// Anybody may name many, and a gate that waits costs the API server nothing.
+#[tokio::test(start_paused = true)]
+async fn discovery_is_asked_once_for_all_kinds_that_nobody_defines() {
+    let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    let api_server = service_fn(move |request: Request<Body>| {
+        let path = request.uri().path().to_owned();
+        let answer = match path.as_str() {
+            "/apis" => {
+                let version = json!({"groupVersion": "metrics.k8s.io/v1", "version": "v1"});
+                json!({"groups": [{"name": "metrics.k8s.io", "versions": [version], "preferredVersion": version}]})
+            }
+            "/apis/metrics.k8s.io/v1" => json!({"groupVersion": "metrics.k8s.io/v1", "resources": [
+                {"name": "loads/status", "kind": "Load", "singularName": "", "namespaced": true, "verbs": ["get"]},
+                {"name": "loads", "kind": "Load", "singularName": "", "namespaced": true, "verbs": ["list"]},
+            ]}),
+            _ => json!({"metadata": {"resourceVersion": "1"}, "items": []}),
+        };
+        let watches = request
+            .uri()
+            .query()
+            .is_some_and(|it| it.contains("watch="));
+        noted.lock().unwrap().push(path);
+        async move {
+            // An answer takes its time, and so they all ask before the first one has it.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if watches {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, Infallible>(Response::new(Answer::from(answer.to_string())))
+        }
+    });
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
+    definitions.replace::<&Value>(&[]);
+    let kind = |group: &str, word: String| Kind::Custom {
+        group: group.to_owned(),
+        word,
+    };
+    let groups = ["metrics.k8s.io", "example.com"];
+    let bogus = || groups.map(|group| (0..64).map(move |it| kind(group, format!("Bogus{it}"))));
+    for _ in 0..10 {
+        let named: Vec<_> = bogus().into_iter().flatten().collect();
+        let stores: Vec<_> = named.iter().map(|it| known.want(it)).collect();
+        let loads = known.want(&kind("metrics.k8s.io", "loads".to_owned()));
+        pass(&mut tasks, 30).await;
+        assert!(
+            stores
+                .iter()
+                .all(|it| it.condition() == Freshness::NotServed)
+        );
+        assert_eq!(loads.details().namespaced, Some(true));
+    }
+    let asked = asked.lock().unwrap();
+    for path in ["/apis", "/apis/metrics.k8s.io/v1"] {
+        let times = asked.iter().filter(|it| *it == path).count();
+        assert!((5..=11).contains(&times), "{path}: {times}");
+    }
 }
