@@ -5,6 +5,7 @@ use super::rounds::{Judged, Round, Rounds};
 use crate::digest::short;
 use crate::known::View;
 use jiff::Timestamp;
+use rules::annotation;
 use rules::dependent;
 use rules::gate;
 use rules::lookup::{Lookup, Unavailable};
@@ -161,19 +162,47 @@ pub(super) fn answer_of(pod: &Value, rounds: &Rounds, now: Timestamp, patient: b
         Lookup::Found(judged) => judged.dependent.wait_began(pod),
         Lookup::NotFound | Lookup::Unavailable(_) => dependent::started(pod),
     };
+    let ownerless = |decided| outcome(on_its_own_terms(decided, pod, started, now, patient), None);
     let outcome = match &round.judged {
         Lookup::Found(judged) => {
             let decided = judged.found.decided(started, now, patient);
             outcome(decided, Some(judged))
         }
-        Lookup::NotFound => outcome(verdict::awaiting("sluice to see the pod's owner"), None),
-        Lookup::Unavailable(why) => outcome(verdict::unread("the pod's owner", *why), None),
+        Lookup::NotFound => ownerless(verdict::awaiting("sluice to see the pod's owner")),
+        Lookup::Unavailable(why) => ownerless(verdict::unread("the pod's owner", *why)),
     };
     Answered {
         outcome,
         started,
         was_held: gate::comes_of_a_hold(pod),
         round: Some(round),
+    }
+}
+
+/// What becomes of a pod whose owner nobody can read. What it waits for is not known, but the terms of the wait are that stand on the
+/// pod itself: they count before its owner's.
+fn on_its_own_terms(
+    decided: Decided,
+    pod: &Value,
+    started: Option<Timestamp>,
+    now: Timestamp,
+    patient: bool,
+) -> Decided {
+    if patient && decided.provisional {
+        return decided;
+    }
+    let annotations = pod["metadata"]["annotations"].as_object();
+    let terms = annotations.map(|it| annotation::terms(it).terms);
+    let terms = terms.unwrap_or_default();
+    let again = terms.deadline(started).filter(|deadline| now < *deadline);
+    match verdict::rule(&terms, started, &[], &[], now) {
+        Ruling::Wait => Decided { again, ..decided },
+        ruling => Decided {
+            answer: ruling.over(decided.answer),
+            ground: Ground::Ruled(ruling),
+            again,
+            ..decided
+        },
     }
 }
 

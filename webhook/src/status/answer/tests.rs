@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 mod crowd;
+mod ownerless;
 
 fn kind(word: &str) -> Kind {
     by_word(word).map(Kind::Builtin).unwrap()
