@@ -239,6 +239,12 @@ impl Known {
         Some(store)
     }
 
+    /// The store of one object for who follows it from now on, until it makes room for another; `None` where somebody does already, or
+    /// it has made room.
+    pub(crate) fn begin_whole(&self, named: &Named) -> Option<(Arc<Store>, Forgotten)> {
+        self.whole.begin(named)
+    }
+
     /// Returns when nobody has asked for the object for this long. It is forgotten then, and whoever asks again has it read
     /// again.
     pub(crate) async fn unasked_for(&self, named: &Named, long: Duration) {

@@ -156,7 +156,8 @@ impl Catalog {
 
     /// One object of a built-in kind, by its name, for as long as somebody asks for it.
     async fn serve_whole(self, named: Named) {
-        let (Kind::Builtin(builtin), Some(store)) = (&named.kind, self.known.whole(&named)) else {
+        let begun = self.known.begin_whole(&named);
+        let (Kind::Builtin(builtin), Some((store, forgotten))) = (&named.kind, begun) else {
             return;
         };
         let namespace = Some(named.namespace.clone()).filter(|it| !it.is_empty());
@@ -172,6 +173,7 @@ impl Catalog {
         tokio::select! {
             () = self.follow_for_ever(&target, &store) => {}
             () = self.known.unasked_for(&named, UNASKED_FOR) => debug!("Nobody asks for it any more"),
+            _ = forgotten => debug!("It has made room for another"),
         }
         // Whoever has come to it in between looks for it again.
         store.clear(Freshness::Syncing);
