@@ -9,6 +9,9 @@ use wire::{Answer, Decision};
 
 /// How long the service is asked to hold a request when nothing changes, at most.
 const HOLD: Duration = Duration::from_secs(300);
+/// The same after trouble: the log is to say soon what the wait is for again. Not at once, so that a service that has just started need not
+/// say that it is still reading.
+const BACK: Duration = Duration::from_secs(2);
 /// How long the log may stay silent.
 const MINUTE: Duration = Duration::from_secs(60);
 /// The shortest pause.
@@ -68,11 +71,15 @@ pub(crate) fn until_decided(
     let mut journal = Journal::default();
     let mut pace = Pace::default();
     let mut seen = None;
+    let mut troubled = false;
     loop {
         let asked = clock.now();
         let mut still = || journal.still(clock.now(), log);
-        let reply = source.ask(seen.as_deref(), hold(chance()), &mut still);
+        let most = if troubled { BACK } else { hold(chance()) };
+        let reply = source.ask(seen.as_deref(), most, &mut still);
         let now = clock.now();
+        // What was seen is kept in trouble: it tells the service that this gate has waited.
+        troubled = reply.is_err() && seen.is_some();
         let in_vain = match reply {
             Ok(Reply {
                 answer,
@@ -88,8 +95,6 @@ pub(crate) fn until_decided(
             }
             Err(trouble) => {
                 journal.trouble(now, &trouble, log);
-                // The next answer is wanted at once, so that the log says what the wait is for again.
-                seen = None;
                 pace.failed()
             }
         };

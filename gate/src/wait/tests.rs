@@ -178,9 +178,21 @@ fn waits_out_every_trouble() {
         ]
     );
     assert_eq!(run.pauses, [SHORTEST; 3]);
+    let asked = run
+        .asked
+        .iter()
+        .map(|(_, seen, hold)| (seen.as_deref(), *hold));
+    let seen = Some("1");
     assert_eq!(
-        run.asked[4].1, None,
-        "after trouble it asks for the answer at once"
+        asked.collect::<Vec<_>>(),
+        [
+            (None, HOLD),
+            (None, HOLD),
+            (None, HOLD),
+            (seen, HOLD),
+            (seen, BACK)
+        ],
+        "after trouble it asks for an answer soon, and says still that it has waited"
     );
 }
 
