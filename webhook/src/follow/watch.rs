@@ -96,7 +96,7 @@ async fn follow_as<T: Arriving>(
     let mut pause = FIRST_PAUSE;
     let mut lost = false;
     loop {
-        granted.forget();
+        granted.mark_seen();
         let error = match list::<T>(client, target).await {
             Ok((objects, version)) => {
                 debug!(objects = objects.len(), "Listed");

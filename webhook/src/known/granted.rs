@@ -41,7 +41,7 @@ pub(crate) struct Changes(watch::Receiver<Option<Arc<[Kind]>>>);
 
 impl Changes {
     /// What has changed so far is no news any more.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn mark_seen(&mut self) {
         self.0.mark_unchanged();
     }
 
