@@ -246,17 +246,24 @@ pub fn chart(object: &Value) -> Option<&str> {
     let labels = &object["metadata"]["labels"];
     let label = labels["helm.sh/chart"].as_str();
     let label = label.or_else(|| labels["chart"].as_str())?;
-    let mut dashes = label.match_indices('-').map(|(at, _)| at);
-    let version_at = |at: &usize| {
-        let version = &label[at + 1..];
-        let version = version.strip_prefix('v').unwrap_or(version);
-        let number = version.trim_start_matches(|it: char| it.is_ascii_digit());
-        number.len() < version.len() && number.starts_with('.')
-    };
-    // A name may hold a number of its own (`kube-state-metrics-2-5.1.0`), and a pre-release may hold dashes; the version
-    // begins at the first dash behind which a number with a dot stands.
-    let at = dashes.find(version_at)?;
+    let dashes = label.match_indices('-').map(|(at, _)| at);
+    let versions = dashes.filter_map(|at| Some((at, numbers(&label[at + 1..])?)));
+    // A name may end in what could be a version (`php-8.1-1.0.0`), and a pre-release may hold what could be one
+    // (`api-1.0.0-rc-1`). So the fullest counts, and of two the first.
+    let (at, _) = versions.rev().max_by_key(|(_, numbers)| *numbers)?;
     Some(&label[..at])
+}
+
+/// With how many numbers a version begins, up to the three that a full one has; `None` of what is none. Helm takes them
+/// leniently (`1`, `v2`, `8.1-rc.1`), and in a label `_` stands for `+`.
+fn numbers(version: &str) -> Option<usize> {
+    let version = version.strip_prefix('v').unwrap_or(version);
+    let core = version.split(['-', '_', '+']).next()?;
+    let first = core.split('.').next()?;
+    let is_number = !first.is_empty() && first.bytes().all(|it| it.is_ascii_digit());
+    let numbers = core.split('.');
+    let numbers = numbers.take_while(|it| it.starts_with(|it: char| it.is_ascii_digit()));
+    is_number.then(|| numbers.count().min(3))
 }
 
 /// `app.kubernetes.io/name`

@@ -58,7 +58,27 @@ fn a_chart_label_is_a_name_and_a_version() {
         ),
         ("tier-2-1.0.0-rc-1", Some("tier-2")),
         ("api-v1.2.3_build.5", Some("api")),
+        // Helm takes versions that are not full.
+        ("redis-1", Some("redis")),
+        ("redis-v2", Some("redis")),
+        ("redis-2024", Some("redis")),
+        ("redis-7-rc.1", Some("redis")),
+        ("redis-7.2_build.5", Some("redis")),
+        ("redis-8.1-1", Some("redis")),
+        ("redis-1.x", Some("redis")),
+        // A name may end in what could be one, or hold it.
+        ("php-8.1-1.0.0", Some("php-8.1")),
+        ("kube-state-metrics-2-5.1.0", Some("kube-state-metrics-2")),
+        ("redis-7-cluster-1.0.0", Some("redis-7-cluster")),
+        ("redis-cluster-1.0.0", Some("redis-cluster")),
+        // And a version may hold what could be another.
+        ("api-1.2.3-4.5.6", Some("api")),
+        ("api-1.2.3-4-gabcdef0", Some("api")),
+        ("api-0.0.0-1234567", Some("api")),
         ("api", None),
+        ("redis-cluster", None),
+        ("redis-v", None),
+        ("redis-1a", None),
     ] {
         let object = json!({"metadata": {"labels": {"helm.sh/chart": label}}});
         assert_eq!(chart(&object), name, "{label}");
