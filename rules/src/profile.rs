@@ -162,7 +162,7 @@ fn by_kind(subject: Subject<'_>) -> Judged {
         ("", "Service") => service::ready(subject),
         ("", "PersistentVolumeClaim") => claim::ready(subject),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => simple::definition(subject),
-        // Kinds without a rule of kstatus, which takes them for current as soon as they exist.
+        // Kinds that kstatus takes for current as soon as they exist.
         ("", "ReplicationController") if current => workload::replication_controller(&subject),
         ("", "Namespace") if current => simple::namespace(&subject),
         ("apiregistration.k8s.io", "APIService") if current => simple::api_service(&subject),

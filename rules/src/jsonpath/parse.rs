@@ -1,7 +1,8 @@
 //! Text to steps, as client-go's `parser.go` takes it apart.
 //!
-//! Recursion ends by itself: a part of a union holds no comma, and a filter ends at its first parenthesis, so neither
-//! can hold another of its own.
+//! Recursion is never deep. A part of a union holds no comma, so it holds no other union. A filter ends at the first
+//! parenthesis outside of the one text in quotes that it may hold, and there are two kinds of quotes: so there are never more
+//! than three within each other.
 
 use super::{Filter, Operand, PathStep, Slice, SliceEnd};
 use crate::comparison::Operator;

@@ -40,7 +40,7 @@ pub(super) fn api_service(subject: &Subject<'_>) -> Judged {
 }
 
 /// Condition `DisruptionAllowed` is `False` for a budget that is used up, which is its work, and for one that could not be
-/// worked out, which is none. kstatus has no rule for it.
+/// worked out, which is none. kstatus looks at neither.
 pub(super) fn budget(subject: Subject<'_>) -> Judged {
     let mut conditions = subject.conditions.iter();
     match conditions.find(|condition| condition.kind == "DisruptionAllowed") {
