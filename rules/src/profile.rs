@@ -25,6 +25,7 @@ use crate::judged::{Judged, Reason, unavailable};
 use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
 use crate::path::get;
+use crate::text::one_line;
 use crate::world::World;
 use jiff::Timestamp;
 use judged::{failed, from_kstatus, satisfied, waiting};
@@ -32,6 +33,9 @@ use serde_json::Value;
 pub(crate) use service::pods_behind;
 pub use since::since;
 use std::borrow::Cow;
+
+/// Longest message of one object, in bytes.
+const LONGEST_MESSAGE: usize = 1024;
 
 /// What the rule of a kind may look at: a tolerant reading of the object, and what kstatus says of it.
 struct Subject<'a> {
@@ -71,10 +75,9 @@ pub fn judge_by(
     now: Timestamp,
 ) -> Judged {
     let mut judged = judge_object(kind, object, asked, world, now);
-    // Objects and controllers put what they like into a word or a message; ours is one line of a log and of a table.
-    if judged.message.contains(char::is_control) {
-        judged.message = judged.message.replace(char::is_control, " ");
-    }
+    // Objects and controllers put what they like into a word or a message, also a megabyte; ours is one line of a log and of
+    // a table, and is kept for each edge that leads to the object.
+    judged.message = one_line(judged.message, LONGEST_MESSAGE);
     judged
 }
 

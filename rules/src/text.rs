@@ -2,6 +2,21 @@
 
 use std::fmt;
 
+/// A text of somebody else's as one line of ours: of `longest` bytes at most, an ellipsis at its end where it had more.
+pub(crate) fn one_line(mut text: String, longest: usize) -> String {
+    const ELLIPSIS: &str = "…";
+    // Cut first: nobody looks at, or keeps, what is not told.
+    if text.len() > longest {
+        text.truncate(text.floor_char_boundary(longest.saturating_sub(ELLIPSIS.len())));
+        text.push_str(ELLIPSIS);
+        text.shrink_to_fit();
+    }
+    if text.contains(char::is_control) {
+        text = text.replace(char::is_control, " ");
+    }
+    text
+}
+
 /// A text of somebody else's, fit to stand in one line of a log: in quotes, escaped, never longer than 60 characters.
 pub(crate) struct Quoted<'t>(pub(crate) &'t str);
 
@@ -14,6 +29,26 @@ impl fmt::Display for Quoted<'_> {
         } else {
             let head: String = text.chars().take(LONGEST - 1).collect();
             write!(out, "{:?}", head + "…")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_between_two_characters() {
+        for (text, told) in [
+            ("", ""),
+            ("a\nb\u{85}", "a b "),
+            ("12345678", "12345678"),
+            ("123456789", "12345…"),
+            ("1234\u{fc}678", "1234…"),
+        ] {
+            let line = one_line(text.to_owned(), 8);
+            assert_eq!(line, told);
+            assert!(line.capacity() <= 8, "{told}");
         }
     }
 }

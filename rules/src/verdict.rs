@@ -30,12 +30,18 @@ pub use ruling::{Ruling, rule};
 use crate::dependency::Edge;
 use crate::dependent::Dependent;
 use crate::judged::Judged;
+use crate::text::one_line;
 use crate::world::World;
 use edge::Judge;
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use std::cell::Cell;
 use std::time::Duration;
 use wire::Answer;
+
+/// Longest message that is reported of one edge, in bytes. What was found of several objects and why is put together, and an
+/// answer to 64 entries and as many of the other list has to stay below the 1 MiB that a gate reads, though JSON may write
+/// a byte as two.
+const LONGEST_MESSAGE: usize = 2048;
 
 /// What the administrator has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,8 +163,9 @@ pub fn answer(edges: &[JudgedEdge]) -> Answer {
 }
 
 fn report(edge: &JudgedEdge) -> wire::Report {
-    let message =
-        Some(edge.judged.message.clone()).filter(|text| !edge.foreign && !text.is_empty());
+    let message = &edge.judged.message;
+    let message = Some(message).filter(|text| !edge.foreign && !text.is_empty());
+    let message = message.map(|text| one_line(text.clone(), LONGEST_MESSAGE));
     wire::Report {
         dependency: edge.edge.to_string(),
         name: edge.edge.name(),

@@ -187,3 +187,25 @@ fn every_reason_has_a_word_and_a_sentence() {
         assert!(!reason.sentence().contains("mmutable"));
     }
 }
+
+/// A condition may say a megabyte, of an object that many wait for.
+#[test]
+fn a_message_is_one_short_line() {
+    let status = |message: &str| {
+        let condition = json!({ "type": "Ready", "status": "False", "message": message });
+        object(
+            "example.com/v1",
+            "Thing",
+            json!({}),
+            json!({ "conditions": [condition] }),
+        )
+    };
+    let judged = |message: &str| ask(&status(message), State::Ready, &Cluster::empty()).message;
+    assert_eq!(judged("a\nb"), "a b");
+    let long = judged(&"\u{fc}".repeat(600_000));
+    assert!((1020..=1024).contains(&long.len()), "{}", long.len());
+    assert!(long.ends_with("\u{fc}…"), "{long}");
+    // What kstatus says is its own.
+    let own = kstatus::compute(&status(&"x".repeat(5_000)), noon()).unwrap();
+    assert_eq!(own.message.len(), 5_000);
+}

@@ -108,3 +108,52 @@ fn an_alternative_that_is_the_dependent_itself_leaves_the_others() {
     assert_eq!(reasons("- any: [pod/p]"), [Reason::SelfReference]);
     assert_eq!(reasons("- any: [pod/p, cm/a]"), [Reason::Satisfied]);
 }
+
+/// The gate reads no answer above 1 MiB, and every entry may be put together of others.
+#[test]
+fn the_longest_answer_is_one_that_a_gate_reads() {
+    let condition = json!({"type": "Ready", "status": "False", "message": "\"".repeat(20_000)});
+    let widget = json!({
+        "apiVersion": "example.com/v1", "kind": "widget", "metadata": {"namespace": "shop", "name": "a"},
+        "status": {"conditions": [condition]},
+    });
+    let entry = |at: usize| {
+        format!("- {{kind: widget.example.com, name: a, timeout: {at}s, on-timeout: proceed}}\n")
+    };
+    let list: String = (1..=64).map(entry).collect();
+    let mut pod = pod(&list);
+    pod["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:00Z");
+    let cluster = Cluster::of(vec![widget]);
+    let edges = edges_of(&pod, &cluster, &Policy::of_the_chart());
+    let kept: usize = edges.iter().map(|it| it.judged.message.len()).sum();
+    assert!(edges.len() == 64 && kept < 64 * 1200, "{kept}");
+    let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
+        panic!("resolved")
+    };
+    let policy = Policy::of_the_chart();
+    for (after, verdict) in [(0, wire::Decision::Wait), (64, wire::Decision::Open)] {
+        let now = Timestamp::from_second(after).unwrap();
+        let answer = decide(&dependent, &policy, &cluster, now, false).answer;
+        let sent = serde_json::to_string(&answer).unwrap();
+        assert_eq!(answer.verdict, verdict);
+        let fits = (100_000..1024 * 1024).contains(&sent.len());
+        assert!(fits, "{}", sent.len());
+    }
+}
+
+#[test]
+fn what_is_reported_of_an_edge_is_short_whatever_it_is_put_together_of() {
+    let mut edges = edges_of(
+        &pod("job/gone"),
+        &Cluster::of(vec![]),
+        &Policy::of_the_chart(),
+    );
+    edges[0].judged.message = "\u{fc}".repeat(100_000);
+    let reports = answer(&edges).dependencies;
+    let message = reports[0].message.as_deref().unwrap();
+    assert!(
+        message.len() <= 2048 && message.ends_with('…'),
+        "{}",
+        message.len()
+    );
+}
