@@ -22,6 +22,10 @@ pub(super) struct Printer<W: Write> {
 
 const COLUMNS: usize = 6;
 
+/// No column is wider, in characters: no name is longer. A file may hold what no cluster takes, and that moves its own line
+/// alone; nor can a formatter pad to more than 65,535.
+const WIDEST: usize = 253;
+
 /// Which of them is the status.
 const STATUS: usize = 3;
 
@@ -57,7 +61,7 @@ impl<W: Write> Printer<W> {
         let mut widths = [0; COLUMNS];
         for row in &self.table {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = cell.chars().count().max(*width);
+                *width = cell.chars().count().min(WIDEST).max(*width);
             }
         }
         for (at, row) in self.table.drain(..).enumerate() {
@@ -112,4 +116,37 @@ fn row(line: Line) -> [String; COLUMNS] {
         or_dash(reason),
         printable(&message),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::Color;
+
+    #[test]
+    fn a_cell_of_any_length_is_printed() {
+        let line = |name: &str, message: String| Line {
+            kind: "Job".to_owned(),
+            namespace: String::new(),
+            name: name.to_owned(),
+            status: Status::Current.word(),
+            reason: String::new(),
+            message,
+        };
+        let mut out = Vec::new();
+        let mut printer = Printer::new(
+            &mut out,
+            Output::Text,
+            Style::new(Color::Never, false, true),
+        );
+        printer.print(line("a", "x".repeat(100_000)));
+        printer.print(line(&"n".repeat(100_000), "done".to_owned()));
+        printer.finish().expect("written");
+        drop(printer);
+        let text = String::from_utf8(out).expect("text");
+        let lengths: Vec<usize> = text.lines().map(str::len).collect();
+        assert_eq!(lengths.len(), 3);
+        assert!((100_000..101_000).contains(&lengths[1]), "{lengths:?}");
+        assert!((100_000..101_000).contains(&lengths[2]), "{lengths:?}");
+    }
 }
