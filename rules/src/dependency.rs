@@ -21,7 +21,7 @@ pub enum Edge {
 }
 
 /// One entry: what is waited for, and the state it must have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dependency {
     /// How it is named.
     pub reference: Reference,
@@ -46,7 +46,7 @@ pub struct Dependency {
 }
 
 /// For how long one entry is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Patience {
     /// From the start of each pod; never zero.
     pub timeout: Duration,
@@ -55,7 +55,7 @@ pub struct Patience {
 }
 
 /// Whether something has to be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Need {
     /// It is waited for.
     #[default]
@@ -65,7 +65,7 @@ pub enum Need {
 }
 
 /// How a dependency is named.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reference {
     /// By its name.
     Object(ObjectRef),
@@ -90,7 +90,7 @@ pub struct ObjectRef {
 }
 
 /// Objects by their labels. `namespace` as in [`ObjectRef`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Selection {
     /// What kind of objects.
     pub kind: Kind,
@@ -103,7 +103,7 @@ pub struct Selection {
 }
 
 /// The objects of a part of a scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Parts {
     /// Which part.
     pub part: Part,
@@ -126,7 +126,7 @@ pub enum Part {
 }
 
 /// Dependencies of which some are enough.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Alternatives {
     /// What they are; never empty.
     pub of: Vec<Dependency>,
@@ -151,7 +151,7 @@ pub struct Step {
 }
 
 /// How many are enough.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Min {
     /// So many, from 1.
     Count(usize),
@@ -160,7 +160,7 @@ pub enum Min {
 }
 
 /// Which revision of an object counts, where it carries [`crate::keys::REVISION`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Revision {
     /// The dependent's own.
     #[default]
@@ -170,7 +170,7 @@ pub enum Revision {
 }
 
 /// What an edge asks of its dependency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum State {
     /// It exists.
     Present,

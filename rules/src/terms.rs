@@ -22,7 +22,7 @@ pub struct Terms {
 }
 
 /// What happens when the timeout has passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum OnTimeout {
     /// It is said loudly, and the gate waits on.
     #[default]

@@ -9,6 +9,7 @@ use super::{MAX_ENTRIES, ParseError, parse, short};
 use crate::dependency::{Dependency, Part, Parts, Plan, Reference, Step};
 use crate::keys::ORDER;
 use crate::kinds;
+use std::collections::HashMap;
 
 /// Reads the value of [`ORDER`].
 ///
@@ -122,35 +123,46 @@ fn is_kind(word: &str) -> bool {
         || kinds::nearest(word).is_some()
 }
 
-/// Refuses an order that nobody can keep, with the whole way round.
+/// Refuses an order that nobody can keep, with the whole way round: of the first step that has one.
 fn acyclic(steps: &[(usize, Step)]) -> Result<(), Flaw> {
-    let plan: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
-    for (at, step) in steps {
-        if let Some(path) = way_round(&plan, &step.subject) {
-            let name = |it: &&Reference| Dependency::on((*it).clone()).to_string();
-            let names: Vec<String> = path.iter().map(name).collect();
-            return Err(Flaw::at(*at, Problem::Round(names.join(" -> "))));
-        }
-    }
-    Ok(())
+    let before = indexed(steps);
+    let round = |start: usize| Some((start, way_round(&before, start)?));
+    let Some((start, path)) = (0..steps.len()).find_map(round) else {
+        return Ok(());
+    };
+    let name = |step: usize| Dependency::on(steps[step].1.subject.clone()).to_string();
+    let names: Vec<String> = path.into_iter().map(name).collect();
+    Err(Flaw::at(steps[start].0, Problem::Round(names.join(" -> "))))
 }
 
-/// From a subject over what comes before it back to itself.
-fn way_round<'p>(plan: &[&'p Step], start: &'p Reference) -> Option<Vec<&'p Reference>> {
-    let mut open = vec![vec![start]];
-    let mut seen = Vec::new();
-    while let Some(path) = open.pop() {
-        let last = *path.last()?;
-        let before = plan.iter().find(|step| step.subject == *last);
-        for entry in before.into_iter().flat_map(|step| &step.after) {
-            let mut longer = path.clone();
-            longer.push(&entry.reference);
-            if entry.reference == *start {
-                return Some(longer);
+/// Which steps come before each, by their places. What is no step itself waits for nothing, so it is on no way round.
+fn indexed(steps: &[(usize, Step)]) -> Vec<Vec<usize>> {
+    let subjects = steps.iter().map(|(_, step)| &step.subject);
+    let places: HashMap<&Reference, usize> = subjects.zip(0..).collect();
+    let place = |entry: &Dependency| places.get(&entry.reference).copied();
+    let before = |(_, step): &(usize, Step)| step.after.iter().filter_map(place).collect();
+    steps.iter().map(before).collect()
+}
+
+/// From a step over what comes before it back to itself.
+///
+/// Each step is a start of its own: a search that goes through all of them once finds some way round, but not whose the first
+/// one is. A plan has no more than 64 steps, and here they are numbers.
+fn way_round(before: &[Vec<usize>], start: usize) -> Option<Vec<usize>> {
+    // From which step each was reached.
+    let mut from = vec![None; before.len()];
+    let mut open = vec![start];
+    while let Some(last) = open.pop() {
+        for &next in &before[last] {
+            if next == start {
+                let back = std::iter::successors(Some(last), |&step| from[step]);
+                let mut path: Vec<usize> = [start].into_iter().chain(back).collect();
+                path.reverse();
+                return Some(path);
             }
-            if !seen.contains(&&entry.reference) {
-                seen.push(&entry.reference);
-                open.push(longer);
+            if from[next].is_none() {
+                from[next] = Some(last);
+                open.push(next);
             }
         }
     }

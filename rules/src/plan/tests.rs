@@ -102,6 +102,11 @@ fn an_order_that_nobody_can_keep_is_refused_with_the_way_round() {
         refused("deployment/a: [job/b:complete]\njob/b: [deploy/a]")
             .contains("Deployment/a -> Job/b -> Deployment/a")
     );
+    // That of the first step that has one, which need not be the first that leads to it.
+    assert_eq!(
+        refused("x: [b]\ny: [x, z]\na: [z, b]\nb: [c]\nc: [a]"),
+        "order: line 3, column 1: the plan has a cycle: subchart/a -> subchart/b -> subchart/c -> subchart/a; take one of these out"
+    );
     assert!(
         annotation::order("a: [b, c]\nb: [d]\nc: [d]").is_ok(),
         "two ways are no cycle"
