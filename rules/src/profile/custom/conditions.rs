@@ -184,6 +184,8 @@ pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Hindrance> {
 
 /// The worst that a condition of a known type reports.
 pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
+    let reports = |kind: &str| conditions.iter().any(|it| it.kind == kind);
+    let of_openshift = reports("Available") && reports("Degraded");
     let mut busy = None;
     for condition in conditions.iter() {
         let (kind, status) = (condition.kind, condition.status);
@@ -199,7 +201,7 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
             return Some(Hindrance::Bad(message()));
         }
         let waits = match status {
-            "True" => is_busy(conditions, &condition),
+            "True" => is_busy(&condition, of_openshift),
             // Gardener has a word of its own beside the three.
             "False" | "Unknown" | "Progressing" => is_positive(kind) && !is_negative(kind),
             _ => false,
@@ -211,10 +213,10 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
     busy
 }
 
-fn is_busy(all: Conditions<'_>, condition: &Condition<'_>) -> bool {
-    let reports = |kind: &str| all.iter().any(|other| other.kind == kind);
+/// `of_openshift`: the others are there that `Progressing` has its meaning from.
+fn is_busy(condition: &Condition<'_>, of_openshift: bool) -> bool {
     match condition.kind {
-        "Progressing" => reports("Available") && reports("Degraded"),
+        "Progressing" => of_openshift,
         "Running" => condition.reason == "Running",
         kind => {
             let words = words::split(kind);

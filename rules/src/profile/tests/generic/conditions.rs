@@ -178,3 +178,19 @@ fn who_sums_up_the_latest_spec_has_looked_at_all_of_it() {
     assert!(told(2).starts_with("Current"), "{}", told(2));
     assert!(told(1).contains("NotObserved"), "{}", told(1));
 }
+
+/// Steps that grew with the square of their number would take minutes.
+#[test]
+fn many_conditions_are_looked_at_once_each() {
+    let progressing = ("Progressing", "True");
+    let mut many = vec![progressing; 200_000];
+    assert_eq!(
+        thing(json!({ "conditions": conditions(&many) })),
+        "Current Satisfied: Resource is current"
+    );
+    many.extend([("Available", "True"), ("Degraded", "False")]);
+    assert_eq!(
+        thing(json!({ "conditions": conditions(&many) })),
+        "InProgress InProgress: condition Progressing is True"
+    );
+}
