@@ -7,6 +7,8 @@ use super::{Hindrance, conditions};
 use crate::kstatus::{Conditions, text};
 use crate::path::get;
 use serde_json::Value;
+use std::cell::LazyCell;
+use std::collections::HashSet;
 
 /// Lists of a status, and the reference in each entry that tells what the part is.
 const LISTS: [(&str, &[&str]); 4] = [
@@ -33,22 +35,26 @@ fn of_list(object: &Value, (list, name): &(&str, &[&str])) -> Option<Hindrance> 
     let generation = get(object, &["metadata", "generation"]).and_then(Value::as_i64);
     let stale = |part: &Value| conditions::outdated_of(part.get("conditions"), generation);
     // A controller that has gone leaves its entry behind, and another one reports for the same part.
-    let is_replaced = |part: &Value| {
-        let named = text(part, name, "");
-        parts
-            .iter()
-            .any(|other| text(other, name, "") == named && stale(other).is_none())
-    };
-    let counted = parts
-        .iter()
-        .filter(|part| is_named(part, name) && is_wanted(object, list, text(part, name, "")));
-    counted.into_iter().find_map(|part| {
+    let reported_again = LazyCell::new(|| {
+        let fresh = parts.iter().filter(|part| stale(part).is_none());
+        names(fresh, name)
+    });
+    // Whether the spec of a route still names this parent.
+    let parents = parents(object).filter(|_| *list == "parents");
+    let wanted = parents.map(|parents| names(parents, &["name"]));
+    let is_wanted = |part: &str| wanted.as_ref().is_none_or(|wanted| wanted.contains(part));
+    let named = parts.iter().filter(|part| is_named(part, name));
+    let mut named = named.map(|part| (part, text(part, name, "")));
+    named.find_map(|(part, called)| {
+        if !is_wanted(called) {
+            return None;
+        }
         let finding = match stale(part) {
-            Some(_) if is_replaced(part) => return None,
+            Some(_) if reported_again.contains(called) => return None,
             Some(stale) => stale,
             None => reported(part)?,
         };
-        Some(finding.within(&format!("status.{list} {}", text(part, name, ""))))
+        Some(finding.within(&format!("status.{list} {called}")))
     })
 }
 
@@ -71,23 +77,18 @@ fn reported(part: &Value) -> Option<Hindrance> {
     refused().or_else(|| conditions::known(conditions))
 }
 
-/// Whether the spec of a route still names this parent.
-fn is_wanted(object: &Value, list: &str, name: &str) -> bool {
-    list != "parents"
-        || parents(object).is_none_or(|refs| refs.iter().any(|it| text(it, &["name"], "") == name))
+/// What each is called, by the text at this path.
+fn names<'v>(each: impl IntoIterator<Item = &'v Value>, path: &[&str]) -> HashSet<&'v str> {
+    let each = each.into_iter();
+    each.map(|it| text(it, path, "")).collect()
 }
 
 /// Every parent of a route has to report: a route that one of its gateways has not seen does not work there.
 fn missing_parent(object: &Value) -> Option<Hindrance> {
     let reported = get(object, &["status", "parents"])?.as_array()?;
-    let missing = parents(object)?
-        .iter()
-        .map(|wanted| text(wanted, &["name"], ""))
-        .find(|name| {
-            !reported
-                .iter()
-                .any(|part| text(part, &["parentRef", "name"], "") == *name)
-        })?;
+    let reported = names(reported, &["parentRef", "name"]);
+    let mut wanted = parents(object)?.iter().map(|it| text(it, &["name"], ""));
+    let missing = wanted.find(|name| !reported.contains(name))?;
     Some(Hindrance::Busy(format!(
         "parent {missing} has not reported yet"
     )))

@@ -73,3 +73,41 @@ fn each_controller_that_reports_counts() {
         "Current Satisfied: Resource is current"
     );
 }
+
+/// Steps that grew with the square of their number would take minutes.
+#[test]
+fn many_parts_are_looked_at_once_each() {
+    const MANY: usize = 50_000;
+    let part = |list: &str, at: usize, generation: usize| {
+        let condition =
+            json!({ "type": "Accepted", "status": "True", "observedGeneration": generation });
+        json!({ list: { "name": at.to_string() }, "conditions": [condition] })
+    };
+    let stale = (0..MANY).map(|at| part("ancestorRef", at, 1));
+    let fresh = (0..MANY).map(|at| part("ancestorRef", at, 2));
+    let ancestors: Vec<Value> = stale.chain(fresh).collect();
+    let policy = json!({ "ancestors": ancestors });
+    let current = "Current Satisfied: Resource is current";
+    assert_eq!(
+        told(&object("example.com/v1", "Policy", json!({}), policy)),
+        current
+    );
+    let parents: Vec<Value> = (0..MANY).map(|at| part("parentRef", at, 2)).collect();
+    let refs = |many: usize| -> Value {
+        (0..many)
+            .map(|at| json!({ "name": at.to_string() }))
+            .collect()
+    };
+    let route = |many: usize| {
+        let (spec, status) = (
+            json!({ "parentRefs": refs(many) }),
+            json!({ "parents": parents }),
+        );
+        told(&object("example.com/v1", "Route", spec, status))
+    };
+    assert_eq!(route(MANY), current);
+    assert_eq!(
+        route(MANY + 1),
+        "InProgress InProgress: parent 50000 has not reported yet"
+    );
+}
