@@ -8,7 +8,9 @@ mod cycles;
 
 pub use cycles::cycles;
 
-use crate::dependency::{Dependency, Edge, ObjectRef, Parts, Reference, Selection, State};
+use crate::dependency::{
+    Alternatives, Dependency, Edge, Min, ObjectRef, Parts, Reference, Selection, State,
+};
 use crate::kinds::Kind;
 
 /// One object that is waited for.
@@ -76,12 +78,21 @@ fn has_no_way_around(entry: &Dependency) -> bool {
 /// Whether an entry may be satisfied although one of its objects never is.
 pub fn has_choice(entry: &Dependency) -> bool {
     let some_are_enough = match &entry.reference {
-        Reference::Selected(selection) => selection.min.is_some(),
-        Reference::Part(parts) => parts.min.is_some(),
-        Reference::Any(_) => true,
+        Reference::Selected(selection) => selection.min.is_some_and(leaves_some),
+        Reference::Part(parts) => parts.min.is_some_and(leaves_some),
+        // Where all are needed, each has to leave no way around itself.
+        Reference::Any(Alternatives { of, min }) => {
+            let needed = min.map_or(1, |min| min.of(of.len()));
+            needed < of.len() || !of.iter().all(has_no_way_around)
+        }
         Reference::Object(_) => false,
     };
     entry.optional || some_are_enough
+}
+
+/// Whether so many may be fewer than there are.
+fn leaves_some(min: Min) -> bool {
+    min != Min::Percent(100)
 }
 
 /// Whether an object may be as it is asked for while it waits itself: it exists, it has an address, it is what an expression
@@ -143,6 +154,8 @@ mod tests {
             ("[{kind: Deployment, name: a, optional: true}]", 1, false),
             ("[{kind: Deployment, selector: app=a}]", 2, true),
             ("[{kind: Deployment, selector: app=a, min: 1}]", 2, false),
+            ("[{kind: Deployment, selector: app=a, min: 99%}]", 2, false),
+            ("[{kind: Deployment, selector: app=a, min: 100%}]", 2, true),
             ("[{kind: Job, selector: app=a, state: started}]", 2, false),
             ("svc/a", 1, true),
             ("svc/a:started", 1, false),
@@ -168,7 +181,15 @@ mod tests {
             ("group/a", 1, true),
             ("group/a:started", 1, false),
             ("[{group: a, min: 1}]", 1, false),
+            ("[{group: a, min: 100%}]", 1, true),
             ("[{any: [deploy/a, group/b]}]", 2, false),
+            ("[{any: [deploy/a, group/b], min: 1}]", 2, false),
+            ("[{any: [deploy/a, group/b], min: 2}]", 2, true),
+            ("[{any: [deploy/a, group/b], min: 51%}]", 2, true),
+            ("[{any: [deploy/a, group/b:present], min: 2}]", 2, false),
+            ("[{any: [deploy/a]}]", 1, true),
+            ("[{any: [deploy/a], optional: true}]", 1, false),
+            ("[{any: [svc/a:started]}]", 1, false),
         ] {
             let mut list = parse_depends_on(list).expect(list);
             let links = links(&Edge::Listed(list.remove(0)), &All);

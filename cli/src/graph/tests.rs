@@ -113,7 +113,7 @@ fn cycle() -> String {
             "Deployment",
             "d",
             "r",
-            "sluice.dev/depends-on: '[{any: [deploy/c]}]'",
+            "sluice.dev/depends-on: '[{any: [deploy/c], optional: true}]'",
         ),
         workload("Deployment", "e", "r", "sluice.dev/depends-on: deploy/c"),
     ]
