@@ -24,7 +24,8 @@ impl fmt::Display for Amount<'_> {
 }
 
 /// What the scheduler sets aside of a resource for a pod; `None` where that is nothing. The containers count together with
-/// the init containers that go on running, and each other init container alone; what the pod itself says counts instead.
+/// the init containers that go on running, and each init container with those of them before it; what the pod itself says
+/// counts instead. Kubernetes, `component-helpers/resource`, `AggregateContainerRequests`.
 pub(super) fn requested(pod: &Value, resource: &str) -> Option<f64> {
     if resource == "pods" {
         return Some(1.0);
@@ -32,16 +33,17 @@ pub(super) fn requested(pod: &Value, resource: &str) -> Option<f64> {
     let spec = &pod["spec"];
     let says = |it: &Value| quantity::read(&it["resources"]["requests"][resource]);
     let of = |list: &str| spec[list].as_array().map_or(&[][..], Vec::as_slice);
-    let runs_on = |it: &&Value| it["restartPolicy"] == "Always";
     let whole = || {
-        let sidecars = of("initContainers").iter().filter(runs_on);
-        let together: f64 = of("containers")
-            .iter()
-            .chain(sidecars)
-            .filter_map(says)
-            .sum();
-        let alone = of("initContainers").iter().filter_map(says);
-        alone.fold(together, f64::max)
+        let (mut run_on, mut most) = (0.0, 0.0_f64);
+        for init in of("initContainers") {
+            let together = run_on + says(init).unwrap_or_default();
+            most = most.max(together);
+            if init["restartPolicy"] == "Always" {
+                run_on = together;
+            }
+        }
+        let containers: f64 = of("containers").iter().filter_map(says).sum();
+        most.max(run_on + containers)
     };
     Some(says(spec).unwrap_or_else(whole)).filter(|amount| *amount > 0.0)
 }
@@ -72,7 +74,14 @@ mod tests {
         assert_eq!(requested(&pod, "memory"), None);
         assert_eq!(requested(&pod, "pods"), Some(1.0));
         pod["spec"]["initContainers"][1] = container("3");
-        assert_eq!(requested(&pod, "cpu"), Some(3.0));
+        assert_eq!(requested(&pod, "cpu"), Some(3.25));
+        let inits = pod["spec"]["initContainers"].as_array_mut().unwrap();
+        inits.reverse();
+        assert_eq!(
+            requested(&pod, "cpu"),
+            Some(3.0),
+            "it has ended when the other begins"
+        );
         pod["spec"]["resources"] = json!({"requests": {"cpu": "2"}});
         assert_eq!(requested(&pod, "cpu"), Some(2.0));
     }
