@@ -1,5 +1,6 @@
 //! From the edges of one dependent to what its gate is told.
 
+mod beside;
 mod cause;
 mod consent;
 mod cycle;

@@ -4,7 +4,7 @@ use super::consent::Consent;
 use super::revision::Mark;
 use super::several::{self, Member};
 use super::{JudgedEdge, Policy};
-use crate::dependency::{Alternatives, Dependency, Edge, ObjectRef, Reference, Selection};
+use crate::dependency::{Alternatives, Dependency, Edge, ObjectRef, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
@@ -151,7 +151,19 @@ impl Judge<'_> {
             Lookup::Found(found) if !home.foreign && self.dependent.is_itself(kind, &found) => {
                 itself()
             }
-            Lookup::Found(found) => self.found(kind, &found, home, dependency),
+            Lookup::Found(found) => {
+                let judged = self.found(kind, &found, home, dependency);
+                let waits = !home.foreign && !judged.satisfied && self.is_beside(kind, &found);
+                if waits { itself() } else { judged }
+            }
+            Lookup::NotFound
+                if !home.foreign
+                    && !dependency.optional
+                    && dependency.state != State::Present
+                    && self.would_be_beside(kind, name) =>
+            {
+                itself()
+            }
             Lookup::NotFound => self
                 .remembered(object, home, dependency)
                 .unwrap_or_else(|| self.missing(object, home, dependency.optional)),

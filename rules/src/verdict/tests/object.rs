@@ -108,6 +108,36 @@ fn nobody_waits_for_himself() {
     assert_eq!(reasons(&pod, &Cluster::of(vec![set, web])), expected);
 }
 
+/// Every pod of a StatefulSet has the same list.
+#[test]
+fn nobody_waits_for_a_pod_beside_it() {
+    let list = list("pod/db-1, pod/db-2, pod/db-1:present, pod/db-x, pod/dba-1");
+    let set = owned("StatefulSet", "db", None, list);
+    let pod = |name: &str| {
+        let mut pod = owned("Pod", name, Some(("StatefulSet", "db")), json!({}));
+        pod["metadata"]["labels"] = json!({"sluice.dev/gated": "true"});
+        pod
+    };
+    let told = |beside: Value| reasons(&pod("db-0"), &Cluster::of(vec![set.clone(), beside]));
+    let itself = Reason::SelfReference;
+    let others = [Reason::NotFound; 2];
+    let waits = told(pod("db-1"));
+    assert_eq!(waits[..3], [itself, itself, Reason::Satisfied]);
+    assert_eq!(waits[3..], others);
+    // What passed before the list named it is waited for as any other.
+    let mut passed = pod("db-1");
+    let gate = json!({"name": "sluice-gate", "state": {"terminated": {"exitCode": 0}}});
+    passed["status"] = json!({"phase": "Pending", "initContainerStatuses": [gate]});
+    assert_eq!(told(passed)[0], Reason::InProgress);
+    // And so is one with a list of its own.
+    let mut other = pod("db-1");
+    other["metadata"]["annotations"] = json!({"sluice.dev/depends-on": "job/migrate"});
+    assert_eq!(told(other)[0], Reason::InProgress);
+    let mut gone = owned("Pod", "other", None, json!({}));
+    gone["metadata"]["labels"] = json!({});
+    assert_eq!(told(gone)[..3], [itself, itself, Reason::NotFound]);
+}
+
 #[test]
 fn no_list_opens() {
     let pod = owned("Pod", "p", None, json!({}));
