@@ -21,7 +21,8 @@ pub(super) struct Miss<'v> {
 
 /// What is there instead of what the expression wants.
 enum Instead<'v> {
-    Nothing(Option<&'v str>),
+    /// No value, or no such name in this map.
+    Nothing(Option<&'v Map<String, Value>>),
     /// A name where a list is.
     List,
     /// `each` or `any` where no list is.
@@ -44,7 +45,7 @@ fn follow<'v>(path: &[Segment], value: &'v Value, expression: &Expression) -> Re
     match (step, value) {
         (Segment::Field(name), Value::Object(map)) => match map.get(name) {
             Some(value) => follow(rest, value, expression),
-            None => miss(Instead::Nothing(likely(name, map))),
+            None => miss(Instead::Nothing(Some(map))),
         },
         (Segment::Field(_), Value::Array(_)) => Err(Miss::new(path.len(), Instead::List)),
         (Segment::Field(_), _) => miss(Instead::Nothing(None)),
@@ -128,8 +129,10 @@ impl<'v> Miss<'v> {
             place => place,
         };
         let found = match &self.found {
-            Instead::Nothing(None) => "missing".to_owned(),
-            Instead::Nothing(Some(likely)) => format!("missing; did you mean {likely:?}?"),
+            Instead::Nothing(map) => match map.and_then(|map| self.likely(path, map)) {
+                Some(likely) => format!("missing; did you mean {likely:?}?"),
+                None => "missing".to_owned(),
+            },
             Instead::List => "a list; write each or any after it".to_owned(),
             Instead::NotAList(value) => format!("{}, not a list", described(value)),
             Instead::Empty => "empty".to_owned(),
@@ -141,6 +144,16 @@ impl<'v> Miss<'v> {
                 format!("{place} is {found}, and none of the {choices} elements fits")
             }
             _ => format!("{place} is {found}"),
+        }
+    }
+
+    /// What the last step that was taken may have meant. Not asked before: an `any` that holds for none misses once an element,
+    /// and one of these is told.
+    fn likely<'m>(&self, path: &[Segment], map: &'m Map<String, Value>) -> Option<&'m str> {
+        let taken = path.len().saturating_sub(self.left);
+        match path[..taken].last()? {
+            Segment::Field(name) => likely(name, map),
+            Segment::Each | Segment::Any => None,
         }
     }
 

@@ -305,3 +305,24 @@ fn a_key_names_one_path() {
         expression
     );
 }
+
+#[test]
+fn what_was_meant_is_said_of_the_name_that_is_missing() {
+    for (text, told_as) in [
+        (
+            "/status/items/any/phse == Ready",
+            "/status/items/0/phse is missing; did you mean \"phase\"?, and none of the 3 elements fits",
+        ),
+        (
+            "/status/items/each/parts/each/m == 1",
+            "/status/items/0/parts/0/m is missing",
+        ),
+        (
+            "/status/phse/x == 1",
+            "/status/phse is missing; did you mean \"phase\"?",
+        ),
+        ("/status/phase/x == 1", "/status/phase/x is missing"),
+    ] {
+        assert_eq!(told(text), told_as);
+    }
+}
