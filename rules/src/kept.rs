@@ -184,6 +184,15 @@ pub fn says_its_health(object: &Value) -> bool {
     })
 }
 
+/// The field of `metadata` by which an object that says its health, and was too large to be kept whole, tells so. The API server has none of
+/// this name, so nobody else writes it.
+const CUT: &str = "cut";
+
+/// Whether an object says its health and is not kept whole all the same.
+pub fn is_cut(object: &Value) -> bool {
+    object["metadata"][CUT] == true
+}
+
 /// Whether the expression looks at nothing but the status.
 pub fn in_status(expression: &Expression) -> bool {
     expression.steps().next() == Some(Some("status"))

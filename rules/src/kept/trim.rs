@@ -1,6 +1,6 @@
 //! Takes away of an object what the table does not keep.
 
-use super::{ANNOTATIONS, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, requests, says_its_health};
+use super::{ANNOTATIONS, CUT, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, requests, says_its_health};
 use crate::definition;
 use crate::keys;
 use crate::kinds::Kind;
@@ -16,13 +16,17 @@ const LARGEST_WHOLE: usize = 64 * 1024;
 /// Takes away what no rule reads.
 ///
 /// Of a custom resource everything stays but the bookkeeping: only its author knows which field tells its health. So
-/// it is with any object whose annotations say which fields do, unless it is so large that a few of them would fill the memory.
+/// it is with any object whose annotations say which fields do, unless it is so large that a few of them would fill the memory:
+/// that one is read whole while somebody waits for it ([`super::is_cut`]).
 pub fn trim(kind: &Kind, object: &mut Value) {
     trim_bookkeeping(object);
     shorten(object.pointer_mut("/metadata/annotations"));
     let Kind::Builtin(builtin) = kind else { return };
-    if says_its_health(object) && length(object) <= LARGEST_WHOLE {
-        return;
+    if says_its_health(object) {
+        if length(object) <= LARGEST_WHOLE {
+            return;
+        }
+        object["metadata"][CUT] = Value::Bool(true);
     }
     trim_annotations(object);
     for cut in cuts(builtin) {

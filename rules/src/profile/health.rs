@@ -50,16 +50,22 @@ pub(super) fn whole<'o>(
     }
 }
 
-/// Whether what decides looks at more than is kept. Of an object with annotations of its own everything is, unless only the
-/// metadata of its kind is asked for.
+/// Whether what decides looks at more than is kept. Of an object with annotations of its own everything is, unless it is large, or
+/// only the metadata of its kind is asked for.
 fn look_beyond(kind: &Kind, object: &Value, by_edge: &[Expression]) -> bool {
     let beyond = |expression: &Expression| kept::looks_beyond(kind, expression);
     if !by_edge.is_empty() {
         return by_edge.iter().any(beyond);
     }
     let own = || annotation::health(annotations(object)?).ok();
-    kept::detail(kind) == kept::Detail::Metadata
-        && own().is_some_and(|own| own.iter().any(|(_, it)| beyond(it)))
+    let looks = || own().is_some_and(|own| own.iter().any(|(_, it)| beyond(it)));
+    // The paths of the other proposal may lead anywhere.
+    let by_paths =
+        || annotations(object).is_some_and(|it| matches!(readiness::of(it), Ok(Some(_))));
+    match kept::detail(kind) {
+        kept::Detail::Metadata => looks(),
+        _ => kept::is_cut(object) && (by_paths() || looks()),
+    }
 }
 
 /// Failure first; then all must hold that is there. What cannot be read holds for nobody: to go on as if it were not

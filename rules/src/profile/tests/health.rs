@@ -358,3 +358,37 @@ fn rules_kind(object: &Value) -> Kind {
     let (group, kind) = kstatus::group_and_kind(object);
     Kind::Builtin(crate::kinds::builtin(group, kind).unwrap())
 }
+
+/// As the same expression on the edge, so on the object: whatever its size, what it looks at is there or is read.
+#[test]
+fn what_a_large_object_says_of_itself_is_looked_at_whole() {
+    let of = |key: &str, health: &str, length: usize| {
+        let containers = json!([{ "name": "x".repeat(length) }]);
+        let mut whole = with_metadata(
+            object(
+                "apps/v1",
+                "Deployment",
+                json!({ "template": { "spec": { "hostNetwork": false, "containers": containers } } }),
+                json!({}),
+            ),
+            json!({ "uid": "u", "annotations": { key: health } }),
+        );
+        whole["status"] = json!({ "ok": true });
+        let mut kept = whole.clone();
+        let kind = rules_kind(&whole);
+        crate::kept::trim(&kind, &mut kept);
+        let judged = |world: Lookup<Value>| {
+            let judged = judge(&kind, &kept, State::Ready, &Only::of(Whole(world)), noon());
+            (judged.reason, judged.satisfied)
+        };
+        [
+            judged(Lookup::Found(whole)),
+            judged(Lookup::Unavailable(Unavailable::Syncing)),
+        ]
+    };
+    let (met, syncing) = ((Reason::Satisfied, true), (Reason::Syncing, false));
+    let beyond = "/spec/template/spec/hostNetwork == false";
+    assert_eq!(of(HEALTH, beyond, 1_000), [met, met]);
+    assert_eq!(of(HEALTH, beyond, 70_000), [met, syncing]);
+    assert_eq!(of(HEALTH, "/status/ok == true", 70_000), [met, met]);
+}
