@@ -138,7 +138,11 @@ impl Dependent {
     }
 
     /// What a plan may know it by.
-    fn called<'d>(&'d self, is_same: &'d dyn Fn(&Kind, &Kind) -> bool) -> Called<'d> {
+    fn called<'d>(
+        &'d self,
+        is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
+        has_chart: &'d dyn Fn(&Part) -> bool,
+    ) -> Called<'d> {
         let objects = self.owners.iter().map(|it| (&it.kind, it.name.as_str()));
         Called {
             namespace: &self.namespace,
@@ -147,6 +151,7 @@ impl Dependent {
             parts: &self.parts,
             labels: &self.labels,
             is_same,
+            has_chart,
         }
     }
 
@@ -168,12 +173,15 @@ impl Dependent {
     pub fn edges(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
         let plans = || world.plans(&self.namespace);
         let is_same = |one: &Kind, other: &Kind| means_same(world, one, other);
-        let waits = self.waits(config_depends_on, plans, &is_same)?;
+        let scope = self.scope.as_ref();
+        let has_chart =
+            |part: &Part| scope.is_some_and(|scope| plan::has_chart(part, scope, world));
+        let waits = self.waits(config_depends_on, plans, &is_same, &has_chart)?;
         Ok(waits.into_iter().map(|wait| wait.edge).collect())
     }
 
     /// As [`Dependent::edges`], each with its source, out of the `plans` of the dependent's namespace. `is_same` tells whether two
-    /// words mean one kind.
+    /// words mean one kind, `has_chart` whether its scope has objects that carry the label of a sub-chart.
     ///
     /// # Errors
     ///
@@ -183,6 +191,7 @@ impl Dependent {
         config_depends_on: bool,
         plans: impl FnOnce() -> Lookup<Vec<Value>>,
         is_same: &dyn Fn(&Kind, &Kind) -> bool,
+        has_chart: &dyn Fn(&Part) -> bool,
     ) -> Result<Vec<Wait>, Unknown> {
         let mut annotations = self.annotations();
         if !config_depends_on {
@@ -201,7 +210,7 @@ impl Dependent {
         };
         match plans() {
             Lookup::Found(plans) => {
-                let planned = plan::dependencies(&plans, scope, &self.called(is_same))?;
+                let planned = plan::dependencies(&plans, scope, &self.called(is_same, has_chart))?;
                 waits.extend(planned.into_iter().map(of(Source::Plan)));
             }
             Lookup::NotFound => {}

@@ -5,6 +5,7 @@ use crate::dependency::{Dependency, Part, Reference};
 use crate::keys::{self, ORDER};
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
+use crate::object::controller_of;
 use crate::scope::{self, Scope};
 use crate::world::{World, leaves_out};
 use serde_json::{Map, Value, json};
@@ -24,6 +25,8 @@ pub struct Called<'d> {
     pub labels: &'d Map<String, Value>,
     /// Whether two words mean one kind.
     pub is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
+    /// Whether its scope has objects that carry the label of this sub-chart.
+    pub has_chart: &'d dyn Fn(&Part) -> bool,
 }
 
 /// What the plans of a namespace say of one dependent of this scope.
@@ -65,11 +68,13 @@ impl Called<'_> {
             return self.parts.contains(&parts.part);
         };
         let (outer, name) = scope::nesting(name);
+        let object = json!({"metadata": {"name": self.name(), "labels": self.labels}});
+        // As for whoever waits for a part: the label of the application counts where no chart is called so. Two exporters of a
+        // database, called by its name, would wait for each other.
+        let counts = || parts.part.holds_exactly(&object) || !(self.has_chart)(&parts.part);
         self.parts.contains(&Part::SubChart(name.to_owned()))
-            && outer.is_none_or(|outer| {
-                let object = json!({"metadata": {"name": self.name(), "labels": self.labels}});
-                scope::is_inside(outer, &object)
-            })
+            && outer.is_none_or(|outer| scope::is_inside(outer, &object))
+            && counts()
     }
 
     /// Whether a reference names it alone, or by its labels.
@@ -217,6 +222,26 @@ pub(crate) fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
         }
         _ => None,
     }
+}
+
+/// Whether a scope has objects that carry the label of this sub-chart, as far as anybody can say.
+pub(crate) fn has_chart(part: &Part, scope: &Scope, world: &dyn World) -> bool {
+    let is_one = |object: &Value| {
+        part.may_hold(object)
+            && part.holds_exactly(object)
+            && Scope::of(object).as_ref() == Some(scope)
+            && controller_of(object).is_none()
+            && !scope::is_hook(object)
+    };
+    let within = |kind: Kind| {
+        let name = Some(scope.name.as_str());
+        match world.members(&kind, &scope.namespace, name, &part.indexed()) {
+            Lookup::Found(objects) => objects.iter().any(is_one),
+            Lookup::NotFound | Lookup::Unavailable(_) => false,
+        }
+    };
+    let kinds = world.kinds();
+    kinds.is_ok_and(|kinds| kinds.into_iter().any(within))
 }
 
 /// Whether it is known that nothing is there that a reference of a plan could mean.

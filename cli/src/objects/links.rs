@@ -3,10 +3,11 @@
 use super::graph::{Graph, means};
 use super::object::Object;
 use rules::annotation;
-use rules::dependency::{Edge, ObjectRef, Parts, Selection};
+use rules::dependency::{Edge, ObjectRef, Part, Parts, Selection};
 use rules::dependent::{Source, Unknown, Wait};
 use rules::edges;
 use rules::keys;
+use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -41,7 +42,9 @@ impl Graph<'_> {
             return (Vec::new(), None);
         };
         let plans = || Lookup::Found(plans.get(object.namespace()).cloned().unwrap_or_default());
-        let mut waits = match dependent.waits(true, plans, &|kind, word| means(word, kind)) {
+        let is_same = |kind: &Kind, word: &Kind| means(word, kind);
+        let has_chart = |part: &Part| self.has_chart(at, part);
+        let mut waits = match dependent.waits(true, plans, &is_same, &has_chart) {
             Ok(waits) => waits,
             Err(unknown) => return (listed(object), Some(unknown)),
         };
@@ -51,6 +54,17 @@ impl Graph<'_> {
             _ => true,
         });
         (waits, None)
+    }
+
+    /// Whether an object of its scope carries the label of this sub-chart.
+    fn has_chart(&self, at: usize, part: &Part) -> bool {
+        let within = Parts {
+            part: part.clone(),
+            namespace: None,
+            min: None,
+        };
+        let mut found = self.part(at, &within).into_iter();
+        found.any(|it| part.holds_exactly(&self.objects[it].value))
     }
 
     /// Whether something of its scope weighs less.

@@ -174,6 +174,7 @@ fn called<'d>(parts: &'d [Part], labels: &'d Map<String, Value>) -> Called<'d> {
         parts,
         labels,
         is_same: &|one, other| one == other,
+        has_chart: &|_| false,
     }
 }
 
@@ -222,4 +223,28 @@ fn what_a_plan_orders_is_known_by_any_of_its_names() {
     ] {
         assert_eq!(ask(subject, "job/migrate"), 0, "{subject}");
     }
+}
+
+/// Two exporters of a database would wait for each other.
+#[test]
+fn the_label_of_the_application_orders_where_no_chart_is_called_so() {
+    let plan = json!({
+        "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": "r"}},
+        "data": {"order": "postgresql: [exporter]"},
+    });
+    let scope = Scope::of(&plan).unwrap();
+    let parts = ["exporter", "postgresql"].map(|it| Part::SubChart(it.to_owned()));
+    let ask = |chart: &str, there: bool| {
+        let labels = json!({"helm.sh/chart": chart, "app.kubernetes.io/name": "postgresql"});
+        let called = Called {
+            has_chart: &|part| there && *part == parts[1],
+            ..called(&parts, labels.as_object().unwrap())
+        };
+        dependencies(std::slice::from_ref(&plan), &scope, &called)
+            .unwrap()
+            .len()
+    };
+    assert_eq!(ask("exporter-1.0.0", true), 0);
+    assert_eq!(ask("exporter-1.0.0", false), 1);
+    assert_eq!(ask("postgresql-1.0.0", true), 1);
 }

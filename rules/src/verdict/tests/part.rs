@@ -201,3 +201,34 @@ fn another_namespace_has_to_consent_to_its_part_of_the_release() {
         );
     }
 }
+
+/// A plan orders what the chart's own label is on, where there is one.
+#[test]
+fn what_is_called_by_the_application_of_a_chart_is_not_ordered_as_that() {
+    let labelled_as = |name: &str, chart: &str| {
+        let labels = json!({"helm.sh/chart": chart, "app.kubernetes.io/name": "postgresql"});
+        let object = owned("Deployment", name, None, json!({}));
+        labelled(of_release(object, None, -60), labels)
+    };
+    let plan = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": "r"}},
+        "data": {"order": "postgresql: [exporter]"},
+    });
+    let one = labelled_as("one", "exporter-1.0.0");
+    let kind = Kind::Builtin(kinds::DEPLOYMENT);
+    let listed = |objects: Vec<Value>| {
+        let cluster = Cluster::of(objects.into_iter().chain([plan.clone()]).collect());
+        let edges = Dependent::of_workload(kind.clone(), &one, "shop").edges(true, &cluster);
+        edges
+            .unwrap()
+            .iter()
+            .filter(|edge| edge.entry().is_some())
+            .count()
+    };
+    let both = || vec![one.clone(), labelled_as("two", "exporter-1.0.0")];
+    assert_eq!(listed(both()), 1);
+    let mut all = both();
+    all.push(labelled_as("db", "postgresql-15.0.0"));
+    assert_eq!(listed(all), 0);
+}
