@@ -33,6 +33,10 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     }
 }
 
+/// No column of a table is wider, in characters: no name is longer. A file may hold what no cluster takes, and that moves its own line
+/// alone; nor can a formatter pad to more than 65,535.
+pub(crate) const WIDEST_COLUMN: usize = 253;
+
 /// So many of a list are named.
 const MOST: usize = 20;
 

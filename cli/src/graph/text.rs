@@ -4,7 +4,7 @@ use super::Drawing;
 use super::critical::Path;
 use super::model::{Model, Node};
 use super::times::GateWait;
-use crate::output::printable;
+use crate::output::{WIDEST_COLUMN, printable};
 use rules::judged::Reason;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -116,7 +116,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or_default()
+        cells.max().unwrap_or_default().min(WIDEST_COLUMN)
     };
     let widths: Vec<usize> = (0..count).map(width).collect();
     let mut out = String::new();

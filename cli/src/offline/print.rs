@@ -1,7 +1,7 @@
 //! The lines of the answer, as JSON or as a table.
 
 use super::judge::Line;
-use crate::output::{Output, printable};
+use crate::output::{Output, WIDEST_COLUMN, printable};
 use crate::style::{Style, Tone};
 use rules::kstatus::Status;
 use std::io::{self, BufWriter, Write};
@@ -21,10 +21,6 @@ pub(super) struct Printer<W: Write> {
 }
 
 const COLUMNS: usize = 6;
-
-/// No column is wider, in characters: no name is longer. A file may hold what no cluster takes, and that moves its own line
-/// alone; nor can a formatter pad to more than 65,535.
-const WIDEST: usize = 253;
 
 /// Which of them is the status.
 const STATUS: usize = 3;
@@ -61,7 +57,7 @@ impl<W: Write> Printer<W> {
         let mut widths = [0; COLUMNS];
         for row in &self.table {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = cell.chars().count().min(WIDEST).max(*width);
+                *width = cell.chars().count().min(WIDEST_COLUMN).max(*width);
             }
         }
         for (at, row) in self.table.drain(..).enumerate() {

@@ -249,3 +249,14 @@ WAITED  POD           OF
     assert_eq!(json[0]["gates"][0]["until"], json!(at(18)));
     assert_eq!(json[0]["nodes"][3]["ready"], json!(true));
 }
+
+#[test]
+fn a_name_of_any_length_is_drawn() {
+    let name = "n".repeat(70_000);
+    let deployment = format!(
+        "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}, annotations: {{sluice.dev/weight: '1'}}}}, spec: {{template: {{spec: {{containers: []}}}}}}}}"
+    );
+    let ran = graph(&[], &deployment);
+    assert!(ran.out.contains(&name), "{}", ran.error);
+    assert_eq!(ran.code, Some(0));
+}
