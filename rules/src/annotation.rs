@@ -229,9 +229,7 @@ fn check_key(key: &str) -> Result<(), ParseError> {
     {
         return Ok(());
     }
-    if let Some(error) = keys::LABELS.iter().find_map(|it| only_label(it, key)) {
-        return Err(error);
-    }
+    no_label(key, |_| true)?;
     let words = candidates.into_iter().chain(keys::TERMS);
     let likely = suggest::nearest(own, words.filter_map(|it| it.strip_prefix(keys::PREFIX)));
     let likely = likely.map(|word| format!("{}{word}", keys::PREFIX));
@@ -242,16 +240,21 @@ fn check_key(key: &str) -> Result<(), ParseError> {
     })
 }
 
-/// That this label of [`keys::LABELS`] is meant, where it is.
-pub fn only_label(
-    (label, of, value): &(&'static str, &'static str, &'static str),
-    key: &str,
-) -> Option<ParseError> {
-    (*label == key).then(|| ParseError {
-        key: key.to_owned(),
-        place: None,
-        problem: Problem::Label { of, value },
-    })
+/// Refuses a key that is one of [`keys::LABELS`], of those kinds for which it `counts`.
+///
+/// # Errors
+///
+/// The label is meant, and on which kind it counts.
+pub fn no_label(key: &str, counts: impl Fn(&str) -> bool) -> Result<(), ParseError> {
+    let mut labels = keys::LABELS.into_iter();
+    match labels.find(|(label, of, _)| *label == key && counts(of)) {
+        None => Ok(()),
+        Some((_, of, value)) => Err(ParseError {
+            key: key.to_owned(),
+            place: None,
+            problem: Problem::Label { of, value },
+        }),
+    }
 }
 
 impl Place {

@@ -279,12 +279,12 @@ impl Known {
         self.stores.custom(&granted, waiter)
     }
 
-    /// The kinds that say something of scopes, and their stores: a custom one that cannot be read and that sluice is not meant to read
+    /// The stores of the kinds that say something of scopes: a custom one that cannot be read and that sluice is not meant to read
     /// does not, once it is known which it is meant to.
-    fn counted(&self) -> Vec<(Kind, Arc<Store>)> {
+    fn counted(&self) -> Vec<Arc<Store>> {
         match self.granted.kinds() {
             Some(granted) => self.stores.counted(&granted),
-            None => self.stores(),
+            None => self.stores().into_iter().map(|(_, store)| store).collect(),
         }
     }
 

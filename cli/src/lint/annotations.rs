@@ -66,12 +66,7 @@ fn grammar(
     key: &str,
     value: &Value,
 ) -> Result<(), ParseError> {
-    let mut labels = keys::LABELS
-        .iter()
-        .filter(|(_, of, _)| *of == object.word());
-    if let Some(error) = labels.find_map(|it| annotation::only_label(it, key)) {
-        return Err(error);
-    }
+    annotation::no_label(key, |of| of == object.word())?;
     let alone = Map::from_iter([(key.to_owned(), value.clone())]);
     if !may_suspend(object, holder) {
         annotation::hold(&alone)?;

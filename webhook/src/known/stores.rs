@@ -10,7 +10,7 @@ use super::store::{Freshness, Store};
 use super::waiters::{Bell, Subscription, Waiters};
 use dashmap::DashMap;
 use rules::kinds::Kind;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -49,7 +49,6 @@ struct Spelled {
 struct NotRead {
     store: Arc<Store>,
     named: u64,
-    granted: bool,
     syncing: bool,
 }
 
@@ -58,7 +57,6 @@ impl NotRead {
         Self {
             store: Arc::clone(store),
             named: 0,
-            granted: false,
             syncing: false,
         }
     }
@@ -85,7 +83,7 @@ impl Stores {
 
     /// The store of a kind that somebody names, and whether it is a new one. The kinds that are `granted` are never forgotten.
     pub(super) fn add(&self, kind: &Kind, granted: &[Kind]) -> (Arc<Store>, bool) {
-        if matches!(kind, Kind::Custom { .. }) {
+        if is_custom(kind) {
             self.make_room(granted);
         }
         let mut new = false;
@@ -147,29 +145,37 @@ impl Stores {
         each.collect()
     }
 
-    /// All but the custom kinds that cannot be read and are not `granted`: what counts for everybody.
-    pub(super) fn counted(&self, granted: &[Kind]) -> Vec<(Kind, Arc<Store>)> {
-        let granted: Vec<_> = granted.iter().filter_map(|it| self.get(it)).collect();
-        let mut all = self.all();
-        all.retain(|(kind, store)| {
-            matches!(kind, Kind::Builtin(_))
-                || store.condition() == Freshness::Live
-                || granted.iter().any(|it| Arc::ptr_eq(it, store))
-        });
-        all
+    /// The stores of what counts for everybody: all but the custom kinds that cannot be read and are not `granted`.
+    pub(super) fn counted(&self, granted: &[Kind]) -> Vec<Arc<Store>> {
+        let granted = self.granted(granted);
+        let entries = self.by_kind.iter();
+        let each = entries.map(|it| (is_custom(it.key()), Arc::clone(&it.store)));
+        let each: Vec<_> = each.collect();
+        let counts = each
+            .into_iter()
+            .filter(|(custom, store)| !custom || counts(store, &granted));
+        counts.map(|(_, store)| store).collect()
     }
 
     /// The custom kinds among those, each once; `waiter` is woken when there is another that can be read.
     pub(super) fn custom(&self, granted: &[Kind], waiter: &Arc<Bell>) -> (Vec<Kind>, Subscription) {
         let subscription = self.lookers.subscribe((), (), waiter);
-        let counted = self.counted(granted).into_iter();
-        let mut kinds: Vec<Kind> = counted.map(|(kind, _)| kind).collect();
-        kinds.retain(|it| matches!(it, Kind::Custom { .. }) && !self.is_alias(it));
-        (kinds, subscription)
+        let granted = self.granted(granted);
+        let entries = self.by_kind.iter();
+        let entries = entries.filter(|it| is_custom(it.key()) && !it.alias);
+        let each: Vec<_> = entries
+            .map(|it| (it.key().clone(), Arc::clone(&it.store)))
+            .collect();
+        let counted = each
+            .into_iter()
+            .filter(|(_, store)| counts(store, &granted));
+        (counted.map(|(kind, _)| kind).collect(), subscription)
     }
 
-    fn is_alias(&self, kind: &Kind) -> bool {
-        self.by_kind.get(kind).is_some_and(|it| it.alias)
+    /// The stores of the kinds that are granted, whichever their spelling.
+    fn granted(&self, kinds: &[Kind]) -> HashSet<*const Store> {
+        let entries = kinds.iter().filter_map(|it| self.by_kind.get(it));
+        entries.map(|it| Arc::as_ptr(&it.store)).collect()
     }
 
     /// Wakes whoever looked at which custom kinds count: others are granted.
@@ -215,18 +221,17 @@ impl Stores {
     fn unread(&self, granted: &[Kind]) -> Vec<NotRead> {
         let mut found = HashMap::new();
         for it in &self.by_kind {
-            if matches!(it.key(), Kind::Custom { .. }) {
+            if is_custom(it.key()) {
                 let entry = found.entry(Arc::as_ptr(&it.store));
                 let kind = entry.or_insert_with(|| NotRead::new(&it.store));
                 kind.named = kind.named.max(it.named());
-                kind.granted |= granted.contains(it.key());
             }
         }
+        let granted = self.granted(granted);
         let mut found: Vec<NotRead> = found.into_values().collect();
         found.retain_mut(|it| {
-            let condition = it.store.condition();
-            it.syncing = condition == Freshness::Syncing;
-            !it.granted && condition != Freshness::Live
+            it.syncing = it.store.condition() == Freshness::Syncing;
+            !counts(&it.store, &granted)
         });
         found
     }
@@ -243,6 +248,15 @@ impl Stores {
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+fn is_custom(kind: &Kind) -> bool {
+    matches!(kind, Kind::Custom { .. })
+}
+
+/// Whether a custom kind counts for everybody, and is never forgotten.
+fn counts(store: &Arc<Store>, granted: &HashSet<*const Store>) -> bool {
+    granted.contains(&Arc::as_ptr(store)) || store.condition() == Freshness::Live
 }
 
 impl Default for Stores {

@@ -177,7 +177,7 @@ impl World for View {
     /// can say.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
-        for (_, store) in self.known.counted() {
+        for store in self.known.counted() {
             let mut usable = self.usable(&store);
             if matches!(usable, Err(Unavailable::Syncing | Unavailable::Stale)) {
                 // Whoever waits for it hears when that changes, and it may just have.
