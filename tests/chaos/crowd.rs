@@ -23,6 +23,9 @@ pub(crate) struct Crowd {
     gates: Vec<Gate>,
 }
 
+/// Gates that wait for what never comes, until this is dropped.
+pub(crate) struct Waiting(Vec<Gate>);
+
 struct Gate {
     pod: String,
     log: PathBuf,
@@ -53,11 +56,7 @@ impl Crowd {
             dependency: dependency.to_owned(),
             gates: started.collect::<Result<_>>()?,
         };
-        await_until("every gate waits", LIMIT, async || {
-            let mut silent = crowd.gates.iter().filter(|gate| !gate.waits());
-            silent.next().map_or(Ok(()), |gate| Err(gate.last_words()))
-        })
-        .await;
+        all_wait(&crowd.gates).await;
         Ok(crowd)
     }
 
@@ -94,6 +93,30 @@ impl Crowd {
         .await?;
         Ok(fates)
     }
+}
+
+impl Waiting {
+    /// Starts a gate for each of these pods, and returns when each waits.
+    pub(crate) async fn gather(site: &Site<'_>, pods: &[Unscheduled]) -> Result<Self> {
+        let started = pods.iter().map(|pod| Gate::start(site, pod));
+        let waiting = Self(started.collect::<Result<_>>()?);
+        all_wait(&waiting.0).await;
+        Ok(waiting)
+    }
+
+    /// How many have ended all the same.
+    pub(crate) fn ended(&self) -> usize {
+        let gates = self.0.iter();
+        gates.filter(|gate| gate.end.is_finished()).count()
+    }
+}
+
+async fn all_wait(gates: &[Gate]) {
+    await_until("every gate waits", LIMIT, async || {
+        let mut silent = gates.iter().filter(|gate| !gate.waits());
+        silent.next().map_or(Ok(()), |gate| Err(gate.last_words()))
+    })
+    .await;
 }
 
 fn exists(error: &kube::Error) -> bool {

@@ -7,6 +7,7 @@ mod floods;
 mod records;
 mod replicas;
 mod sizes;
+mod tenants;
 
 use crate::trial::Trial;
 
@@ -17,6 +18,7 @@ pub(crate) fn all() -> Vec<Trial> {
         floods::trials(),
         records::trials(),
         sizes::trials(),
+        tenants::trials(),
         certificates::trials(),
         clock::trials(),
         replicas::last(),
