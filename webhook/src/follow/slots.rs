@@ -1,6 +1,7 @@
 //! The effect: follows the ConfigMaps, looks at holders in the API server, and gives slots away.
 
 mod claims;
+mod gone;
 mod restored;
 
 use super::served::resource;
@@ -11,12 +12,11 @@ use crate::known::slots::{Loss, Written, key, value};
 use crate::known::{Known, View};
 use claims::claims;
 use futures::{Stream, StreamExt};
+use gone::has_no_pods;
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::Pod;
-use kube::api::{Api, DynamicObject, ListParams};
+use kube::api::{Api, DynamicObject};
 use kube::{Client, Error};
 use rules::holder::{Holder, Trouble, Wave};
-use rules::keys;
 use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use rules::sheets;
@@ -284,7 +284,7 @@ impl Keeper {
         let same = object.filter(|object| object["metadata"]["uid"] == holder.uid.as_str());
         match same {
             Some(object) => Ok(is_done(holder, &object, view, self.clock.now())),
-            None => self.has_no_pods(namespace, holder).await,
+            None => has_no_pods(&self.client, view, namespace, holder).await,
         }
     }
 
@@ -303,20 +303,6 @@ impl Keeper {
         let found = api.get_opt(&holder.name).await?;
         let found = found.and_then(|object| serde_json::to_value(object).ok());
         Ok(found.map_or(Lookup::NotFound, Lookup::Found))
-    }
-
-    async fn has_no_pods(&self, namespace: &str, holder: &Holder) -> Result<bool, Error> {
-        let api = Api::<Pod>::namespaced(self.client.clone(), namespace);
-        let gated = ListParams::default().labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE));
-        let pods = api.list(&gated).await?;
-        let is_of = |pod: &&Pod| {
-            let owners = pod.metadata.owner_references.iter().flatten();
-            let mut uids = owners.map(|owner| &owner.uid).chain(&pod.metadata.uid);
-            uids.any(|uid| *uid == holder.pods_of)
-        };
-        let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone());
-        let ended = |pod: &Pod| matches!(phase(pod).as_deref(), Some("Succeeded" | "Failed"));
-        Ok(pods.iter().filter(is_of).all(ended))
     }
 }
 

@@ -13,7 +13,7 @@ use kube::core::request::Request;
 use kube::discovery::ApiResource;
 use kube::{Client, Error};
 use list::list;
-pub(super) use list::{items, page};
+pub(super) use list::{items, next, page};
 use rules::kept::{Detail, trim};
 use rules::kinds::Kind;
 use rules::path::get;

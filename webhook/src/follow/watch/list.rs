@@ -108,6 +108,12 @@ pub(in crate::follow) async fn page(
     }
 }
 
+/// Where the page behind a page begins; `None` where there is none.
+pub(in crate::follow) fn next(page: &str) -> Result<Option<String>, Error> {
+    let page: Page<'_> = serde_json::from_str(page).map_err(Error::SerdeError)?;
+    Ok(page.metadata.next.filter(|next| !next.is_empty()))
+}
+
 /// The objects of a page, as they came but for who owns which field.
 pub(in crate::follow) fn items(page: &str) -> Result<Vec<Value>, Error> {
     let read = |item: &RawValue| serde_json::from_str::<Lean>(item.get()).map(Value::from);
