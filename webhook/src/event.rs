@@ -1,5 +1,12 @@
 //! Events: what sluice says of an object to whoever describes it.
 
+mod backlog;
+mod outbox;
+mod pace;
+
+pub(crate) use outbox::{Outbox, register};
+pub(crate) use pace::{AT_MOST_EVERY, Pace, TO_SPARE};
+
 use crate::clock::Clock;
 use crate::digest::short;
 use jiff::Timestamp;

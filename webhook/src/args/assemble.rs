@@ -9,7 +9,7 @@ use super::Args;
 use crate::client;
 use crate::clock::Clock;
 use crate::container;
-use crate::event::Writer;
+use crate::event::{self, Outbox, Writer};
 use crate::follow::Observer;
 use crate::inject::Holds;
 use crate::known::{self, Known, Wanted};
@@ -127,8 +127,11 @@ impl Args {
                 Some(Held { pods, jobs })
             }
         };
-        self.follow(&mut parts, &known, asked, Arc::clone(&metrics));
-        let status = self.status(&mut parts, known, metrics, held);
+        let dropped = event::register(&mut parts.registry);
+        let (outbox, writer) = Outbox::new(self.events(&parts), dropped);
+        parts.tasks.keep("events", writer);
+        self.follow(&mut parts, &known, asked, &metrics, outbox.clone());
+        let status = self.status(&mut parts, known, metrics, outbox, held);
         let shutdown = parts.shutdown.clone();
         let servers = self.listen(parts, admission, status)?;
         Ok(Process {

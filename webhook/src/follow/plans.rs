@@ -1,7 +1,9 @@
 //! Tells who wrote a plan what is wrong with it, or that its release is not there: an Event on its ConfigMap, and of what is
 //! wrong a line in the log.
 
-use crate::event::{Note, Regarding, Telling, Writer};
+use crate::clock::Clock;
+use crate::digest::short;
+use crate::event::{Note, Outbox, Pace, Regarding, Telling};
 use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use rules::lookup::Lookup;
@@ -13,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tracing::warn;
 
 /// A release may still be installed; what is missing then is no news.
@@ -23,21 +26,20 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 const GATHER: Duration = Duration::from_secs(1);
 
 /// Looks at every plan for as long as the process runs.
-pub(crate) async fn follow(known: Arc<Known>, events: Writer) {
-    let mut told = HashMap::new();
+pub(crate) async fn follow(known: Arc<Known>, outbox: Outbox, clock: Clock) {
+    let (mut told, mut pace) = (HashMap::new(), Pace::default());
     known.plans().synced().await;
     loop {
         let view = known.view();
-        let flaws = flaws(&view, events.clock.now());
-        for (plan, flaw) in &flaws {
-            if told.get(&key(plan)) != Some(flaw) {
-                tell(&events, plan, flaw).await;
+        let mut now_told = HashMap::new();
+        for (plan, flaw) in flaws(&view, clock.now()) {
+            let key = key(&plan);
+            // What there is no room for is told at a later look, if it is still so.
+            if told.get(&key) == Some(&flaw) || tell(&outbox, &mut pace, &plan, &flaw) {
+                now_told.insert(key, flaw);
             }
         }
-        told = flaws
-            .into_iter()
-            .map(|(plan, flaw)| (key(&plan), flaw))
-            .collect();
+        told = now_told;
         let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
         tokio::time::sleep(GATHER).await;
     }
@@ -67,49 +69,121 @@ fn key(plan: &Value) -> String {
     format!("{} {}", metadata["uid"], plan["data"])
 }
 
-async fn tell(events: &Writer, plan: &Value, flaw: &PlanFlaw) {
+/// An Event, and a line in the log where the plan is wrong; `false` where the plan has had too many, or no more can be written.
+fn tell(outbox: &Outbox, pace: &mut Pace, plan: &Value, flaw: &PlanFlaw) -> bool {
     let metadata = &plan["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
-    let (namespace, name) = (text("namespace"), text("name"));
-    let bad = Note {
-        severity: "Warning",
-        action: "ReadPlan",
-        reason: "BadPlan",
-        text: flaw.to_string(),
-        wait: None,
-        telling: Telling::Anew,
-    };
-    let note = if matches!(flaw, PlanFlaw::NothingYet { .. }) {
-        Note {
-            severity: "Normal",
-            reason: "EarlyPlan",
-            ..bad
-        }
+    let (namespace, name, uid) = (text("namespace"), text("name"), text("uid"));
+    if !pace.allows(&uid, Instant::now()) {
+        return false;
+    }
+    let is_wrong = !matches!(flaw, PlanFlaw::NothingYet { .. });
+    let (severity, reason) = if is_wrong {
+        ("Warning", "BadPlan")
     } else {
-        warn!(
-            namespace,
-            name,
-            problem = bad.text,
-            "A plan cannot be followed"
-        );
-        bad
+        ("Normal", "EarlyPlan")
+    };
+    let problem = flaw.to_string();
+    let note = Note {
+        severity,
+        action: "ReadPlan",
+        reason,
+        text: problem.clone(),
+        // Of each version of the plan the replicas tell once.
+        wait: Some(short(plan["data"].to_string()).to_string()),
+        telling: Telling::Once,
     };
     let target = Regarding {
         api_version: Some("v1".to_owned()),
         kind: "ConfigMap".to_owned(),
-        namespace,
-        name,
-        uid: metadata["uid"].as_str().map(ToOwned::to_owned),
+        namespace: namespace.clone(),
+        name: name.clone(),
+        uid: Some(uid),
     };
-    events.write(target, note).await;
+    let told = outbox.add(target, note);
+    if told && is_wrong {
+        warn!(namespace, name, problem, "A plan cannot be followed");
+    }
+    told
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Writer;
     use crate::known::Settings;
+    use axum::body::Body as Answer;
+    use axum::http::{Request, Response};
+    use kube::Client;
+    use kube::client::Body;
+    use prometheus_client::metrics::counter::Counter;
     use rules::kinds::{self, Kind};
     use serde_json::json;
+    use std::convert::Infallible;
+    use std::sync::Mutex;
+    use tower::service_fn;
+
+    /// An outbox, and the paths of the Events that were written.
+    fn outbox() -> (Outbox, Arc<Mutex<Vec<String>>>) {
+        let written = Arc::<Mutex<Vec<String>>>::default();
+        let events = Arc::clone(&written);
+        let api_server = service_fn(move |request: Request<Body>| {
+            let path = request.uri().path().to_owned();
+            events.lock().unwrap().push(path);
+            let answer = json!({"metadata": {}, "eventTime": null}).to_string();
+            std::future::ready(Ok::<_, Infallible>(Response::new(Answer::from(answer))))
+        });
+        let writer = Writer {
+            client: Client::new(api_server, "default"),
+            instance: "sluice-0".to_owned(),
+            clock: Clock::new(|| Timestamp::UNIX_EPOCH),
+        };
+        let (outbox, writer) = Outbox::new(writer, Counter::default());
+        tokio::spawn(writer);
+        (outbox, written)
+    }
+
+    fn plan(namespace: &str, name: &str, order: &str) -> Value {
+        json!({
+            "metadata": {"namespace": namespace, "name": name, "uid": format!("{namespace}-{name}"),
+                "labels": {"app.kubernetes.io/instance": "shop"}},
+            "data": {"order": order},
+        })
+    }
+
+    /// A tenant can make plans, and write them, as often as he likes.
+    #[tokio::test(start_paused = true)]
+    async fn many_bad_plans_that_are_written_again_and_again_are_a_trickle_of_events() {
+        let (known, _) = Known::new(Settings::of_the_chart());
+        known.plans().replace::<&Value>([]);
+        let (outbox, written) = outbox();
+        tokio::spawn(follow(
+            Arc::clone(&known),
+            outbox,
+            Clock::new(|| Timestamp::UNIX_EPOCH),
+        ));
+        let of = |namespace: &str| {
+            let path = format!("/namespaces/{namespace}/");
+            let written = written.lock().unwrap();
+            written.iter().filter(|it| it.contains(&path)).count()
+        };
+        for second in 0..60 {
+            for number in 0..100 {
+                let order = format!("[ # {second}");
+                let name = format!("plan-{number}");
+                known.plans().apply(&plan("loud", &name, &order));
+            }
+            if second == 10 {
+                known.plans().apply(&plan("quiet", "plan", "["));
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            if second == 13 {
+                assert_eq!(of("quiet"), 1, "a tenant is told in its turn");
+            }
+        }
+        let loud = of("loud");
+        assert!((300..=400).contains(&loud), "{loud} in a minute");
+    }
 
     fn known(job: &Value) -> Arc<Known> {
         let (known, _) = Known::new(Settings::of_the_chart());

@@ -4,26 +4,19 @@
 //! while a wait goes through its stages; again every ten minutes while nothing changes; and no more than a trickle in all, so that a
 //! thousand waiting pods do not flood etcd.
 
-mod backlog;
 mod news;
 
 use super::Identity;
 use super::answer::Cut;
 use super::rounds::Above;
-use crate::event::{Note, Regarding, Telling, Writer};
-use backlog::Backlog;
+use crate::event::{Note, Outbox, Regarding, Telling};
 use dashmap::DashMap;
 use jiff::SignedDuration;
 pub(super) use news::SETTLE;
 use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::Instant;
-use tracing::debug;
 use wire::{Answer, Decision, said};
-
-/// The pause between two writes of one replica.
-const PACE: Duration = Duration::from_millis(50);
 
 /// Whoever has waited for so long has an Event about it, from this replica or from another.
 const LONG: SignedDuration = SignedDuration::from_secs(15);
@@ -36,7 +29,7 @@ type Diary = Arc<DashMap<String, Told>>;
 pub(crate) struct Recorder {
     told: Diary,
     /// One more than there is room for is dropped, and the next poll of that gate tells it again.
-    notes: Arc<Backlog>,
+    outbox: Outbox,
 }
 
 /// Who waits: the pod that asks, and the workload above it.
@@ -47,11 +40,11 @@ pub(super) struct GatedPod<'a> {
 }
 
 impl Recorder {
-    /// A recorder and the writer that must run beside it.
-    pub(crate) fn new(events: Writer) -> (Self, impl Future<Output = ()>) {
-        let (notes, told) = (Arc::<Backlog>::default(), Diary::default());
-        let writer = write(events, Arc::clone(&notes), Arc::clone(&told));
-        (Self { told, notes }, writer)
+    /// A recorder, and what must run beside it: it forgets what nobody has asked about for a while.
+    pub(crate) fn new(outbox: Outbox) -> (Self, impl Future<Output = ()>) {
+        let told = Diary::default();
+        let forget = forget(Arc::clone(&told));
+        (Self { told, outbox }, forget)
     }
 
     /// A gate was told to wait. `late`: although its timeout has passed. When there may be something to tell although the
@@ -150,9 +143,7 @@ impl Recorder {
                 times => Telling::Still(times),
             },
         };
-        if !self.notes.add(target, note) {
-            debug!("Event dropped: too many are waiting to be written");
-        }
+        self.outbox.add(target, note);
     }
 }
 
@@ -209,20 +200,12 @@ fn unmet(answer: &Answer) -> String {
     }
 }
 
-/// Writes what there is to write, and forgets what nobody has asked about for a while: it is gone, or another replica answers
-/// for it.
-async fn write(events: Writer, backlog: Arc<Backlog>, told: Diary) {
+/// Forgets what nobody has asked about for a while: it is gone, or another replica answers for it.
+async fn forget(told: Diary) {
     let mut forget = tokio::time::interval(AGAIN_AFTER);
     loop {
-        tokio::select! {
-            biased;
-            // Both arms are cancel-safe: a tick or a note that is not taken here comes again.
-            now = forget.tick() => told.retain(|_, told| !told.is_old(now)),
-            (target, note) = backlog.next() => {
-                events.write(target, note).await;
-                tokio::time::sleep(PACE).await;
-            }
-        }
+        let now = forget.tick().await;
+        told.retain(|_, told| !told.is_old(now));
     }
 }
 
@@ -230,11 +213,14 @@ async fn write(events: Writer, backlog: Arc<Backlog>, told: Diary) {
 mod tests {
     use super::*;
     use crate::clock::Clock;
+    use crate::event::Writer;
     use axum::http::{Request, Response};
     use jiff::Timestamp;
     use kube::Client;
     use kube::client::Body;
+    use prometheus_client::metrics::counter::Counter;
     use std::convert::Infallible;
+    use std::time::Duration;
     use tokio::time::sleep;
     use tower::service_fn;
 
@@ -242,13 +228,15 @@ mod tests {
     async fn a_pod_that_asks_no_more_is_forgotten() {
         let deaf =
             service_fn(async |_: Request<Body>| Ok::<_, Infallible>(Response::new(Body::empty())));
-        let client = Client::new(deaf, "default");
-        let (recorder, writer) = Recorder::new(Writer {
-            client,
+        let writer = Writer {
+            client: Client::new(deaf, "default"),
             instance: "sluice-0".to_owned(),
             clock: Clock::new(Timestamp::now),
-        });
+        };
+        let (outbox, writer) = Outbox::new(writer, Counter::default());
+        let (recorder, forget) = Recorder::new(outbox);
         tokio::spawn(writer);
+        tokio::spawn(forget);
         let answer = Answer {
             verdict: Decision::Wait,
             digest: String::new(),

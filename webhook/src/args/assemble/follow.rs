@@ -2,6 +2,7 @@
 
 use super::{Asked, Parts};
 use crate::args::Args;
+use crate::event::Outbox;
 use crate::follow::catalog::Catalog;
 use crate::follow::sheets::{Losses, Sheets};
 use crate::follow::{glances, granted, health_rules, memory, plans, slots};
@@ -20,7 +21,8 @@ impl Args {
             pods,
             jobs,
         }: Asked,
-        metrics: Arc<StatusMetrics>,
+        metrics: &Arc<StatusMetrics>,
+        outbox: Outbox,
     ) {
         let (client, tasks) = (|| parts.client.clone(), &parts.tasks);
         let known = || Arc::clone(known);
@@ -28,7 +30,7 @@ impl Args {
             client: client(),
             discovery: Arc::default(),
             known: known(),
-            metrics,
+            metrics: Arc::clone(metrics),
             tasks: tasks.clone(),
             shown: pods,
             jobs,
@@ -54,7 +56,7 @@ impl Args {
             let keep = granted::keep(client(), name, known());
             tasks.keep("granted kinds", keep);
         }
-        let plans = plans::follow(known(), self.events(parts));
+        let plans = plans::follow(known(), outbox, parts.clock.clone());
         tasks.keep("plans", plans);
         let synced = parts
             .readiness

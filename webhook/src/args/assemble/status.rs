@@ -3,6 +3,7 @@
 use super::{Held, Parts};
 use crate::args::Args;
 use crate::container;
+use crate::event::Outbox;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::status::{self, Authenticator, Conditions, Questions, Recorder, Rounds, Service, Turns};
@@ -17,11 +18,12 @@ impl Args {
         parts: &mut Parts,
         known: Arc<Known>,
         metrics: Arc<StatusMetrics>,
+        outbox: Outbox,
         held: Option<Held>,
     ) -> Router {
         let client = &parts.client;
-        let (recorder, writer) = Recorder::new(self.events(parts));
-        parts.tasks.keep("events", writer);
+        let (recorder, forget) = Recorder::new(outbox);
+        parts.tasks.keep("what was told", forget);
         let questions = Arc::<Questions>::default();
         let (pods, jobs) = (Arc::<Questions>::default(), Arc::<Questions>::default());
         let waits = status::Waits {

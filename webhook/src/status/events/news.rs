@@ -1,6 +1,7 @@
 //! When an answer is worth an Event. Pure: the clock is an argument.
 
 use crate::digest::short;
+use crate::event::{AT_MOST_EVERY, TO_SPARE};
 use rules::judged::Reason;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,11 +10,6 @@ use wire::{Answer, Decision, said};
 
 /// A wait that is over sooner than this is worth neither an Event nor a line that says "still reading".
 pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
-/// How often an object may get an Event, in the long run, and while it goes on about one thing.
-const AT_MOST_EVERY: Duration = Duration::from_mins(1);
-/// A wait mostly goes through its stages in its first minute: for these an object has Events to spare, and earns them back at
-/// that pace.
-const TO_SPARE: u32 = 2;
 /// A new stage is told no sooner after what was told before, so that of several in a row the last is told.
 const APART: Duration = Duration::from_secs(10);
 /// How often an unchanged wait is told again; Events live for an hour.

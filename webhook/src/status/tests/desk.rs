@@ -4,7 +4,7 @@ use super::api_server::{Events, api_server};
 use super::pod;
 use super::tokens::its_own;
 use crate::clock::Clock;
-use crate::event::Writer;
+use crate::event::{Outbox, Writer};
 use crate::known::{Known, Settings};
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
@@ -15,6 +15,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use jiff::{SignedDuration, Timestamp};
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use rules::kinds::{Kind, by_word};
 use serde_json::Value;
@@ -67,12 +68,15 @@ impl Desk {
         };
         let clock = Clock::new(move || time() + ahead);
         let client = api_server(Arc::clone(&events), time, &clock);
-        let (recorder, writer) = Recorder::new(Writer {
+        let writer = Writer {
             client: client.clone(),
             instance: "sluice-0".to_owned(),
             clock: clock.clone(),
-        });
+        };
+        let (outbox, writer) = Outbox::new(writer, Counter::default());
+        let (recorder, forget) = Recorder::new(outbox);
         tokio::spawn(writer);
+        tokio::spawn(forget);
         let mut registry = Registry::default();
         let [questions, held, suspended] = [(); 3].map(|()| Arc::<Questions>::default());
         registry.register_collector(Box::new(Waits {

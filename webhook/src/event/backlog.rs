@@ -1,6 +1,6 @@
 //! Notes that wait to be written, in turn by their namespaces, so that one that makes many of them silences no other.
 
-use crate::event::{Note, Regarding};
+use super::{Note, Regarding};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
