@@ -48,6 +48,15 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
             "the API server cannot tell whether it serves {kind}; check the APIService of group {}",
             kind.group()
         ),
+        Unavailable::AwaitsTurn { places } => format!(
+            "the health of this {kind} is told by fields that are read object by object; sluice reads {places} of the namespace at a time, \
+             and this one waits for its turn"
+        ),
+        Unavailable::OverBudget { share } => format!(
+            "what the dependents of this namespace wait for fills its share of sluice's memory ({} KiB), so {kind} objects are not \
+             looked at; let fewer of them wait at a time, or let their lists name less",
+            share / 1024
+        ),
         Unavailable::Hidden => {
             format!("you may not read {kind} objects, so it cannot be judged from here")
         }

@@ -149,7 +149,7 @@ pub struct KstatusError(pub String);
 struct Observed<'a> {
     object: &'a Value,
     conditions: Conditions<'a>,
-    now: Timestamp,
+    now: &'a dyn Fn() -> Timestamp,
 }
 
 /// Judges one object at the time `now`, which only the age of an unschedulable Pod is measured against.
@@ -158,6 +158,14 @@ struct Observed<'a> {
 /// `metadata.generation`, `status.observedGeneration`, the conditions, a Pod's `status.containerStatuses`), or a Pod
 /// in a phase without a rule.
 pub fn compute(object: &Value, now: Timestamp) -> Result<Evaluation, KstatusError> {
+    compute_at(object, &|| now)
+}
+
+/// [`compute`] for who wants to know whether the time was asked for.
+pub(crate) fn compute_at(
+    object: &Value,
+    now: &dyn Fn() -> Timestamp,
+) -> Result<Evaluation, KstatusError> {
     if !object.is_object() {
         let kind = go::type_name(object);
         return Err(KstatusError(format!(

@@ -48,6 +48,16 @@ pub enum Unavailable {
     /// Whether the API server serves this kind cannot be told: it was asked and did not say, as while an aggregated API
     /// is down.
     Undiscovered,
+    /// So many objects of the namespace are read whole at a time, and it is the turn of others.
+    AwaitsTurn {
+        /// How many.
+        places: usize,
+    },
+    /// What the dependents of the namespace wait for fills its share of the memory, so this is not looked at.
+    OverBudget {
+        /// The share, in bytes.
+        share: usize,
+    },
     /// Whoever judges may not read it, though sluice may: so it is only to the command line.
     Hidden,
 }

@@ -9,6 +9,7 @@ mod address;
 mod application;
 mod claim;
 mod custom;
+mod evidence;
 mod health;
 mod job;
 mod judged;
@@ -26,7 +27,8 @@ use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
 use crate::path::get;
 use crate::text::one_line;
-use crate::world::World;
+use crate::world::{Ready, World};
+use evidence::Evidence;
 use jiff::Timestamp;
 use judged::{failed, from_kstatus, satisfied, waiting};
 use serde_json::Value;
@@ -45,8 +47,7 @@ struct Subject<'a> {
     original: &'a Value,
     conditions: Conditions<'a>,
     evaluation: Evaluation,
-    world: &'a dyn World,
-    now: Timestamp,
+    world: &'a Evidence<'a>,
     /// What the edge says of health.
     health: &'a [Expression],
 }
@@ -74,7 +75,26 @@ pub fn judge_by(
     world: &dyn World,
     now: Timestamp,
 ) -> Judged {
-    let mut judged = judge_object(kind, object, asked, world, now);
+    judge_with(kind, object, asked, &Evidence::new(world, now))
+}
+
+/// Whether an object that was found is ready, and whether that holds until the object itself changes.
+pub fn readiness(kind: &Kind, object: &Value, world: &dyn World, now: Timestamp) -> Ready {
+    let evidence = Evidence::new(world, now);
+    let judged = judge_with(kind, object, (State::Ready, &[]), &evidence);
+    match (judged.satisfied, evidence.was_looked_at()) {
+        (ready, false) => Ready::Lasting(ready),
+        (ready, true) => Ready::Momentary(ready),
+    }
+}
+
+fn judge_with(
+    kind: &Kind,
+    object: &Value,
+    asked: (State, &[Expression]),
+    evidence: &Evidence<'_>,
+) -> Judged {
+    let mut judged = judge_object(kind, object, asked, evidence);
     // Objects and controllers put what they like into a word or a message, also a megabyte; ours is one line of a log and of
     // a table, and is kept for each edge that leads to the object.
     judged.message = one_line(judged.message, LONGEST_MESSAGE);
@@ -85,8 +105,7 @@ fn judge_object(
     kind: &Kind,
     object: &Value,
     (state, health): (State, &[Expression]),
-    world: &dyn World,
-    now: Timestamp,
+    world: &Evidence<'_>,
 ) -> Judged {
     let whole = match health::whole(kind, object, (state, health), world) {
         Ok(whole) => whole,
@@ -94,7 +113,7 @@ fn judge_object(
     };
     let original = &*whole;
     let object = &*tolerant::read(kind, original);
-    let computed = kstatus::compute(object, now);
+    let computed = kstatus::compute_at(object, &|| world.now());
     if state == State::Present {
         return present(computed.ok());
     }
@@ -117,7 +136,6 @@ fn judge_object(
         conditions,
         evaluation,
         world,
-        now,
         health,
     };
     match state {

@@ -42,12 +42,6 @@ pub fn outspoken() -> impl Iterator<Item = Kind> {
         .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin))
 }
 
-/// Whether an object of this kind may become ready, or cease to be, without a change of its own: by the endpoints of a
-/// Service, the consumers of a claim.
-pub fn rests_on_others(kind: &Kind) -> bool {
-    !kind.is_pod() && OUTSPOKEN.contains(&(kind.group(), kind.word()))
-}
-
 /// One release or application within one namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {

@@ -1,8 +1,10 @@
 //! How the rules look at the cluster: traits, so that they stay pure.
 
 mod only;
+mod wave;
 
 pub use only::Only;
+pub use wave::{FirstUnready, Ready, first_unready};
 
 use crate::cause::{Behind, Stuck};
 use crate::dependency::Part;
@@ -15,7 +17,7 @@ use crate::lookup::{Lookup, Unavailable};
 use crate::memory::CompletedJob;
 use crate::object::{controller_of, group_kind, name};
 use crate::room::Lack;
-use crate::scope::{Position, Scope};
+use crate::scope::Scope;
 use crate::selector::Selector;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -104,37 +106,21 @@ pub trait World: Objects {
         Lookup::Found(objects)
     }
 
-    /// The first object of a kind in a scope, in the order of [`Position`], that weighs less than `below` and is
-    /// not ready.
+    /// The first object in a scope, in the order of [`Position`], that is of one of these kinds, weighs less than `below` and is not
+    /// ready. Every kind is asked for, also after one that cannot be read: who reads only what it is asked for, as the command line
+    /// does, reads them all in one round then.
+    ///
+    /// # Errors
+    ///
+    /// The first kind that cannot be read and must not be left out ([`leaves_out`]), and why.
     fn first_unready(
         &self,
-        kind: &Kind,
+        kinds: &[Kind],
         scope: &Scope,
         below: i64,
-        is_ready: &dyn Fn(&Value) -> bool,
-    ) -> Lookup<Option<Value>> {
-        let listed = self.list(kind, Some(&scope.namespace), &Selector::default());
-        let objects = match listed {
-            Lookup::Found(objects) => objects,
-            Lookup::NotFound => return Lookup::Found(None),
-            Lookup::Unavailable(why) => return Lookup::Unavailable(why),
-        };
-        let lower = |object: &Value| {
-            let position = Position::of(object)?;
-            let mine = is_ordered(kind, object) && Scope::of(object).as_ref() == Some(scope);
-            (position.weight < below && mine).then_some(position)
-        };
-        let mut lower: Vec<_> = objects
-            .into_iter()
-            .filter_map(|object| Some((lower(&object)?, object)))
-            .collect();
-        lower.sort_by(|(one, _), (other, _)| one.cmp(other));
-        Lookup::Found(
-            lower
-                .into_iter()
-                .map(|(_, object)| object)
-                .find(|object| !is_ready(object)),
-        )
+        is_ready: &dyn Fn(&Kind, &Value) -> Ready,
+    ) -> FirstUnready {
+        first_unready(self, kinds, scope, below, is_ready)
     }
 
     /// When an object of the scope, plans apart, was last created or its spec written; `None` where it has none.
@@ -271,7 +257,7 @@ pub(crate) fn means_same(world: &dyn World, one: &Kind, other: &Kind) -> bool {
 /// Everybody in the cluster may name a custom kind in a list, and that must not hold up everybody else. So one that
 /// is refused, or that nobody knows yet whether it will be, counts only where the administrator has granted it. A built-in kind is
 /// never taken for empty.
-pub fn leaves_out(world: &dyn World, kind: &Kind, why: Unavailable) -> bool {
+pub fn leaves_out<W: World + ?Sized>(world: &W, kind: &Kind, why: Unavailable) -> bool {
     let custom = matches!(kind, Kind::Custom { .. });
     custom
         && match why {
@@ -280,6 +266,9 @@ pub fn leaves_out(world: &dyn World, kind: &Kind, why: Unavailable) -> bool {
             Unavailable::Forbidden | Unavailable::Undiscovered | Unavailable::Syncing => {
                 !world.is_granted(kind)
             }
-            Unavailable::Stale | Unavailable::Hidden => false,
+            Unavailable::Stale
+            | Unavailable::Hidden
+            | Unavailable::AwaitsTurn { .. }
+            | Unavailable::OverBudget { .. } => false,
         }
 }

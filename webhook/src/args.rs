@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::follow::ConfigMapRef;
 use crate::gate_spec::Fixed;
 use crate::inject::{Amounts, Holds, Resources};
-use crate::known::{HealthSources, Settings};
+use crate::known::{HealthSources, MEMORY, Settings};
 use crate::telemetry::LogFormat;
 use certs::{Lifetimes, LifetimesError};
 use clap::{Parser, ValueEnum};
@@ -198,7 +198,7 @@ impl Args {
     }
 
     /// What the verdicts rest on beside the cluster's state.
-    fn settings(&self) -> Settings {
+    fn settings(&self, memory: Option<u64>) -> Settings {
         Settings {
             policy: Policy {
                 cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
@@ -208,6 +208,7 @@ impl Args {
             workloads: self.workloads.clone(),
             reads_by_role: self.watch_cluster_role.is_some(),
             follows_helm_releases: self.follow_helm_releases,
+            memory: memory.map_or(MEMORY, |it| usize::try_from(it).unwrap_or(usize::MAX)),
             health_rules: HealthSources {
                 administrator: self.health_rules_configmap().is_some(),
                 builtin: self.builtin_health_rules,

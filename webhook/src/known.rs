@@ -8,11 +8,13 @@ mod granted;
 pub(crate) mod health_rules;
 mod heard;
 mod held_jobs;
+mod lookers;
 mod looks;
 pub(crate) mod memory;
 mod metrics;
 mod scopes;
 mod settings;
+mod shares;
 mod sights;
 pub(crate) mod slots;
 mod store;
@@ -27,6 +29,7 @@ pub(crate) use health_rules::HealthSources;
 pub(crate) use heard::Heard;
 pub(crate) use held_jobs::HeldJobs;
 pub(crate) use metrics::Condition;
+pub(crate) use settings::MEMORY;
 pub use settings::Settings;
 #[cfg(test)]
 pub(crate) use store::READ;
@@ -43,19 +46,26 @@ use rules::edges::Link;
 use rules::kinds::Kind;
 use rules::room::Lack;
 use serde_json::Value;
+use shares::Shares;
 use sights::Sights;
 use slots::Slots;
 use std::sync::Arc;
 use std::time::Duration;
 use stores::Stores;
 use tokio::sync::{Notify, mpsc};
-use waiters::{Bell, Subscription};
 use whole::Whole;
+
+/// What wakes those who wait may take this part of the memory, in all,
+const WAITS_IN_ALL: usize = 8;
+/// and what wakes the dependents of one namespace this one. An ordinary dependent takes one KiB or two.
+const WAITS_OF_A_NAMESPACE: usize = 16;
 
 /// All of it.
 #[derive(Debug)]
 pub struct Known {
     stores: Stores,
+    /// What wakes those who wait, by their namespaces.
+    waits: Arc<Shares>,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
     gated: Arc<Store>,
     /// The pods that have no node yet, of all that there are.
@@ -95,9 +105,12 @@ impl Known {
     /// Nothing is known yet, and what somebody asks for first, for whoever starts the watches.
     pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<Wanted>) {
         let (wanted, requests) = mpsc::unbounded_channel();
+        let stores = Stores::default();
+        let memory = settings.memory;
         let known = Self {
-            stores: Stores::default(),
-            gated: Arc::default(),
+            gated: stores.of_scopes().into(),
+            stores,
+            waits: Shares::new(memory / WAITS_IN_ALL, memory / WAITS_OF_A_NAMESPACE),
             unscheduled: Arc::default(),
             unscheduled_wanted: Notify::new(),
             plans: Arc::default(),
@@ -180,7 +193,7 @@ impl Known {
     /// Takes over which custom kinds sluice is meant to read, and wakes whoever looked at which there are.
     pub(crate) fn grant(&self, kinds: Vec<Kind>) {
         if self.granted.replace(kinds) {
-            self.stores.wake_lookers();
+            self.stores.lookers().wake_all();
         }
     }
 
@@ -270,13 +283,20 @@ impl Known {
 
     /// A way to read that remembers what was read.
     pub fn view(self: &Arc<Self>) -> View {
-        View::new(Arc::clone(self))
+        View::new(Arc::clone(self), None)
     }
 
-    /// The custom kinds that sluice reads, or is meant to, each once; `waiter` is woken when there is another.
-    fn custom_kinds(&self, waiter: &Arc<Bell>) -> (Vec<Kind>, Subscription) {
+    /// The same for a dependent of a namespace: what it is woken by takes of the share of that.
+    pub fn view_of(self: &Arc<Self>, namespace: &str) -> View {
+        View::new(Arc::clone(self), Some(self.waits.part(namespace)))
+    }
+
+    /// The stores of the objects that waves and parts look at.
+    fn stores_of_scopes(&self) -> Vec<Arc<Store>> {
         let granted = self.granted.kinds().unwrap_or_default();
-        self.stores.custom(&granted, waiter)
+        let mut stores = self.stores.of_all_kinds(&granted);
+        stores.push(Arc::clone(&self.gated));
+        stores
     }
 
     /// The stores of the kinds that say something of scopes: a custom one that cannot be read and that sluice is not meant to read

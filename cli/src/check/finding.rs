@@ -44,9 +44,11 @@ impl Checked {
                 "you may not read it; ask with the rights of an administrator"
             }
             Unavailable::NotServed => "the API server does not serve it",
-            Unavailable::Syncing | Unavailable::Stale | Unavailable::Undiscovered => {
-                "the API server did not answer; try again"
-            }
+            Unavailable::Syncing
+            | Unavailable::Stale
+            | Unavailable::Undiscovered
+            | Unavailable::AwaitsTurn { .. }
+            | Unavailable::OverBudget { .. } => "the API server did not answer; try again",
         };
         Self::warning(check, format!("{what} could not be looked at: {why}"))
     }

@@ -74,6 +74,10 @@ pub enum Reason {
     Syncing,
     /// The API server cannot be reached; what is known may be stale.
     Stale,
+    /// It is read whole by turns, and it is the turn of others.
+    AwaitsTurn,
+    /// What the dependents of the namespace wait for fills its share of the memory.
+    OverBudget,
     /// The object, or an expression on it, cannot be read as it is.
     Unjudgeable,
     /// The object asks for something that this version does not do.
@@ -84,7 +88,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 39] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -119,6 +123,8 @@ impl Reason {
         Self::SelfReference,
         Self::Syncing,
         Self::Stale,
+        Self::AwaitsTurn,
+        Self::OverBudget,
         Self::Unjudgeable,
         Self::NotSupported,
         Self::RuleError,
@@ -161,6 +167,8 @@ impl Reason {
             Self::SelfReference => "SelfReference",
             Self::Syncing => "Syncing",
             Self::Stale => "Stale",
+            Self::AwaitsTurn => "AwaitsTurn",
+            Self::OverBudget => "OverBudget",
             Self::Unjudgeable => "Unjudgeable",
             Self::NotSupported => "NotSupported",
             Self::RuleError => "RuleError",
@@ -240,6 +248,14 @@ impl Reason {
             Self::SelfReference => "the dependent waits for itself; take the entry out of its list",
             Self::Syncing => "the first list of this kind has not arrived yet",
             Self::Stale => "the API server cannot be reached, so what is known may be out of date",
+            Self::AwaitsTurn => {
+                "so many objects of its namespace are read with every field that it waits for its turn; let fewer entries at a time ask \
+                 for the health of fields that are not kept"
+            }
+            Self::OverBudget => {
+                "what the dependents of this namespace wait for fills its share of sluice's memory; let fewer of them wait at a time, let \
+                 their lists name less, or ask the administrator to give sluice more memory"
+            }
             Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
             Self::NotSupported => "it asks for something that this version of sluice does not do",
             Self::RuleError => {
@@ -258,6 +274,8 @@ impl From<Unavailable> for Reason {
             Unavailable::Forbidden => Self::KindForbidden,
             Unavailable::Stale => Self::Stale,
             Unavailable::Undiscovered => Self::DiscoveryFailed,
+            Unavailable::AwaitsTurn { .. } => Self::AwaitsTurn,
+            Unavailable::OverBudget { .. } => Self::OverBudget,
             Unavailable::Hidden => Self::Unjudgeable,
         }
     }

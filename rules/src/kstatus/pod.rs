@@ -48,7 +48,7 @@ fn pending(subject: &Observed<'_>) -> Evaluation {
     }
     let created = text(subject.object, &["metadata", "creationTimestamp"], "");
     match instant(created) {
-        Some(created) if before(subject.now, SCHEDULE_WINDOW) < created => {
+        Some(created) if before((subject.now)(), SCHEDULE_WINDOW) < created => {
             Evaluation::in_progress("PodNotScheduled", "Pod has not been scheduled")
         }
         // A creation time that is missing or cannot be read is the year 1.

@@ -9,7 +9,7 @@ use crate::kstatus::{Status, text};
 use crate::lookup::{Lookup, Unavailable};
 use crate::path::get;
 use crate::selector::Selector;
-use crate::world::World;
+use crate::world::Objects;
 use serde_json::Value;
 
 /// Bound; or Pending under `WaitForFirstConsumer` while no consumer has been placed, since such a claim may be waiting
@@ -34,7 +34,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     }
 }
 
-fn pending(claim: &Value, message: String, world: &dyn World) -> Judged {
+fn pending(claim: &Value, message: String, world: &dyn Objects) -> Judged {
     let volume = text(claim, &["spec", "volumeName"], "");
     if !volume.is_empty() || annotation(claim, keys::SELECTED_NODE).is_some() {
         return waiting(Reason::ClaimNotBound, message);
@@ -55,7 +55,7 @@ enum Binding {
     Unavailable(Kind, Unavailable),
 }
 
-fn binding(claim: &Value, world: &dyn World) -> Binding {
+fn binding(claim: &Value, world: &dyn Objects) -> Binding {
     let kind = Kind::Builtin(kinds::STORAGE_CLASS);
     let named = annotation(claim, keys::STORAGE_CLASS)
         .or_else(|| get(claim, &["spec", "storageClassName"]).and_then(Value::as_str));
@@ -81,7 +81,7 @@ fn binding(claim: &Value, world: &dyn World) -> Binding {
 }
 
 /// Of several default classes Kubernetes takes the newest, then the first by name.
-fn default_class(kind: &Kind, world: &dyn World) -> Lookup<Value> {
+fn default_class(kind: &Kind, world: &dyn Objects) -> Lookup<Value> {
     let classes = match world.list(kind, None, &Selector::default()) {
         Lookup::Found(classes) => classes,
         Lookup::NotFound => return Lookup::NotFound,

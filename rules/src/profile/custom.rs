@@ -156,7 +156,7 @@ fn expects_status(subject: &Subject<'_>) -> bool {
         Lookup::NotFound => {
             let created = get(subject.object, &["metadata", "creationTimestamp"])
                 .and_then(|created| instant(created.as_str()?));
-            let now = TimeZone::UTC.to_datetime(subject.now);
+            let now = TimeZone::UTC.to_datetime(subject.world.now());
             created.is_none_or(|created| now.saturating_sub(GRACE) < created)
         }
         Lookup::Unavailable(_) => true,

@@ -13,7 +13,7 @@ use crate::lookup::{Lookup, Unavailable};
 use crate::path::get;
 use crate::readiness::{self, Readiness};
 use crate::text::Quoted;
-use crate::world::World;
+use crate::world::Objects;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(super) fn whole<'o>(
     kind: &Kind,
     object: &'o Value,
     (state, by_edge): (State, &[Expression]),
-    world: &dyn World,
+    world: &dyn Objects,
 ) -> Result<Cow<'o, Value>, Unavailable> {
     let ready = matches!(state, State::Ready | State::Available);
     if !ready || kept::is_secret(kind) || !look_beyond(kind, object, by_edge) {

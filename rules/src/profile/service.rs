@@ -8,7 +8,7 @@ use crate::kstatus::{Status, text};
 use crate::lookup::Lookup;
 use crate::path::get;
 use crate::selector::Selector;
-use crate::world::World;
+use crate::world::{Objects, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
 }
 
 /// The slices of a Service.
-fn slices(service: &Value, world: &dyn World) -> Lookup<Vec<Value>> {
+fn slices(service: &Value, world: &dyn Objects) -> Lookup<Vec<Value>> {
     let kind = Kind::Builtin(kinds::ENDPOINT_SLICE);
     let namespace = get(service, &["metadata", "namespace"]).and_then(Value::as_str);
     let name = text(service, &["metadata", "name"], "");

@@ -280,6 +280,13 @@ fn reading(what: &str, why: Unavailable) -> String {
         Unavailable::Undiscovered => {
             format!("the API server to tell whether it serves the kind of {what}")
         }
+        Unavailable::AwaitsTurn { places } => {
+            format!("its turn to read {what}, since {places} objects are read whole at a time")
+        }
+        Unavailable::OverBudget { share } => format!(
+            "room to look at {what}: the dependents of this namespace fill its share of {} KiB",
+            share / 1024
+        ),
         Unavailable::Hidden => format!("{what}, which you may not read"),
     }
 }

@@ -121,6 +121,8 @@ fn forgotten(why: Unavailable) -> Judged {
         Unavailable::NotServed
         | Unavailable::Forbidden
         | Unavailable::Undiscovered
+        | Unavailable::AwaitsTurn { .. }
+        | Unavailable::OverBudget { .. }
         | Unavailable::Hidden => (
             Reason::NotFound,
             "it is not there; whether sluice remembers that it completed cannot be seen from here",

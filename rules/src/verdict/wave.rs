@@ -6,10 +6,8 @@ use crate::dependency::{Edge, State};
 use crate::judged::{Judged, Reason, met, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
-use crate::lookup::Lookup;
 use crate::profile;
 use crate::scope::{self, Position, Scope};
-use crate::world::leaves_out;
 use serde_json::Value;
 
 impl Judge<'_> {
@@ -32,38 +30,25 @@ impl Judge<'_> {
         }
     }
 
-    /// The first object that weighs less than `below` and is not ready. Every kind is asked for, also after one that cannot be
-    /// read: who reads only what it is asked for, as the command line does, reads them all in one round then.
+    /// The first object that weighs less than `below` and is not ready.
     pub(super) fn first_below(
         &self,
         scope: &Scope,
         below: i64,
     ) -> Result<Option<(Position, Kind, Value)>, Judged> {
-        let mut first: Option<(Position, Kind, Value)> = None;
-        let mut unread = None;
-        for kind in self.kinds()?.into_iter().chain(scope::outspoken()) {
-            let is_ready = |object: &Value| self.is_ready(&kind, object).satisfied;
-            match self.world.first_unready(&kind, scope, below, &is_ready) {
-                Lookup::Found(Some(object)) => {
-                    let Some(position) = Position::of(&object) else {
-                        continue;
-                    };
-                    if first.as_ref().is_none_or(|(it, ..)| position < *it) {
-                        first = Some((position, kind, object));
-                    }
-                }
-                Lookup::Found(None) | Lookup::NotFound => {}
-                Lookup::Unavailable(why) if leaves_out(self.world, &kind, why) => {}
-                Lookup::Unavailable(why) => {
-                    unread.get_or_insert_with(|| unavailable(why, &kind, false));
-                }
-            }
-        }
-        unread.map_or(Ok(first), Err)
+        let kinds: Vec<Kind> = self
+            .kinds()?
+            .into_iter()
+            .chain(scope::outspoken())
+            .collect();
+        let is_ready =
+            |kind: &Kind, object: &Value| profile::readiness(kind, object, self.world, self.now);
+        let first = self.world.first_unready(&kinds, scope, below, &is_ready);
+        first.map_err(|(kind, why)| unavailable(why, &kind, false))
     }
 
     fn unready(&self, (position, kind, object): (Position, Kind, Value)) -> Judged {
-        let judged = self.is_ready(&kind, &object);
+        let judged = profile::judge(&kind, &object, State::Ready, self.world, self.now);
         let Position { weight, name, .. } = position;
         let message = format!("{kind}/{name} of weight {weight}: {}", judged.message);
         let reason = match judged.reason {
@@ -71,10 +56,6 @@ impl Judge<'_> {
             _ => Reason::LowerWeight,
         };
         unmet(judged.status, reason, message)
-    }
-
-    fn is_ready(&self, kind: &Kind, object: &Value) -> Judged {
-        profile::judge(kind, object, State::Ready, self.world, self.now)
     }
 
     /// A wave is not passed because it is empty so far: more of it may be on its way.

@@ -106,7 +106,7 @@ impl Args {
         let serving = parts
             .readiness
             .condition("serving", "the ports are not open yet");
-        let (known, requests) = Known::new(self.settings());
+        let (known, requests) = Known::new(self.settings(parts.memory));
         let metrics = Arc::new(StatusMetrics::register(&mut parts.registry));
         let condition = known::Condition(Arc::clone(&known));
         parts.registry.register_collector(Box::new(condition));

@@ -12,7 +12,7 @@ use rules::plan::{self, PlanFlaw};
 use rules::scope::Scope;
 use rules::world::World;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -27,17 +27,21 @@ const GATHER: Duration = Duration::from_secs(1);
 
 /// Looks at every plan for as long as the process runs.
 pub(crate) async fn follow(known: Arc<Known>, outbox: Outbox, clock: Clock) {
-    let (mut told, mut pace) = (HashMap::new(), Pace::default());
+    let (mut told, mut pace) = (HashSet::new(), Pace::default());
     known.plans().synced().await;
     loop {
         let view = known.view();
-        let mut now_told = HashMap::new();
-        for (plan, flaw) in flaws(&view, clock.now()) {
-            let key = key(&plan);
-            // What there is no room for is told at a later look, if it is still so.
-            if told.get(&key) == Some(&flaw) || tell(&outbox, &mut pace, &plan, &flaw) {
-                now_told.insert(key, flaw);
+        let mut now_told = HashSet::new();
+        for (namespace, name) in there(&view) {
+            if let Some((plan, flaw)) = flaw(&known, &namespace, &name, clock.now()) {
+                let news = digest(&plan, &flaw);
+                // What there is no room for is told at a later look, if it is still so.
+                if told.contains(&news) || tell(&outbox, &mut pace, &plan, &flaw) {
+                    now_told.insert(news);
+                }
             }
+            // One plan may name a thousand parts. Whoever else has to do something on this thread comes first.
+            tokio::task::yield_now().await;
         }
         told = now_told;
         let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
@@ -45,28 +49,42 @@ pub(crate) async fn follow(known: Arc<Known>, outbox: Outbox, clock: Clock) {
     }
 }
 
-fn flaws(view: &View, now: Timestamp) -> Vec<(Value, PlanFlaw)> {
-    let Lookup::Found(plans) = view.all_plans() else {
-        return Vec::new();
-    };
-    let of = |plan: Value| {
-        let quiet = |scope: &Scope| match view.active(scope) {
-            // A plan may come before its release.
-            Ok(active) => active
-                .or_else(|| created(&plan))
-                .is_none_or(|it| now.duration_since(it) > QUIET),
-            Err(_) => false,
-        };
-        let flaw = plan::flaw_in(&plan, view, quiet)?;
-        Some((plan, flaw))
-    };
-    plans.into_iter().filter_map(of).collect()
+fn there(view: &View) -> Vec<(String, String)> {
+    match view.all_plans() {
+        Lookup::Found(plans) => plans,
+        Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+    }
 }
 
-/// A plan that was written again is told of again.
-fn key(plan: &Value) -> String {
-    let metadata = &plan["metadata"];
-    format!("{} {}", metadata["uid"], plan["data"])
+/// What is wrong with a plan. It is read through a view of its own, which is gone at the end: a plan names what it likes, and all that
+/// every plan names together would fill the memory.
+fn flaw(
+    known: &Arc<Known>,
+    namespace: &str,
+    name: &str,
+    now: Timestamp,
+) -> Option<(Value, PlanFlaw)> {
+    let view = known.view();
+    let Lookup::Found(plan) = view.plan(namespace, name) else {
+        return None;
+    };
+    let quiet = |scope: &Scope| match view.active(scope) {
+        // A plan may come before its release.
+        Ok(active) => active
+            .or_else(|| created(&plan))
+            .is_none_or(|it| now.duration_since(it) > QUIET),
+        Err(_) => false,
+    };
+    let flaw = plan::flaw_in(&plan, &view, quiet)?;
+    Some((plan, flaw))
+}
+
+/// What tells a flaw of a plan from every other. A plan that was written again is told of again.
+fn digest(plan: &Value, flaw: &PlanFlaw) -> u64 {
+    short(format!(
+        "{} {} {flaw}",
+        plan["metadata"]["uid"], plan["data"]
+    ))
 }
 
 /// An Event, and a line in the log where the plan is wrong; `false` where the plan has had too many, or no more can be written.
@@ -213,7 +231,8 @@ mod tests {
                     "managedFields": [{"time": written}]},
             }));
             let now = "2026-01-02T00:00:00Z".parse().unwrap();
-            assert_eq!(!flaws(&known.view(), now).is_empty(), told, "{written}");
+            let found = flaw(&known, "shop", "order", now);
+            assert_eq!(found.is_some(), told, "{written}");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! How good what is known is, as `/metrics` tells it: what of it can be believed, and how full is what is written down.
 
 use super::Known;
+use super::shares::Shares;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use rules::judged::Reason;
@@ -21,7 +23,18 @@ struct Sheet {
     sheet: u32,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Use {
+    of: &'static str,
+}
+
 impl Known {
+    /// What tenants fill of the memory, by what they fill it with.
+    fn shares(&self) -> [(Use, &Shares); 1] {
+        let of = |of| Use { of };
+        [(of("waits"), &*self.waits)]
+    }
+
     /// How many watches there are in each state: `Live`, or the reason that a dependent is told.
     fn watches(&self) -> impl Iterator<Item = State> {
         let stores = self.stores().into_iter().map(|(_, store)| store);
@@ -73,6 +86,29 @@ impl Collector for Condition {
         let told = "What a ConfigMap holds of what is written down";
         sheets.encode(encoder.encode_descriptor("written_down_bytes", told, None, gauge)?)?;
         let bound = ConstGauge::new(i64::try_from(rules::sheets::MOST).unwrap_or(i64::MAX));
+        let (taken, limits) = (
+            Family::<Use, Gauge>::default(),
+            Family::<Use, Gauge>::default(),
+        );
+        let refused = Family::<Use, Counter>::default();
+        for (of, shares) in self.0.shares() {
+            let number = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+            taken.get_or_create(&of).set(number(shares.taken()));
+            limits.get_or_create(&of).set(number(shares.limit()));
+            refused.get_or_create(&of).inc_by(shares.refused());
+        }
+        let told = "What namespaces have taken of the memory that they share";
+        taken.encode(encoder.encode_descriptor("shared_bytes", told, None, gauge)?)?;
+        let told = "What all of them may take, beyond which each has an equal part";
+        limits.encode(encoder.encode_descriptor("shared_bytes_limit", told, None, gauge)?)?;
+        let told = "How often a namespace was refused more of the memory that namespaces share";
+        let counter = refused.metric_type();
+        refused.encode(encoder.encode_descriptor(
+            "shared_bytes_refused",
+            told,
+            None,
+            counter,
+        )?)?;
         let told =
             "What one may hold, beyond which there is made room in memory, and no slot given";
         bound.encode(encoder.encode_descriptor("written_down_bytes_limit", told, None, gauge)?)
@@ -112,6 +148,9 @@ mod tests {
             r#"sluice_written_down_bytes{of="memory",sheet="0"} 0"#,
             r#"sluice_written_down_bytes{of="memory",sheet="1"} 7"#,
             "sluice_written_down_bytes_limit 900000",
+            r#"sluice_shared_bytes{of="waits"} 0"#,
+            r#"sluice_shared_bytes_limit{of="waits"} 33554432"#,
+            r#"sluice_shared_bytes_refused_total{of="waits"} 0"#,
         ] {
             assert!(text.lines().any(|it| it == line), "{line}: {text}");
         }

@@ -1,20 +1,16 @@
 //! The objects of one kind by the scope that they are in, in the order of its waves.
 //!
-//! Whether an object is ready is judged once after each of its changes, when somebody asks, unless it rests on other
-//! objects; and who waits for a wave is
-//! woken only by what stands before the first object that is not ready, since nothing behind it can alter the answer.
-//! So a change in a scope of many objects costs what changed, not what exists.
+//! Whether an object is ready is judged once after each of its changes, when somebody asks, unless the answer rests on more than the
+//! object. So a change in a scope of many objects costs what changed, not what exists.
 
-use super::store::Key;
-use super::waiters::{Bell, Subscription, Waiters, Woken};
+use super::lookers::Look;
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::object::written;
 use rules::plan;
 use rules::scope::{self, Position, Scope};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
 /// Where an object stands.
@@ -29,20 +25,10 @@ pub(super) struct Standing {
     generation: i64,
 }
 
-/// What somebody waits for: a change of an object that may be in a part, of the scopes of that name in a namespace, or
-/// without a scope anywhere in it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Members {
-    pub(super) namespace: Box<str>,
-    pub(super) scope: Option<Box<str>>,
-    pub(super) part: Part,
-}
-
 /// Every scope that has an object of the kind.
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     members: BTreeMap<Scope, Waves>,
-    waiters: Waiters<Scope, Limit>,
     changes: u64,
 }
 
@@ -66,29 +52,13 @@ struct CachedReadiness {
 
 /// What stands first among the objects below a weight.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum First<O> {
+pub(super) enum First {
     /// One that has to be judged; the answer goes to [`Scopes::judged`] with the position and the number.
-    Unjudged(O, Position, u64),
+    Unjudged(Position, u64),
     /// One that is not ready.
-    Unready(O),
+    Unready(Position),
     /// Nothing: all of them are ready.
     Nothing,
-}
-
-/// The last position, or the first weight, whose change matters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Limit {
-    UpTo(Position),
-    Below(i64),
-}
-
-impl Limit {
-    fn holds(&self, position: &Position) -> bool {
-        match self {
-            Self::UpTo(last) => position <= last,
-            Self::Below(weight) => position.weight < *weight,
-        }
-    }
 }
 
 impl Standing {
@@ -127,34 +97,31 @@ impl Standing {
         in_scope && (matches!(part, Part::Release(_)) || self.parts.contains(part))
     }
 
-    /// Everything that a change of the object alters.
-    pub(super) fn interests(&self, key: &Key) -> Vec<Members> {
-        let mut interests = Vec::new();
+    /// Tells every look that a change of the object alters, and where it stands in a wave.
+    pub(super) fn looks(&self, namespace: &str, tell: &mut dyn FnMut(Look<'_>, Option<&Position>)) {
         let own = self.scope.as_ref().map(|scope| scope.name.as_str());
         let release = own.map(|name| Part::Release(name.to_owned()));
         for part in self.parts.iter().chain(&release) {
             for scope in [None, own] {
-                interests.push(Members {
-                    namespace: key.0.clone(),
-                    scope: scope.map(Into::into),
-                    part: part.clone(),
-                });
+                let look = Look::Members {
+                    namespace,
+                    scope,
+                    part,
+                };
+                tell(look, None);
             }
         }
-        interests
+        if let (Some(scope), Some(position)) = (&self.scope, &self.position) {
+            tell(Look::Wave(scope), Some(position));
+        }
     }
 }
 
 impl Scopes {
     /// An object is there, or has changed: then it had another place `before`.
-    pub(super) fn insert(
-        &mut self,
-        place: &Standing,
-        before: Option<&Standing>,
-        woken: &mut Woken,
-    ) {
+    pub(super) fn insert(&mut self, place: &Standing, before: Option<&Standing>) {
         if let Some(before) = before {
-            self.move_out(before, place.scope.as_ref(), woken);
+            self.move_out(before, place.scope.as_ref());
         }
         let Some(scope) = &place.scope else { return };
         let members = self.members.entry(scope.clone()).or_default();
@@ -171,16 +138,15 @@ impl Scopes {
             };
             members.order.insert(position.clone(), judged);
         }
-        self.find(place, woken);
     }
 
     /// An object is gone, or its place no longer holds.
-    pub(super) fn remove(&mut self, place: &Standing, woken: &mut Woken) {
-        self.move_out(place, None, woken);
+    pub(super) fn remove(&mut self, place: &Standing) {
+        self.move_out(place, None);
     }
 
     /// What is known of the scope that it moves to is kept, if it was the only one there.
-    fn move_out(&mut self, place: &Standing, to: Option<&Scope>, woken: &mut Woken) {
+    fn move_out(&mut self, place: &Standing, to: Option<&Scope>) {
         let Some(scope) = &place.scope else { return };
         if let Some(members) = self.members.get_mut(scope) {
             members.count = members.count.saturating_sub(1);
@@ -191,14 +157,19 @@ impl Scopes {
                 self.members.remove(scope);
             }
         }
-        self.find(place, woken);
     }
 
-    /// Forgets what was judged: the rules may have changed.
+    /// Forgets what was judged: the rules may have changed. So has every object then, and what is judged by the rules of before counts
+    /// no more.
     pub(super) fn forget(&mut self) {
         let waves = self.members.values_mut().map(|members| &mut members.order);
-        let judged = waves.flat_map(BTreeMap::values_mut);
-        judged.for_each(|judged| judged.ready = None);
+        for judged in waves.flat_map(BTreeMap::values_mut) {
+            self.changes += 1;
+            *judged = CachedReadiness {
+                change: self.changes,
+                ready: None,
+            };
+        }
     }
 
     pub(super) fn clear(&mut self) {
@@ -222,31 +193,26 @@ impl Scopes {
         same.map(|scope| scope.namespace.clone()).collect()
     }
 
-    /// The first object below a weight that is neither known to be ready nor among the `passed`, by its name; `waiter` is
-    /// woken when that may change.
+    /// The first object below a weight that is neither known to be ready nor among the `passed`, by its name; and only one that stands
+    /// before another position, if there is one.
     pub(super) fn first(
         &self,
         scope: &Scope,
         below: i64,
-        passed: &[Position],
-        waiter: &Arc<Bell>,
-    ) -> (First<String>, Subscription) {
+        before: Option<&Position>,
+        passed: &BTreeSet<Position>,
+    ) -> First {
         let waves = self.members.get(scope).map(|members| &members.order);
-        let mut lower = waves
-            .into_iter()
-            .flatten()
-            .take_while(|(position, _)| position.weight < below);
-        let first = lower.find(|(it, judged)| judged.ready != Some(true) && !passed.contains(it));
-        let limit = first.map_or(Limit::Below(below), |(it, _)| Limit::UpTo(it.clone()));
-        let first = match first {
+        let mut lower = waves.into_iter().flatten().take_while(|(position, _)| {
+            position.weight < below && before.is_none_or(|it| *position < it)
+        });
+        match lower.find(|(it, judged)| judged.ready != Some(true) && !passed.contains(it)) {
             None => First::Nothing,
             Some((position, judged)) => match judged.ready {
-                None => First::Unjudged(position.name.clone(), position.clone(), judged.change),
-                Some(_) => First::Unready(position.name.clone()),
+                None => First::Unjudged(position.clone(), judged.change),
+                Some(_) => First::Unready(position.clone()),
             },
-        };
-        let subscription = self.waiters.subscribe(scope.clone(), limit, waiter);
-        (first, subscription)
+        }
     }
 
     /// Notes whether an object was ready at one of its changes, unless there has been another since.
@@ -259,18 +225,6 @@ impl Scopes {
             && judged.change == change
         {
             judged.ready = Some(ready);
-        }
-    }
-
-    /// Adds everybody who waits for a wave.
-    pub(super) fn find_all(&self, woken: &mut Woken) {
-        self.waiters.find_all(woken);
-    }
-
-    fn find(&self, place: &Standing, woken: &mut Woken) {
-        if let (Some(scope), Some(position)) = (&place.scope, &place.position) {
-            self.waiters
-                .find(scope, |limit| limit.holds(position), woken);
         }
     }
 }

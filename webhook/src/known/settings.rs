@@ -3,6 +3,9 @@
 use super::health_rules::HealthSources;
 use rules::verdict::Policy;
 
+/// The bytes of memory that are reckoned with where nothing limits them: those that the chart grants.
+pub(crate) const MEMORY: usize = 256 << 20;
+
 /// What decides, beside the cluster's state.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -14,6 +17,8 @@ pub struct Settings {
     pub reads_by_role: bool,
     /// Whether the metadata of Secrets is looked at, not only where a list names one: so Helm's records of releases are.
     pub follows_helm_releases: bool,
+    /// How many bytes of memory the process has.
+    pub memory: usize,
     /// Where health rules come from.
     pub health_rules: HealthSources,
 }
@@ -26,6 +31,7 @@ impl Settings {
             workloads: Vec::new(),
             reads_by_role: false,
             follows_helm_releases: false,
+            memory: MEMORY,
             health_rules: HealthSources {
                 administrator: false,
                 builtin: true,

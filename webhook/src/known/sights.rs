@@ -1,6 +1,5 @@
 //! Since when this replica has seen edges satisfied that have to be so for a while: for as long as somebody waits for them.
 
-use super::waiters::Subscription;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -31,8 +30,8 @@ struct Sight {
 }
 
 impl Sights {
-    /// It is satisfied; since when it has been seen to be. It is watched over for as long as the subscription lives.
-    pub(super) fn satisfied(&self, edge: &str, now: Timestamp) -> (Timestamp, Subscription) {
+    /// It is satisfied; since when it has been seen to be. It is watched over for as long as what is returned lives.
+    pub(super) fn satisfied(&self, edge: &str, now: Timestamp) -> (Timestamp, Watched) {
         let (edge, looked) = (digest(edge), Instant::now());
         let mut seen = self.lock();
         // Before it grows, what nobody waits for any more goes.
@@ -45,7 +44,7 @@ impl Sights {
             Arc::new(Sight { since: now, left })
         });
         seen.insert(edge, Arc::clone(&sight));
-        (sight.since, Subscription::new(move || sight.leave()))
+        (sight.since, Watched(sight))
     }
 
     /// It is not satisfied, or nobody can say.
@@ -59,14 +58,20 @@ impl Sights {
     }
 }
 
+/// Somebody waits for as long as this lives.
+#[derive(Debug)]
+pub(super) struct Watched(Arc<Sight>);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        *self.0.left() = Instant::now();
+    }
+}
+
 impl Sight {
     /// Whether nothing can have happened unseen: somebody waits, or has done so a moment ago.
     fn goes_on(self: &Arc<Self>, now: Instant) -> bool {
         Arc::strong_count(self) > 1 || now < *self.left() + ASKS_AGAIN
-    }
-
-    fn leave(&self) {
-        *self.left() = Instant::now();
     }
 
     fn left(&self) -> MutexGuard<'_, Instant> {

@@ -97,8 +97,8 @@ impl Slots {
         &self,
         wave: &Wave,
         waiter: &Arc<Bell>,
-    ) -> (Result<(Running, Instant), Unavailable>, Subscription) {
-        let subscription = self.waiters.subscribe(wave.clone(), (), waiter);
+    ) -> (Result<(Running, Instant), Unavailable>, Subscription<Wave>) {
+        let subscription = self.waiters.subscribe(wave.clone(), waiter);
         self.wanted.notify_one();
         (self.lock().running(wave), subscription)
     }

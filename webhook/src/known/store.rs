@@ -11,7 +11,8 @@ pub(crate) use snapshot::Entry;
 #[cfg(test)]
 pub(crate) use snapshot::READ;
 
-use super::waiters::{Bell, Subscription, Waiters, Woken};
+use super::lookers::Lookers;
+use super::waiters::{Bell, Fingerprint, Subscription, Waiters, Woken};
 use contents::Contents;
 pub(super) use contents::{Interest, Key};
 use rules::selector::Selector;
@@ -25,9 +26,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Store {
     inner: Mutex<Contents>,
     details: Mutex<Details>,
-    /// Who hears, beside those who ask here, that the kind has come to be read.
-    arrival: Waiters<()>,
 }
+
+/// What one waiter is interested in of a store.
+pub(super) type Interests = Subscription<Fingerprint, Selector>;
 
 /// What the catalog knows of the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,12 +41,19 @@ pub struct Details {
 }
 
 impl Store {
-    /// Nothing is known yet; these hear each time the kind comes to be read.
-    pub(super) fn heard_by(arrival: Waiters<()>) -> Self {
-        Self {
-            arrival,
-            ..Self::default()
-        }
+    /// Nothing is known yet of a kind whose objects make scopes; whether it `counts` even while it cannot be read.
+    pub(super) fn of_scopes(lookers: Lookers, counts: bool) -> Self {
+        let store = Self::default();
+        let mut inner = store.lock();
+        inner.lookers = Some(lookers);
+        inner.counts = counts;
+        drop(inner);
+        store
+    }
+
+    /// From now on it concerns those who look over all kinds even while it cannot be read.
+    pub(super) fn count(&self) {
+        self.lock().counts = true;
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents> {
@@ -102,9 +111,6 @@ impl Store {
             }
             let stale = inner.heard.note();
             let before = std::mem::replace(&mut inner.condition, Freshness::Live);
-            if before != Freshness::Live {
-                self.arrival.find_all(woken);
-            }
             if stale || before != Freshness::Live {
                 inner.find_all(woken);
             }
@@ -135,26 +141,24 @@ impl Store {
         });
     }
 
-    /// From now on `waiter` is woken by changes of what it is interested in.
-    pub(super) fn subscribe(&self, interest: Interest, waiter: &Arc<Bell>) -> Subscription {
-        let everything = Selector::default();
-        self.lock().waiters.subscribe(interest, everything, waiter)
+    /// To wake `waiter` by changes here, who is interested in nothing yet.
+    pub(super) fn subscription(&self, waiter: &Arc<Bell>) -> Interests {
+        self.waiters().subscription(waiter)
     }
 
-    /// The same by changes of what a selector selects.
-    pub(super) fn subscribe_to_list(
-        &self,
-        namespace: Option<&str>,
-        selector: &Selector,
-        waiter: &Arc<Bell>,
-    ) -> Subscription {
-        let label = selector.indexable();
-        let interest = Interest::List {
-            namespace: namespace.map(Into::into),
-            label: label.map(|(key, value)| (key.into(), value.into())),
-        };
-        let selector = selector.clone();
-        self.lock().waiters.subscribe(interest, selector, waiter)
+    /// The same, who is interested in this.
+    pub(super) fn subscribe(&self, interest: Interest<'_>, waiter: &Arc<Bell>) -> Interests {
+        let waiters = self.waiters();
+        waiters.subscribe(waiters.fingerprint(interest), waiter)
+    }
+
+    /// What stands for an interest here.
+    pub(super) fn fingerprint(&self, interest: Interest<'_>) -> Fingerprint {
+        self.waiters().fingerprint(interest)
+    }
+
+    fn waiters(&self) -> Waiters<Fingerprint, Selector> {
+        self.lock().waiters.clone()
     }
 
     /// How often somebody has waited for something here; `None` while somebody does.

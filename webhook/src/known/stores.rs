@@ -3,16 +3,17 @@
 //!
 //! Anybody may name custom kinds that there are not. So one that cannot be read is forgotten when nobody names it any more, and there
 //! is room for so many. Whoever still waits for one names it again when he is judged anew. And one counts for nobody but those who name
-//! it until it can be read: then whoever looks at which kinds there are is woken. To wake him as it is named would let those who name
+//! it until it can be read: then those who look over all kinds are woken. To wake them as it is named would let those who name
 //! more than there is room for wake one another for ever.
 
+use super::lookers::Lookers;
 use super::store::{Freshness, Store};
-use super::waiters::{Bell, Subscription, Waiters};
 use dashmap::DashMap;
 use rules::kinds::Kind;
+use rules::scope;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -30,8 +31,10 @@ pub(crate) type Forgotten = oneshot::Receiver<()>;
 pub(super) struct Stores {
     by_kind: DashMap<Kind, Spelled>,
     began: Instant,
-    /// Who looked at which custom kinds count.
-    lookers: Waiters<()>,
+    /// Who looks over all kinds.
+    lookers: Lookers,
+    /// What [`Stores::together`] has told last.
+    together: Mutex<Arc<[Arc<Store>]>>,
 }
 
 #[derive(Debug)]
@@ -89,13 +92,23 @@ impl Stores {
         let mut new = false;
         let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
             new = true;
-            let store = match kind {
-                Kind::Builtin(_) => Store::default(),
-                Kind::Custom { .. } => Store::heard_by(self.lookers.clone()),
-            };
-            self.entry(store.into(), false)
+            self.entry(self.made(kind).into(), false)
         });
         (Arc::clone(&entry.store), new)
+    }
+
+    fn made(&self, kind: &Kind) -> Store {
+        match kind {
+            Kind::Custom { .. } => Store::of_scopes(self.lookers.clone(), false),
+            // Of pods only those with a gate are looked at, which have a store of their own.
+            Kind::Builtin(_) if !kind.is_pod() && makes_scopes(kind) => self.of_scopes(),
+            Kind::Builtin(_) => Store::default(),
+        }
+    }
+
+    /// A store of objects that make scopes, of a kind that is built in.
+    pub(super) fn of_scopes(&self) -> Store {
+        Store::of_scopes(self.lookers.clone(), true)
     }
 
     /// The store of a kind for who follows it from now on; `None` where somebody does, or nobody wants it any more.
@@ -157,9 +170,22 @@ impl Stores {
         counts.map(|(_, store)| store).collect()
     }
 
-    /// The custom kinds among those, each once; `waiter` is woken when there is another that can be read.
-    pub(super) fn custom(&self, granted: &[Kind], waiter: &Arc<Bell>) -> (Vec<Kind>, Subscription) {
-        let subscription = self.lookers.subscribe((), (), waiter);
+    /// The stores of those among these that waves and parts look at.
+    pub(super) fn of_all_kinds(&self, granted: &[Kind]) -> Vec<Arc<Store>> {
+        let granted = self.granted(granted);
+        let entries = self.by_kind.iter();
+        let each: Vec<_> = entries
+            .filter(|it| is_custom(it.key()) || makes_scopes(it.key()))
+            .map(|it| (is_custom(it.key()), Arc::clone(&it.store)))
+            .collect();
+        let counted = each
+            .into_iter()
+            .filter(|(custom, store)| !custom || counts(store, &granted));
+        counted.map(|(_, store)| store).collect()
+    }
+
+    /// The custom kinds among those, each once.
+    pub(super) fn custom(&self, granted: &[Kind]) -> Vec<Kind> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
         let entries = entries.filter(|it| is_custom(it.key()) && !it.alias);
@@ -169,18 +195,34 @@ impl Stores {
         let counted = each
             .into_iter()
             .filter(|(_, store)| counts(store, &granted));
-        (counted.map(|(kind, _)| kind).collect(), subscription)
+        counted.map(|(kind, _)| kind).collect()
+    }
+
+    /// Who looks over all kinds.
+    pub(super) fn lookers(&self) -> &Lookers {
+        &self.lookers
+    }
+
+    /// These stores as a list that all share who look over the same ones: most do.
+    pub(super) fn together(&self, mut stores: Vec<Arc<Store>>) -> Arc<[Arc<Store>]> {
+        stores.sort_unstable_by_key(Arc::as_ptr);
+        stores.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        // The assignment is all that changes it.
+        let mut last = self.together.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_last = last
+            .iter()
+            .map(Arc::as_ptr)
+            .eq(stores.iter().map(Arc::as_ptr));
+        if !is_last {
+            *last = stores.into();
+        }
+        Arc::clone(&last)
     }
 
     /// The stores of the kinds that are granted, whichever their spelling.
     fn granted(&self, kinds: &[Kind]) -> HashSet<*const Store> {
         let entries = kinds.iter().filter_map(|it| self.by_kind.get(it));
         entries.map(|it| Arc::as_ptr(&it.store)).collect()
-    }
-
-    /// Wakes whoever looked at which custom kinds count: others are granted.
-    pub(super) fn wake_lookers(&self) {
-        self.lookers.wake_all();
     }
 
     /// Forgets the spellings that nobody has named for a while, and the custom kinds that cannot be read either.
@@ -250,6 +292,12 @@ impl Stores {
     }
 }
 
+/// Whether waves or parts look at objects of a built-in kind.
+fn makes_scopes(kind: &Kind) -> bool {
+    let mut kinds = scope::workloads().chain(scope::outspoken());
+    kinds.any(|it| it == *kind)
+}
+
 fn is_custom(kind: &Kind) -> bool {
     matches!(kind, Kind::Custom { .. })
 }
@@ -264,7 +312,8 @@ impl Default for Stores {
         Self {
             by_kind: DashMap::new(),
             began: Instant::now(),
-            lookers: Waiters::default(),
+            lookers: Lookers::default(),
+            together: Mutex::new([].into()),
         }
     }
 }

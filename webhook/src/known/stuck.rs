@@ -1,6 +1,6 @@
 //! What a look at the pods behind something has found: looked for while somebody waits, and once for all of them.
 
-use super::waiters::{Bell, Subscription, Waiters};
+use super::waiters::{Bell, Fingerprint, Subscription, Waiters};
 use rules::cause::{Behind, Stuck};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ const KEPT: Duration = Duration::from_mins(2);
 #[derive(Debug, Default)]
 pub(crate) struct Glances {
     seen: Mutex<HashMap<Behind, Seen>>,
-    waiters: Waiters<Behind>,
+    waiters: Waiters<Fingerprint>,
     /// Somebody has asked for what is due.
     asked: Notify,
 }
@@ -42,7 +42,7 @@ impl Glances {
         &self,
         behind: &Behind,
         bell: &Arc<Bell>,
-    ) -> Option<(Option<Stuck>, Subscription)> {
+    ) -> Option<(Option<Stuck>, Subscription<Fingerprint>)> {
         let now = Instant::now();
         let mut seen = self.lock();
         if seen.len() >= MOST && !seen.contains_key(behind) {
@@ -52,8 +52,9 @@ impl Glances {
             }
         }
         // Whoever looks may sleep for longer than that, or for ever, since nobody was waiting for it.
-        let is_new = !self.waiters.is_awaited(behind);
-        let subscription = self.waiters.subscribe(behind.clone(), (), bell);
+        let it = self.waiters.fingerprint(behind);
+        let is_new = !self.waiters.is_awaited(&it);
+        let subscription = self.waiters.subscribe(it, bell);
         let it = seen.entry(behind.clone()).or_insert(Seen {
             found: None,
             asked: now,
@@ -90,7 +91,7 @@ impl Glances {
         seen.retain(|_, it| it.is_kept(now));
         let awaited = seen
             .iter()
-            .filter(|(behind, _)| self.waiters.is_awaited(behind));
+            .filter(|(behind, _)| self.waiters.is_awaited(&self.waiters.fingerprint(behind)));
         let (behind, it) = awaited.min_by_key(|(_, it)| it.due)?;
         Some((behind.clone(), it.due))
     }
@@ -100,7 +101,8 @@ impl Glances {
         let is_new = self.note(behind, found);
         self.put_off(behind);
         if is_new {
-            self.waiters.wake(behind, |()| true);
+            self.waiters
+                .wake(&self.waiters.fingerprint(behind), |()| true);
         }
     }
 

@@ -1,12 +1,16 @@
 //! A reader of what is known that notes what it read.
 
 mod behind;
+mod reads;
 mod world;
 
+use super::lookers::{Limit, Look};
 use super::memory::Memory;
+use super::shares::Allotment;
 use super::store::{Details, Interest, Store};
-use super::waiters::{Bell, Subscription};
+use super::waiters::Bell;
 use super::{Heard, Known, Named};
+use reads::Reads;
 use rules::job;
 use rules::kept;
 use rules::kinds::{self, Kind};
@@ -17,7 +21,11 @@ use rules::world::Objects;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// After this long a view is judged anew for which there was no room to be woken.
+const ROOM_IN: Duration = Duration::from_secs(30);
 
 /// One round of judging: answers from memory and, afterwards, waits for a change of anything that was read.
 ///
@@ -26,7 +34,7 @@ use tokio::time::Instant;
 pub struct View {
     known: Arc<Known>,
     bell: Arc<Bell>,
-    subscriptions: Mutex<Vec<Subscription>>,
+    reads: Mutex<Reads>,
     believed: Mutex<Believed>,
 }
 
@@ -34,6 +42,8 @@ pub struct View {
 #[derive(Debug, Default)]
 struct Believed {
     stores: Vec<Arc<Store>>,
+    /// Those that are looked at over all kinds, in the order of their addresses. Most views share one list.
+    together: Arc<[Arc<Store>]>,
     /// What is followed beside the objects.
     beside: bool,
     /// Until when whatever else is.
@@ -41,11 +51,12 @@ struct Believed {
 }
 
 impl View {
-    pub(super) fn new(known: Arc<Known>) -> Self {
+    /// What it is woken by is taken out of this part of a share.
+    pub(super) fn new(known: Arc<Known>, part: Option<Allotment>) -> Self {
         Self {
             known,
             bell: Arc::default(),
-            subscriptions: Mutex::default(),
+            reads: Mutex::new(Reads::of(part)),
             believed: Mutex::default(),
         }
     }
@@ -84,7 +95,7 @@ impl View {
     pub fn believed_until(&self) -> Option<Instant> {
         let now = Instant::now();
         let believed = self.believed();
-        let stores = believed.stores.iter();
+        let stores = believed.stores.iter().chain(&*believed.together);
         let stores = stores.map(|store| store.believed_until().unwrap_or(now));
         let beside = self.beside().into_iter().filter(|_| believed.beside);
         let beside = beside.filter_map(|(_, heard)| {
@@ -102,11 +113,25 @@ impl View {
     /// Whether what the store holds may be used.
     fn usable(&self, store: &Arc<Store>) -> Result<(), Unavailable> {
         store.believed_until()?;
-        let stores = &mut self.believed().stores;
-        if !stores.iter().any(|it| Arc::ptr_eq(it, store)) {
+        let Believed {
+            stores, together, ..
+        } = &mut *self.believed();
+        let at = Arc::as_ptr(store);
+        let is_there = together.binary_search_by_key(&at, Arc::as_ptr).is_ok()
+            || stores.iter().any(|it| Arc::ptr_eq(it, store));
+        if !is_there {
             stores.push(Arc::clone(store));
         }
         Ok(())
+    }
+
+    /// Believes the stores that are looked at over all kinds, as far as they can be: so each is no entry of its own.
+    fn believe_together(&self) {
+        let mut stores = self.known.stores_of_scopes();
+        stores.retain(|store| store.believed_until().is_ok());
+        let together = self.known.stores.together(stores);
+        let mut believed = self.believed();
+        believed.together = together;
     }
 
     /// What is followed beside the objects.
@@ -156,10 +181,16 @@ impl View {
         jobs.filter(job::is_held).collect()
     }
 
-    /// The plans of every namespace.
-    pub fn all_plans(&self) -> Lookup<Vec<Value>> {
+    /// The plans of every namespace, by namespace and name: all that they say may be too much at a time.
+    pub fn all_plans(&self) -> Lookup<Vec<(String, String)>> {
         let store = Arc::clone(self.known.plans());
-        self.list_of(&store, None, &Selector::default())
+        self.listed(&store, None, &Selector::default(), |store| store.keys())
+    }
+
+    /// One of the plans.
+    pub fn plan(&self, namespace: &str, name: &str) -> Lookup<Value> {
+        let store = Arc::clone(self.known.plans());
+        self.object_of(&store, namespace, name)
     }
 
     fn list_of(
@@ -168,9 +199,24 @@ impl View {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        self.hold(store.subscribe_to_list(namespace, selector, &self.bell));
-        match self.usable(store) {
-            Ok(()) => Lookup::Found(store.list(namespace, selector)),
+        let list = |store: &Store| store.list(namespace, selector);
+        self.listed(store, namespace, selector, list)
+    }
+
+    fn listed<T>(
+        &self,
+        store: &Arc<Store>,
+        namespace: Option<&str>,
+        selector: &Selector,
+        list: impl FnOnce(&Store) -> T,
+    ) -> Lookup<T> {
+        let label = selector.indexable();
+        let interest = Interest::List { namespace, label };
+        // One label is all that many selectors ask for.
+        let beyond = Some(selector).filter(|it| it.0.len() > usize::from(label.is_some()));
+        let read = self.reads().of_store(store, &self.bell, interest, beyond);
+        match self.heeded(read).and_then(|()| self.usable(store)) {
+            Ok(()) => Lookup::Found(list(store)),
             Err(why) => Lookup::Unavailable(why),
         }
     }
@@ -187,15 +233,38 @@ impl View {
         self.known.memory()
     }
 
-    fn read(&self, store: &Store, interest: Interest) {
-        self.hold(store.subscribe(interest, &self.bell));
+    fn read(&self, store: &Arc<Store>, interest: Interest<'_>) -> Result<(), Unavailable> {
+        let read = self.reads().of_store(store, &self.bell, interest, None);
+        self.heeded(read)
     }
 
-    /// Keeps a subscription until this view is gone.
-    fn hold(&self, subscription: Subscription) {
-        let held = self.subscriptions.lock();
-        held.unwrap_or_else(PoisonError::into_inner)
-            .push(subscription);
+    /// Is woken by changes of what is looked at over all kinds; whether that is new.
+    fn look(&self, look: Look<'_>, limit: Option<Limit>) -> Result<bool, Unavailable> {
+        let lookers = self.known.stores.lookers();
+        let looked = self.reads().of_all_kinds(lookers, &self.bell, look, limit);
+        self.heeded(looked)
+    }
+
+    /// Keeps what it is woken by beside that, until this view is gone.
+    fn hold(&self, other: impl Send + 'static) {
+        let held = self.reads().keep(Box::new(other));
+        // Whoever waits without it is judged anew after a while.
+        let _ = self.heeded(held);
+    }
+
+    /// Where the share is too small nothing wakes this view, so what it tells is not believed for long.
+    fn heeded<T>(&self, read: Result<T, Unavailable>) -> Result<T, Unavailable> {
+        if let Err(Unavailable::OverBudget { .. }) = read {
+            self.believed()
+                .until
+                .get_or_insert_with(|| Instant::now() + ROOM_IN);
+        }
+        read
+    }
+
+    fn reads(&self) -> MutexGuard<'_, Reads> {
+        // What a panic leaves half done is only woken by more.
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn object_of(&self, store: &Arc<Store>, namespace: &str, name: &str) -> Lookup<Value> {
@@ -209,18 +278,18 @@ impl View {
         name: &str,
         get: impl FnOnce(&Store) -> Option<T>,
     ) -> Lookup<T> {
-        self.read(store, Interest::Object((namespace.into(), name.into())));
-        match self.usable(store) {
+        let read = self.read(store, Interest::Object(namespace, name));
+        match read.and_then(|()| self.usable(store)) {
             Ok(()) => get(store).into(),
             Err(why) => Lookup::Unavailable(why),
         }
     }
 
-    fn details(&self, kind: &Kind) -> (Arc<Store>, Details) {
+    fn details(&self, kind: &Kind) -> Result<(Arc<Store>, Details), Unavailable> {
         let store = self.known.want(kind);
-        self.read(&store, Interest::Kind);
+        self.read(&store, Interest::Kind)?;
         let details = store.details();
-        (store, details)
+        Ok((store, details))
     }
 }
 
@@ -260,7 +329,10 @@ impl Objects for View {
         if let Kind::Builtin(builtin) = kind {
             return Lookup::Found(builtin.namespaced);
         }
-        let (store, details) = self.details(kind);
+        let (store, details) = match self.details(kind) {
+            Ok(found) => found,
+            Err(why) => return Lookup::Unavailable(why),
+        };
         match (self.usable(&store), details.namespaced) {
             (_, Some(namespaced)) => Lookup::Found(namespaced),
             (Err(why), None) => Lookup::Unavailable(why),

@@ -1,8 +1,8 @@
 //! Who waits for what.
 
-use std::collections::HashMap;
-use std::fmt;
-use std::hash::Hash;
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -31,15 +31,36 @@ impl Bell {
     }
 }
 
+/// What somebody waits for, in eight bytes, whatever it is called. Two that come to the same wake each other's waiters, which is
+/// seldom and harmless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fingerprint(u64);
+
 /// Everybody who waits, by what they wait for. `D` narrows that down: who is woken is asked of it.
 #[derive(Debug)]
-pub(super) struct Waiters<I, D = ()>(Arc<Mutex<Registry<I, D>>>);
+pub(crate) struct Waiters<I, D = ()>(Arc<Everybody<I, D>>);
+
+#[derive(Debug)]
+struct Everybody<I, D> {
+    hasher: RandomState,
+    registry: Mutex<Registry<I, D>>,
+}
+
+/// What somebody waits for, which bell that is by its address, and a digest of the detail.
+type Ticket<I> = (I, usize, u64);
 
 #[derive(Debug)]
 struct Registry<I, D> {
-    waiting: HashMap<I, HashMap<u64, (D, Arc<Bell>)>>,
-    /// The number of the next subscription.
-    next: u64,
+    waiting: BTreeMap<Ticket<I>, Waiter<D>>,
+    /// How many interests there have been.
+    asked: u64,
+}
+
+#[derive(Debug)]
+struct Waiter<D> {
+    bell: Arc<Bell>,
+    /// `None` where nothing narrows it down.
+    detail: Option<Box<D>>,
 }
 
 impl<I, D> Clone for Waiters<I, D> {
@@ -60,49 +81,96 @@ impl Woken {
     }
 }
 
-/// Somebody is woken as long as this lives.
-pub(crate) struct Subscription(Box<dyn Fn() + Send>);
-
-impl Subscription {
-    /// Has this happen at its end.
-    pub(super) fn new(end: impl Fn() + Send + 'static) -> Self {
-        Self(Box::new(end))
-    }
+/// All that one waiter is interested in at one place. Somebody is woken as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Subscription<I: Clone + Ord, D = ()> {
+    waiters: Waiters<I, D>,
+    bell: Arc<Bell>,
+    interests: Vec<I>,
 }
 
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        (self.0)();
-    }
-}
+impl<I: Clone + Ord, D: Hash> Subscription<I, D> {
+    /// Bytes that one interest takes, what it and its detail point to apart: a tree is two thirds full.
+    pub(super) const EACH: usize =
+        (size_of::<Ticket<I>>() + size_of::<Waiter<D>>()) * 3 / 2 + size_of::<I>();
 
-impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
-    /// From now on `waiter` is woken by changes of what it is interested in.
-    pub(super) fn subscribe(&self, interest: I, detail: D, waiter: &Arc<Bell>) -> Subscription {
-        let mut registry = self.lock();
-        let number = registry.next;
-        registry.next += 1;
-        let waiting = registry.waiting.entry(interest.clone()).or_default();
-        waiting.insert(number, (detail, Arc::clone(waiter)));
+    /// From now on the waiter is woken by changes of this too. Returns whether it was not before.
+    pub(super) fn add(&mut self, interest: I, detail: Option<D>) -> bool {
+        let entry = self.entry(interest.clone(), detail.as_ref());
+        let mut registry = self.waiters.lock();
+        registry.asked += 1;
+        let is_new = !registry.waiting.contains_key(&entry);
+        if is_new {
+            let waiter = Waiter {
+                bell: Arc::clone(&self.bell),
+                detail: detail.map(Box::new),
+            };
+            registry.waiting.insert(entry, waiter);
+        }
         drop(registry);
-        let registry = self.clone();
-        Subscription::new(move || registry.remove(&interest, number))
+        if is_new {
+            self.interests.push(interest);
+        }
+        is_new
     }
 
-    fn remove(&self, interest: &I, number: u64) {
-        let waiting = &mut self.lock().waiting;
-        if let Some(waiters) = waiting.get_mut(interest) {
-            waiters.remove(&number);
-            if waiters.is_empty() {
-                waiting.remove(interest);
-            }
+    /// The waiter is no longer woken by this.
+    pub(super) fn remove(&mut self, interest: &I, detail: Option<&D>) {
+        let entry = self.entry(interest.clone(), detail);
+        self.waiters.lock().waiting.remove(&entry);
+        if let Some(place) = self.interests.iter().rposition(|it| it == interest) {
+            self.interests.swap_remove(place);
         }
     }
 
-    /// How many subscriptions there have been; `None` while there is one.
+    fn entry(&self, interest: I, detail: Option<&D>) -> Ticket<I> {
+        let detail = detail.map_or(0, |it| self.waiters.0.hasher.hash_one(it));
+        (interest, Arc::as_ptr(&self.bell).addr(), detail)
+    }
+}
+
+impl<I: Clone + Ord, D> Drop for Subscription<I, D> {
+    fn drop(&mut self) {
+        let bell = Arc::as_ptr(&self.bell).addr();
+        let mut registry = self.waiters.lock();
+        for interest in self.interests.drain(..) {
+            let all = (interest.clone(), bell, 0)..=(interest, bell, u64::MAX);
+            let own = registry.waiting.range(all).map(|(entry, _)| entry.clone());
+            for entry in own.collect::<Vec<_>>() {
+                registry.waiting.remove(&entry);
+            }
+        }
+    }
+}
+
+impl<D> Waiters<Fingerprint, D> {
+    /// What stands for something that somebody may wait for here.
+    pub(super) fn fingerprint(&self, of: impl Hash) -> Fingerprint {
+        Fingerprint(self.0.hasher.hash_one(of))
+    }
+}
+
+impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
+    /// To wake `waiter`, who is interested in nothing yet.
+    pub(super) fn subscription(&self, waiter: &Arc<Bell>) -> Subscription<I, D> {
+        Subscription {
+            waiters: self.clone(),
+            bell: Arc::clone(waiter),
+            interests: Vec::new(),
+        }
+    }
+
+    /// From now on `waiter` is woken by changes of what it is interested in.
+    pub(super) fn subscribe(&self, interest: I, waiter: &Arc<Bell>) -> Subscription<I, D> {
+        let mut subscription = self.subscription(waiter);
+        subscription.add(interest, None);
+        subscription
+    }
+
+    /// How often somebody has asked for something; `None` while somebody waits.
     pub(super) fn asked(&self) -> Option<u64> {
         let registry = self.lock();
-        registry.waiting.is_empty().then_some(registry.next)
+        registry.waiting.is_empty().then_some(registry.asked)
     }
 
     /// Whether nobody waits for anything.
@@ -112,12 +180,16 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
 
     /// Whether somebody waits for this.
     pub(super) fn is_awaited(&self, interest: &I) -> bool {
-        self.lock().waiting.contains_key(interest)
+        let registry = self.lock();
+        registry.of(interest).next().is_some()
     }
 
-    /// What somebody waits for.
+    /// What somebody waits for, each once.
     pub(super) fn interests(&self) -> Vec<I> {
-        self.lock().waiting.keys().cloned().collect()
+        let registry = self.lock();
+        let mut interests: Vec<I> = registry.waiting.keys().map(|it| it.0.clone()).collect();
+        interests.dedup();
+        interests
     }
 
     /// Wakes who waits for this, where the detail says so.
@@ -127,15 +199,16 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
         woken.wake();
     }
 
-    /// Adds who waits for this, where the detail says so.
+    /// Adds who waits for this, where no detail denies it.
     pub(super) fn find(&self, interest: &I, concerns: impl Fn(&D) -> bool, woken: &mut Woken) {
         let registry = self.lock();
-        let waiting = registry.waiting.get(interest);
-        let waiters = waiting.into_iter().flat_map(HashMap::values);
-        let concerned = waiters.filter(|(detail, _)| concerns(detail));
+        let concerned = registry.of(interest).filter(|waiter| {
+            let detail = waiter.detail.as_deref();
+            detail.is_none_or(&concerns)
+        });
         woken
             .0
-            .extend(concerned.map(|(_, waiter)| Arc::clone(waiter)));
+            .extend(concerned.map(|waiter| Arc::clone(&waiter.bell)));
     }
 
     /// Wakes everybody.
@@ -148,30 +221,38 @@ impl<I: Clone + Eq + Hash + Send + 'static, D: Send + 'static> Waiters<I, D> {
     /// Adds everybody.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         let registry = self.lock();
-        let waiters = registry.waiting.values().flat_map(HashMap::values);
+        let waiters = registry.waiting.values();
         woken
             .0
-            .extend(waiters.map(|(_, waiter)| Arc::clone(waiter)));
+            .extend(waiters.map(|waiter| Arc::clone(&waiter.bell)));
     }
+}
 
+impl<I, D> Waiters<I, D> {
     fn lock(&self) -> MutexGuard<'_, Registry<I, D>> {
         // Every change is one call, so a panic cannot leave a half-made registry behind.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let registry = self.0.registry.lock();
+        registry.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<I: Clone + Ord, D> Registry<I, D> {
+    /// Who waits for this.
+    fn of(&self, interest: &I) -> impl Iterator<Item = &Waiter<D>> {
+        let all = (interest.clone(), 0, 0)..=(interest.clone(), usize::MAX, u64::MAX);
+        self.waiting.range(all).map(|(_, waiter)| waiter)
     }
 }
 
 impl<I, D> Default for Waiters<I, D> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Registry {
-            waiting: HashMap::new(),
-            next: 0,
-        })))
-    }
-}
-
-impl fmt::Debug for Subscription {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Subscription")
+        Self(Arc::new(Everybody {
+            hasher: RandomState::new(),
+            registry: Mutex::new(Registry {
+                waiting: BTreeMap::new(),
+                asked: 0,
+            }),
+        }))
     }
 }
 
@@ -187,15 +268,24 @@ mod tests {
             waiters.wake(&interest, |detail| *detail == number);
             waiter.heard().now_or_never().is_some()
         };
-        let first = waiters.subscribe("a", 1, &waiter);
-        let second = waiters.subscribe("a", 2, &waiter);
+        let mut first = waiters.subscription(&waiter);
+        assert!(first.add("a", Some(1)) && first.add("a", Some(2)));
+        assert!(!first.add("a", Some(1)), "once is enough");
         assert_eq!(
             [woken("a", 1), woken("a", 2), woken("a", 3), woken("b", 1)],
             [true, true, false, false]
         );
-        drop(first);
+        first.remove(&"a", Some(&1));
         assert_eq!([woken("a", 1), woken("a", 2)], [false, true]);
+        let other = Arc::default();
+        let second = waiters.subscribe("a", &other);
         assert_eq!(waiters.interests(), ["a"]);
+        drop(first);
+        assert!(!woken("a", 2) && waiters.is_awaited(&"a"));
+        assert!(
+            other.heard().now_or_never().is_some(),
+            "it has no detail, so every change concerns it"
+        );
         drop(second);
         assert!(waiters.is_empty());
     }

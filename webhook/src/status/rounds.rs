@@ -100,7 +100,8 @@ impl Rounds {
     }
 
     fn judge(&self, pod: &Value, now: Timestamp) -> Round {
-        let (view, settings) = (self.known.view(), self.known.settings());
+        let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default();
+        let (view, settings) = (self.known.view_of(namespace), self.known.settings());
         let resolved = Dependent::resolve(pod, &settings.workloads, &view);
         let judged = resolved.map(|dependent| {
             Arc::new(Judged {

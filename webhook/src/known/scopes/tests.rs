@@ -1,12 +1,14 @@
 //! A scope of Jobs.
 
+mod changes;
+
 use crate::known::{Known, Settings};
 use futures::FutureExt;
 use rules::dependency::Part;
 use rules::kinds::{Kind, by_word};
 use rules::lookup::{Lookup, Unavailable};
 use rules::scope::Scope;
-use rules::world::World;
+use rules::world::{Ready, World};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
@@ -45,17 +47,15 @@ fn only_what_stands_before_the_first_that_is_not_ready_wakes() {
         job("c", "0", false),
     ]);
     let judged = Cell::new(0);
-    let is_ready = |object: &Value| {
+    let is_ready = |_: &Kind, object: &Value| {
         judged.set(judged.get() + 1);
-        object["status"]["complete"] == true
+        Ready::Lasting(object["status"]["complete"] == true)
     };
     let ask = || {
         let view = known.view();
-        let found = view.first_unready(&jobs(), &scope(), 1, &is_ready);
-        let Lookup::Found(first) = found else {
-            panic!("live")
-        };
-        (view, first.map(|it| it["metadata"]["name"].clone()))
+        let found = view.first_unready(&[jobs()], &scope(), 1, &is_ready);
+        let first = found.expect("live");
+        (view, first.map(|(.., it)| it["metadata"]["name"].clone()))
     };
     let (view, first) = ask();
     assert_eq!((first, judged.get()), (Some(json!("b")), 2));
@@ -119,11 +119,13 @@ fn a_view_that_asks_for_two_weights_hears_of_both() {
     store.replace(&[job("a", "0", false), job("b", "1", false)]);
     let complete = |object: &Value| object["status"]["complete"] == true;
     // From 2 downwards everything but `a` is ready, so the answer rests on `b`.
-    let but_a = |object: &Value| object["metadata"]["name"] == "a" || complete(object);
+    let but_a = |_: &Kind, object: &Value| {
+        Ready::Lasting(object["metadata"]["name"] == "a" || complete(object))
+    };
     for weights in [[2, 0], [0, 2]] {
         let view = known.view();
         for below in weights {
-            let _ = view.first_unready(&jobs(), &scope(), below, &but_a);
+            let _ = view.first_unready(&[jobs()], &scope(), below, &but_a);
         }
         store.apply(&job("b", "1", true));
         assert!(view.changed().now_or_never().is_some(), "{weights:?}");
@@ -144,17 +146,15 @@ fn what_rests_on_others_is_judged_each_time() {
     known.want(&services).replace(&[service("a"), service("b")]);
     let served = Cell::new("");
     let first = || {
-        let is_ready = |object: &Value| {
+        let is_ready = |_: &Kind, object: &Value| {
             let name = object["metadata"]["name"].as_str();
-            name.is_some_and(|name| served.get().contains(name))
+            Ready::Momentary(name.is_some_and(|name| served.get().contains(name)))
         };
-        match known
-            .view()
-            .first_unready(&services, &scope(), 1, &is_ready)
-        {
-            Lookup::Found(first) => first.map(|it| it["metadata"]["name"].clone()),
-            other => panic!("{other:?}"),
-        }
+        let kinds = [services.clone()];
+        let found = known.view().first_unready(&kinds, &scope(), 1, &is_ready);
+        found
+            .expect("live")
+            .map(|(.., it)| it["metadata"]["name"].clone())
     };
     for (endpoints, expected) in [
         ("", Some("a")),
@@ -252,9 +252,9 @@ fn a_pod_of_its_own_is_found_among_those_with_a_gate() {
     pod["apiVersion"] = json!("v1");
     known.gated().replace(&[pod]);
     let view = known.view();
-    let Lookup::Found(Some(first)) = view.first_unready(&pods, &scope(), 0, &|_| false) else {
-        panic!("it is there")
-    };
+    let unready = |_: &Kind, _: &Value| Ready::Lasting(false);
+    let found = view.first_unready(std::slice::from_ref(&pods), &scope(), 0, &unready);
+    let (.., first) = found.expect("live").expect("it is there");
     assert_eq!(first["metadata"]["name"], "first");
     let part = Part::SubChart("seeds".to_owned());
     let Lookup::Found(found) = view.members(&pods, "shop", Some("r"), &part) else {

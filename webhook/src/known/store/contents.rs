@@ -3,8 +3,9 @@
 use super::Freshness;
 use super::snapshot::Snapshot;
 use crate::known::heard::Heard;
-use crate::known::scopes::{Members, Scopes};
-use crate::known::waiters::{Waiters, Woken};
+use crate::known::lookers::Lookers;
+use crate::known::scopes::Scopes;
+use crate::known::waiters::{Fingerprint, Waiters, Woken};
 use rules::selector::Selector;
 use std::collections::BTreeMap;
 use tokio::time::Instant;
@@ -16,19 +17,17 @@ pub(in crate::known) type Key = (Box<str>, Box<str>);
 ///
 /// A list by a selector is found by one label that the selector requires, and without such a label by its namespace; whether
 /// the rest of the selector takes the object is asked then.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::known) enum Interest {
-    /// One object.
-    Object(Key),
+#[derive(Debug, Clone, Copy, Hash)]
+pub(in crate::known) enum Interest<'a> {
+    /// One object, by its namespace and its name.
+    Object(&'a str, &'a str),
     /// A list.
     List {
         /// `None` for every namespace.
-        namespace: Option<Box<str>>,
+        namespace: Option<&'a str>,
         /// `None` for every object.
-        label: Option<(Box<str>, Box<str>)>,
+        label: Option<(&'a str, &'a str)>,
     },
-    /// A part of a scope.
-    Members(Members),
     /// What is said of the kind as a whole. Of a change of that everybody hears.
     Kind,
 }
@@ -42,15 +41,19 @@ pub(super) struct Contents {
     pub(super) objects: BTreeMap<Key, Snapshot>,
     pub(super) scopes: Scopes,
     /// The selector narrows a list down.
-    pub(super) waiters: Waiters<Interest, Selector>,
+    pub(super) waiters: Waiters<Fingerprint, Selector>,
+    /// Who looks over all kinds, where this is one of those.
+    pub(super) lookers: Option<Lookers>,
+    /// Whether they are concerned even while it cannot be read: it is built in, or granted.
+    pub(super) counts: bool,
 }
 
 impl Contents {
     pub(super) fn forget(&mut self, why: Freshness, woken: &mut Woken) {
+        self.find_all(woken);
         self.objects.clear();
         self.scopes.clear();
         self.condition = why;
-        self.find_all(woken);
     }
 
     pub(super) fn insert(&mut self, key: &Key, snapshot: Snapshot, woken: &mut Woken) {
@@ -60,8 +63,8 @@ impl Contents {
         let before = self.objects.remove(key);
         let left = before.as_ref().and_then(|before| before.place.as_deref());
         match (&snapshot.place, left) {
-            (Some(place), left) => self.scopes.insert(place, left, woken),
-            (None, Some(left)) => self.scopes.remove(left, woken),
+            (Some(place), left) => self.scopes.insert(place, left),
+            (None, Some(left)) => self.scopes.remove(left),
             (None, None) => {}
         }
         self.find(key, &snapshot, woken);
@@ -74,40 +77,41 @@ impl Contents {
     pub(super) fn remove(&mut self, key: &Key, woken: &mut Woken) {
         if let Some(before) = self.objects.remove(key) {
             if let Some(place) = &before.place {
-                self.scopes.remove(place, woken);
+                self.scopes.remove(place);
             }
             self.find(key, &before, woken);
         }
     }
 
-    /// Adds who waits for anything here.
+    /// Adds who waits for anything here. Of what cannot be read they hear elsewhere who look over all kinds: anybody may name a custom
+    /// kind that there is not.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         self.waiters.find_all(woken);
-        self.scopes.find_all(woken);
+        let concerned = self.counts || self.condition == Freshness::Live;
+        if let Some(lookers) = self.lookers.as_ref().filter(|_| concerned) {
+            lookers.find_all(woken);
+        }
     }
 
     /// Adds who waits for an object like this one.
     fn find(&self, key: &Key, snapshot: &Snapshot, woken: &mut Woken) {
+        if let (Some(lookers), Some(place)) = (&self.lookers, &snapshot.place) {
+            lookers.find(&key.0, place, woken);
+        }
         if self.waiters.is_empty() {
             return;
         }
         let selects = |selector: &Selector| selector.matches(|key| snapshot.labels.get(key));
-        let mut find = |interest: Interest| self.waiters.find(&interest, selects, woken);
-        find(Interest::Object(key.clone()));
-        for namespace in [None, Some(key.0.clone())] {
-            find(Interest::List {
-                namespace: namespace.clone(),
-                label: None,
-            });
-            for (key, value) in snapshot.labels.iter() {
-                find(Interest::List {
-                    namespace: namespace.clone(),
-                    label: Some((key.into(), value.into())),
-                });
+        let mut find = |interest: Interest<'_>| {
+            let interest = self.waiters.fingerprint(interest);
+            self.waiters.find(&interest, selects, woken);
+        };
+        find(Interest::Object(&key.0, &key.1));
+        for namespace in [None, Some(&*key.0)] {
+            let labels = snapshot.labels.iter().map(Some).chain([None]);
+            for label in labels {
+                find(Interest::List { namespace, label });
             }
         }
-        let place = snapshot.place.as_ref();
-        let members = place.map(|place| place.interests(key)).unwrap_or_default();
-        members.into_iter().map(Interest::Members).for_each(find);
     }
 }

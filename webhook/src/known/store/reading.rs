@@ -4,13 +4,13 @@ use super::contents::Contents;
 use super::snapshot::{Snapshot, Text};
 use super::{Key, Store};
 use crate::known::scopes::First;
-use crate::known::waiters::{Bell, Subscription};
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::scope::{Position, Scope};
 use rules::selector::Selector;
+use rules::world::Ready;
 use serde_json::Value;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use tokio::time::Instant;
 
 /// The names of so many objects are looked through, at most.
@@ -32,6 +32,14 @@ impl Store {
         // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
         let key: Key = (namespace.into(), name.into());
         self.lock().objects.get(&key).map(Snapshot::text)
+    }
+
+    /// The namespaces and names of all objects.
+    pub fn keys(&self) -> Vec<(String, String)> {
+        let objects = &self.lock().objects;
+        let keys = objects.keys();
+        keys.map(|key| (key.0.to_string(), key.1.to_string()))
+            .collect()
     }
 
     /// The names of the objects of a namespace: of so many that a look at them is a glance.
@@ -72,65 +80,57 @@ impl Store {
         })
     }
 
-    /// The first object of a scope below a weight that is not ready; `waiter` is woken when that may have changed. What
-    /// `is_ready` says holds until the object changes, or, where it is not `lasting`, now.
+    /// The first object of a scope below a weight that is not ready, and where it stands; and only one that stands before another
+    /// position, if there is one. Of what `is_ready` says only what is lasting is kept.
     ///
     /// No lock is held while `is_ready` judges: it may read this store.
     pub(in crate::known) fn first_unready(
         &self,
         scope: &Scope,
         below: i64,
-        is_ready: &dyn Fn(&Value) -> bool,
-        lasting: bool,
-        waiter: &Arc<Bell>,
-    ) -> (Option<Value>, Subscription) {
-        let mut passed = Vec::new();
-        // What is looked at in each turn lies within what the next one subscribes to, and that before this is dropped.
-        let mut _before = None;
+        before: Option<&Position>,
+        is_ready: &dyn Fn(&Value) -> Ready,
+    ) -> Option<(Position, Value)> {
+        let mut passed = BTreeSet::new();
         loop {
-            let (first, subscription) = self.first(scope, below, &passed, waiter);
-            match first {
-                First::Unjudged(text, position, change) => {
-                    let object = text.read();
-                    match (is_ready(&object), lasting) {
-                        (ready, true) => {
-                            let scopes = &mut self.lock().scopes;
-                            scopes.judged(scope, &position, change, ready);
-                        }
-                        (true, false) => passed.push(position),
-                        (false, false) => return (Some(object), subscription),
-                    }
+            let (position, text, change) = self.first(scope, below, before, &passed)?;
+            let object = text.read();
+            let Some(change) = change else {
+                return Some((position, object));
+            };
+            match is_ready(&object) {
+                Ready::Lasting(ready) => {
+                    let scopes = &mut self.lock().scopes;
+                    scopes.judged(scope, &position, change, ready);
                 }
-                First::Unready(text) => return (Some(text.read()), subscription),
-                First::Nothing => return (None, subscription),
+                Ready::Momentary(true) => drop(passed.insert(position)),
+                Ready::Momentary(false) => return Some((position, object)),
             }
-            _before = Some(subscription);
         }
     }
 
+    /// Where it stands, its text, and, where it has to be judged, the number of its last change.
     fn first(
         &self,
         scope: &Scope,
         below: i64,
-        passed: &[Position],
-        waiter: &Arc<Bell>,
-    ) -> (First<Text>, Subscription) {
+        before: Option<&Position>,
+        passed: &BTreeSet<Position>,
+    ) -> Option<(Position, Text, Option<u64>)> {
         let Contents {
             objects, scopes, ..
         } = &*self.lock();
-        let text = |name: &str| {
-            let key: Key = (scope.namespace.as_str().into(), name.into());
-            objects.get(&key).map(Snapshot::text).unwrap_or_default()
+        let (position, change) = match scopes.first(scope, below, before, passed) {
+            First::Unjudged(position, change) => (position, Some(change)),
+            First::Unready(position) => (position, None),
+            First::Nothing => return None,
         };
-        let (first, subscription) = scopes.first(scope, below, passed, waiter);
-        let first = match first {
-            First::Unjudged(name, position, change) => {
-                First::Unjudged(text(&name), position, change)
-            }
-            First::Unready(name) => First::Unready(text(&name)),
-            First::Nothing => First::Nothing,
-        };
-        (first, subscription)
+        let key: Key = (
+            scope.namespace.as_str().into(),
+            position.name.as_str().into(),
+        );
+        let text = objects.get(&key).map(Snapshot::text).unwrap_or_default();
+        Some((position, text, change))
     }
 
     /// When an object of the scope was last created or written.

@@ -44,15 +44,14 @@ fn a_list_stays_in_its_namespace_and_keeps_to_its_label() {
 #[test]
 fn a_change_wakes_those_who_read_it_and_nobody_else() {
     let store = Store::default();
-    let interest = |namespace: &str, name: &str| Interest::Object((namespace.into(), name.into()));
-    let list = |app: &str| Interest::List {
-        namespace: Some("a".into()),
-        label: Some(("app".into(), app.into())),
+    let list = |app: &'static str| Interest::List {
+        namespace: Some("a"),
+        label: Some(("app", app)),
     };
     let waiters: Vec<Arc<Bell>> = (0..4).map(|_| Arc::default()).collect();
     let interests = [
-        interest("a", "x"),
-        interest("a", "y"),
+        Interest::Object("a", "x"),
+        Interest::Object("a", "y"),
         list("web"),
         list("db"),
     ];
@@ -99,7 +98,7 @@ fn nobody_is_woken_under_the_lock() {
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let bell = Arc::<Bell>::default();
-        let _subscription = store.subscribe(Interest::Object(("a".into(), "x".into())), &bell);
+        let _subscription = store.subscribe(Interest::Object("a", "x"), &bell);
         let waker = Arc::clone(&reader).into();
         let mut waits = std::pin::pin!(bell.heard());
         let polled = waits
@@ -116,7 +115,7 @@ fn a_new_list_drops_what_is_gone() {
     let store = Store::default();
     store.replace(&[pod("a", "x", "web", ""), pod("a", "y", "web", "")]);
     let bell = Arc::<Bell>::default();
-    let _subscription = store.subscribe(Interest::Object(("a".into(), "x".into())), &bell);
+    let _subscription = store.subscribe(Interest::Object("a", "x"), &bell);
     store.replace(&[pod("a", "y", "web", "")]);
     assert!(woken(&bell));
     assert_eq!(store.len(), 1);

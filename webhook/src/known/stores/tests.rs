@@ -74,7 +74,7 @@ async fn a_spelling_is_forgotten_and_its_kind_is_followed_on() {
     let other = unread(&stores, "WIDGETS").0;
     let own = stores.alias(&kind("WIDGETS"), &kind("Widget")).unwrap();
     assert!(Arc::ptr_eq(&own, &other));
-    let custom = || stores.custom(&[], &Arc::default()).0;
+    let custom = || stores.custom(&[]);
     assert_eq!((stores.all().len(), custom()), (3, vec![]));
     store.replace::<&Value>([]);
     assert_eq!(custom(), [kind("Widget")]);

@@ -1,7 +1,7 @@
 //! What the rules may look at beside the objects.
 
 use super::{View, behind};
-use crate::known::scopes::Members;
+use crate::known::lookers::{Limit, Look};
 use crate::known::store::{Interest, Store};
 use jiff::Timestamp;
 use rules::cause::{Behind, Stuck};
@@ -13,9 +13,9 @@ use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::memory::CompletedJob;
 use rules::room::Lack;
-use rules::scope::{self, Scope};
+use rules::scope::{self, Position, Scope};
 use rules::selector::Selector;
-use rules::world::{Objects, Pending, World};
+use rules::world::{FirstUnready, Objects, Pending, Ready, World, leaves_out};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,16 +41,21 @@ impl World for View {
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let granted = self.known.granted().kinds();
         for kind in granted.iter().flat_map(|kinds| kinds.iter()) {
-            self.known.want(kind);
+            self.known.want(kind).count();
         }
-        let (custom, subscription) = self.known.custom_kinds(&self.bell);
-        self.hold(subscription);
+        let is_new = self.look(Look::Kinds, None)?;
         if self.known.granted().kinds() != granted {
-            // That was before the subscription.
+            // That was before the look.
             self.bell.ring();
         }
+        if is_new {
+            self.believe_together();
+        }
         match granted {
-            Some(_) => Ok(scope::workloads().chain(custom).collect()),
+            Some(granted) => {
+                let custom = self.known.stores.custom(&granted);
+                Ok(scope::workloads().chain(custom).collect())
+            }
             None => Err(Unavailable::Syncing),
         }
     }
@@ -59,16 +64,25 @@ impl World for View {
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
         let [one, other] = [one, other].map(|kind| {
             let store = self.known.come_to(kind);
-            self.read(&store, Interest::Kind);
+            // Whoever is not woken is judged anew after a while.
+            let _ = self.read(&store, Interest::Kind);
             store
         });
         Arc::ptr_eq(&one, &other)
     }
 
     fn is_granted(&self, kind: &Kind) -> bool {
-        // The administrator may spell it otherwise.
-        let granted = self.known.granted().kinds();
-        granted.is_none_or(|granted| granted.iter().any(|it| self.is_same(it, kind)))
+        let Some(granted) = self.known.granted().kinds() else {
+            return true;
+        };
+        if granted.contains(kind) {
+            return true;
+        }
+        // The administrator may spell it otherwise. Whoever looks over all kinds hears of it if it turns out so.
+        let store = self.known.come_to(kind);
+        let _ = self.read(&store, Interest::Kind);
+        let mut granted = granted.iter().filter_map(|it| self.known.watched(it));
+        granted.any(|it| Arc::ptr_eq(&it, &store))
     }
 
     fn members(
@@ -79,34 +93,59 @@ impl World for View {
         part: &Part,
     ) -> Lookup<Vec<Value>> {
         let store = self.ordered(kind);
-        let members = Members {
-            namespace: namespace.into(),
-            scope: scope.map(Into::into),
-            part: part.clone(),
+        let look = Look::Members {
+            namespace,
+            scope,
+            part,
         };
-        self.read(&store, Interest::Members(members));
-        match self.usable(&store) {
+        match self.look(look, None).and_then(|_| self.usable(&store)) {
             Ok(()) => Lookup::Found(store.members(namespace, scope, part)),
             Err(why) => Lookup::Unavailable(why),
         }
     }
 
+    /// While they are looked for, everything below the weight matters; then only what stands before the first.
     fn first_unready(
         &self,
-        kind: &Kind,
+        kinds: &[Kind],
         scope: &Scope,
         below: i64,
-        is_ready: &dyn Fn(&Value) -> bool,
-    ) -> Lookup<Option<Value>> {
-        let store = self.ordered(kind);
-        let lasting = !scope::rests_on_others(kind);
-        let (first, subscription) =
-            store.first_unready(scope, below, is_ready, lasting, &self.bell);
-        self.hold(subscription);
-        match self.usable(&store) {
-            Ok(()) => Lookup::Found(first),
-            Err(why) => Lookup::Unavailable(why),
+        is_ready: &dyn Fn(&Kind, &Value) -> Ready,
+    ) -> FirstUnready {
+        let (look, limit) = (Look::Wave(scope), Limit::Below(below));
+        let is_new = match (self.look(look, Some(limit.clone())), kinds) {
+            (Ok(is_new), _) => is_new,
+            (Err(why), [kind, ..]) => return Err((kind.clone(), why)),
+            (Err(_), []) => return Ok(None),
+        };
+        let mut first: Option<(Position, Kind, Value)> = None;
+        let mut unread = None;
+        for kind in kinds {
+            let store = self.ordered(kind);
+            let before = first.as_ref().map(|(position, ..)| position);
+            let found = store.first_unready(scope, below, before, &|it| is_ready(kind, it));
+            match (self.usable(&store), found) {
+                (Ok(()), None) => {}
+                (Ok(()), Some((position, object))) => {
+                    first = Some((position, kind.clone(), object));
+                }
+                (Err(why), _) if leaves_out(self, kind, why) => {}
+                (Err(why), _) => drop(unread.get_or_insert_with(|| (kind.clone(), why))),
+            }
         }
+        if let Some(unread) = unread {
+            return Err(unread);
+        }
+        if let Some((position, ..)) = first.as_ref().filter(|_| is_new) {
+            let now = Limit::UpTo(position.clone());
+            let lookers = self.known.stores.lookers();
+            let narrowed = self
+                .reads()
+                .narrow(lookers, &self.bell, look, (&limit, now));
+            // What it is woken by too often otherwise is what it was.
+            let _ = self.heeded(narrowed);
+        }
+        Ok(first)
     }
 
     fn pending(&self, scope: &Scope) -> Pending {
@@ -177,11 +216,12 @@ impl World for View {
     /// can say.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
+        self.believe_together();
         for store in self.known.counted() {
             let mut usable = self.usable(&store);
             if matches!(usable, Err(Unavailable::Syncing | Unavailable::Stale)) {
                 // Whoever waits for it hears when that changes, and it may just have.
-                self.read(&store, Interest::Kind);
+                self.read(&store, Interest::Kind)?;
                 usable = self.usable(&store);
             }
             match usable {
@@ -248,7 +288,10 @@ impl World for View {
         match kind {
             Kind::Builtin(_) => Lookup::NotFound,
             Kind::Custom { .. } => {
-                let (store, details) = self.details(kind);
+                let (store, details) = match self.details(kind) {
+                    Ok(found) => found,
+                    Err(why) => return Lookup::Unavailable(why),
+                };
                 match (details.declares_status, self.usable(&store)) {
                     (Some(declares), _) => Lookup::Found(declares),
                     (None, Ok(())) => Lookup::NotFound,

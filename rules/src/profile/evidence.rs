@@ -1,0 +1,77 @@
+//! What a rule looks at beside the object that it judges, and a note of whether it has looked.
+//!
+//! Every rule reaches the cluster and the clock through here alone, so no rule can rest on them without the note.
+
+use crate::judged::Judged;
+use crate::kinds::Kind;
+use crate::lookup::Lookup;
+use crate::selector::Selector;
+use crate::world::{Objects, World};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::Cell;
+
+/// The cluster and the time of one judgement.
+pub(super) struct Evidence<'w> {
+    world: &'w dyn World,
+    now: Timestamp,
+    looked: Cell<bool>,
+}
+
+impl<'w> Evidence<'w> {
+    /// Nobody has looked yet.
+    pub(super) fn new(world: &'w dyn World, now: Timestamp) -> Self {
+        let looked = Cell::new(false);
+        Self { world, now, looked }
+    }
+
+    /// Whether a rule has looked at anything here: then its answer may change although its object does not.
+    pub(super) fn was_looked_at(&self) -> bool {
+        self.looked.get()
+    }
+
+    /// The time.
+    pub(super) fn now(&self) -> Timestamp {
+        self.looked.set(true);
+        self.now
+    }
+
+    /// [`World::declares_status`]
+    pub(super) fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+        self.looked().declares_status(kind)
+    }
+
+    /// [`World::health`], which is no look: it tells of the object alone, and with other health rules everything is judged anew.
+    pub(super) fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
+        self.world.health(object, statusless)
+    }
+
+    fn looked(&self) -> &'w dyn World {
+        self.looked.set(true);
+        self.world
+    }
+}
+
+impl Objects for Evidence<'_> {
+    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
+        self.looked().object(kind, namespace, name)
+    }
+
+    fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
+        self.looked().whole(kind, object)
+    }
+
+    fn list(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Lookup<Vec<Value>> {
+        self.looked().list(kind, namespace, selector)
+    }
+
+    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
+        self.looked().namespaced(kind)
+    }
+}

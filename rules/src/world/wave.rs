@@ -1,0 +1,65 @@
+//! The objects of a scope that come first.
+
+use super::{World, is_ordered, leaves_out};
+use crate::kinds::Kind;
+use crate::lookup::{Lookup, Unavailable};
+use crate::scope::{Position, Scope};
+use crate::selector::Selector;
+use serde_json::Value;
+
+/// Whether an object is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ready {
+    /// That holds until the object itself changes.
+    Lasting(bool),
+    /// That holds now: it also rests on the time, or on what is known of something else.
+    Momentary(bool),
+}
+
+impl Ready {
+    /// Whether the object is ready now.
+    pub fn is_ready(self) -> bool {
+        match self {
+            Self::Lasting(ready) | Self::Momentary(ready) => ready,
+        }
+    }
+}
+
+/// The first object of a scope that is not ready, with its kind and where it stands; or the kind that cannot be read, and why.
+pub type FirstUnready = Result<Option<(Position, Kind, Value)>, (Kind, Unavailable)>;
+
+/// [`World::first_unready`] as every list says it, without an index and without a memory.
+pub fn first_unready<W: World + ?Sized>(
+    world: &W,
+    kinds: &[Kind],
+    scope: &Scope,
+    below: i64,
+    is_ready: &dyn Fn(&Kind, &Value) -> Ready,
+) -> FirstUnready {
+    let mut lower = Vec::new();
+    let mut unread = None;
+    for kind in kinds {
+        match world.list(kind, Some(&scope.namespace), &Selector::default()) {
+            Lookup::Found(objects) => {
+                let mine = objects
+                    .into_iter()
+                    .filter(|it| is_ordered(kind, it) && Scope::of(it).as_ref() == Some(scope));
+                lower.extend(mine.filter_map(|it| Some((Position::of(&it)?, kind, it))));
+            }
+            Lookup::NotFound => {}
+            Lookup::Unavailable(why) if leaves_out(world, kind, why) => {}
+            Lookup::Unavailable(why) => {
+                unread.get_or_insert_with(|| (kind.clone(), why));
+            }
+        }
+    }
+    if let Some(unread) = unread {
+        return Err(unread);
+    }
+    lower.retain(|(position, ..)| position.weight < below);
+    lower.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+    let first = lower
+        .into_iter()
+        .find(|(_, kind, object)| !is_ready(kind, object).is_ready());
+    Ok(first.map(|(position, kind, object)| (position, kind.clone(), object)))
+}

@@ -1,0 +1,166 @@
+//! What tenants may fill of the memory: so much in all, and of that a share for each namespace.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A budget in bytes, and who has taken how much of it.
+///
+/// A namespace takes what it likes up to its share. Once everything is taken it still gets as much as each would if all that have
+/// taken something had the same, so those who fill the budget cannot keep others out; but never more than twice the budget is given.
+#[derive(Debug)]
+pub(super) struct Shares {
+    in_all: usize,
+    of_one: usize,
+    taken: Mutex<Taken>,
+    refused: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    by: HashMap<Box<str>, usize>,
+    in_all: usize,
+}
+
+/// What one taker has of the share of its namespace. It goes back with this.
+#[derive(Debug)]
+pub(super) struct Allotment {
+    shares: Arc<Shares>,
+    namespace: Box<str>,
+    bytes: usize,
+}
+
+impl Shares {
+    /// So many bytes in all, and for each namespace.
+    pub(super) fn new(in_all: usize, of_one: usize) -> Arc<Self> {
+        Arc::new(Self {
+            in_all,
+            of_one,
+            taken: Mutex::default(),
+            refused: AtomicU64::default(),
+        })
+    }
+
+    /// The share of a namespace, in bytes.
+    pub(super) fn of_one(&self) -> usize {
+        self.of_one
+    }
+
+    /// The bytes that all of them may take together.
+    pub(super) fn limit(&self) -> usize {
+        self.in_all
+    }
+
+    /// The bytes that are taken.
+    pub(super) fn taken(&self) -> usize {
+        self.lock().in_all
+    }
+
+    /// How often somebody was refused more.
+    pub(super) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// A part of the share of a namespace, which has nothing yet.
+    pub(super) fn part(self: &Arc<Self>, namespace: &str) -> Allotment {
+        Allotment {
+            shares: Arc::clone(self),
+            namespace: namespace.into(),
+            bytes: 0,
+        }
+    }
+
+    fn take(&self, namespace: &str, bytes: usize) -> bool {
+        let mut taken = self.lock();
+        let own = taken.by.get(namespace).copied();
+        let takers = taken.by.len() + usize::from(own.is_none());
+        let more = own.unwrap_or_default() + bytes;
+        let sum = taken.in_all + bytes;
+        let is_fair = more <= self.in_all / takers && sum <= self.in_all * 2;
+        let fits = sum <= self.in_all || is_fair;
+        let granted = more <= self.of_one && fits;
+        if granted {
+            taken.in_all += bytes;
+            taken.by.insert(namespace.into(), more);
+        } else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        granted
+    }
+
+    fn give_back(&self, namespace: &str, bytes: usize) {
+        let mut taken = self.lock();
+        taken.in_all -= bytes;
+        if let Some(own) = taken.by.get_mut(namespace) {
+            *own -= bytes;
+            if *own == 0 {
+                taken.by.remove(namespace);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        // Nothing in here panics half way.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Allotment {
+    /// Takes more; whether it was granted.
+    pub(super) fn take(&mut self, bytes: usize) -> bool {
+        let granted = self.shares.take(&self.namespace, bytes);
+        if granted {
+            self.bytes += bytes;
+        }
+        granted
+    }
+
+    /// What it has.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The share that it is a part of, in bytes.
+    pub(super) fn share(&self) -> usize {
+        self.shares.of_one()
+    }
+
+    /// Gives everything back.
+    pub(super) fn give_back(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        if bytes > 0 {
+            self.shares.give_back(&self.namespace, bytes);
+        }
+    }
+}
+
+impl Drop for Allotment {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_has_its_share_and_cannot_keep_others_out() {
+        let shares = Shares::new(100, 60);
+        let mut first = shares.part("a");
+        assert!(first.take(40) && first.take(20) && !first.take(1));
+        let mut other = shares.part("b");
+        assert!(
+            other.take(40) && other.take(10),
+            "half of it, though it is full"
+        );
+        assert!(!other.take(1));
+        let mut third = shares.part("c");
+        assert!(third.take(33) && !third.take(1), "a third");
+        assert_eq!((shares.taken(), shares.refused()), (143, 3));
+        drop(first);
+        assert!(third.take(17), "half again");
+        drop((other, third));
+        assert_eq!(shares.taken(), 0);
+    }
+}
