@@ -1,11 +1,13 @@
-//! What one change costs in a scope of many objects: how many gates are judged again, and how long that takes.
+//! What one change costs in a scope of many objects: how many gates are judged again, and how long that takes; and what a gate that
+//! waits keeps of what it has read.
 //!
 //! In this process, without a socket: what a gate is told then is the same work for each.
 
-use crate::measure::{Measure, Unit};
+use crate::measure::{Measure, Unit, as_number};
 use crate::table::Table;
 use anyhow::{Context, Result};
 use futures::FutureExt;
+use harness::machine;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::kinds::{Kind, by_word};
@@ -21,6 +23,10 @@ use webhook::{Known, Settings, View};
 const SIZES: [usize; 3] = [10, 100, 500];
 /// Changes of each sort.
 const ROUNDS: usize = 20;
+/// Gates whose memory is measured.
+const GATES: usize = 2000;
+/// Custom kinds that can be read, beside none: as many as all presets of the chart grant.
+const KINDS: [usize; 2] = [0, 300];
 
 pub(crate) fn changes(table: &mut Table) -> Result<()> {
     for size in SIZES {
@@ -42,6 +48,44 @@ pub(crate) fn changes(table: &mut Table) -> Result<()> {
             time,
         );
     }
+    for kinds in KINDS {
+        memory(kinds, table)?;
+    }
+    Ok(())
+}
+
+/// What an ordinary gate of a release keeps of what it has read, where so many custom kinds can be read.
+fn memory(kinds: usize, table: &mut Table) -> Result<()> {
+    let scope = Scope::new(1)?;
+    for number in 0..kinds {
+        let kind = Kind::Custom {
+            group: "example.com".to_owned(),
+            word: format!("Widget{number}"),
+        };
+        scope.known.want(&kind).replace::<&Value>([]);
+    }
+    let mut pod = pod(0);
+    pod["metadata"]["annotations"]["sluice.dev/depends-on"] = "job/migrate".into();
+    let view = scope.known.view();
+    let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &view) else {
+        anyhow::bail!("a pod of its own has no owner");
+    };
+    let own = || machine::bytes(std::process::id(), "status", "VmRSS");
+    // What the first ones have the process keep for all of them is not theirs.
+    let _first: Vec<View> = (0..GATES / 10)
+        .map(|_| scope.judge(&dependent))
+        .collect::<Result<_>>()?;
+    let before = own()?;
+    let views: Vec<View> = (0..GATES)
+        .map(|_| scope.judge(&dependent))
+        .collect::<Result<_>>()?;
+    let each = as_number(own()?.saturating_sub(before)) / as_number(views.len() as u64);
+    let value = Measure::once(format!("{:.1} KiB", each / 1024.0), Unit::Bytes, each);
+    let what = format!(
+        "what a waiting gate of a release keeps of what it has read, {kinds} custom kinds granted"
+    );
+    let how = format!("VmRSS, {GATES} gates with job/migrate, in one process");
+    table.row(&what, value, &how).at_most(8.0 * 1024.0);
     Ok(())
 }
 

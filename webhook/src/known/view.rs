@@ -184,7 +184,7 @@ impl View {
     /// The plans of every namespace, by namespace and name: all that they say may be too much at a time.
     pub fn all_plans(&self) -> Lookup<Vec<(String, String)>> {
         let store = Arc::clone(self.known.plans());
-        self.listed(&store, None, &Selector::default(), |store| store.keys())
+        self.listed(&store, None, &Selector::default(), Store::keys)
     }
 
     /// One of the plans.
