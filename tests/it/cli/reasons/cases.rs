@@ -258,6 +258,16 @@ pub(super) fn case(reason: Reason) -> Shown {
                 "it is of a replica that is cut off: the command asks the API server itself",
             );
         }
+        Reason::AwaitsTurn => {
+            return Shown::ByTheGate(
+                "it is of a replica that reads many objects whole: the command reads each of them itself",
+            );
+        }
+        Reason::OverBudget => {
+            return Shown::ByTheGate(
+                "it is of the memory of a replica: the command keeps nothing for those who wait",
+            );
+        }
     })
 }
 

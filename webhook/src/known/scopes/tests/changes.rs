@@ -125,10 +125,10 @@ impl Cluster {
                 }
             }
             "Job" if done => {
-                object["status"] = json!({"conditions": [{"type": "Complete", "status": "True"}]})
+                object["status"] = json!({"conditions": [{"type": "Complete", "status": "True"}]});
             }
             "Service" => {
-                object["spec"] = json!({"clusterIP": "10.0.0.1", "selector": {"app": "web"}})
+                object["spec"] = json!({"clusterIP": "10.0.0.1", "selector": {"app": "web"}});
             }
             "PersistentVolumeClaim" => {
                 object["status"] = json!({"phase": if done { "Bound" } else { "Pending" }});
