@@ -45,19 +45,49 @@ pub(super) fn available(subject: Subject<'_>) -> Judged {
     deployment(subject)
 }
 
-/// As kstatus, but one with strategy `OnDelete` needs its replicas: kstatus is content with none at all.
+/// As kstatus, and then what kstatus does not look at: under strategy `OnDelete` kstatus is content with no replica at all, it
+/// counts a partition from ordinal 0 wherever the ordinals start, and it takes what is ready for available.
 pub(super) fn stateful_set(subject: Subject<'_>) -> Judged {
     let object = subject.object;
-    if subject.evaluation.status != Status::Current || !is_on_delete(object) {
+    if subject.evaluation.status != Status::Current {
         return from_kstatus(subject.evaluation);
     }
     let want = int(object, &["spec", "replicas"], 1);
+    let unavailable = unavailable(object, want);
+    if !is_on_delete(object) {
+        let updated = status(object, "updatedReplicas");
+        return fewer(due(object, want), updated, "updated")
+            .or(unavailable)
+            .unwrap_or_else(|| from_kstatus(subject.evaluation));
+    }
     let have = status(object, "replicas");
     let ready = status(object, "readyReplicas");
     fewer(want, have, "Replicas")
         .or_else(|| fewer(want, ready, "Ready"))
         .or_else(|| extra(have, want))
+        .or(unavailable)
         .unwrap_or_else(|| satisfied(format!("All replicas are ready. Replicas: {have}")))
+}
+
+/// How many of `want` pods a partition lets be updated: those whose ordinal is not below it. Without a partition kstatus compares
+/// the revisions, so none is due here.
+fn due(object: &Value, want: i64) -> i64 {
+    let path = ["spec", "updateStrategy", "rollingUpdate", "partition"];
+    if get(object, &path).is_none() {
+        return 0;
+    }
+    let start = int(object, &["spec", "ordinals", "start"], 0);
+    let below = int(object, &path, 0).saturating_sub(start).max(0);
+    want.saturating_sub(below)
+}
+
+/// Waits where `spec.minReadySeconds` has a pod stand for a while before it is available, and too few of `want` have.
+fn unavailable(object: &Value, want: i64) -> Option<Judged> {
+    let stands = int(object, &["spec", "minReadySeconds"], 0) > 0;
+    let available = || status(object, "availableReplicas");
+    stands
+        .then(|| fewer(want, available(), "Available"))
+        .flatten()
 }
 
 /// As kstatus, but one with strategy `OnDelete` need not have the new revision everywhere.
@@ -97,5 +127,6 @@ pub(super) fn replication_controller(subject: &Subject<'_>) -> Judged {
     let have = status(object, "replicas");
     fewer(want, status(object, "readyReplicas"), "Ready")
         .or_else(|| extra(have, want))
+        .or_else(|| unavailable(object, want))
         .unwrap_or_else(|| satisfied(format!("All replicas are ready. Replicas: {have}")))
 }

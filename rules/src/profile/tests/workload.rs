@@ -91,6 +91,139 @@ fn a_partitioned_stateful_set_is_as_kstatus_says() {
 }
 
 #[test]
+fn a_partition_is_an_ordinal_wherever_the_ordinals_start() {
+    let set = |start: i64, partition: i64, updated: i64| {
+        let spec = json!({
+            "replicas": 3, "ordinals": { "start": start },
+            "updateStrategy": { "type": "RollingUpdate", "rollingUpdate": { "partition": partition } },
+        });
+        let status = json!({ "replicas": 3, "readyReplicas": 3, "updatedReplicas": updated });
+        told(&object("apps/v1", "StatefulSet", spec, status))
+    };
+    for (start, partition, due) in [
+        (0, 0, 3),
+        (0, 1, 2),
+        (0, 3, 0),
+        (5, 0, 3),
+        (5, 4, 3),
+        (5, 5, 3),
+        (5, 6, 2),
+        (5, 7, 1),
+        (5, 8, 0),
+        (5, 9, 0),
+        (i64::MAX, 0, 3),
+    ] {
+        for updated in 0..=3 {
+            let expected = if updated < due {
+                format!("InProgress InProgress: updated: {updated}/{due}")
+            } else {
+                format!("Current Satisfied: Partition rollout complete. updated: {updated}")
+            };
+            assert_eq!(
+                set(start, partition, updated),
+                expected,
+                "ordinals from {start}, partition {partition}"
+            );
+        }
+    }
+}
+
+/// Whatever counts ready pods, under every strategy.
+#[test]
+fn what_is_ready_and_not_yet_available_is_waited_for_where_the_spec_asks_for_it() {
+    let on_delete = json!({ "type": "OnDelete" });
+    let rolling = json!({ "type": "RollingUpdate" });
+    let parted = json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 0 } });
+    let nothing = Value::Null;
+    for (version, kind, strategy, ready, available) in [
+        (
+            "apps/v1",
+            "StatefulSet",
+            &parted,
+            "readyReplicas",
+            "availableReplicas",
+        ),
+        (
+            "apps/v1",
+            "StatefulSet",
+            &rolling,
+            "readyReplicas",
+            "availableReplicas",
+        ),
+        (
+            "apps/v1",
+            "StatefulSet",
+            &on_delete,
+            "readyReplicas",
+            "availableReplicas",
+        ),
+        (
+            "apps/v1",
+            "StatefulSet",
+            &nothing,
+            "readyReplicas",
+            "availableReplicas",
+        ),
+        (
+            "apps/v1",
+            "DaemonSet",
+            &rolling,
+            "numberReady",
+            "numberAvailable",
+        ),
+        (
+            "apps/v1",
+            "DaemonSet",
+            &on_delete,
+            "numberReady",
+            "numberAvailable",
+        ),
+        (
+            "apps/v1",
+            "Deployment",
+            &nothing,
+            "readyReplicas",
+            "availableReplicas",
+        ),
+        (
+            "apps/v1",
+            "ReplicaSet",
+            &nothing,
+            "readyReplicas",
+            "availableReplicas",
+        ),
+        (
+            "v1",
+            "ReplicationController",
+            &nothing,
+            "readyReplicas",
+            "availableReplicas",
+        ),
+    ] {
+        let told = |of_ready: i64| {
+            let spec = json!({ "replicas": 3, "minReadySeconds": 600, "updateStrategy": strategy });
+            let mut status = json!({
+                "observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "currentReplicas": 3,
+                "fullyLabeledReplicas": 3, "desiredNumberScheduled": 3, "currentNumberScheduled": 3,
+                "updatedNumberScheduled": 3,
+                "conditions": conditions(&[("Available", "True"), ("Progressing", "True")]),
+            });
+            status["conditions"][1]["reason"] = json!("NewReplicaSetAvailable");
+            status[ready] = json!(3);
+            status[available] = json!(of_ready);
+            told(&object(version, kind, spec, status))
+        };
+        let expected = "InProgress InProgress: Available: 2/3";
+        assert_eq!(told(2), expected, "{kind} {strategy}");
+        assert!(told(3).starts_with("Current"), "{kind} {strategy}");
+    }
+    // Without it what is ready is available, and old versions of Kubernetes write no count.
+    let status = json!({ "replicas": 3, "readyReplicas": 3, "currentReplicas": 3 });
+    let set = object("apps/v1", "StatefulSet", json!({ "replicas": 3 }), status);
+    assert!(told(&set).starts_with("Current"));
+}
+
+#[test]
 fn an_on_delete_daemon_set_may_run_the_old_revision() {
     let set = |strategy: &str, available: i64, ready: i64| {
         let spec = json!({ "updateStrategy": { "type": strategy } });
