@@ -282,6 +282,13 @@ impl World for Installed<'_> {
         seen(self.reader.declares_status(kind))
     }
 
+    fn rule_reads_a_generation(&self, object: &Value) -> bool {
+        let Basis {
+            settings, rules, ..
+        } = self.basis;
+        health::reads_a_generation(rules, settings.builtin_rules, object)
+    }
+
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         let Basis {
             settings, rules, ..

@@ -41,7 +41,8 @@ pub struct Dependency {
     pub health: Vec<Expression>,
     /// For how long it may hold its dependent back; `None` for as long as the dependent waits.
     pub patience: Option<Patience>,
-    /// For how long it has to be satisfied without a break before it counts.
+    /// For how long it has to be satisfied without a break before it counts; zero for not at all, and `None` for as long as its kind
+    /// asks for.
     pub stable: Option<Duration>,
 }
 

@@ -47,6 +47,15 @@ pub fn judge(
         .flatten()
 }
 
+/// Whether the rule for the object's kind, of the same origins, reads a generation: then it knows whether a status is of the latest
+/// spec.
+pub fn reads_a_generation(administrator: &Rules, builtin: bool, object: &Value) -> bool {
+    if administrator.concerns(object) {
+        return administrator.reads_a_generation(object);
+    }
+    builtin && library::reads_a_generation(object)
+}
+
 /// Rules of one origin, by the group and kind that they are for.
 #[derive(Debug, Default)]
 pub struct Rules {
@@ -120,6 +129,10 @@ impl Rules {
             }
             None => None,
         }
+    }
+
+    fn reads_a_generation(&self, object: &Value) -> bool {
+        matches!(self.entry(object), Some(RuleEntry::Rule(rule)) if rule.reads_a_generation())
     }
 
     /// Unreadable rules are most likely for custom resources; to stop every Deployment for a misplaced comma would do

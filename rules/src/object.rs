@@ -22,6 +22,18 @@ pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or_default()
 }
 
+/// What tells an object from every other: its UID, or where it has none its kind and its name.
+pub fn identity(object: &Value) -> String {
+    let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+    match text("uid") {
+        "" => {
+            let (group, kind) = group_kind(object);
+            [group, kind, text("namespace"), text("name")].join("/")
+        }
+        uid => uid.to_owned(),
+    }
+}
+
 /// API group and kind of anything that carries `apiVersion` and `kind`.
 pub fn group_kind(object: &Value) -> (&str, &str) {
     let version = object["apiVersion"].as_str().unwrap_or_default();
@@ -56,13 +68,23 @@ pub fn created(object: &Value) -> Option<Timestamp> {
 /// When an object was created or last written, its status apart, as the API server noted in `metadata.managedFields`;
 /// in whole seconds.
 pub fn written(object: &Value) -> Option<Timestamp> {
+    noted(object, "").chain(created(object)).max()
+}
+
+/// When the status of an object was last written, as the API server noted in `metadata.managedFields`, in whole seconds; `None`
+/// where no writer of it is noted, as of a kind whose status is no subresource.
+pub fn status_written(object: &Value) -> Option<Timestamp> {
+    noted(object, "status").max()
+}
+
+/// When the writers of a subresource, or with none of the object itself, last wrote.
+fn noted(object: &Value, subresource: &str) -> impl Iterator<Item = Timestamp> {
     let writers = object["metadata"]["managedFields"].as_array();
-    let spec = writers
+    let writers = writers
         .into_iter()
         .flatten()
-        .filter(|writer| writer["subresource"].as_str().is_none_or(str::is_empty));
-    let times = spec.filter_map(|writer| parsed(writer["time"].as_str()?));
-    times.chain(created(object)).max()
+        .filter(move |writer| writer["subresource"].as_str().unwrap_or_default() == subresource);
+    writers.filter_map(|writer| parsed(writer["time"].as_str()?))
 }
 
 /// A point in time, as Kubernetes writes them (RFC 3339).

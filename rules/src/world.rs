@@ -123,6 +123,11 @@ pub trait World: Objects {
         first_unready(self, kinds, scope, below, is_ready)
     }
 
+    /// Whether an object of a kind in a scope weighs less than `below`, where that is cheap to tell; in doubt one does.
+    fn may_have_lower(&self, _kind: &Kind, _scope: &Scope, _below: i64) -> bool {
+        true
+    }
+
     /// When an object of the scope, plans apart, was last created or its spec written; `None` where it has none.
     ///
     /// # Errors
@@ -196,6 +201,13 @@ pub trait World: Objects {
         None
     }
 
+    /// Since when whoever answers has seen an object satisfied after it was seen otherwise, by what was found of it now; `None` where it
+    /// is not (`satisfied`), or was never seen otherwise while somebody waited. `object` tells it, and the state that is asked of it,
+    /// from every other.
+    fn recovered(&self, _object: &str, _satisfied: bool, _now: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
     /// A Job of that name that was seen complete and has been removed since.
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;
 
@@ -211,6 +223,11 @@ pub trait World: Objects {
 
     /// Whether the kind's CustomResourceDefinition declares the status subresource; not found for a kind without one.
     fn declares_status(&self, kind: &Kind) -> Lookup<bool>;
+
+    /// Whether the health rule for the object's kind reads a generation, and so knows whether a status is of the latest spec.
+    fn rule_reads_a_generation(&self, _object: &Value) -> bool {
+        false
+    }
 
     /// What the health rule for the object's kind says: the administrator's, else the library's; `None` where there is no
     /// rule. Rules that cannot be read are an answer of their own. `statusless`: its kind is known to have no status.

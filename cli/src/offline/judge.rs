@@ -8,6 +8,7 @@ use rules::kinds::{self, Kind};
 use rules::kstatus::{self, Evaluation, Status};
 use rules::object::group_kind;
 use rules::profile;
+use rules::verdict;
 use rules::world::World;
 use serde::Serialize;
 use serde_json::Value;
@@ -86,7 +87,12 @@ pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
         status,
         reason,
         message,
-    } = profile::judge(&kind, object, State::Ready, world, now);
+    } = verdict::unobserved(
+        profile::judge(&kind, object, State::Ready, world, now),
+        (&kind, object),
+        world,
+        now,
+    );
     Line::new(object, status, reason.label(), message)
 }
 

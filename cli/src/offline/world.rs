@@ -210,6 +210,10 @@ impl World for Manifest<'_> {
         }
     }
 
+    fn rule_reads_a_generation(&self, object: &Value) -> bool {
+        health::reads_a_generation(self.rules, true, object)
+    }
+
     /// In the order of the status service.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         health::judge(self.rules, true, object, statusless)

@@ -47,6 +47,14 @@ pub(super) fn duration(text: &str) -> Result<Duration, Flaw> {
     })
 }
 
+/// As [`duration`], or zero.
+pub(super) fn duration_or_zero(text: &str) -> Result<Duration, Flaw> {
+    match read(text) {
+        Err((_, DurationFault::Zero)) => Ok(Duration::ZERO),
+        _ => duration(text),
+    }
+}
+
 type Fault = (usize, DurationFault);
 
 fn read(text: &str) -> Result<Duration, Fault> {

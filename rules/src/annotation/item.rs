@@ -38,7 +38,7 @@ impl<'n> Fields<'n> {
     pub(super) fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         Ok(Dependency {
             patience: self.patience()?,
-            stable: self.duration("stable")?,
+            stable: self.stable()?,
             ..self.what(count)?
         })
     }

@@ -87,6 +87,11 @@ fn filled(object: &Value) -> Cow<'_, Value> {
     whole
 }
 
+/// Whether the library's rule for the object's kind reads a generation.
+pub(super) fn reads_a_generation(object: &Value) -> bool {
+    LIBRARY.reads_a_generation(object)
+}
+
 /// Whether the library has a rule for the object's kind.
 pub fn is_builtin(object: &Value) -> bool {
     LIBRARY.entry(object).is_some()

@@ -73,6 +73,14 @@ impl Rule {
         Ok(())
     }
 
+    /// Whether it reads a generation, of whatever the status is of.
+    pub(super) fn reads_a_generation(&self) -> bool {
+        let more = [&self.in_progress, &self.failed];
+        let all = more.into_iter().flatten().chain([&self.current]);
+        all.into_iter()
+            .any(|lazy| lazy.text.to_ascii_lowercase().contains("generation"))
+    }
+
     /// What is written in it: `current`, `inProgress`, `failed`.
     #[cfg(test)]
     pub(super) fn texts(&self) -> Texts<'_> {

@@ -4,7 +4,7 @@ use super::{ANNOTATIONS, CUT, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, requests, s
 use crate::definition;
 use crate::keys;
 use crate::kinds::Kind;
-use crate::object::written;
+use crate::object::{status_written, written};
 use serde_json::{Map, Value, json};
 
 /// A copy of the whole object.
@@ -19,7 +19,7 @@ const LARGEST_WHOLE: usize = 64 * 1024;
 /// it is with any object whose annotations say which fields do, unless it is so large that a few of them would fill the memory:
 /// that one is read whole while somebody waits for it ([`super::is_cut`]).
 pub fn trim(kind: &Kind, object: &mut Value) {
-    trim_bookkeeping(object);
+    trim_bookkeeping(object, matches!(kind, Kind::Custom { .. }));
     shorten(object.pointer_mut("/metadata/annotations"));
     let Kind::Builtin(builtin) = kind else { return };
     if says_its_health(object) {
@@ -96,19 +96,18 @@ fn each(value: &mut Value, path: &[&str], change: &mut impl FnMut(&mut Map<Strin
     }
 }
 
-fn trim_bookkeeping(object: &mut Value) {
-    let last = written(object);
+/// `custom`: whether anything asks when the status was written.
+fn trim_bookkeeping(object: &mut Value, custom: bool) {
+    let last = written(object).map(|at| json!({"time": at.to_string()}));
+    let status = status_written(object).filter(|_| custom);
+    let status = status.map(|at| json!({"subresource": "status", "time": at.to_string()}));
     let Some(metadata) = metadata(object) else {
         return;
     };
-    if metadata.remove("managedFields").is_some()
-        && let Some(last) = last
-    {
-        // Of who wrote what, only when is read.
-        metadata.insert(
-            "managedFields".to_owned(),
-            json!([{"time": last.to_string()}]),
-        );
+    // Of who wrote what, only when is read.
+    let times: Vec<Value> = last.into_iter().chain(status).collect();
+    if metadata.remove("managedFields").is_some() && !times.is_empty() {
+        metadata.insert("managedFields".to_owned(), times.into());
     }
     metadata.remove("resourceVersion");
     metadata.remove("selfLink");

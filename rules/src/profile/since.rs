@@ -39,6 +39,10 @@ pub fn since(
         .map(|word| changed(object, word))
         .collect::<Option<Vec<_>>>()?;
     let newest = changed.into_iter().max()?;
+    let newest = match (kstatus::group_and_kind(object), state) {
+        ((_, "Deployment"), State::Ready) => newest.max(rolled_out(object)?),
+        _ => newest,
+    };
     (written(object)? <= newest).then_some(newest)
 }
 
@@ -57,6 +61,10 @@ fn deciding(
         _ if !by_kind() => None,
         (("batch", "Job"), _) => Some(vec!["Complete"]),
         (("", "Pod"), _) if object["status"]["phase"] == "Running" => Some(vec!["Ready"]),
+        // Its counts decide, and where no pod may be missing this condition tells of each.
+        (("apps" | "extensions", "Deployment"), _) if may_lack_none(object) => {
+            Some(vec!["Available"])
+        }
         (("apiregistration.k8s.io", "APIService"), _) => Some(vec!["Available"]),
         (("apiextensions.k8s.io", "CustomResourceDefinition"), _) => {
             Some(vec!["Established", "NamesAccepted"])
@@ -64,6 +72,34 @@ fn deciding(
         _ if matches!(kind, Kind::Custom { .. }) => of_custom(object),
         _ => None,
     }
+}
+
+/// When the last rollout of a Deployment was complete: since its controller says so.
+fn rolled_out(object: &Value) -> Option<Timestamp> {
+    let conditions = object["status"]["conditions"].as_array()?;
+    let done = conditions.iter().find(|condition| {
+        condition["type"] == "Progressing" && condition["reason"] == "NewReplicaSetAvailable"
+    })?;
+    time(done, &["lastUpdateTime"])
+}
+
+/// Whether a Deployment with one pod less than it should have is not available. As its controller does, a percentage is rounded down,
+/// that of what is surplus up, and of both at least one is one.
+fn may_lack_none(object: &Value) -> bool {
+    let spec = &object["spec"];
+    let replicas = spec["replicas"].as_u64().unwrap_or(1);
+    let strategy = &spec["strategy"];
+    let part = |field: &str, up: u64| {
+        let percent = match &strategy["rollingUpdate"][field] {
+            Value::Null => Some(25),
+            Value::String(text) => text.strip_suffix('%').and_then(|it| it.parse().ok()),
+            count => return count.as_u64(),
+        };
+        let hundredths = replicas.checked_mul(percent?)?.checked_add(up)?;
+        Some(hundredths / 100)
+    };
+    strategy["type"] == "Recreate"
+        || part("maxUnavailable", 0) == Some(0) && part("maxSurge", 99).is_some_and(|it| it > 0)
 }
 
 /// What decides of a custom resource that is `Ready`: that condition, and those that may contradict it. What kstatus reads

@@ -44,6 +44,7 @@ pub fn cause_of(
         policy,
         world,
         now,
+        at_once: false,
         again: Cell::new(None),
         reading: Cell::default(),
     };

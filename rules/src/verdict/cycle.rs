@@ -131,6 +131,7 @@ impl Judge<'_> {
             policy: self.policy,
             world: self.world,
             now: self.now,
+            at_once: false,
             again: Cell::new(None),
             reading: Cell::default(),
         }

@@ -15,13 +15,18 @@ use crate::world::Pending;
 use jiff::{SignedDuration, Timestamp};
 
 /// How long nothing may happen.
-const QUIET: SignedDuration = SignedDuration::from_secs(3);
+pub(super) const QUIET: SignedDuration = SignedDuration::from_secs(3);
 /// How long after the revision appeared the waiting ends whatever happens.
-const LONGEST: SignedDuration = SignedDuration::from_secs(30);
+pub(super) const LONGEST: SignedDuration = SignedDuration::from_secs(30);
 /// What is made so shortly before the revision was made with it: an installation makes one kind after the other.
-const TOGETHER: SignedDuration = SignedDuration::from_secs(5);
+pub(super) const TOGETHER: SignedDuration = SignedDuration::from_secs(5);
 /// The API server writes times in whole seconds, and rounds down.
-const SECOND: SignedDuration = SignedDuration::from_secs(1);
+pub(super) const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+/// Whether what was found of an object decides.
+pub(super) fn is_final(judged: &Judged) -> bool {
+    judged.satisfied || judged.reason == Reason::JobFailed
+}
 
 impl Judge<'_> {
     /// Whether an object belongs to the dependent's scope; where one of them has none, whether both are in one namespace.
@@ -44,8 +49,8 @@ impl Judge<'_> {
         dependency: &Dependency,
     ) -> Judged {
         let exact = mark.carried.is_some() && self.dependent.lockstep().is_some();
-        let is_final = judged.satisfied || judged.reason == Reason::JobFailed;
-        if !is_final
+        if !is_final(&judged)
+            || self.at_once
             || exact
             || dependency.fresh
             || dependency.revision == Revision::Any
@@ -57,6 +62,7 @@ impl Judge<'_> {
             Ok(began) => began,
             Err(unknown) => return unknown,
         };
+        // What was written since is not replaced any more; whether it is of that write is asked before.
         let new = mark.written.max(mark.made) >= Some(began)
             || mark.made.is_some_and(|made| made + TOGETHER >= began);
         if new {

@@ -19,13 +19,14 @@ const SECOND: SignedDuration = SignedDuration::from_secs(1);
 impl Judge<'_> {
     /// What was found of an entry, held back while it is satisfied and has not been for long enough; and when it will have been.
     pub(super) fn stable(&self, judged: Judged, entry: &Dependency) -> (Judged, Option<Turn>) {
-        let Some(takes) = entry.stable else {
+        let Some(takes) = entry.stable.filter(|takes| !takes.is_zero()) else {
             return (judged, None);
         };
         // Also where a condition tells: that may end, and the replica has seen what was before.
+        let lasts = judged.satisfied || self.is_met_at_once(&judged, entry);
         let seen = self
             .world
-            .satisfied_since(&self.sight(entry), judged.satisfied, self.now);
+            .satisfied_since(&self.sight(entry), lasts, self.now);
         if !judged.satisfied {
             return (judged, None);
         }
@@ -56,6 +57,16 @@ impl Judge<'_> {
         let what = turn::STABLE;
         let judged = unmet(judged.status, Reason::NotStable, message);
         (judged, Some(Turn { what, at, takes }))
+    }
+
+    /// Whether an entry is held back only by what may become of it: that is no break, so the time goes on meanwhile.
+    fn is_met_at_once(&self, judged: &Judged, entry: &Dependency) -> bool {
+        let at_once = Judge {
+            at_once: true,
+            ..self.of(self.dependent)
+        };
+        let may = matches!(judged.reason, Reason::Settling | Reason::NotStable);
+        may && at_once.entry(entry).1.satisfied
     }
 
     /// Since when an object that is named has been satisfied, by its own word. Of several nobody knows which there were.

@@ -2,10 +2,14 @@
 
 use super::JudgedEdge;
 use super::edge::Judge;
-use crate::dependency::{Edge, State};
+use super::revision::Mark;
+use super::settle::{QUIET, SECOND};
+use crate::dependency::{Edge, Part, State};
 use crate::judged::{Judged, Reason, met, unavailable, unmet};
 use crate::kinds::Kind;
 use crate::kstatus::Status;
+use crate::lookup::Lookup;
+use crate::object;
 use crate::profile;
 use crate::scope::{self, Position, Scope};
 use serde_json::Value;
@@ -26,7 +30,10 @@ impl Judge<'_> {
         match self.first_below(scope, below) {
             Err(judged) => judged,
             Ok(Some(first)) => self.unready(first),
-            Ok(None) => self.quiet(scope),
+            Ok(None) => match self.quiet(scope) {
+                quiet if quiet.satisfied => self.doubted_below(scope, below).unwrap_or(quiet),
+                busy => busy,
+            },
         }
     }
 
@@ -41,14 +48,19 @@ impl Judge<'_> {
             .into_iter()
             .chain(scope::outspoken())
             .collect();
-        let is_ready =
-            |kind: &Kind, object: &Value| profile::readiness(kind, object, self.world, self.now);
+        // That it has been so for long enough is asked once everything is ready, since what is found here may be kept.
+        let is_ready = |kind: &Kind, object: &Value| {
+            let found = profile::readiness(kind, object, self.world, self.now);
+            self.noted(found.is_ready(), kind, object, (State::Ready, &[]));
+            found
+        };
         let first = self.world.first_unready(&kinds, scope, below, &is_ready);
         first.map_err(|(kind, why)| unavailable(why, &kind, false))
     }
 
     fn unready(&self, (position, kind, object): (Position, Kind, Value)) -> Judged {
-        let judged = profile::judge(&kind, &object, State::Ready, self.world, self.now);
+        let judged = self.is_ready(&kind, &object);
+        self.noted(judged.satisfied, &kind, &object, (State::Ready, &[]));
         let Position { weight, name, .. } = position;
         let message = format!("{kind}/{name} of weight {weight}: {}", judged.message);
         let reason = match judged.reason {
@@ -56,6 +68,46 @@ impl Judge<'_> {
             _ => Reason::LowerWeight,
         };
         unmet(judged.status, reason, message)
+    }
+
+    /// Something that weighs less than `below` and is ready, but may only seem so: it was written a moment ago, or has only just become so.
+    /// Of built-in kinds only a write tells that, so none of them is looked at in a scope where nothing was written.
+    fn doubted_below(&self, scope: &Scope, below: i64) -> Option<Judged> {
+        let active = self.world.active(scope).ok().flatten();
+        let written = active.is_some_and(|active| self.now < active + SECOND + QUIET);
+        let whole = Part::Release(scope.name.clone());
+        let lower = |object: &Value| {
+            let lower = Position::of(object).is_some_and(|it| it.weight < below);
+            lower && Scope::of(object).as_ref() == Some(scope)
+        };
+        let kinds = self.kinds().ok()?.into_iter().chain(scope::outspoken());
+        let kinds = kinds.filter(|kind| {
+            (written || matches!(kind, Kind::Custom { .. }))
+                && self.world.may_have_lower(kind, scope, below)
+        });
+        for kind in kinds {
+            let name = Some(scope.name.as_str());
+            let members = self.world.members(&kind, &scope.namespace, name, &whole);
+            // One that cannot be read was found out before.
+            let Lookup::Found(members) = members else {
+                continue;
+            };
+            for object in members.iter().filter(|object| lower(object)) {
+                let judged = self.is_ready(&kind, object);
+                let judged = self.recovered(judged, &kind, object, (State::Ready, &[]));
+                let judged = self.observed(judged, &kind, object, &Mark::of(object));
+                if !judged.satisfied {
+                    let name = object::name(object);
+                    let message = format!("{kind}/{name} of a lower weight: {}", judged.message);
+                    return Some(Judged { message, ..judged });
+                }
+            }
+        }
+        None
+    }
+
+    fn is_ready(&self, kind: &Kind, object: &Value) -> Judged {
+        profile::judge(kind, object, State::Ready, self.world, self.now)
     }
 
     /// A wave is not passed because it is empty so far: more of it may be on its way.

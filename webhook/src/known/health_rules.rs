@@ -52,6 +52,14 @@ impl HealthRules {
         judged.then(|| off_the_runtime(judge))?
     }
 
+    /// Whether that rule reads a generation.
+    pub fn reads_a_generation(&self, object: &Value) -> bool {
+        let administrator = self.administrator.load();
+        administrator
+            .as_ref()
+            .is_some_and(|it| health::reads_a_generation(it, self.builtin, object))
+    }
+
     /// Puts what the administrator's ConfigMap says in the place of what it said before.
     pub fn replace(&self, administrator: Rules) {
         self.administrator.store(Some(Arc::new(administrator)));

@@ -62,7 +62,7 @@ pub(super) enum First {
 }
 
 impl Standing {
-    /// `None` of an object that is in no scope and no group.
+    /// `None` of an object that is in no scope, no group and no chart.
     pub(super) fn of(object: &Value) -> Option<Self> {
         let scope = Scope::of(object);
         let groups = scope::groups(object).map(|it| Part::Group(it.to_owned()));
@@ -72,8 +72,7 @@ impl Standing {
             .flatten()
             .map(|it| Part::SubChart(it.to_owned()));
         let parts: Box<[Part]> = groups.chain(charts).collect();
-        let grouped = parts.iter().any(|part| matches!(part, Part::Group(_)));
-        (scope.is_some() || grouped).then(|| Self {
+        (scope.is_some() || !parts.is_empty()).then(|| Self {
             position: scope.as_ref().and_then(|_| Position::of(object)),
             // A plan is not what it orders, and may be there long before.
             written: written(object).filter(|_| !plan::is_one(object)),
@@ -184,6 +183,15 @@ impl Scopes {
     /// When an object of the scope was last seen to change without a trace.
     pub(super) fn changed(&self, scope: &Scope) -> Option<Instant> {
         self.members.get(scope)?.changed
+    }
+
+    /// Whether an object of a scope weighs less than that.
+    pub(super) fn has_lower(&self, scope: &Scope, below: i64) -> bool {
+        let lightest = self
+            .members
+            .get(scope)
+            .and_then(|it| it.order.keys().next());
+        lightest.is_some_and(|position| position.weight < below)
     }
 
     /// The namespaces in which a release has objects.

@@ -1,4 +1,5 @@
-//! Since when this replica has seen edges satisfied that have to be so for a while: for as long as somebody waits for them.
+//! Since when this replica has seen edges satisfied that have to be so for a while, and objects after they were not: for as long as
+//! somebody waits for them.
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -14,37 +15,28 @@ const ASKS_AGAIN: Duration = Duration::from_secs(5);
 /// A digest of what tells an edge from every other, which alone may be a kilobyte.
 type Edge = [u8; 32];
 
-/// The edges that were seen satisfied.
+/// What was seen of edges and of objects.
 ///
 /// Whoever waits hears of each change of what he waits for, and it is looked at anew then, so a break is seen. Nothing is kept for
 /// longer than somebody waits, so what is kept grows with what waits.
 #[derive(Debug, Default)]
-pub(super) struct Sights(Mutex<HashMap<Edge, Arc<Sight>>>);
+pub(super) struct Sights(Mutex<HashMap<Edge, Sight>>);
 
-/// One edge, satisfied without a break. Whoever waits holds it.
+/// One edge, satisfied without a break; or one object, which was seen not to be.
 #[derive(Debug)]
 struct Sight {
-    since: Timestamp,
-    /// When somebody who waited turned away last.
-    left: Mutex<Instant>,
+    /// `None` while it is not satisfied.
+    since: Option<Timestamp>,
+    /// When somebody who waited turned away last. Whoever waits holds it.
+    left: Arc<Mutex<Instant>>,
 }
 
 impl Sights {
-    /// It is satisfied; since when it has been seen to be. It is watched over for as long as what is returned lives.
+    /// An edge is satisfied; since when it has been seen to be. It is watched over for as long as what is returned lives.
     pub(super) fn satisfied(&self, edge: &str, now: Timestamp) -> (Timestamp, Watched) {
-        let (edge, looked) = (digest(edge), Instant::now());
         let mut seen = self.lock();
-        // Before it grows, what nobody waits for any more goes.
-        if seen.len() == seen.capacity() {
-            seen.retain(|_, sight| sight.goes_on(looked));
-        }
-        let before = seen.get(&edge).filter(|sight| sight.goes_on(looked));
-        let sight = before.cloned().unwrap_or_else(|| {
-            let left = Mutex::new(looked);
-            Arc::new(Sight { since: now, left })
-        });
-        seen.insert(edge, Arc::clone(&sight));
-        (sight.since, Watched(sight))
+        let sight = look(&mut seen, digest(edge));
+        (*sight.since.get_or_insert(now), sight.watch())
     }
 
     /// It is not satisfied, or nobody can say.
@@ -52,31 +44,71 @@ impl Sights {
         self.lock().remove(&digest(edge));
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Edge, Arc<Sight>>> {
+    /// An object is satisfied or not; since when it has been after it was seen not to be, and what watches over that. One that was
+    /// never seen otherwise is not kept.
+    pub(super) fn recovered(
+        &self,
+        object: &str,
+        satisfied: bool,
+        now: Timestamp,
+    ) -> (Option<Timestamp>, Option<Watched>) {
+        let (object, mut seen) = (digest(object), self.lock());
+        if satisfied && !seen.get(&object).is_some_and(Sight::goes_on) {
+            return (None, None);
+        }
+        let sight = look(&mut seen, object);
+        let since = satisfied.then(|| *sight.since.get_or_insert(now));
+        sight.since = since;
+        (since, Some(sight.watch()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Edge, Sight>> {
         // Every change is one call, so a panic leaves nothing half done.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Somebody waits for as long as this lives.
-#[derive(Debug)]
-pub(super) struct Watched(Arc<Sight>);
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        *self.0.left() = Instant::now();
+/// What was seen of it, if nothing can have happened unseen; else a sight that is new.
+fn look(seen: &mut HashMap<Edge, Sight>, edge: Edge) -> &mut Sight {
+    // Before it grows, what nobody waits for any more goes.
+    if seen.len() == seen.capacity() {
+        seen.retain(|_, sight| sight.goes_on());
     }
+    let sight = seen.entry(edge).or_insert_with(Sight::new);
+    if !sight.goes_on() {
+        *sight = Sight::new();
+    }
+    sight
 }
 
 impl Sight {
-    /// Whether nothing can have happened unseen: somebody waits, or has done so a moment ago.
-    fn goes_on(self: &Arc<Self>, now: Instant) -> bool {
-        Arc::strong_count(self) > 1 || now < *self.left() + ASKS_AGAIN
+    fn new() -> Self {
+        let left = Arc::new(Mutex::new(Instant::now()));
+        Self { since: None, left }
     }
 
-    fn left(&self) -> MutexGuard<'_, Instant> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether nothing can have happened unseen: somebody waits, or has done so a moment ago.
+    fn goes_on(&self) -> bool {
+        Arc::strong_count(&self.left) > 1 || Instant::now() < *lock(&self.left) + ASKS_AGAIN
     }
+
+    fn watch(&self) -> Watched {
+        Watched(Arc::clone(&self.left))
+    }
+}
+
+/// Somebody waits for as long as this lives.
+#[derive(Debug)]
+pub(super) struct Watched(Arc<Mutex<Instant>>);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        *lock(&self.0) = Instant::now();
+    }
+}
+
+fn lock(left: &Mutex<Instant>) -> MutexGuard<'_, Instant> {
+    left.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn digest(edge: &str) -> Edge {
@@ -138,5 +170,32 @@ mod tests {
         }
         let kept = sights.lock();
         assert!(kept.contains_key(&digest("waits")) && kept.len() < 100);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_object_recovers_only_from_what_was_seen() {
+        let sights = Sights::default();
+        let look = |satisfied, second| sights.recovered("a", satisfied, at(second));
+        assert!(
+            matches!(look(true, 0), (None, None)),
+            "never seen otherwise"
+        );
+        let (since, waits) = look(false, 1);
+        assert_eq!(since, None);
+        pass(60).await;
+        let (since, _second) = look(true, 61);
+        assert_eq!(since, Some(at(61)));
+        drop(waits);
+        pass(60).await;
+        assert_eq!(look(true, 121).0, Some(at(61)), "it goes on");
+        let (_, waits) = look(false, 122);
+        assert_eq!(look(true, 123).0, Some(at(123)), "it broke");
+        drop((waits, _second));
+        pass(5).await;
+        assert_eq!(
+            look(true, 130).0,
+            None,
+            "nobody has seen what was meanwhile"
+        );
     }
 }

@@ -128,3 +128,51 @@ fn the_administrators_rules_come_before_the_library() {
     let other = "- {apiVersion: example.com/v1, current: status.phase == 'Else'}";
     assert_eq!(found(other), ["InProgress", "InProgress"]);
 }
+
+/// As CloudNativePG wrote it in an upgrade: seconds of the last spec write and of the last status write before the file is judged,
+/// the phase, and the condition `Ready`, which names no generation.
+fn postgres(spec: i64, status: i64, phase: &str, ready: &str) -> Value {
+    let now: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+    let ago = |seconds: i64| (now - jiff::SignedDuration::from_secs(seconds)).to_string();
+    json!({
+        "apiVersion": "postgresql.cnpg.io/v1", "kind": "Cluster",
+        "metadata": {
+            "name": "orders", "namespace": "shop", "generation": 2, "creationTimestamp": ago(70),
+            "managedFields": [
+                {"manager": "kubectl-client-side-apply", "operation": "Update", "time": ago(70)},
+                {"manager": "kubectl-client-side-apply", "operation": "Update", "time": ago(spec)},
+                {"manager": "cnpg", "operation": "Update", "subresource": "status", "time": ago(status)},
+            ],
+        },
+        "spec": {"instances": 1},
+        "status": {"phase": phase, "readyInstances": 1, "instances": 1, "conditions": [{"type": "Ready", "status": ready}]},
+    })
+}
+
+#[test]
+fn a_status_that_is_older_than_the_spec_is_not_believed_for_half_a_minute() {
+    let healthy = "Cluster in healthy state";
+    for (object, expected) in [
+        (postgres(70, 50, healthy, "True"), "Current"),
+        (postgres(0, 50, healthy, "True"), "InProgress"),
+        (postgres(29, 79, healthy, "True"), "InProgress"),
+        (postgres(30, 80, healthy, "True"), "Current"),
+        (
+            postgres(0, 0, "Applying configuration", "False"),
+            "InProgress",
+        ),
+        (postgres(5, 0, healthy, "True"), "Current"),
+    ] {
+        assert_eq!(
+            first(std::slice::from_ref(&object)).0,
+            expected,
+            "{object:#}"
+        );
+    }
+    let (_, reason) = first(&[postgres(0, 50, healthy, "True")]);
+    assert_eq!(reason, "NotObserved");
+    // Most files say nothing of who wrote them.
+    let mut file = postgres(0, 50, healthy, "True");
+    file["metadata"]["managedFields"] = Value::Null;
+    assert_eq!(first(&[file]).0, "Current");
+}

@@ -18,7 +18,10 @@ impl Fields<'_> {
                 Some(terms::on_timeout(&word.content).map_err(|flaw| word.flaw(flaw))?)
             }
         };
-        match (self.duration("timeout")?, self.find("on-timeout")) {
+        match (
+            self.duration("timeout", duration::duration)?,
+            self.find("on-timeout"),
+        ) {
             (Some(timeout), _) => {
                 let then = then.unwrap_or_default();
                 Ok(Some(Patience { timeout, then }))
@@ -28,12 +31,21 @@ impl Fields<'_> {
         }
     }
 
-    pub(super) fn duration(&self, key: &'static str) -> Result<Option<Duration>, Flaw> {
+    /// `stable`; zero says that nothing has to last.
+    pub(super) fn stable(&self) -> Result<Option<Duration>, Flaw> {
+        self.duration("stable", duration::duration_or_zero)
+    }
+
+    fn duration(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<Duration, Flaw>,
+    ) -> Result<Option<Duration>, Flaw> {
         let Some(field) = self.find(key) else {
             return Ok(None);
         };
         let text = field.text("a duration such as 90s, 10m or 1h30m")?;
-        let duration = duration::duration(&text.content).map_err(|flaw| text.flaw(flaw))?;
+        let duration = read(&text.content).map_err(|flaw| text.flaw(flaw))?;
         Ok(Some(duration))
     }
 }

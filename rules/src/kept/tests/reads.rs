@@ -235,6 +235,10 @@ fn of_object(object: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) 
             state.word(),
             &profile::judge(&kind, object, state, world, now),
         );
+        note(
+            &format!("{} since", state.word()),
+            &profile::since(&kind, object, (state, &[]), world),
+        );
     }
     note("scope", &Scope::of(object));
     note("position", &Position::of(object));

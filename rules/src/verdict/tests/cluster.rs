@@ -25,6 +25,12 @@ pub(super) struct Cluster {
     pub(super) forgotten: Option<Unavailable>,
     /// Since when everything that is satisfied has been seen so.
     pub(super) seen: Option<Timestamp>,
+    /// Whether an edge was satisfied, each time that this was noted.
+    pub(super) noted: RefCell<Vec<bool>>,
+    /// Since when what is satisfied has been so after it was seen otherwise.
+    pub(super) recovered: Option<Timestamp>,
+    /// Whether there is a health rule that reads a generation.
+    pub(super) rule_reads_a_generation: bool,
     /// The kinds that were listed.
     pub(super) asked: RefCell<Vec<Kind>>,
 }
@@ -42,6 +48,9 @@ impl Cluster {
             memory: remembered::one("gone", None),
             forgotten: None,
             seen: None,
+            noted: RefCell::default(),
+            recovered: None,
+            rule_reads_a_generation: false,
             asked: RefCell::default(),
         }
     }
@@ -204,7 +213,16 @@ impl World for Cluster {
     }
 
     fn satisfied_since(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
+        self.noted.borrow_mut().push(satisfied);
         self.seen.filter(|_| satisfied)
+    }
+
+    fn recovered(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
+        self.recovered.filter(|_| satisfied)
+    }
+
+    fn rule_reads_a_generation(&self, _: &Value) -> bool {
+        self.rule_reads_a_generation
     }
 
     fn declares_status(&self, kind: &Kind) -> Lookup<bool> {

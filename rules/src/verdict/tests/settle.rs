@@ -19,7 +19,7 @@ pub(super) fn judged_at(now: i64, pod: &Value, object: Value) -> Judgement {
     judged_in(&Cluster::of(vec![object]), now, pod)
 }
 
-fn judged_in(cluster: &Cluster, now: i64, pod: &Value) -> Judgement {
+pub(super) fn judged_in(cluster: &Cluster, now: i64, pod: &Value) -> Judgement {
     let Lookup::Found(dependent) = Dependent::resolve(pod, &[], cluster) else {
         panic!("resolved")
     };
@@ -60,7 +60,7 @@ fn what_failed_before_has_to_stand_for_a_moment_too() {
 }
 
 #[test]
-fn what_came_with_the_revision_counts_at_once() {
+fn what_came_with_the_revision_does_not_settle() {
     let pod = new_pod("job/seed");
     for made in [-5, 0, 1] {
         assert_eq!(told_at(1, &pod, seed(made)).0, Reason::Satisfied, "{made}");
@@ -70,9 +70,13 @@ fn what_came_with_the_revision_counts_at_once() {
         {"time": "1969-12-01T00:00:00Z"},
         {"time": "1970-01-01T00:00:01Z"},
     ]);
-    assert_eq!(told_at(1, &pod, written.clone()).0, Reason::Satisfied);
+    assert_eq!(
+        told_at(5, &pod, written.clone()).0,
+        Reason::Satisfied,
+        "written since, it is not replaced any more"
+    );
     written["metadata"]["managedFields"][1]["subresource"] = json!("status");
-    assert_eq!(told_at(1, &pod, written).0, Reason::Settling);
+    assert_eq!(told_at(1, &pod, written), (Reason::Settling, Some(4)));
 }
 
 /// Any writer of an object may say when it was written.

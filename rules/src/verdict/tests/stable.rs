@@ -192,3 +192,103 @@ fn only_conditions_that_decide_alone_are_believed() {
     let both = json!({"conditions": [condition("Ready"), condition("Ready")], "phase": "Running"});
     assert_eq!(since("pod", &of("Pod", both), State::Ready), None);
 }
+
+/// A Deployment that has been ready since second 55, of which `more` says how it rolls.
+fn web(more: Value) -> Value {
+    let mut web = owned("Deployment", "web", None, json!({}));
+    web["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:10Z");
+    web["spec"] = more;
+    let replicas = web["spec"]["replicas"].as_u64().unwrap_or(1);
+    let at = "1970-01-01T00:00:55Z";
+    web["status"] = json!({
+        "replicas": replicas, "updatedReplicas": replicas, "readyReplicas": replicas, "availableReplicas": replicas,
+        "conditions": [
+            {"type": "Available", "status": "True", "lastTransitionTime": at, "lastUpdateTime": at},
+            {
+                "type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable",
+                "lastTransitionTime": "1970-01-01T00:00:10Z", "lastUpdateTime": "1970-01-01T00:00:50Z",
+            },
+        ],
+    });
+    web
+}
+
+/// When a Deployment of before counts for a pod that is made at second 100 and says `stable: 30s`, where a replica has seen it since.
+fn web_counts_at(web: &Value) -> Option<i64> {
+    let mut pod = pod("- {kind: Deployment, name: web, stable: 30s}");
+    pod["metadata"]["creationTimestamp"] = json!("1970-01-01T00:01:40Z");
+    let second = |second| Timestamp::from_second(second).expect("in range");
+    (100..300).find(|now| {
+        let cluster = Cluster {
+            seen: Some(second(100)),
+            ..Cluster::of(vec![web.clone()])
+        };
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
+            panic!("resolved")
+        };
+        let edges = dependent.edges(true, &cluster).unwrap();
+        let policy = Policy::of_the_chart();
+        let judged = judge(&dependent, edges, &policy, &cluster, second(*now));
+        assert!(
+            !cluster.noted.borrow().contains(&false),
+            "to settle is no break"
+        );
+        judged.edges[0].judged.satisfied
+    })
+}
+
+#[test]
+fn what_has_lasted_for_long_enough_waits_for_no_more_than_to_settle() {
+    assert_eq!(web_counts_at(&web(json!({}))), Some(104));
+    let mut late = web(json!({}));
+    late["status"]["conditions"][0]["lastTransitionTime"] = json!("1970-01-01T00:01:35Z");
+    assert_eq!(web_counts_at(&late), Some(126), "it lasts since second 95");
+    let mut rolled = web(json!({}));
+    rolled["status"]["conditions"][1]["lastUpdateTime"] = json!("1970-01-01T00:01:35Z");
+    assert_eq!(web_counts_at(&rolled), Some(126));
+}
+
+#[test]
+fn a_deployment_that_may_lack_a_pod_lasts_since_it_was_seen() {
+    for (spec, told) in [
+        (json!({"replicas": 3}), true),
+        (json!({"replicas": 4}), false),
+        (
+            json!({"replicas": 9, "strategy": {"rollingUpdate": {"maxUnavailable": "10%", "maxSurge": 1}}}),
+            true,
+        ),
+        (
+            json!({"replicas": 10, "strategy": {"rollingUpdate": {"maxUnavailable": "10%", "maxSurge": 1}}}),
+            false,
+        ),
+        (
+            json!({"replicas": 2, "strategy": {"rollingUpdate": {"maxUnavailable": 1}}}),
+            false,
+        ),
+        (
+            json!({"replicas": 9, "strategy": {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": "1%"}}}),
+            true,
+        ),
+        (
+            json!({"replicas": 9, "strategy": {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 0}}}),
+            false,
+        ),
+        (
+            json!({"replicas": 9, "strategy": {"type": "Recreate"}}),
+            true,
+        ),
+        (
+            json!({"replicas": 2, "strategy": {"rollingUpdate": {"maxUnavailable": "odd"}}}),
+            false,
+        ),
+    ] {
+        let expected = if told { 104 } else { 130 };
+        assert_eq!(web_counts_at(&web(spec.clone())), Some(expected), "{spec}");
+    }
+}
+
+#[test]
+fn zero_says_that_nothing_has_to_last() {
+    let list = "- {kind: Widget.example.com, name: db, stable: 0s}";
+    assert_eq!(counts_at(list, &db(), None), Some(100));
+}

@@ -109,6 +109,11 @@ impl Store {
         }
     }
 
+    /// Whether an object of a scope weighs less than that.
+    pub(in crate::known) fn has_lower(&self, scope: &Scope, below: i64) -> bool {
+        self.lock().scopes.has_lower(scope, below)
+    }
+
     /// Where it stands, its text, and, where it has to be judged, the number of its last change.
     fn first(
         &self,

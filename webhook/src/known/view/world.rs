@@ -148,6 +148,10 @@ impl World for View {
         Ok(first)
     }
 
+    fn may_have_lower(&self, kind: &Kind, scope: &Scope, below: i64) -> bool {
+        self.ordered(kind).has_lower(scope, below)
+    }
+
     fn pending(&self, scope: &Scope) -> Pending {
         let secrets = Kind::Builtin(kinds::SECRET);
         if !self.known.settings().follows_helm_releases {
@@ -253,6 +257,12 @@ impl World for View {
         Some(since)
     }
 
+    fn recovered(&self, object: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp> {
+        let (since, subscription) = self.known.sights.recovered(object, satisfied, now);
+        subscription.into_iter().for_each(|it| self.hold(it));
+        since
+    }
+
     fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
         let known = self.memory().completed(namespace, name);
         match known.filter(|job| !self.is_younger(namespace, job.completed)) {
@@ -299,6 +309,10 @@ impl World for View {
                 }
             }
         }
+    }
+
+    fn rule_reads_a_generation(&self, object: &Value) -> bool {
+        self.known.health_rules().reads_a_generation(object)
     }
 
     /// Changed rules wake every view, so this is no read to note.
