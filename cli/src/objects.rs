@@ -12,6 +12,8 @@ mod sources;
 pub(crate) use chart::Chart;
 pub(crate) use files::{Doubt, Input, Read, place, read};
 pub(crate) use graph::{Graph, means};
+#[cfg(test)]
+pub(crate) use object::Alias;
 pub(crate) use object::{Holder, Object, Role};
 pub(crate) use place::Place;
 pub(crate) use sources::{Finder, Location, Spot};

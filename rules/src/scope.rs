@@ -125,7 +125,8 @@ impl Scope {
         (self.kept_in.as_deref().unwrap_or(&self.namespace), records)
     }
 
-    /// The first that applies: by hand, Helm, Flux (a Helm release, a Kustomization), Argo CD, the instance label.
+    /// The first that applies: by hand, Helm, Flux (a Helm release, a Kustomization), Argo CD, the instance label, the release label of
+    /// older charts.
     pub fn of(object: &Value) -> Option<Self> {
         let metadata = &object["metadata"];
         let namespace = metadata["namespace"].as_str()?;
@@ -155,10 +156,15 @@ impl Scope {
             };
             return scope(name, kept_in);
         }
-        scope(
-            metadata["labels"]["app.kubernetes.io/instance"].as_str()?,
-            None,
-        )
+        let labels = &metadata["labels"];
+        let instance = labels["app.kubernetes.io/instance"].as_str();
+        // Older charts say so beside their chart; alone it may mean anything, such as a canary.
+        let release = || {
+            labels["release"]
+                .as_str()
+                .filter(|_| chart(object).is_some())
+        };
+        scope(instance.or_else(release)?, None)
     }
 
     /// Whether the objects of another scope are made by the same installation. A release may have some in several

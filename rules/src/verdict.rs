@@ -9,8 +9,10 @@ mod edge;
 mod likely;
 mod never;
 mod node;
+mod observed;
 mod part;
 mod patience;
+mod recovered;
 mod remembered;
 mod revision;
 mod room;
@@ -25,6 +27,7 @@ mod wave;
 pub use cause::{cause_of, stuck};
 pub use consent::{ClusterScoped, CrossNamespace, consents, consents_to_nobody};
 pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
+pub use observed::unobserved;
 pub use patience::Overdue;
 pub use ruling::{Ruling, rule};
 
@@ -114,6 +117,7 @@ pub fn judge(
         policy,
         world,
         now,
+        at_once: false,
         again: Cell::new(None),
         reading: Cell::default(),
     };

@@ -157,12 +157,15 @@ impl Service {
             conditions.released(subject.pod, why.outcome(), self.clock.now());
         }
         match why {
-            Opened::Satisfied(_) | Opened::Passed => {
+            Opened::Satisfied(_) | Opened::Absent | Opened::Passed => {
                 let waited = since.map(|started| self.clock.now().duration_since(started));
                 self.recorder
                     .released(subject, answer, waited.unwrap_or_default());
             }
             Opened::Cut(cut) => self.cut(subject, answer, *cut),
+        }
+        if matches!(why, Opened::Absent) {
+            self.recorder.absent(subject, answer);
         }
         // A marker without a list says nothing about the revision: a list may yet be added to its owner.
         if let Opened::Satisfied(judged) = why

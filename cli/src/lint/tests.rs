@@ -3,12 +3,21 @@ mod order;
 
 use super::*;
 use crate::manifest::Entries;
+use crate::objects::Alias;
 
 /// The findings for a manifest: level, document, and what it is. Places are looked at by `tests/it/cli/lint_folder.rs`.
 fn lint(manifest: &str) -> Vec<String> {
+    lint_of(manifest, &[])
+}
+
+/// The same of a chart that gives its sub-charts these aliases.
+fn lint_of(manifest: &str, aliases: &[Alias]) -> Vec<String> {
     let entries = Entries::new(manifest.as_bytes()).map(Result::unwrap);
     let objects: Vec<_> = entries
-        .map(|entry| objects::place("a.yaml", entry.document, entry.object))
+        .map(|entry| Object {
+            aliases: aliases.into(),
+            ..objects::place("a.yaml", entry.document, entry.object)
+        })
         .collect();
     let line = |it: &Finding| {
         let (level, document) = (it.level.word(), it.place.document);

@@ -1,5 +1,6 @@
 //! The objects of a chart, rendered by Helm itself.
 
+use super::object::Alias;
 use crate::input;
 use crate::manifest::Entries;
 use crate::offline::put_into;
@@ -34,6 +35,22 @@ pub(super) fn is_chart(path: &Path) -> bool {
 /// Whether it is a chart for other charts, which renders nothing.
 pub(super) fn is_library(folder: &Path) -> bool {
     metadata(folder).is_ok_and(|chart| chart["type"] == "library")
+}
+
+/// The sub-charts that a chart calls otherwise than they call themselves.
+pub(super) fn aliases(folder: &Path) -> Result<Vec<Alias>> {
+    Ok(aliases_in(&metadata(folder)?))
+}
+
+fn aliases_in(chart: &Value) -> Vec<Alias> {
+    let dependencies = chart["dependencies"].as_array().into_iter().flatten();
+    let aliases = dependencies.filter_map(|it| {
+        Some(Alias {
+            chart: it["name"].as_str()?.to_owned(),
+            alias: it["alias"].as_str()?.to_owned(),
+        })
+    });
+    aliases.collect()
 }
 
 /// What a chart's own file says.
@@ -121,5 +138,23 @@ impl Chart {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alias_stands_beside_the_name() {
+        let chart = json!({"dependencies": [
+            {"name": "redis", "alias": "cache", "version": "1"}, {"name": "postgresql"}, {"alias": "odd"},
+        ]});
+        let expected = Alias {
+            chart: "redis".to_owned(),
+            alias: "cache".to_owned(),
+        };
+        assert_eq!(aliases_in(&chart), [expected]);
+        assert_eq!(aliases_in(&Value::Null), []);
     }
 }

@@ -1,7 +1,7 @@
 //! The files that objects are read from.
 
 use super::chart::{self, Chart};
-use super::object::Object;
+use super::object::{Alias, Object};
 use super::place::Place;
 use super::sources::Sources;
 use crate::input;
@@ -11,6 +11,7 @@ use anyhow::{Result, ensure};
 use rules::scope::Scope;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
@@ -85,9 +86,15 @@ impl Read {
     fn take_chart(&mut self, folder: &Path, chart: &Chart) -> Result<()> {
         let rendered = chart.render(folder)?;
         let name = folder.display().to_string();
+        let first = self.objects.len();
         self.take(&name, &rendered, true, |object| {
             chart.install(folder, object)
-        })
+        })?;
+        let aliases: Arc<[Alias]> = chart::aliases(folder)?.into();
+        for object in &mut self.objects[first..] {
+            object.aliases = Arc::clone(&aliases);
+        }
+        Ok(())
     }
 
     fn take(
@@ -159,6 +166,7 @@ pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
         scope: Scope::of(&value),
         value,
         rendered: false,
+        aliases: Arc::default(),
     }
 }
 

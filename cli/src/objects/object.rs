@@ -9,6 +9,7 @@ use rules::object;
 use rules::plan;
 use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The pod template of a workload, and that of a CronJob's Jobs.
 const TEMPLATES: [(&str, &str); 2] = [
@@ -32,6 +33,15 @@ pub(crate) struct Object {
     pub(crate) value: Value,
     /// Whether it was rendered from a chart, with everything else of that place.
     pub(crate) rendered: bool,
+    /// What that chart calls its sub-charts, where those are called otherwise themselves.
+    pub(crate) aliases: Arc<[Alias]>,
+}
+
+/// A sub-chart by another name: Helm takes that for the chart's name, so the labels of its objects say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Alias {
+    pub(crate) chart: String,
+    pub(crate) alias: String,
 }
 
 /// One map of annotations.

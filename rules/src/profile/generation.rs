@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Whether anything in the status of an object names a generation, such as `status.observedGeneration` or that of a condition, or the
 /// health rule for its kind reads one.
-pub fn says_a_generation(object: &Value, world: &dyn World) -> bool {
+pub(crate) fn says_a_generation(object: &Value, world: &dyn World) -> bool {
     object.get("status").is_some_and(names_one) || world.rule_reads_a_generation(object)
 }
 

@@ -37,6 +37,8 @@ pub enum Ground {
     Passed,
     /// Its dependencies let it start.
     Satisfied,
+    /// They let it start, and one of them by not being there.
+    Absent,
     /// It is held back, and its terms say what becomes of that.
     Ruled(Ruling),
     /// Nobody can say what it depends on, and why.
@@ -170,10 +172,16 @@ impl Found {
         } else {
             patience::expire(&mut edges, started, now)
         };
+        let is_absent = |edge: &JudgedEdge| edge.judged.reason == Reason::OptionalNotFound;
+        let ground = if edges.iter().any(is_absent) {
+            Ground::Absent
+        } else {
+            Ground::Satisfied
+        };
         let mut decided = Decided {
             provisional,
             again: again.into_iter().flatten().min(),
-            ..Decided::on(super::answer(&edges), Ground::Satisfied)
+            ..Decided::on(super::answer(&edges), ground)
         };
         let ruling = match decided.answer.verdict {
             Decision::Open if overdue.is_empty() => None,

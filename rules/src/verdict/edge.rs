@@ -19,6 +19,7 @@ use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::cell::Cell;
+use std::time::Duration;
 
 /// What every edge of one dependent is judged by.
 pub(super) struct Judge<'a> {
@@ -26,6 +27,8 @@ pub(super) struct Judge<'a> {
     pub(super) policy: &'a Policy,
     pub(super) world: &'a dyn World,
     pub(super) now: Timestamp,
+    /// Whether what is satisfied now counts, although it may be replaced or fall over in a moment.
+    pub(super) at_once: bool,
     /// When time alone may change what was found, at the earliest.
     pub(super) again: Cell<Option<Timestamp>>,
     /// Whether what a dependency waits for itself is still being read.
@@ -70,7 +73,7 @@ impl Judge<'_> {
 
     /// What was found, and whether its message texts must stay in another namespace; whether it has stood for long enough is not
     /// asked here.
-    fn entry(&self, dependency: &Dependency) -> (bool, Judged) {
+    pub(super) fn entry(&self, dependency: &Dependency) -> (bool, Judged) {
         match &dependency.reference {
             Reference::Object(it) => {
                 self.in_its_home(&it.kind, it.namespace.as_deref(), dependency, |home| {
@@ -97,7 +100,7 @@ impl Judge<'_> {
     ) -> (bool, Judged) {
         let home = match self.home(kind, written) {
             Ok(home) => home,
-            Err(why) => return (false, unavailable(why, kind, dependency.optional)),
+            Err(why) => return (false, self.unread(why, kind, dependency.optional)),
         };
         // Asked before anything is looked up, so that the answer cannot depend on whether the target exists.
         let refusal = self.consent(kind, home).refusal();
@@ -167,7 +170,7 @@ impl Judge<'_> {
             Lookup::NotFound => self
                 .remembered(object, home, dependency)
                 .unwrap_or_else(|| self.missing(object, home, dependency.optional)),
-            Lookup::Unavailable(why) => unavailable(why, kind, dependency.optional),
+            Lookup::Unavailable(why) => self.unread(why, kind, dependency.optional),
         }
     }
 
@@ -193,6 +196,7 @@ impl Judge<'_> {
         dependency: &Dependency,
     ) -> Judged {
         let mark = Mark::of(object);
+        let asked = (dependency.state, dependency.health.as_slice());
         if let Some(judged) = self.does_not_count(&mark, home, dependency) {
             return judged;
         }
@@ -201,7 +205,12 @@ impl Judge<'_> {
         } else {
             self.in_state(kind, object, home, dependency)
         };
+        let judged = match dependency.stable {
+            Some(Duration::ZERO) => judged,
+            _ => self.recovered(judged, kind, object, asked),
+        };
         let judged = self.unwritten(judged, &mark, dependency);
+        let judged = self.observed(judged, kind, object, &mark);
         self.settled(judged, &mark, home, dependency)
     }
 
@@ -234,7 +243,7 @@ impl Judge<'_> {
         let mut objects = match self.world.list(kind, home.namespace, selector) {
             Lookup::Found(objects) => objects,
             Lookup::NotFound => Vec::new(),
-            Lookup::Unavailable(why) => return unavailable(why, kind, dependency.optional),
+            Lookup::Unavailable(why) => return self.unread(why, kind, dependency.optional),
         };
         let there = objects.iter().map(name).map(str::to_owned).collect();
         let others = self.others(&mut objects, kind, home, dependency);
@@ -250,7 +259,8 @@ impl Judge<'_> {
                     let what = format!("no {kind} with these labels has been created yet");
                     self.absent(dependency.optional, &what)
                 }
-                Err(what) => not_found(dependency.optional, &what),
+                Err(what) if dependency.optional => self.absent(true, &what),
+                Err(what) => not_found(false, &what),
             };
         }
         let parts = objects.iter().map(|object| Member {
@@ -311,7 +321,7 @@ impl Judge<'_> {
             .collect();
         let absent = |part: &Member| part.judged.status == Status::NotFound;
         if dependency.optional && parts.iter().all(absent) {
-            return not_found(true, "");
+            return self.absent(true, "none of them has been created yet");
         }
         let needed = alternatives.min.map_or(1, |min| min.of(parts.len()));
         several::some(parts, needed)

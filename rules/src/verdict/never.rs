@@ -5,7 +5,10 @@
 use super::edge::Judge;
 use crate::advice::{self, Advice, Target};
 use crate::installer;
-use crate::judged::{Judged, Reason, not_found};
+use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+use crate::lookup::Unavailable;
 use crate::scope::Scope;
 use jiff::SignedDuration;
 use serde_json::Value;
@@ -17,13 +20,36 @@ impl Judge<'_> {
     /// What is not there. Nobody can tell an installer that is about to make it from one that never does, because it waits for
     /// the dependent; after a while that is worth a word.
     pub(super) fn absent(&self, optional: bool, what: &str) -> Judged {
-        if optional || !self.is_overdue() {
-            return not_found(optional, what);
+        if optional {
+            let coming = self.may_yet_come(what);
+            return coming.unwrap_or_else(|| not_found(true, ""));
+        }
+        if !self.is_overdue() {
+            return not_found(false, what);
         }
         let told = format!(
             "{what}; it may be a later hook or sync wave: if the installer waits for this workload, it never makes it"
         );
         not_found(false, &told)
+    }
+
+    /// What is found of something that is not there and need not be, while more of the dependent's release may be on its way.
+    pub(super) fn may_yet_come(&self, what: &str) -> Option<Judged> {
+        let scope = self.dependent.scope.as_ref().filter(|_| !self.at_once)?;
+        let quiet = match self.returned() {
+            Ok(began) => self.quiet_at(began, Some(scope)),
+            Err(unknown) => return Some(unknown),
+        };
+        let message = || format!("{what}; it may be until {quiet}");
+        (!self.reached(quiet)).then(|| unmet(Status::NotFound, Reason::Settling, message()))
+    }
+
+    /// What is found of a kind that cannot be looked at: one that is not served has no objects.
+    pub(super) fn unread(&self, why: Unavailable, kind: &Kind, optional: bool) -> Judged {
+        if optional && why == Unavailable::NotServed {
+            return self.absent(true, &format!("the API server serves no kind {kind} yet"));
+        }
+        unavailable(why, kind, false)
     }
 
     /// Whether the dependent is of an installer that would have made by now what it makes at once.

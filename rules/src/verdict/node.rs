@@ -3,7 +3,7 @@
 use super::edge::{Home, Judge};
 use super::several::{self, Member};
 use crate::dependency::Dependency;
-use crate::judged::{Judged, not_found, unavailable};
+use crate::judged::{Judged, not_found};
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
 use crate::object::{controller_of, group_kind};
@@ -32,7 +32,7 @@ impl Judge<'_> {
         let pods = match self.world.list(&kind, home.namespace, &selector) {
             Lookup::Found(pods) => pods,
             Lookup::NotFound => Vec::new(),
-            Lookup::Unavailable(why) => return unavailable(why, &kind, dependency.optional),
+            Lookup::Unavailable(why) => return self.unread(why, &kind, dependency.optional),
         };
         let parts: Vec<Member> = pods
             .iter()
@@ -46,7 +46,12 @@ impl Judge<'_> {
             })
             .collect();
         if parts.is_empty() {
-            return not_found(dependency.optional, "it has no pod on this node yet");
+            let what = "it has no pod on this node yet";
+            return if dependency.optional {
+                self.absent(true, what)
+            } else {
+                not_found(false, what)
+            };
         }
         several::some(parts, 1)
     }

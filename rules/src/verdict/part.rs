@@ -6,8 +6,10 @@ use super::edge::{Home, Judge};
 use super::several::{self, Member};
 use crate::dependency::{Dependency, Part, Parts};
 use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
+use crate::keys;
 use crate::kstatus::Status;
 use crate::lookup::Lookup;
+use crate::object::name;
 use crate::scope::Scope;
 use crate::world::leaves_out;
 use serde_json::Value;
@@ -47,7 +49,21 @@ impl Judge<'_> {
                 None => return Err(no_scope(part)),
             },
         };
-        let is_of_scope = |object: &Value| parts.is_of(own, Scope::of(object).as_ref());
+        let mut found = self.gathered(part, namespace, scope, &|object| {
+            parts.is_of(own, Scope::of(object).as_ref())
+        })?;
+        Part::narrow(&mut found, |(_, object)| part.holds_exactly(object));
+        Ok(found)
+    }
+
+    /// The objects that may be in a part, of the scopes called `scope`, or without it anywhere in the namespace, that count.
+    fn gathered(
+        &self,
+        part: &Part,
+        namespace: &str,
+        scope: Option<&str>,
+        counts: &dyn Fn(&Value) -> bool,
+    ) -> Result<Vec<Found>, Judged> {
         let mut found = Vec::new();
         let mut unread = None;
         for kind in self.kinds()?.into_iter().chain(part.outspoken()) {
@@ -55,7 +71,7 @@ impl Judge<'_> {
                 Lookup::Found(objects) => found.extend(
                     objects
                         .into_iter()
-                        .filter(|object| is_of_scope(object) && part.may_hold(object))
+                        .filter(|object| counts(object) && part.may_hold(object))
                         .map(|object| (kind.clone(), object)),
                 ),
                 Lookup::NotFound => {}
@@ -75,12 +91,11 @@ impl Judge<'_> {
                 && !crate::scope::is_hook(object)
                 && !(here && self.dependent.includes(kind, object))
         });
-        Part::narrow(&mut found, |(_, object)| part.holds_exactly(object));
         Ok(found)
     }
 
-    /// A sub-chart that is not part of the release holds nobody back, once nothing more of it can be on its way. Whoever says
-    /// where one is, says that it is.
+    /// A sub-chart that is not part of the release holds nobody back, once nothing more of it can be on its way, and unless an object
+    /// of that chart is there that does not say whose it is. Whoever says where one is, says that it is.
     fn empty(
         &self,
         Parts {
@@ -89,19 +104,39 @@ impl Judge<'_> {
         dependency: &Dependency,
     ) -> Judged {
         let message = format!("no object of {part} has been created yet");
-        if !matches!(part, Part::SubChart(_)) || namespace.is_some() {
-            return self.absent(dependency.optional, &message);
-        }
-        let scope = self.dependent.scope.as_ref();
-        let quiet = match self.returned() {
-            Ok(began) => self.quiet_at(began, scope),
-            Err(unknown) => return unknown,
+        let scope = match (part, &self.dependent.scope) {
+            (Part::SubChart(_), Some(scope)) if namespace.is_none() => scope,
+            _ => return self.absent(dependency.optional, &message),
         };
-        if self.reached(quiet) {
-            return not_found(true, "");
+        match self.unclaimed(part, scope) {
+            Err(unread) => return unread,
+            Ok(Some((kind, object))) => {
+                let told = format!(
+                    "no object of {part} says that it is of release {release}, but {kind}/{} is of that chart and may be: give it {}: \
+                     {release}, or name it in the list",
+                    name(&object),
+                    keys::SCOPE,
+                    release = scope.name,
+                );
+                return unmet(Status::NotFound, Reason::NotFound, told);
+            }
+            Ok(None) => {}
         }
-        let message = format!("{message}; it may be until {quiet}");
-        unmet(Status::NotFound, Reason::Settling, message)
+        self.may_yet_come(&message).unwrap_or_else(|| Judged {
+            message: format!("no object of it is in release {}", scope.name),
+            ..not_found(true, "")
+        })
+    }
+
+    /// An object of a sub-chart in the dependent's namespace that is in no scope, or says the dependent's release where another label says
+    /// something else.
+    fn unclaimed(&self, part: &Part, own: &Scope) -> Result<Option<Found>, Judged> {
+        let may_be_ours = |object: &Value| {
+            let release = object["metadata"]["labels"]["release"].as_str();
+            Scope::of(object).is_none() || release == Some(&*own.name)
+        };
+        let found = self.gathered(part, &own.namespace, None, &may_be_ours)?;
+        Ok(found.into_iter().next())
     }
 
     fn together(

@@ -80,6 +80,12 @@ pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> Judged {
         };
         return together(&parts, needed, count);
     }
+    // What is not there may be one of those that are enough: then that is told.
+    let is_absent = |part: &Member| part.judged.reason == Reason::OptionalNotFound;
+    let there = |part: &&Member| part.judged.satisfied && !is_absent(part);
+    if parts.iter().filter(there).count() < needed {
+        parts.retain(is_absent);
+    }
     parts.truncate(1);
     match parts.pop() {
         Some(best) => {

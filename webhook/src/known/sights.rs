@@ -183,14 +183,14 @@ mod tests {
         let (since, waits) = look(false, 1);
         assert_eq!(since, None);
         pass(60).await;
-        let (since, _second) = look(true, 61);
+        let (since, second) = look(true, 61);
         assert_eq!(since, Some(at(61)));
         drop(waits);
         pass(60).await;
         assert_eq!(look(true, 121).0, Some(at(61)), "it goes on");
         let (_, waits) = look(false, 122);
         assert_eq!(look(true, 123).0, Some(at(123)), "it broke");
-        drop((waits, _second));
+        drop((waits, second));
         pass(5).await;
         assert_eq!(
             look(true, 130).0,

@@ -67,6 +67,8 @@ pub(super) struct Waiting {
 pub(super) enum Opened {
     /// Its dependencies let it, and so they do for every pod of this dependent's revision.
     Satisfied(Arc<Judged>),
+    /// They let it, and one of them by not being there, which may be otherwise for the next pod.
+    Absent,
     /// A pod of its revision has passed before.
     Passed,
     /// Something cut the wait short. It says nothing about the revision.
@@ -77,7 +79,7 @@ impl Opened {
     /// How the wait ended, for metrics, conditions and the log.
     pub(super) fn outcome(&self) -> &'static str {
         match self {
-            Self::Satisfied(_) => "Satisfied",
+            Self::Satisfied(_) | Self::Absent => "Satisfied",
             Self::Passed => "Passed",
             Self::Cut(Cut::Skip) => "Skipped",
             Self::Cut(Cut::Timeout | Cut::Failure) => "Proceeded",
@@ -229,6 +231,7 @@ pub(super) fn outcome(decided: Decided, judged: Option<&Arc<Judged>>) -> Outcome
         (Ground::Satisfied, Some(judged)) => {
             Outcome::Open(answer, Opened::Satisfied(Arc::clone(judged)))
         }
+        (Ground::Absent, _) => Outcome::Open(answer, Opened::Absent),
         (Ground::Passed | Ground::Satisfied, _) => Outcome::Open(answer, Opened::Passed),
         (Ground::Ruled(Ruling::Proceed(_) | Ruling::GivenUp), _) => {
             Outcome::Open(answer, Opened::Cut(Cut::Timeout))

@@ -14,6 +14,7 @@ use dashmap::DashMap;
 use jiff::SignedDuration;
 pub(super) use news::SETTLE;
 use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
+use rules::judged::Reason;
 use std::sync::Arc;
 use tokio::time::Instant;
 use wire::{Answer, Decision, said};
@@ -74,6 +75,13 @@ impl Recorder {
             let above = "the dependencies of its pods are satisfied".to_owned();
             self.tell_above(subject, &opened(above));
         }
+    }
+
+    /// A gate was told to open, and a dependency counted as absent: it may be misspelt, or still to come.
+    pub(super) fn absent(&self, subject: &GatedPod<'_>, answer: &Answer) {
+        let news = News::opened(EventReason::Absent, absent(answer));
+        self.send(pod(subject.pod), &news, 1);
+        self.tell_above(subject, &news);
     }
 
     /// A gate was told what its dependencies alone would not have told it.
@@ -175,6 +183,18 @@ fn released(answer: &Answer) -> String {
         (None, 1) => "its dependency is satisfied".to_owned(),
         (None, count) => format!("all {count} dependencies are satisfied"),
     }
+}
+
+/// What a gate opens without that is not there.
+fn absent(answer: &Answer) -> String {
+    let label = Reason::OptionalNotFound.label();
+    let absent = answer.dependencies.iter().filter(|it| it.reason == label);
+    let told = absent.map(|it| match it.message.as_deref() {
+        Some(message) => format!("{} ({message})", it.dependency),
+        None => it.dependency.clone(),
+    });
+    let told: Vec<String> = told.collect();
+    format!("opened without {}", told.join(", "))
 }
 
 /// The first unsatisfied dependency by name and how many are satisfied, and the note; what follows "waiting for".

@@ -121,6 +121,19 @@ fn of_part(
     if !graph.part(from, parts).is_empty() {
         return None;
     }
+    if let (Part::SubChart(_), None) = (part, namespace)
+        && let Some(object) = unclaimed(graph, from, part)
+    {
+        let own = graph.objects[from].scope.as_ref();
+        let told = format!(
+            "it depends on {dependency}; {} {} is of that chart and says no release, so it waits for ever: give it {}: {}",
+            object.word(),
+            object.place.name,
+            keys::SCOPE,
+            own.map_or_else(String::new, |scope| scope.name.clone())
+        );
+        return Some(finding(graph, from, Level::Warning, name, told));
+    }
     let told = match part {
         Part::SubChart(_) if namespace.is_some() => {
             "of which these objects have none there: it waits until there is one"
@@ -135,8 +148,31 @@ fn of_part(
         Part::Release(_) => "which is not among these objects",
     };
     let told = format!("it depends on {dependency}, {told}");
+    if let Some(alias) = alias(&graph.objects[from], part) {
+        let told = format!(
+            "{told}; Chart.yaml gives it the alias {alias}, which is the chart's name on its objects: write subchart/{alias}"
+        );
+        return Some(finding(graph, from, Level::Warning, name, told));
+    }
     let meant = near_part(graph, from, part);
     Some(unless_meant(graph, from, name, &told, meant))
+}
+
+/// An object of a sub-chart beside the dependent that is in no scope.
+fn unclaimed<'g>(graph: &'g Graph<'_>, from: usize, part: &Part) -> Option<&'g Object> {
+    let home = graph.objects[from].namespace();
+    let mut counted = graph
+        .objects
+        .iter()
+        .filter(|it| it.namespace() == home && it.is_counted());
+    counted.find(|it| it.scope.is_none() && part.may_hold(&it.value))
+}
+
+/// What the object's own chart calls a sub-chart.
+fn alias<'a>(object: &'a Object, part: &Part) -> Option<&'a str> {
+    let mut aliases = object.aliases.iter();
+    let found = aliases.find(|it| matches!(part, Part::SubChart(name) if *name == it.chart))?;
+    Some(&found.alias)
 }
 
 /// The part of the input that is nearly called so.

@@ -1,6 +1,7 @@
 //! Parts, weights, caps and plans.
 
-use super::{NOTHING, lint};
+use super::{NOTHING, job, lint, lint_of};
+use crate::objects::Alias;
 
 /// A workload of the release `r`.
 fn workload(kind: &str, name: &str, annotations: &str, labels: &str) -> String {
@@ -277,4 +278,63 @@ fn a_sub_chart_in_another_namespace_is_found_where_the_entry_looks() {
         line.ends_with("of which these objects have none there: it waits until there is one"),
         "{line}"
     );
+}
+
+#[test]
+fn a_sub_chart_with_an_alias_is_called_so() {
+    let redis = [Alias {
+        chart: "redis".to_owned(),
+        alias: "cache".to_owned(),
+    }];
+    let api = |list: &str| {
+        deployment(
+            "api",
+            &format!("sluice.dev/depends-on: {list}, sluice.dev/scope: r"),
+        )
+    };
+    let [line] = lint_of(&api("subchart/redis"), &redis)
+        .try_into()
+        .expect("one line");
+    assert!(
+        line.starts_with("warning: ") && line.ends_with("write subchart/cache"),
+        "{line}"
+    );
+    let [line] = lint_of(&api("subchart/other"), &redis)
+        .try_into()
+        .expect("one line");
+    assert!(line.starts_with("note: "), "{line}");
+    let cache = job(
+        "c",
+        ", labels: {helm.sh/chart: cache-1.0.0}, annotations: {sluice.dev/scope: r}",
+        "",
+    );
+    assert_eq!(
+        lint_of(&format!("{}{cache}", api("subchart/cache")), &redis),
+        [""; 0]
+    );
+}
+
+#[test]
+fn an_object_of_a_sub_chart_that_says_no_release_is_told() {
+    let api = deployment(
+        "api",
+        "sluice.dev/depends-on: subchart/redis, sluice.dev/scope: r",
+    );
+    let redis = |more: &str| {
+        job(
+            "redis",
+            &format!(", labels: {{chart: redis-10.5.7{more}}}"),
+            "",
+        )
+    };
+    let [line] = lint(&format!("{api}{}", redis("")))
+        .try_into()
+        .expect("one line");
+    assert!(line.starts_with("warning: "), "{line}");
+    assert!(
+        line.ends_with("Job redis is of that chart and says no release, so it waits for ever: give it sluice.dev/scope: r"),
+        "{line}"
+    );
+    let claimed = lint(&format!("{api}{}", redis(", release: r")));
+    assert_eq!(claimed, [""; 0]);
 }

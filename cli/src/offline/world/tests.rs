@@ -129,7 +129,7 @@ fn the_administrators_rules_come_before_the_library() {
     assert_eq!(found(other), ["InProgress", "InProgress"]);
 }
 
-/// As CloudNativePG wrote it in an upgrade: seconds of the last spec write and of the last status write before the file is judged,
+/// As an operator of databases wrote it in an upgrade: seconds of the last spec write and of the last status write before the file is judged,
 /// the phase, and the condition `Ready`, which names no generation.
 fn postgres(spec: i64, status: i64, phase: &str, ready: &str) -> Value {
     let now: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();

@@ -192,7 +192,7 @@ fn writes_that_never_end_hold_nobody_back_for_ever() {
     assert_eq!(told_by(&world(40), "svc/db", 40).0, Reason::Satisfied);
 }
 
-/// Written 44 s after it was made, by a write that its operator answered two seconds later: as PostgreSQL's was.
+/// As the command line judges a file.
 #[test]
 fn without_a_dependent_only_what_is_known_to_be_older_counts() {
     let kind = Kind::Custom {

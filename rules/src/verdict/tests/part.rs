@@ -232,3 +232,72 @@ fn what_is_called_by_the_application_of_a_chart_is_not_ordered_as_that() {
     all.push(labelled_as("db", "postgresql-15.0.0"));
     assert_eq!(listed(all), 0);
 }
+
+/// An object of the chart `redis` that is not ready, with these labels, as `helm template` renders it.
+fn redis(labels: Value) -> Value {
+    let mut set = owned("StatefulSet", "shop-redis", None, json!({}));
+    set["spec"] = json!({"replicas": 1});
+    labelled(set, labels)
+}
+
+/// What a dependent of release `shop`, made long ago, is told of its sub-chart `redis`.
+fn told_of_redis(objects: Vec<Value>) -> (Reason, String) {
+    let labels = json!({"app.kubernetes.io/instance": "shop"});
+    let dependent = labelled(pod("subchart/redis"), labels);
+    let [edge] = edges_of(&dependent, &Cluster::of(objects), &Policy::of_the_chart())
+        .try_into()
+        .expect("one edge");
+    (edge.judged.reason, edge.judged.message)
+}
+
+#[test]
+fn older_charts_say_their_release_beside_their_chart() {
+    let ours = redis(json!({"chart": "redis-10.5.7", "release": "shop"}));
+    let (reason, message) = told_of_redis(vec![ours]);
+    assert_eq!(reason, Reason::InProgress, "{message}");
+    let other = redis(json!({"chart": "redis-10.5.7", "release": "other"}));
+    assert_eq!(told_of_redis(vec![other]).0, Reason::OptionalNotFound);
+}
+
+#[test]
+fn a_sub_chart_does_not_count_as_absent_while_an_object_of_it_may_be_of_the_release() {
+    for labels in [
+        json!({"chart": "redis-10.5.7"}),
+        json!({"helm.sh/chart": "redis-10.5.7"}),
+        json!({"app.kubernetes.io/name": "redis"}),
+        json!({"app.kubernetes.io/name": "redis", "release": "shop"}),
+        json!({"chart": "redis-1", "release": "shop", "app.kubernetes.io/instance": "shop-redis"}),
+    ] {
+        let (reason, message) = told_of_redis(vec![redis(labels.clone())]);
+        assert_eq!(reason, Reason::NotFound, "{labels}");
+        assert!(
+            message.ends_with(
+                "StatefulSet/shop-redis is of that chart and may be: give it sluice.dev/scope: shop, or name it in the list"
+            ),
+            "{message}"
+        );
+    }
+    for labels in [
+        json!({"app.kubernetes.io/name": "redis", "app.kubernetes.io/instance": "other"}),
+        json!({"chart": "redisinsight-1.0.0"}),
+        json!({"release": "shop"}),
+    ] {
+        let (reason, message) = told_of_redis(vec![redis(labels.clone())]);
+        assert_eq!(reason, Reason::OptionalNotFound, "{labels}");
+        assert_eq!(message, "no object of it is in release shop");
+    }
+    let mut made = redis(json!({"chart": "redis-10.5.7"}));
+    made["metadata"]["ownerReferences"] =
+        json!([{"kind": "Redis", "name": "x", "controller": true}]);
+    assert_eq!(told_of_redis(vec![made]).0, Reason::OptionalNotFound);
+}
+
+#[test]
+fn a_kind_that_cannot_be_read_is_not_taken_for_a_sub_chart_that_is_absent() {
+    let cluster = Cluster {
+        unavailable: vec![("StatefulSet", Unavailable::Syncing)],
+        ..Cluster::of(Vec::new())
+    };
+    let dependent = dependent("subchart/redis");
+    assert_eq!(reasons(&dependent, &cluster)[0], Reason::Syncing);
+}

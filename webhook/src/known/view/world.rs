@@ -258,8 +258,10 @@ impl World for View {
     }
 
     fn recovered(&self, object: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp> {
-        let (since, subscription) = self.known.sights.recovered(object, satisfied, now);
-        subscription.into_iter().for_each(|it| self.hold(it));
+        let (since, watched) = self.known.sights.recovered(object, satisfied, now);
+        if let Some(watched) = watched {
+            self.hold(watched);
+        }
         since
     }
 

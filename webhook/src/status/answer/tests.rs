@@ -94,6 +94,7 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Wait(waiting) if waiting.late => "late",
         Outcome::Wait(_) => "wait",
         Outcome::Open(_, Opened::Satisfied(_)) => "satisfied",
+        Outcome::Open(_, Opened::Absent) => "absent",
         Outcome::Open(_, Opened::Passed) => "passed",
         Outcome::Open(_, Opened::Cut(Cut::Skip)) => "skip: open",
         Outcome::Open(_, Opened::Cut(Cut::Timeout)) => "timeout: open",
@@ -118,6 +119,22 @@ fn note(outcome: Outcome) -> String {
 fn a_second_pod_of_a_revision_opens_at_once() {
     assert!(matches!(second_pod("configmap/a"), Outcome::Open(..)));
     assert!(matches!(second_pod("Configmapp/a"), Outcome::Open(..)));
+}
+
+/// It may be there when the next pod of the revision asks.
+#[test]
+fn what_opened_by_absence_is_told_apart_from_what_is_satisfied() {
+    for (list, expected) in [
+        ("- {kind: ConfigMap, name: a, optional: true}", "absent"),
+        (
+            "- {kind: ConfigMap, name: a, optional: true, timeout: 1s, on-timeout: proceed}",
+            "absent",
+        ),
+        ("", "satisfied"),
+    ] {
+        let case = Case::new(json!({"sluice.dev/depends-on": list}), json!({}));
+        assert_eq!(word(&case.asked()), expected, "{list}");
+    }
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub(super) enum EventReason {
     NotFound,
     NotPermitted,
     Cycle,
+    Absent,
 }
 
 impl EventReason {
@@ -41,6 +42,7 @@ impl EventReason {
             Self::NotFound => "NotFound",
             Self::NotPermitted => "NotPermitted",
             Self::Cycle => "Cycle",
+            Self::Absent => "Absent",
         }
     }
 
@@ -52,7 +54,8 @@ impl EventReason {
             | Self::DependencyFailed
             | Self::NotFound
             | Self::NotPermitted
-            | Self::Cycle => "Warning",
+            | Self::Cycle
+            | Self::Absent => "Warning",
         }
     }
 

@@ -87,3 +87,104 @@ async fn an_entry_is_given_up_at_its_moment_and_a_warning_says_so() {
     let event = desk.warned("TimedOut").await;
     assert!(event.contains(given_up), "{event}");
 }
+
+/// A custom resource, and whether it says that it is ready.
+fn widget(ready: &str) -> Value {
+    json!({
+        "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"namespace": "shop", "name": "db", "uid": "w"},
+        "status": {"conditions": [{"type": "Ready", "status": ready}]},
+    })
+}
+
+/// When, in milliseconds, a gate opens that waits for it by this list, where it says so at these milliseconds.
+async fn opens_for(list_text: &str, says: &[(u64, &str)]) -> (u128, Vec<String>) {
+    let desk = Desk::new(&list(list_text));
+    let kind = Kind::Custom {
+        group: "example.com".to_owned(),
+        word: "Widget".to_owned(),
+    };
+    let store = desk.service.known.want(&kind);
+    store.describe(crate::known::Details {
+        namespaced: Some(true),
+        ..crate::known::Details::default()
+    });
+    store.replace::<&Value>([]);
+    let happens = async {
+        for (at, ready) in says {
+            tokio::time::sleep_until(desk.began + Duration::from_millis(*at)).await;
+            store.apply(&widget(ready));
+        }
+        std::future::pending::<()>().await;
+    };
+    let signs = async {
+        loop {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            store.heard();
+        }
+    };
+    let gate = async {
+        let (mut seen, mut reasons) = (String::new(), Vec::new());
+        loop {
+            let answer = desk.ask(&seen).await;
+            if answer.digest != seen {
+                reasons.push(answer.dependencies[0].reason.clone());
+            }
+            if answer.verdict != wire::Decision::Wait {
+                return (desk.began.elapsed().as_millis(), reasons);
+            }
+            seen = answer.digest;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = happens => unreachable!(),
+        () = signs => unreachable!(),
+        opened = gate => opened,
+    }
+}
+
+const WIDGET: &str = "Widget.example.com/db";
+
+/// As an operator does that reads the state of what it has made out of a cache.
+const BLINKS: [(u64, &str); 4] = [
+    (10_000, "False"),
+    (20_000, "True"),
+    (20_123, "False"),
+    (40_500, "True"),
+];
+
+#[tokio::test(start_paused = true)]
+async fn an_operator_that_blinks_fools_nobody_and_costs_a_second() {
+    let (opened, reasons) = opens_for(WIDGET, &BLINKS).await;
+    assert_eq!(opened, 41_500, "{reasons:?}");
+    let expected = [
+        "NotFound",
+        "InProgress",
+        "NotStable",
+        "InProgress",
+        "NotStable",
+        "Satisfied",
+    ];
+    assert_eq!(reasons, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_never_seen_otherwise_costs_nothing_and_so_does_zero() {
+    let (opened, _) = opens_for(WIDGET, &[(10_000, "True")]).await;
+    assert_eq!(opened, 10_000);
+    let zero = "- {kind: Widget.example.com, name: db, stable: 0s}";
+    let (opened, _) = opens_for(zero, &BLINKS).await;
+    assert_eq!(opened, 20_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_warning_says_what_counted_as_absent() {
+    let desk = Desk::new(&list("- {kind: ConfigMap, name: none, optional: true}"));
+    let answer = desk.ask("").await;
+    assert_eq!(answer.verdict, wire::Decision::Open);
+    let event = desk.warned("Absent").await;
+    assert_eq!(
+        event,
+        "opened without ConfigMap/none (not found, and optional)"
+    );
+}
