@@ -16,7 +16,7 @@ use rules::lookup::Unavailable;
 use rules::sheets;
 use rules::slots::Entry;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -31,15 +31,20 @@ const SHARE: usize = 128 * 1024;
 pub struct Slots {
     known: Mutex<Table>,
     waiters: Waiters<Wave>,
+    /// Slots are looked for in a namespace.
     pub(crate) wanted: Notify,
+    /// A sheet is lost.
+    pub(crate) lost: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Table {
     sheets: [Sheet; sheets::COUNT],
     troubles: BTreeMap<Wave, Trouble>,
-    /// Whether a sheet has been read anew that nobody has looked through.
-    begun: bool,
+    /// The waves of sheets that have been read anew, which nobody has looked through since.
+    begun: BTreeSet<Wave>,
+    /// The namespaces in which somebody has asked for a slot that nobody has looked for.
+    asked: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -99,8 +104,10 @@ impl Slots {
         waiter: &Arc<Bell>,
     ) -> (Result<(Running, Instant), Unavailable>, Subscription<Wave>) {
         let subscription = self.waiters.subscribe(wave.clone(), waiter);
+        let mut known = self.lock();
+        known.asked.insert(wave.scope.namespace.clone());
         self.wanted.notify_one();
-        (self.lock().running(wave), subscription)
+        (known.running(wave), subscription)
     }
 
     /// The API server gave a sign of a sheet.
@@ -113,9 +120,10 @@ impl Slots {
     /// Begins to follow a sheet, whatever was known before.
     pub(crate) fn begin(&self, sheet: usize, stored: &ConfigMap) {
         let mut known = self.lock();
-        known.begun = true;
         known.take_over(sheet, Content::of(stored), &self.waiters);
+        known.begin(sheet);
         self.wanted.notify_one();
+        self.lost.notify_one();
     }
 
     /// Takes over what a sheet holds, unless something newer is known: the watch tells of a write later than the answer to it
@@ -131,7 +139,7 @@ impl Slots {
     /// There is no such sheet.
     pub(crate) fn lose(&self, sheet: usize) {
         self.lock().take_over(sheet, Content::Absent, &self.waiters);
-        self.wanted.notify_one();
+        self.lost.notify_one();
     }
 
     /// How many bytes each sheet holds.
@@ -151,17 +159,32 @@ impl Slots {
         losses.collect()
     }
 
-    /// The waves that somebody waits in; once after each reading all of them, or one that nobody comes back to would stay for ever.
-    pub(crate) fn waves(&self) -> Vec<Wave> {
+    /// The namespaces in which somebody has asked for a slot since they were last taken, or whose sheet has been read anew.
+    pub(crate) fn take_asked(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.lock().asked)
+    }
+
+    /// Has slots looked for in a namespace once more, if somebody waits for one there.
+    pub(crate) fn ask_again(&self, namespace: &str) {
         let mut known = self.lock();
-        let mut waves = self.waiters.interests();
-        known.troubles.retain(|wave, _| waves.contains(wave));
-        if std::mem::take(&mut known.begun) {
-            let sheets = known.sheets.iter().filter_map(|it| it.content.waves());
-            waves.extend(sheets.flat_map(BTreeMap::keys).cloned());
+        let awaited = self.waiters.interests();
+        let mut waves = awaited.iter().chain(&known.begun);
+        if waves.any(|wave| wave.scope.namespace == namespace) {
+            known.asked.insert(namespace.to_owned());
         }
-        waves.sort();
-        waves.dedup();
+    }
+
+    /// The waves of a namespace that somebody waits in; once after each reading all of them, or one that nobody comes back to would
+    /// stay for ever.
+    pub(crate) fn waves(&self, namespace: &str) -> BTreeSet<Wave> {
+        let mut known = self.lock();
+        let is_here = |wave: &Wave| wave.scope.namespace == namespace;
+        let mut waves: BTreeSet<Wave> = self.waiters.interests().into_iter().collect();
+        waves.retain(is_here);
+        known
+            .troubles
+            .retain(|wave, _| !is_here(wave) || waves.contains(wave));
+        waves.extend(known.begun.extract_if(.., |wave| is_here(wave)));
         waves
     }
 
@@ -212,6 +235,15 @@ impl Slots {
 impl Table {
     fn sheet(&self, wave: &Wave) -> &Sheet {
         &self.sheets[sheets::of(&wave.scope.namespace)]
+    }
+
+    /// Has all that a sheet holds looked through once.
+    fn begin(&mut self, sheet: usize) {
+        let waves = self.sheets[sheet].content.waves().into_iter();
+        for wave in waves.flat_map(BTreeMap::keys) {
+            self.asked.insert(wave.scope.namespace.clone());
+            self.begun.insert(wave.clone());
+        }
     }
 
     /// Who runs in a wave, and until when that is believed.

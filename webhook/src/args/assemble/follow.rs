@@ -44,7 +44,14 @@ impl Args {
         tasks.keep("memory", memory::keep(sheets, known(), losses.clone()));
         let stored = self.config_map(&self.slots_config_map);
         let sheets = Sheets::new(client(), &stored, &self.service_name);
-        let keep = slots::keep(client(), sheets, known(), parts.clock.clone(), losses);
+        let keep = slots::keep(
+            client(),
+            sheets,
+            known(),
+            parts.clock.clone(),
+            losses,
+            tasks.clone(),
+        );
         tasks.keep("slots", keep);
         let errors = health_rules::register(&mut parts.registry);
         if let Some(name) = self.health_rules_configmap() {

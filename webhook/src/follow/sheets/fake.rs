@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// What it holds.
 #[derive(Default)]
@@ -22,6 +23,8 @@ pub(crate) struct Contents {
     pub(crate) objects: BTreeMap<String, Value>,
     /// A write with this text in it is refused.
     pub(crate) refused: Option<&'static str>,
+    /// So long an answer takes.
+    pub(crate) delay: Duration,
     /// How many writes have been refused.
     pub(crate) refusals: usize,
     version: u64,
@@ -49,6 +52,8 @@ impl ApiServer {
         }
         let body = body.collect().await.unwrap().to_bytes();
         let body = serde_json::from_slice(&body).unwrap_or_default();
+        let delay = self.lock().delay;
+        tokio::time::sleep(delay).await;
         let (code, answer) = self.lock().handle(&head.method, head.uri.path(), &body);
         let mut response = Response::new(Answer::from(answer.to_string()));
         *response.status_mut() = code;

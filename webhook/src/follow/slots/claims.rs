@@ -1,4 +1,4 @@
-//! The decision: from the gated pods to who claims a slot of a wave.
+//! The decision: from the gated pods of a namespace to who claims a slot of which wave.
 
 use crate::known::{Settings, View};
 use jiff::Timestamp;
@@ -13,6 +13,7 @@ use rules::slots::{Claim, is_done};
 use rules::verdict;
 use rules::world::Objects;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who waits in a wave.
 pub(super) struct Claims {
@@ -47,59 +48,102 @@ pub(super) fn running(
     }))
 }
 
-/// Who waits in a wave beside its holders.
-pub(super) fn claims(
-    wave: &Wave,
-    holders: &[Holder],
-    settings: &Settings,
-    view: &View,
-    now: Timestamp,
-) -> Claims {
-    let mut claims = Claims {
-        ready: Vec::new(),
-        most: usize::MAX,
-        running: Vec::new(),
-    };
-    let Lookup::Found(pods) = view.gated_pods(Some(&wave.scope.namespace)) else {
-        return claims;
-    };
-    // A Job that is suspended here asks as the pod that it is to make.
-    let jobs = view.held_jobs(&wave.scope.namespace);
-    let to_be: Vec<Value> = jobs.iter().map(job::pod_to_be).collect();
-    for pod in pods
-        .iter()
-        .filter(|pod| gate::is_pending(pod))
-        .chain(&to_be)
-    {
-        let Lookup::Found(dependent) = Dependent::resolve(pod, &settings.workloads, view) else {
-            continue;
+/// The gated pods of a namespace, each resolved once for a look, whatever the number of its waves.
+#[derive(Default)]
+pub(super) struct Pods(BTreeMap<Wave, Members>);
+
+/// The pods of one wave.
+#[derive(Default)]
+struct Members {
+    pending: Vec<Asker>,
+    /// Jobs that run. Only a Job never goes back to work once it is done; anything else may have given its slot back in order.
+    running: Vec<Holder>,
+}
+
+/// A pod that has not started, or is still to be made.
+struct Asker {
+    claim: Claim,
+    dependent: Dependent,
+    /// Whether its gate waits.
+    waits: bool,
+}
+
+impl Pods {
+    /// Sorts the pods of a namespace into these waves.
+    pub(super) fn read(
+        namespace: &str,
+        waves: &BTreeSet<Wave>,
+        settings: &Settings,
+        view: &View,
+        now: Timestamp,
+    ) -> Self {
+        let mut sorted = Self::default();
+        let Lookup::Found(pods) = view.gated_pods(Some(namespace)) else {
+            return sorted;
         };
-        let Some(claim) = Claim::of(&dependent).filter(|claim| claim.wave == *wave) else {
-            continue;
+        // A Job that is suspended here asks as the pod that it is to make.
+        let jobs = view.held_jobs(namespace);
+        let to_be: Vec<Value> = jobs.iter().map(job::pod_to_be).collect();
+        let pending = pods.iter().filter(|pod| gate::is_pending(pod));
+        for pod in pending.chain(&to_be) {
+            let Lookup::Found(dependent) = Dependent::resolve(pod, &settings.workloads, view)
+            else {
+                continue;
+            };
+            let Some(claim) = Claim::of(&dependent).filter(|it| waves.contains(&it.wave)) else {
+                continue;
+            };
+            let members = sorted.0.entry(claim.wave.clone()).or_default();
+            members.pending.push(Asker {
+                claim,
+                dependent,
+                waits: waits(pod),
+            });
+        }
+        for pod in pods.iter().filter(|pod| is_of_a_job(pod)) {
+            if let Ok(Some(Claim { wave, holder, .. })) = running(pod, settings, view, now)
+                && waves.contains(&wave)
+                && holder.object_kind().is_job()
+            {
+                let members = sorted.0.entry(wave).or_default();
+                if !holder.is_among(&members.running) {
+                    members.running.push(holder);
+                }
+            }
+        }
+        sorted
+    }
+
+    /// Who waits in a wave beside its holders.
+    pub(super) fn claims(
+        &self,
+        wave: &Wave,
+        holders: &[Holder],
+        settings: &Settings,
+        view: &View,
+        now: Timestamp,
+    ) -> Claims {
+        let mut claims = Claims {
+            ready: Vec::new(),
+            most: usize::MAX,
+            running: Vec::new(),
         };
-        if claim.holder.is_among(holders) {
-            continue;
+        let Some(members) = self.0.get(wave) else {
+            return claims;
+        };
+        let others = members.pending.iter();
+        for asker in others.filter(|it| !it.claim.holder.is_among(holders)) {
+            let holder = &asker.claim.holder;
+            claims.most = claims.most.min(holder.most);
+            let known = claims.ready.iter().any(|it| it.holder == *holder);
+            if !known && asker.waits && is_ready(&asker.dependent, settings, view, now) {
+                claims.ready.push(asker.claim.clone());
+            }
         }
-        claims.most = claims.most.min(claim.holder.most);
-        let known = claims.ready.iter().any(|it| it.holder == claim.holder);
-        if !known && waits(pod) && is_ready(&dependent, settings, view, now) {
-            claims.ready.push(claim);
-        }
+        let running = members.running.iter().filter(|it| !it.is_among(holders));
+        claims.running = running.cloned().collect();
+        claims
     }
-    // Only a Job never goes back to work once it is done; anything else may have given its slot back in order.
-    for pod in pods.iter().filter(|pod| is_of_a_job(pod)) {
-        if let Ok(Some(Claim {
-            wave: of, holder, ..
-        })) = running(pod, settings, view, now)
-            && of == *wave
-            && holder.object_kind().is_job()
-            && !holder.is_among(holders)
-            && !holder.is_among(&claims.running)
-        {
-            claims.running.push(holder);
-        }
-    }
-    claims
 }
 
 fn is_of_a_job(pod: &Value) -> bool {

@@ -3,18 +3,26 @@
 use super::super::sheets::fake::ApiServer;
 use super::super::single::ConfigMapRef;
 use super::*;
-use crate::known::Settings;
 use crate::known::slots::WHOLE;
+use crate::known::{Settings, View};
+use crate::tasks::Tasks;
+use jiff::Timestamp;
+use rules::holder::{Trouble, Wave};
 use rules::kinds::{self, Kind};
+use rules::lookup::Lookup;
 use rules::scope::{Scope, outspoken, workloads};
+use rules::sheets;
 use rules::world::World;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::time::Instant;
 
 const MAPS: &str = "/api/v1/namespaces/sluice-system/configmaps";
 
 struct Cluster {
     server: Arc<ApiServer>,
     known: Arc<Known>,
+    /// Replicas beside this one.
+    others: Vec<Arc<Known>>,
     pods: Vec<Value>,
     jobs: Vec<Value>,
     /// Keeps waiting in their waves.
@@ -36,6 +44,30 @@ fn wave(namespace: &str) -> Wave {
     Wave { scope, weight: 0 }
 }
 
+/// What a replica knows that looks after slots.
+fn replica(server: &Arc<ApiServer>) -> Arc<Known> {
+    let (known, _) = Known::new(Settings::of_the_chart());
+    let stored = ConfigMapRef {
+        namespace: "sluice-system".to_owned(),
+        name: "sluice-slots".to_owned(),
+    };
+    let sheets = Sheets::new(server.client(), &stored, "sluice");
+    let clock = Clock::new(|| Timestamp::UNIX_EPOCH);
+    let (spawner, mut tasks) = Tasks::new();
+    let (client, losses) = (server.client(), Losses::default());
+    let work = keep(
+        client,
+        sheets,
+        Arc::clone(&known),
+        clock,
+        losses,
+        spawner.clone(),
+    );
+    spawner.keep("slots", work);
+    tokio::spawn(async move { panic!("{:?}", tasks.ended().await) });
+    known
+}
+
 impl Cluster {
     /// With empty sheets as the chart makes them, and a keeper.
     fn new() -> Self {
@@ -50,23 +82,10 @@ impl Cluster {
             json!({"metadata": {"name": "sluice", "labels": labels, "annotations": annotations}});
         let path = "/api/v1/namespaces/sluice-system/services/sluice";
         server.lock().put(path, service);
-        let (known, _) = Known::new(Settings::of_the_chart());
-        let stored = ConfigMapRef {
-            namespace: "sluice-system".to_owned(),
-            name: "sluice-slots".to_owned(),
-        };
-        let sheets = Sheets::new(server.client(), &stored, "sluice");
-        let clock = Clock::new(|| Timestamp::UNIX_EPOCH);
-        let keep = keep(
-            server.client(),
-            sheets,
-            Arc::clone(&known),
-            clock,
-            Losses::default(),
-        );
-        tokio::spawn(keep);
+        let known = replica(&server);
         Self {
             server,
+            others: Vec::new(),
             view: known.view(),
             known,
             pods: Vec::new(),
@@ -76,7 +95,13 @@ impl Cluster {
 
     /// A Job with a cap of one whose gate waits.
     fn job(&mut self, namespace: &str, name: &str) {
-        let annotations = json!({"sluice.dev/scope": "r", "sluice.dev/parallelism": "1"});
+        self.job_of_some(namespace, name, 1);
+    }
+
+    /// The same with another cap.
+    fn job_of_some(&mut self, namespace: &str, name: &str, cap: usize) {
+        let cap = cap.to_string();
+        let annotations = json!({"sluice.dev/scope": "r", "sluice.dev/parallelism": cap});
         let metadata =
             json!({"namespace": namespace, "name": name, "uid": name, "annotations": annotations});
         let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata});
@@ -92,6 +117,19 @@ impl Cluster {
             ]},
         }));
         let _ = self.view.slots(&wave(namespace));
+    }
+
+    /// Every Job of a namespace completes.
+    fn complete(&mut self, namespace: &str) {
+        let jobs = self.jobs.iter_mut();
+        for job in jobs.filter(|it| it["metadata"]["namespace"] == namespace) {
+            job["status"] = json!({"conditions": [{"type": "Complete", "status": "True"}]});
+            let name = job["metadata"]["name"].as_str().unwrap();
+            let path = format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");
+            self.server.lock().put(&path, job.clone());
+        }
+        let ended = |pod: &Value| pod["metadata"]["namespace"] == namespace;
+        self.pods.retain(|pod| !ended(pod));
     }
 
     /// A Job with a cap of one that was created suspended, and has no pod.
@@ -118,18 +156,40 @@ impl Cluster {
     /// So many seconds pass, in which everything that is known is heard of; `each` looks on.
     async fn pass(&self, seconds: u32, each: impl Fn(&[String])) {
         for _ in 0..seconds {
-            let config_maps = Kind::Builtin(kinds::CONFIG_MAP);
-            for kind in workloads().chain(outspoken()).chain([config_maps]) {
-                let of_kind = |job: &&Value| job["kind"] == kind.word();
-                self.known
-                    .want(&kind)
-                    .replace(self.jobs.iter().filter(of_kind));
-            }
-            self.known.plans().replace::<&Value>(&[]);
-            self.known.gated().replace(&self.pods);
+            self.hear();
             tokio::time::sleep(Duration::from_secs(1)).await;
             each(&self.holders("shop"));
         }
+    }
+
+    /// Everything that is known is heard of.
+    fn hear(&self) {
+        for known in self.others.iter().chain([&self.known]) {
+            let config_maps = Kind::Builtin(kinds::CONFIG_MAP);
+            for kind in workloads().chain(outspoken()).chain([config_maps]) {
+                let of_kind = |job: &&Value| job["kind"] == kind.word();
+                known.want(&kind).replace(self.jobs.iter().filter(of_kind));
+            }
+            known.plans().replace::<&Value>(&[]);
+            known.gated().replace(&self.pods);
+        }
+    }
+
+    /// How long it takes until somebody is told to be running.
+    async fn until_runs(&self, namespace: &str, name: &str) -> Duration {
+        let began = Instant::now();
+        self.hear();
+        while !self.holders(namespace).iter().any(|it| it == name) {
+            assert!(
+                began.elapsed() < Duration::from_mins(10),
+                "{name} never runs"
+            );
+            if began.elapsed().subsec_millis() < 10 {
+                self.hear();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        began.elapsed()
     }
 
     /// Who is told to be running.
@@ -256,4 +316,31 @@ async fn what_is_refused_of_one_wave_holds_up_no_other() {
     cluster.server.lock().refused = None;
     cluster.pass(10, |_| {}).await;
     assert_eq!(cluster.holders("shop"), ["spoilt"]);
+}
+
+/// As many as a namespace has room for, while the API server takes its time: what has been found out is never thrown away, and
+/// another namespace hears nothing of it.
+#[tokio::test(start_paused = true)]
+async fn many_holders_that_finish_together_hold_up_their_wave_for_seconds_and_no_other() {
+    const MANY: usize = 450;
+    let mut cluster = Cluster::new();
+    cluster.others = vec![replica(&cluster.server)];
+    cluster.pass(60, |_| {}).await;
+    for number in 0..MANY {
+        cluster.job_of_some("shop", &format!("job-{number}"), MANY);
+    }
+    cluster.pass(5, |_| {}).await;
+    assert_eq!(cluster.holders("shop").len(), MANY);
+    cluster.server.lock().delay = Duration::from_millis(100);
+    cluster.complete("shop");
+    // Its cap counts for all, so it starts when every one of them is struck out.
+    cluster.job("shop", "next");
+    cluster.hear();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    cluster.job("other", "quick");
+    let quick = cluster.until_runs("other", "quick").await;
+    assert!(quick < Duration::from_millis(200), "{quick:?}");
+    let next = cluster.until_runs("shop", "next").await;
+    assert!(next < Duration::from_secs(9), "{next:?}");
+    assert_eq!(cluster.holders("shop"), ["next"]);
 }

@@ -58,7 +58,7 @@ fn what_the_watch_tells_late_changes_nothing() {
     assert!(!woken());
     let other = Slots::default();
     other.begin(sheet, &stored("1", &one));
-    let waves = || other.waves().len();
+    let waves = || other.waves("shop").len();
     assert_eq!((waves(), waves()), (1, 0));
     // What is followed anew may be an etcd that was restored.
     slots.begin(sheet, &stored("7", &one));
