@@ -10,6 +10,7 @@ mod limits;
 mod metrics;
 mod refusal;
 mod review;
+mod room;
 mod weight;
 
 pub use known::Cached;
@@ -21,14 +22,17 @@ use crate::inject::{self, Action, Decision, GateParts, Operation, Options, Subje
 use crate::lean::About;
 use axum::Router;
 use axum::body::HttpBody;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::Extensions;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use bodies::Bodies;
 use futures::StreamExt;
 use refusal::Refusal;
 use review::{AdmissionRequest, Reply, Response, Status, Unreadable};
+use room::Sender;
 use rules::advice::Seen;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
@@ -99,11 +103,16 @@ impl Admission {
         let announced = body.size_hint().lower();
         let mut chunks = body.into_data_stream();
         let until = start + self.bodies.limits.deadline;
-        let read = timeout_at(until, self.bodies.read(announced, &mut chunks, until)).await;
+        let certified = head.extensions.get::<Certified>().is_some();
+        let sender = Sender {
+            address: address(&head.extensions),
+            certified,
+        };
+        let read = self.bodies.read(announced, sender, &mut chunks, until);
+        let read = timeout_at(until, read).await;
         let reviewed = match read.unwrap_or(Err(Refusal::Slow)) {
             Ok((body, _held)) => {
                 valid(&head.extensions);
-                let certified = head.extensions.get::<Certified>().is_some();
                 self.review(half, &body, certified)
             }
             Err(refusal) => {
@@ -209,6 +218,14 @@ impl Admission {
         }
         (operation, decision, subject)
     }
+}
+
+/// The client's address; that of nobody where there is no connection, as in a test.
+fn address(extensions: &Extensions) -> IpAddr {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+    peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
+        peer.ip().to_canonical()
+    })
 }
 
 /// One answered body: the labels that it is counted by, and the response.

@@ -2,6 +2,7 @@
 
 use super::limits::AdmissionLimits;
 use super::refusal::Refusal;
+use super::room::{NoRoom, Part, Room, Sender};
 use super::weight::{Weight, weigh};
 use axum::body::{BodyDataStream, Bytes};
 use futures::StreamExt;
@@ -12,15 +13,15 @@ use tokio::time::{Instant, timeout_at};
 #[derive(Debug)]
 pub(super) struct Bodies {
     pub(super) limits: AdmissionLimits,
-    budget: Semaphore,
+    room: Room,
     /// One body at a time that is long, or becomes a large tree.
     large: Semaphore,
 }
 
 /// What a body holds while it is read and answered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Held<'a> {
-    charged: Option<SemaphorePermit<'a>>,
+    part: Part,
     alone: Option<SemaphorePermit<'a>>,
 }
 
@@ -28,7 +29,7 @@ impl Bodies {
     pub(super) fn new(limits: AdmissionLimits) -> Self {
         Self {
             limits,
-            budget: Semaphore::new(limits.in_flight),
+            room: Room::new(limits.in_flight),
             large: Semaphore::new(1),
         }
     }
@@ -37,6 +38,7 @@ impl Bodies {
     pub(super) async fn read(
         &self,
         announced: u64,
+        sender: Sender,
         chunks: &mut BodyDataStream,
         until: Instant,
     ) -> Result<(Vec<u8>, Held<'_>), Refusal> {
@@ -44,19 +46,48 @@ impl Bodies {
         if announced > limits.body as u64 {
             return Err(Refusal::TooLarge(limits.body));
         }
-        let (mut bytes, mut held) = (Vec::new(), Held::default());
+        let mut held = Held {
+            part: self.room.enter(sender, Instant::now()),
+            alone: None,
+        };
+        let cut = held.part.cut();
+        let bytes = tokio::select! {
+            biased;
+            // It is not read on in either case.
+            () = cut.notified() => return Err(Refusal::Outpaced),
+            bytes = self.gather(&mut held, chunks, until) => bytes?,
+        };
+        if !held.part.whole() {
+            return Err(Refusal::Outpaced);
+        }
+        Ok((bytes, held))
+    }
+
+    /// Reads all of a body, and where it is one that has to be alone has it wait for its turn.
+    async fn gather<'a>(
+        &'a self,
+        held: &mut Held<'a>,
+        chunks: &mut BodyDataStream,
+        until: Instant,
+    ) -> Result<Vec<u8>, Refusal> {
+        let limits = self.limits;
+        let mut bytes = Vec::new();
         while let Some(chunk) = chunks.next().await {
             let chunk: Bytes = chunk.map_err(|_| Refusal::Broken)?;
             bytes.extend_from_slice(&chunk);
             match bytes.len() {
                 length if length > limits.body => return Err(Refusal::TooLarge(limits.body)),
-                length if length > limits.long => self.alone(&mut held, until).await?,
-                length => self.charge(&mut held, length.saturating_sub(limits.uncharged))?,
+                length if length > limits.long => self.alone(held, until).await?,
+                length => {
+                    let charged = length.saturating_sub(limits.uncharged);
+                    let grown = held.part.grow(chunk.len(), charged, Instant::now());
+                    grown.map_err(|NoRoom| Refusal::Busy)?;
+                }
             }
         }
         let most = Weight::at_most(bytes.len());
         if most.values <= limits.values && most.bytes <= limits.heavy.min(limits.decoded) {
-            return Ok((bytes, held));
+            return Ok(bytes);
         }
         let weight = weigh(&bytes);
         if weight.values > limits.values {
@@ -66,9 +97,9 @@ impl Bodies {
             return Err(Refusal::TooHeavy(limits.decoded));
         }
         if weight.bytes > limits.heavy {
-            self.alone(&mut held, until).await?;
+            self.alone(held, until).await?;
         }
-        Ok((bytes, held))
+        Ok(bytes)
     }
 
     /// Waits until no other large body is held; it is not charged beside that.
@@ -76,24 +107,7 @@ impl Bodies {
         if held.alone.is_none() {
             let turn = timeout_at(until, self.large.acquire()).await;
             held.alone = Some(turn.ok().and_then(Result::ok).ok_or(Refusal::Busy)?);
-            held.charged = None;
-        }
-        Ok(())
-    }
-
-    fn charge<'a>(&'a self, held: &mut Held<'a>, length: usize) -> Result<(), Refusal> {
-        let charged = held
-            .charged
-            .as_ref()
-            .map_or(0, SemaphorePermit::num_permits);
-        let more = u32::try_from(length.saturating_sub(charged)).map_err(|_| Refusal::Busy)?;
-        if more > 0 {
-            let permit = self.budget.try_acquire_many(more);
-            let permit = permit.map_err(|_| Refusal::Busy)?;
-            match &mut held.charged {
-                Some(charged) => charged.merge(permit),
-                None => held.charged = Some(permit),
-            }
+            held.part.give_back();
         }
         Ok(())
     }

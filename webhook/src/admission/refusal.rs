@@ -17,6 +17,10 @@ pub(super) enum Refusal {
     TooHeavy(usize),
     #[error("too many reviews are being answered; try again")]
     Busy,
+    #[error(
+        "other reviews needed the room, and this one arrived too slowly or its sender held the most; try again"
+    )]
+    Outpaced,
     #[error("the body did not arrive in time; try again")]
     Slow,
     #[error("the body broke off; try again")]
@@ -30,6 +34,7 @@ impl Refusal {
         match self {
             Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooHeavy(_) => "too-large",
             Self::Busy => "busy",
+            Self::Outpaced => "outpaced",
             Self::Slow => "slow",
             Self::Broken => "broken",
             Self::Unreadable(_) => "unreadable",
@@ -43,7 +48,7 @@ impl IntoResponse for Refusal {
             Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooHeavy(_) => {
                 StatusCode::PAYLOAD_TOO_LARGE
             }
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::Outpaced => StatusCode::SERVICE_UNAVAILABLE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::Broken | Self::Unreadable(_) => StatusCode::BAD_REQUEST,
         };
