@@ -236,6 +236,38 @@ impl Known {
         self.stores.begin(kind)
     }
 
+    /// A custom kind was found not to be served. Who waits for it hears that, unless so many such kinds are named that nobody could
+    /// remember it: they would wake one another for ever.
+    pub(crate) fn note_absent(&self, kind: &Kind, store: &Store) {
+        let remembered = self.stores.absent.note(kind);
+        match (store.condition(), remembered) {
+            (Freshness::NotServed, _) => {}
+            (_, true) => store.clear(Freshness::NotServed),
+            (_, false) => store.clear_quietly(Freshness::NotServed),
+        }
+    }
+
+    /// Returns when a custom kind was found not to be served.
+    pub(crate) async fn absent_noted(&self) {
+        self.stores.absent.noted.notified().await;
+    }
+
+    /// Forgets which custom kinds were found not to be served: a definition has changed.
+    pub(crate) fn forget_absent(&self) {
+        self.stores.absent.forget();
+    }
+
+    /// Has all custom kinds sought again that somebody names and that are not served. Returns how many.
+    pub(crate) fn seek_absent(&self) -> usize {
+        self.stores.absent.make_room();
+        let kinds = self.stores.not_served();
+        let count = kinds.len();
+        for kind in kinds {
+            let _ = self.wanted.send(Wanted::Kind(kind));
+        }
+        count
+    }
+
     /// Forgets the custom kinds that cannot be read and that nobody names any more.
     pub(crate) fn forget_unnamed(&self) {
         let granted = self.granted.kinds().unwrap_or_default();

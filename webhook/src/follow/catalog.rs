@@ -1,6 +1,7 @@
 //! Which resource a reference's kind is, and the watch that belongs to it. Built-in kinds are known.
 
 mod custom;
+mod search;
 
 use super::discovery::Discovery;
 use super::served::resource;
@@ -54,6 +55,10 @@ impl Catalog {
             self.clone().follow_unscheduled(),
         );
         tasks.keep("watch of plans", self.clone().follow_plans());
+        tasks.keep(
+            "search for kinds that are not served",
+            self.clone().seek_absent(),
+        );
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         self.known.want(&Kind::Builtin(kinds::JOB));
         let mut forget = tokio::time::interval(FORGET);
@@ -129,7 +134,11 @@ impl Catalog {
         let Some((store, forgotten)) = self.known.begin(&kind) else {
             return;
         };
-        info!("Watch asked for");
+        // Anybody may name custom kinds, and as many as they like.
+        match &kind {
+            Kind::Builtin(_) => info!("Watch asked for"),
+            Kind::Custom { .. } => debug!("Watch asked for"),
+        }
         tokio::select! {
             () = self.serve_into(&kind, &store) => {}
             _ = forgotten => debug!("Nobody names it any more"),

@@ -133,6 +133,13 @@ impl Store {
         self.change(|inner, woken| inner.forget(condition, woken));
     }
 
+    /// The same, and those who wait hear of it when they are judged anew for another reason.
+    pub(super) fn clear_quietly(&self, condition: Freshness) {
+        let mut nobody = Woken::default();
+        self.lock().forget(condition, &mut nobody);
+        drop(nobody);
+    }
+
     /// Wakes everybody who waits on anything here, to judge it anew.
     pub fn wake_all(&self) {
         self.change(|inner, woken| {

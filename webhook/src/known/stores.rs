@@ -6,8 +6,11 @@
 //! it until it can be read: then those who look over all kinds are woken. To wake them as it is named would let those who name
 //! more than there is room for wake one another for ever.
 
+mod absent;
+
 use super::lookers::Lookers;
 use super::store::{Freshness, Store};
+use absent::Absent;
 use dashmap::DashMap;
 use rules::kinds::Kind;
 use rules::scope;
@@ -33,6 +36,8 @@ pub(super) struct Stores {
     began: Instant,
     /// Who looks over all kinds.
     lookers: Lookers,
+    /// The custom kinds that are not served.
+    pub(super) absent: Absent,
     /// What [`Stores::together`] has told last.
     together: Mutex<Arc<[Arc<Store>]>>,
 }
@@ -84,15 +89,19 @@ impl Stores {
         Some(Arc::clone(&entry.store))
     }
 
-    /// The store of a kind that somebody names, and whether it is a new one. The kinds that are `granted` are never forgotten.
+    /// The store of a kind that somebody names, and whether somebody has to begin to follow it. The kinds that are `granted` are never forgotten.
     pub(super) fn add(&self, kind: &Kind, granted: &[Kind]) -> (Arc<Store>, bool) {
         if is_custom(kind) {
             self.make_room(granted);
         }
         let mut new = false;
         let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
-            new = true;
-            self.entry(self.made(kind).into(), false)
+            let store = self.made(kind);
+            new = !self.absent.has(kind);
+            if !new {
+                store.clear(Freshness::NotServed);
+            }
+            self.entry(store.into(), false)
         });
         (Arc::clone(&entry.store), new)
     }
@@ -114,12 +123,26 @@ impl Stores {
     /// The store of a kind for who follows it from now on; `None` where somebody does, or nobody wants it any more.
     pub(super) fn begin(&self, kind: &Kind) -> Option<(Arc<Store>, Forgotten)> {
         let mut entry = self.by_kind.get_mut(kind)?;
-        if entry.alias || entry.follower.is_some() {
+        let is_followed = |follower: &oneshot::Sender<()>| !follower.is_closed();
+        if entry.alias || entry.follower.as_ref().is_some_and(is_followed) {
             return None;
         }
         let (follower, forgotten) = oneshot::channel();
         entry.follower = Some(follower);
         Some((Arc::clone(&entry.store), forgotten))
+    }
+
+    /// The custom kinds that are not served and that nobody seeks at this moment.
+    pub(super) fn not_served(&self) -> Vec<Kind> {
+        let entries = self.by_kind.iter();
+        let absent = entries.filter(|it| {
+            let follower = it.follower.as_ref();
+            is_custom(it.key())
+                && !it.alias
+                && follower.is_none_or(oneshot::Sender::is_closed)
+                && it.store.condition() == Freshness::NotServed
+        });
+        absent.map(|it| it.key().clone()).collect()
     }
 
     /// Lets `spelling` share the store of `canonical`; returns the spelling's own where the canonical one had another already.
@@ -313,6 +336,7 @@ impl Default for Stores {
             by_kind: DashMap::new(),
             began: Instant::now(),
             lookers: Lookers::default(),
+            absent: Absent::default(),
             together: Mutex::new([].into()),
         }
     }

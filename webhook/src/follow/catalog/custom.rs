@@ -32,6 +32,7 @@ enum Sought {
 }
 
 impl Catalog {
+    /// Returns when the kind is not served: it is sought again with all others of which that was found.
     pub(super) async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
         let mut pause = SOON;
         loop {
@@ -40,11 +41,13 @@ impl Catalog {
                 Sought::Served(found) => found,
                 Sought::NotServed => {
                     if store.condition() != Freshness::NotServed {
-                        info!("Not served; waiting for its definition");
-                        store.clear(Freshness::NotServed);
+                        debug!("Not served; waiting for its definition");
                     }
-                    let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
-                    continue;
+                    self.known.note_absent(kind, store);
+                    if view.has_changed() {
+                        continue;
+                    }
+                    return;
                 }
                 Sought::Unanswered => {
                     if store.condition() != Freshness::Undiscovered {

@@ -5,6 +5,7 @@ use axum::body::Body as Answer;
 use axum::http::{Request, Response};
 use kube::client::Body;
 use rules::lookup::Lookup;
+use rules::selector::Selector;
 use rules::world::Objects;
 use serde_json::json;
 use std::convert::Infallible;
@@ -270,4 +271,78 @@ async fn discovery_is_asked_once_for_all_kinds_that_nobody_defines() {
         let times = asked.iter().filter(|it| *it == path).count();
         assert!((5..=11).contains(&times), "{path}: {times}");
     }
+}
+
+/// More than there is room for, by gates that are judged anew whenever something that they read changes.
+#[tokio::test(start_paused = true)]
+async fn kinds_that_do_not_exist_are_sought_once_however_many_name_them() {
+    let asks = std::future::pending::<Result<Response<Answer>, Infallible>>;
+    let api_server = service_fn(move |request: Request<Body>| {
+        let lists_groups = request.uri().path() == "/apis";
+        async move {
+            if lists_groups {
+                let nothing = json!({"groups": []}).to_string();
+                Ok(Response::new(Answer::from(nothing)))
+            } else {
+                asks().await
+            }
+        }
+    });
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
+    definitions.replace::<&Value>(&[]);
+    let judged = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    for gate in 0..40 {
+        let (known, judged) = (Arc::clone(&known), Arc::clone(&judged));
+        tokio::spawn(async move {
+            loop {
+                let view = known.view();
+                for number in 0..64 {
+                    let kind = Kind::Custom {
+                        group: "example.org".to_owned(),
+                        word: format!("Ghost{gate}x{number}"),
+                    };
+                    let _ = view.list(&kind, None, &Selector::default());
+                }
+                judged.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let _ = tokio::time::timeout(Duration::from_mins(1), view.changed()).await;
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        });
+    }
+    let mut judged_in = async |seconds: u64| {
+        judged.store(0, std::sync::atomic::Ordering::Relaxed);
+        for _ in 0..seconds.div_ceil(10) {
+            definitions.replace::<&Value>(&[]);
+            pass(&mut tasks, 10).await;
+        }
+        judged.load(std::sync::atomic::Ordering::Relaxed)
+    };
+    judged_in(20).await;
+    let judged = judged_in(100).await;
+    assert!(judged <= 40 * 6, "{judged} times in 100 s");
+}
+
+/// Whether somebody names it again and again, or for the first time.
+#[tokio::test(start_paused = true)]
+async fn a_kind_is_followed_within_a_second_of_its_definition() {
+    let api_server = service_fn(move |request: Request<Body>| {
+        let uri = request.uri().to_string();
+        async move {
+            if uri.contains("watch=") {
+                return std::future::pending().await;
+            }
+            let list = json!({"metadata": {"resourceVersion": "1"}, "items": [], "groups": []});
+            Ok::<_, Infallible>(Response::new(Answer::from(list.to_string())))
+        }
+    });
+    let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+    let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
+    definitions.replace::<&Value>(&[]);
+    let widgets = known.want(&widgets());
+    pass(&mut tasks, 3).await;
+    assert_eq!(widgets.condition(), Freshness::NotServed);
+    definitions.apply(&definition("v1", &json!({})));
+    pass(&mut tasks, 1).await;
+    assert_eq!(widgets.condition(), Freshness::Live);
 }
