@@ -14,9 +14,6 @@ use wire::Answer;
 
 /// How long handshake and answer may take beyond the time that the service was asked to hold the request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Who says nothing for so long while it holds a request is gone: two signs are overdue. A service of an older version gives
-/// none, and answers after half a minute.
-const SILENCE: Duration = Duration::from_secs(2 * wire::SIGN.as_secs() + 5);
 
 /// The status service, as seen from a gate.
 pub(crate) struct Client {
@@ -47,7 +44,7 @@ impl Client {
             trust: Trust::new(authorities, authority_file),
             token_file,
             patience: PATIENCE,
-            silence: SILENCE,
+            silence: wire::SILENCE,
             kept: None,
         }
     }

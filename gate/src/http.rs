@@ -8,8 +8,8 @@ use wire::said::clean;
 
 /// Longest status line and headers together, in bytes.
 const HEAD: usize = 16 * 1024;
-/// Longest body, in bytes: 64 dependencies with a message each fit many times over.
-const BODY: usize = 1024 * 1024;
+/// Longest body, in bytes.
+const BODY: usize = wire::LONGEST_ANSWER;
 /// Longest answer as sent: chunks of a few bytes each double it.
 const RAW: usize = HEAD + 2 * BODY;
 

@@ -12,8 +12,13 @@ const HOLD: Duration = Duration::from_secs(300);
 /// The same after trouble: the log is to say soon what the wait is for again. Not at once, so that a service that has just started need not
 /// say that it is still reading.
 const BACK: Duration = Duration::from_secs(2);
-/// How long the log may stay silent.
-const MINUTE: Duration = Duration::from_secs(60);
+/// How long the log may stay silent. While a request is held only a sign wakes the gate, so it is a number of signs.
+const SAID_AGAIN_AFTER: Duration = Duration::from_secs(60);
+const _: () = assert!(
+    SAID_AGAIN_AFTER
+        .as_secs()
+        .is_multiple_of(wire::SIGN.as_secs())
+);
 /// The shortest pause.
 const SHORTEST: Duration = Duration::from_millis(200);
 /// The longest pause.
@@ -216,9 +221,9 @@ impl Journal {
         self.say(now, News { text, further }, log);
     }
 
-    /// Nothing has changed; the last line once more, when a minute has passed or the next sign would come too late to say so.
+    /// Nothing has changed; the last line once more, when it is time or the next sign would come too late to say so.
     fn still(&mut self, now: Duration, log: &mut impl FnMut(&str)) {
-        let due = |at: Duration| now.saturating_sub(at) + wire::SIGN / 2 >= MINUTE;
+        let due = |at: Duration| now.saturating_sub(at) + wire::SIGN / 2 >= SAID_AGAIN_AFTER;
         if let Some((at, _)) = &self.said
             && due(*at)
         {
@@ -226,11 +231,11 @@ impl Journal {
         }
     }
 
-    /// All of it where it is news, and one line where a minute has passed.
+    /// All of it where it is news, and one line where it is time to say it again.
     fn say(&mut self, now: Duration, news: News, log: &mut impl FnMut(&str)) {
         match &self.said {
             Some((at, last)) if *last == news => {
-                if now.saturating_sub(*at) >= MINUTE {
+                if now.saturating_sub(*at) >= SAID_AGAIN_AFTER {
                     self.again(now, log);
                 }
             }

@@ -27,10 +27,12 @@ mod wave;
 pub use cause::{cause_of, stuck};
 pub use consent::{ClusterScoped, CrossNamespace, consents, consents_to_nobody};
 pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
+pub use never::MISSING_AFTER;
 pub use observed::unobserved;
 pub use patience::Overdue;
 pub use ruling::{Ruling, rule};
 
+use crate::annotation::MAX_ENTRIES;
 use crate::dependency::Edge;
 use crate::dependent::Dependent;
 use crate::judged::Judged;
@@ -42,10 +44,13 @@ use std::cell::Cell;
 use std::time::Duration;
 use wire::Answer;
 
-/// Longest message that is reported of one edge, in bytes. What was found of several objects and why is put together, and an
-/// answer to 64 entries and as many of the other list has to stay below the 1 MiB that a gate reads, though JSON may write
-/// a byte as two.
-const LONGEST_MESSAGE: usize = 2048;
+/// Longest message that is reported of one edge, in bytes. What was found of several objects and why is put together.
+const LONGEST_REPORT: usize = 2048;
+/// What is said of an edge beside its message, in bytes: its names come from lists that are short themselves.
+const BESIDE_A_REPORT: usize = 1024;
+// An answer to a full list of ours and as long a one of the other key is one that a gate reads, though JSON may write a byte as two.
+const _: () =
+    assert!(2 * MAX_ENTRIES * (2 * LONGEST_REPORT + BESIDE_A_REPORT) < wire::LONGEST_ANSWER);
 
 /// What the administrator has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,7 +175,7 @@ pub fn answer(edges: &[JudgedEdge]) -> Answer {
 fn report(edge: &JudgedEdge) -> wire::Report {
     let message = &edge.judged.message;
     let message = Some(message).filter(|text| !edge.foreign && !text.is_empty());
-    let message = message.map(|text| one_line(text.clone(), LONGEST_MESSAGE));
+    let message = message.map(|text| one_line(text.clone(), LONGEST_REPORT));
     wire::Report {
         dependency: edge.edge.to_string(),
         name: edge.edge.name(),

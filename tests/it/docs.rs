@@ -4,6 +4,7 @@ mod applied; // manifests, and commands that need an API server
 mod blocks; // what a block of a page is
 mod claims; // what a page says of the code
 mod links; // where links lead, and what is in the book
+mod numbers; // numbers that pages repeat, and the constants that they are
 pub(crate) mod runner; // runs the blocks of a page
 mod stages; // commands that a stage of `make test` runs
 

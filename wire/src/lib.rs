@@ -25,6 +25,18 @@ pub const PATH: &str = "/v1/verdict";
 /// How often the service gives a sign that it holds a request.
 pub const SIGN: Duration = Duration::from_secs(20);
 
+/// A side that hears nothing for so long while a request is held takes the other for gone: two signs are overdue. A service of an
+/// older version gives none, and answers after half a minute.
+pub const SILENCE: Duration = Duration::from_secs(2 * SIGN.as_secs() + 5);
+
+/// The longest answer that a gate reads, in bytes. Gates of older versions, which may wait for days, read no longer ones either.
+pub const LONGEST_ANSWER: usize = 1024 * 1024;
+
+const _: () = assert!(
+    SILENCE.as_secs() > 30,
+    "services of version 0.1 answer after half a minute, without a sign"
+);
+
 /// What the gate is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

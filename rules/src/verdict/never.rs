@@ -14,7 +14,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 
 /// So long after the dependent was made, what its installer makes at once is there.
-const LONG: SignedDuration = SignedDuration::from_secs(6);
+pub const MISSING_AFTER: SignedDuration = SignedDuration::from_secs(6);
 
 impl Judge<'_> {
     /// What is not there. Nobody can tell an installer that is about to make it from one that never does, because it waits for
@@ -57,7 +57,7 @@ impl Judge<'_> {
         let installed =
             self.dependent.scope.is_some() || installer::is_addressed(&self.dependent.as_written());
         let made = self.dependent.created.filter(|_| installed);
-        made.is_some_and(|made| self.reached(made + LONG))
+        made.is_some_and(|made| self.reached(made + MISSING_AFTER))
     }
 
     /// Says of an object that is there, and that only its installer can mend, why the installer never does.

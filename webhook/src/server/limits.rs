@@ -1,7 +1,17 @@
 //! What the listeners put up with, and how much of it there is memory for.
 
+use super::metrics::Port;
 use crate::connections::Bounds;
 use std::time::Duration;
+
+// How many sixty-fourths of the memory the connections of each port may take; what is left is for everything that is known.
+/// Five eighths: with 256 MiB that is room for 10 240 gates that wait.
+const STATUS: u64 = 40;
+/// An eighth.
+const ADMISSION: u64 = 8;
+/// One.
+const ADMIN: u64 = 1;
+const _: () = assert!(STATUS + ADMISSION + ADMIN < 64);
 
 /// What one connection may cost beside what is read ahead of it, in bytes: its TLS session and half of a record.
 const EACH: u64 = 48 * 1024;
@@ -35,6 +45,19 @@ pub struct ServerLimits {
 }
 
 impl ServerLimits {
+    /// What a port puts up with of a process that has so many bytes of memory; `None`: as many as it needs.
+    pub fn of(port: Port, memory: Option<u64>) -> Self {
+        let (limits, share) = match port {
+            Port::Status => (Self::status(), STATUS),
+            Port::Admission => (Self::admission(), ADMISSION),
+            Port::Admin => (Self::admin(), ADMIN),
+        };
+        match memory {
+            Some(memory) => limits.within(memory / 64 * share),
+            None => limits,
+        }
+    }
+
     /// For the API server, which sends an admission request and waits a few seconds.
     pub const fn admission() -> Self {
         Self {

@@ -33,11 +33,14 @@ const REFUSED_FOR: Duration = Duration::from_secs(5);
 const CAPACITY: usize = 50_000;
 /// How many reviews are under way at once: a flood of bad tokens must not become a flood of API requests.
 const REVIEWS: usize = 16;
-/// So long a gate waits for its turn, in which more are reviewed than a replica takes on. With the review it is less than the 45 s
-/// after which a gate takes a silent replica for gone.
+/// So long a gate waits for its turn, in which more are reviewed than a replica takes on.
 const TURN_WITHIN: Duration = Duration::from_secs(30);
 /// A review that takes longer hangs on dead connections. Short, because a gate asks again only when it has been answered.
 const REVIEW_FOR: Duration = Duration::from_secs(5);
+const _: () = assert!(
+    TURN_WITHIN.as_secs() + REVIEW_FOR.as_secs() < wire::SILENCE.as_secs(),
+    "a gate would take a replica for gone that has not reviewed its token yet"
+);
 /// How long a pod may take to appear in our watch; a new one may ask before.
 const SEEN_WITHIN: Duration = Duration::from_secs(1);
 /// How many issuers are known at most: an API server has one, and a second while it changes.

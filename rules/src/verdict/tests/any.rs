@@ -120,13 +120,16 @@ fn the_longest_answer_is_one_that_a_gate_reads() {
     let entry = |at: usize| {
         format!("- {{kind: widget.example.com, name: a, timeout: {at}s, on-timeout: proceed}}\n")
     };
-    let list: String = (1..=64).map(entry).collect();
+    let list: String = (1..=MAX_ENTRIES).map(entry).collect();
     let mut pod = pod(&list);
     pod["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:00Z");
     let cluster = Cluster::of(vec![widget]);
     let edges = edges_of(&pod, &cluster, &Policy::of_the_chart());
     let kept: usize = edges.iter().map(|it| it.judged.message.len()).sum();
-    assert!(edges.len() == 64 && kept < 64 * 1200, "{kept}");
+    assert!(
+        edges.len() == MAX_ENTRIES && kept < MAX_ENTRIES * 1200,
+        "{kept}"
+    );
     let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
         panic!("resolved")
     };
@@ -136,7 +139,7 @@ fn the_longest_answer_is_one_that_a_gate_reads() {
         let answer = decide(&dependent, &policy, &cluster, now, false).answer;
         let sent = serde_json::to_string(&answer).unwrap();
         assert_eq!(answer.verdict, verdict);
-        let fits = (100_000..1024 * 1024).contains(&sent.len());
+        let fits = (100_000..wire::LONGEST_ANSWER).contains(&sent.len());
         assert!(fits, "{}", sent.len());
     }
 }
@@ -152,7 +155,7 @@ fn what_is_reported_of_an_edge_is_short_whatever_it_is_put_together_of() {
     let reports = answer(&edges).dependencies;
     let message = reports[0].message.as_deref().unwrap();
     assert!(
-        message.len() <= 2048 && message.ends_with('…'),
+        message.len() <= LONGEST_REPORT && message.ends_with('…'),
         "{}",
         message.len()
     );

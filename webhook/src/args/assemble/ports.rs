@@ -11,14 +11,6 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tracing::info;
 
-// How many sixty-fourths of the memory the connections of each port may take; what is left is for everything that is known.
-/// Five eighths,
-const STATUS: u64 = 40;
-/// an eighth,
-const ADMISSION: u64 = 8;
-/// and one.
-const ADMIN: u64 = 1;
-
 impl Args {
     /// Opens the ports of admission, of the status service and of the administrator.
     pub(super) fn listen(
@@ -46,23 +38,16 @@ impl Args {
         } = parts;
         let shared = Handle::current();
         info!(memory, "Granted");
-        let fitting = |limits: ServerLimits, part| match memory {
-            Some(memory) => limits.within(memory / 64 * part),
-            None => limits,
-        };
-        let server = |port, tls, limits| Server {
+        let server = |port, tls| Server {
             port,
             tls,
-            limits,
+            limits: ServerLimits::of(port, memory),
             metrics: metrics.clone(),
             shutdown: shutdown.clone(),
         };
-        let limits = fitting(ServerLimits::admission(), ADMISSION);
-        let for_admission = server(Port::Admission, Some(for_api_servers), limits);
-        let limits = fitting(ServerLimits::status(), STATUS);
-        let for_status = server(Port::Status, Some(for_gates), limits);
-        let limits = fitting(ServerLimits::admin(), ADMIN);
-        let for_admin = server(Port::Admin, None, limits);
+        let for_admission = server(Port::Admission, Some(for_api_servers));
+        let for_status = server(Port::Status, Some(for_gates));
+        let for_admin = server(Port::Admin, None);
         let admin = admin::router(readiness, Arc::new(registry));
         let (spawner, servers) = Tasks::new();
         for (server, port, router, threads) in [

@@ -3,6 +3,7 @@
 use crate::digest::short;
 use crate::event::{AT_MOST_EVERY, TO_SPARE};
 use rules::judged::Reason;
+use rules::verdict::MISSING_AFTER;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -14,9 +15,10 @@ pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
 const APART: Duration = Duration::from_secs(10);
 /// How often an unchanged wait is told again; Events live for an hour.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
-/// "Not found" in the first six seconds is no news: an installation writes one object after the other. A wait is heard of
-/// when it has settled.
-const NOT_FOUND_IS_NEWS: Duration = Duration::from_secs(6).saturating_sub(SETTLE);
+/// "Not found" is no news for as long as an installation may still write one object after the other. A wait is heard of when it has
+/// settled.
+const NOT_FOUND_IS_NEWS: Duration =
+    Duration::from_secs(MISSING_AFTER.as_secs().unsigned_abs()).saturating_sub(SETTLE);
 
 /// The closed set of reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

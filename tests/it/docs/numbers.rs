@@ -1,0 +1,219 @@
+//! Numbers that pages repeat are those of the constants.
+
+use super::{read, root};
+use webhook::{AdmissionLimits, Port, ServerLimits};
+
+/// Sentences by the page that they are on.
+type Sentences = &'static [(&'static str, &'static str)];
+
+/// A constant, by its file and name, and the sentences that tell its number where `{}` stands, by page. Of a duration the number is
+/// in seconds, or in minutes where the sentence says so.
+const TOLD: &[(&str, &str, Sentences)] = &[
+    (
+        "wire/src/lib.rs",
+        "SIGN",
+        &[("ARCHITECTURE.md", "Every {} s the service sends a blank")],
+    ),
+    (
+        "rules/src/verdict/settle.rs",
+        "QUIET",
+        &[
+            ("docs/glossary.md", "created or changed for {} seconds"),
+            ("docs/order.md", "scope for {} seconds"),
+            ("docs/readiness.md", "quiet for {} seconds"),
+            ("CONTRIBUTING.md", "created or written for {} seconds"),
+        ],
+    ),
+    (
+        "rules/src/verdict/never.rs",
+        "MISSING_AFTER",
+        &[("docs/events.md", "has not existed for {} seconds")],
+    ),
+    (
+        "rules/src/annotation.rs",
+        "MAX_ENTRIES",
+        &[
+            ("docs/annotations.md", "8 KiB of text, {} entries"),
+            ("docs/security.md", "8 KiB, {} entries"),
+        ],
+    ),
+    (
+        "rules/src/annotation.rs",
+        "MAX_LEVELS",
+        &[
+            ("docs/annotations.md", "included), {} levels"),
+            ("docs/security.md", "entries, {} levels"),
+        ],
+    ),
+    (
+        "gate/src/wait.rs",
+        "SAID_AGAIN_AFTER",
+        &[("docs/troubleshooting.md", "and one {}: `kubectl logs")],
+    ),
+    (
+        "webhook/src/known/heard.rs",
+        "BELIEVED_FOR",
+        &[
+            ("ARCHITECTURE.md", "What is known is believed for {} s"),
+            (
+                "ARCHITECTURE.md",
+                "without a sign of the API server for {} s",
+            ),
+        ],
+    ),
+    (
+        "webhook/src/follow/watch.rs",
+        "WATCH_FOR",
+        &[("ARCHITECTURE.md", "Each watch ends after {} s")],
+    ),
+    (
+        "webhook/src/status/events/news.rs",
+        "SETTLE",
+        &[("docs/events.md", "A wait that ends within {} seconds")],
+    ),
+    (
+        "webhook/src/status/events/news.rs",
+        "AGAIN_AFTER",
+        &[("docs/events.md", "renews its Event every {} minutes")],
+    ),
+    (
+        "webhook/src/event/pace.rs",
+        "AT_MOST_EVERY",
+        &[("docs/events.md", "an object gets one Event {}.")],
+    ),
+    (
+        "webhook/src/event/pace.rs",
+        "TO_SPARE",
+        &[("docs/events.md", "It may get {} more")],
+    ),
+    (
+        "webhook/src/event/backlog.rs",
+        "SHARE",
+        &[("docs/events.md", "Of one namespace {} wait to be written")],
+    ),
+    (
+        "webhook/src/status/identity.rs",
+        "TURN_WITHIN",
+        &[("docs/operating.md", "who has had none for {} s gets 503")],
+    ),
+    (
+        "webhook/src/follow/slots/lost.rs",
+        "NO_SLOTS_FOR",
+        &[("ARCHITECTURE.md", "has been seen to have: {} s")],
+    ),
+    (
+        "webhook/src/follow/slots/namespace.rs",
+        "STEP",
+        &[("ARCHITECTURE.md", "a step asks about {} holders")],
+    ),
+];
+
+/// Every number, as pages write numbers.
+fn spellings(number: u64) -> Vec<String> {
+    const WORDS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    let digits = number.to_string();
+    let (head, tail) = digits.split_at(digits.len().saturating_sub(3));
+    let mut all = vec![digits.clone()];
+    if !head.is_empty() {
+        all.extend([format!("{head} {tail}"), format!("{head},{tail}")]);
+    }
+    let word = usize::try_from(number).ok().and_then(|it| WORDS.get(it));
+    all.extend(word.map(|it| (*it).to_owned()));
+    if number == 60 {
+        all.push("a minute".to_owned());
+    }
+    all
+}
+
+/// The number of a constant, of a duration in seconds; what else it may be is no number that a page tells.
+fn constant(file: &str, name: &str) -> u64 {
+    let text = read(&root().join(file));
+    let begins = text.split_once(&format!("const {name}: "));
+    let (_, rest) = begins.expect(name);
+    let (_, value) = rest.split_once('=').expect("it has a value");
+    let value = value.split(';').next().expect("it has an end").trim();
+    let unit = if value.contains("from_mins(") { 60 } else { 1 };
+    let value = value.rsplit('(').next().unwrap_or_default();
+    let digits = value.trim_end_matches(')').replace('_', "");
+    let number = digits.parse::<u64>();
+    unit * number.expect(name)
+}
+
+/// A page in one line, so that a sentence may be found wherever its lines break.
+fn page(name: &str) -> String {
+    let text = read(&root().join(name));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn tells(page: &str, sentence: &str, number: u64) -> bool {
+    let mut told = spellings(number).into_iter();
+    told.any(|it| page.contains(&sentence.replace("{}", &it)))
+}
+
+#[test]
+fn every_number_of_a_page_is_that_of_its_constant() {
+    let mut wrong = Vec::new();
+    for (file, name, sentences) in TOLD {
+        let number = constant(file, name);
+        for (on, sentence) in *sentences {
+            let number = if sentence.contains("minutes") {
+                number / 60
+            } else {
+                number
+            };
+            if !tells(&page(on), sentence, number) {
+                wrong.push(format!(
+                    "{on}: {sentence:?}, but {name} of {file} is {number}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Those that follow from others.
+#[test]
+fn numbers_that_follow_from_constants_are_on_their_pages() {
+    let (architecture, operating) = (page("ARCHITECTURE.md"), page("docs/operating.md"));
+    let silence = wire::SILENCE.as_secs();
+    assert!(tells(
+        &architecture,
+        "a gate that hears nothing for {} s",
+        silence
+    ));
+    let bounds = AdmissionLimits::default();
+    let deadline = bounds.deadline.as_secs();
+    assert!(tells(
+        &operating,
+        "may take to arrive, {} seconds",
+        deadline
+    ));
+    assert!(page("charts/sluice/values.yaml").contains("memory: 256Mi"));
+    for (memory, sentence) in [
+        (Some(256 << 20), "With the chart's 256Mi that is {}"),
+        (None, "without a limit {}"),
+    ] {
+        let room = |port| {
+            let bounds = ServerLimits::of(port, memory).connections;
+            u64::try_from(bounds.all * bounds.sharing).unwrap()
+        };
+        let gates = room(Port::Status);
+        assert!(
+            tells(&operating, sentence, gates),
+            "{sentence}: {gates} gates"
+        );
+        for (port, sentence) in [
+            (Port::Admission, "{} connections of API servers"),
+            (Port::Admin, "and {} others at each replica"),
+        ] {
+            let others = room(port);
+            assert!(
+                memory.is_none() || tells(&operating, sentence, others),
+                "{sentence}: {others}"
+            );
+        }
+    }
+}
