@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
 /// Every task that the process starts with.
-const TASKS: [&str; 19] = [
+const TASKS: [&str; 21] = [
     "admin server",
     "admission server",
     "authority",
@@ -28,6 +28,7 @@ const TASKS: [&str; 19] = [
     "looks at pods",
     "memory",
     "plans",
+    "search for kinds that are not served",
     "slots",
     "status server",
     "stranded pods",
@@ -35,6 +36,7 @@ const TASKS: [&str; 19] = [
     "watch of gated pods",
     "watch of plans",
     "watch of unscheduled pods",
+    "what was told",
 ];
 
 /// The process, on any free ports, beside an API server that does not answer.
