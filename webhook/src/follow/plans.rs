@@ -96,20 +96,24 @@ fn tell(outbox: &Outbox, pace: &mut Pace, plan: &Value, flaw: &PlanFlaw) -> bool
         return false;
     }
     let is_wrong = !matches!(flaw, PlanFlaw::NothingYet { .. });
-    let (severity, reason) = if is_wrong {
-        ("Warning", "BadPlan")
-    } else {
-        ("Normal", "EarlyPlan")
-    };
     let problem = flaw.to_string();
-    let note = Note {
-        severity,
+    let bad = Note {
+        severity: "Warning",
         action: "ReadPlan",
-        reason,
+        reason: "BadPlan",
         text: problem.clone(),
         // Of each version of the plan the replicas tell once.
         wait: Some(short(plan["data"].to_string()).to_string()),
         telling: Telling::Once,
+    };
+    let note = if is_wrong {
+        bad
+    } else {
+        Note {
+            severity: "Normal",
+            reason: "EarlyPlan",
+            ..bad
+        }
     };
     let target = Regarding {
         api_version: Some("v1".to_owned()),
