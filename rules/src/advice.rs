@@ -12,7 +12,7 @@ mod template;
 
 pub use limits::is_for_windows;
 pub use seen::{Seen, Served, Target};
-pub use spelling::of_metadata;
+pub use spelling::{of_list, of_metadata};
 pub use target::too_late;
 pub use template::{of_hold, of_position};
 
@@ -124,6 +124,8 @@ pub enum Advice {
         /// What to write in its place.
         ours: String,
     },
+    /// An entry of another product's list, under the key that cli-utils shares with it.
+    ForeignList(String),
     /// A label that would say something as an annotation.
     LabelOnly(String),
     /// A label of objects of another kind, or with another value than its only one.
@@ -254,6 +256,7 @@ impl Advice {
             Self::NoTimeout => "NoTimeout",
             Self::EntryTimeout { .. } => "EntryTimeout",
             Self::ForeignKey { .. } => "ForeignKey",
+            Self::ForeignList(_) => "ForeignList",
             Self::LabelOnly(_) => "LabelOnly",
             Self::IdleLabel { .. } => "IdleLabel",
             Self::PositionOnWorkload => "PositionOnWorkload",

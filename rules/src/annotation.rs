@@ -74,7 +74,7 @@ pub struct Place {
 }
 
 /// Reads the annotations that count for one dependent: the union of its lists, exact repeats once. What is said beside
-/// the lists is only checked here; [`terms`] reads it.
+/// the lists is only checked here; [`terms`] reads it. A [`foreign`] text is for the caller to leave out.
 ///
 /// # Errors
 ///
@@ -173,6 +173,21 @@ pub fn names_namespace(text: &str) -> bool {
 /// Parses the value of `config.kubernetes.io/depends-on`.
 pub fn parse_config_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
     parse(keys::CONFIG_DEPENDS_ON, text, config::list)
+}
+
+/// The first entry under [`keys::CONFIG_DEPENDS_ON`] that is in no form of cli-utils; `None` where there is none. Such a text is
+/// another product's. One beyond [`MAX_BYTES`] is not looked at.
+pub fn foreign(annotations: &Map<String, Value>) -> Option<&str> {
+    let text = annotations.get(keys::CONFIG_DEPENDS_ON)?.as_str()?;
+    let short = text.len() <= MAX_BYTES;
+    short.then(|| config::foreign(text)).flatten()
+}
+
+/// Whether annotations ask for a gate: one of [`keys::ASKING`] is there, whatever it says, unless that is [`foreign`].
+pub fn ask(annotations: &Map<String, Value>) -> bool {
+    let counts = |key: &str| key != keys::CONFIG_DEPENDS_ON || foreign(annotations).is_none();
+    let mut keys = keys::ASKING.into_iter();
+    keys.any(|key| annotations.contains_key(key) && counts(key))
 }
 
 fn parse<T>(

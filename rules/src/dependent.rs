@@ -194,7 +194,7 @@ impl Dependent {
         has_chart: &dyn Fn(&Part) -> bool,
     ) -> Result<Vec<Wait>, Unknown> {
         let mut annotations = self.annotations();
-        if !config_depends_on {
+        if !config_depends_on || annotation::foreign(&annotations).is_some() {
             annotations.remove(keys::CONFIG_DEPENDS_ON);
         }
         let of = |source| {
@@ -226,8 +226,7 @@ impl Dependent {
 
     /// Whether it carries a key that asks for a gate.
     pub(crate) fn asks_for_a_gate(&self) -> bool {
-        let mut asking = keys::ASKING.into_iter();
-        asking.any(|key| self.said(key).is_some())
+        annotation::ask(&self.annotations())
     }
 
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot

@@ -1,6 +1,6 @@
 //! What gates are made of, in tests without a cluster.
 
-use webhook::{GATE_USER, GateSpec, Resources};
+use webhook::{GATE_USER, GateSpec};
 
 /// As the controller knows it, with a bundle of nothing.
 pub fn policy() -> GateSpec {
@@ -16,6 +16,6 @@ pub fn policy() -> GateSpec {
         ],
         server_name: "sluice.sluice-system.svc".to_owned(),
         run_as_user: Some(GATE_USER),
-        resources: Resources::default(),
+        resources: None,
     }
 }

@@ -5,7 +5,7 @@ mod assemble;
 use crate::clock::Clock;
 use crate::follow::ConfigMapRef;
 use crate::gate_spec::Fixed;
-use crate::inject::{Amounts, Holds, Resources};
+use crate::inject::{Amounts, Holds, Resources, ResourcesError};
 use crate::known::{HealthSources, MEMORY, Settings};
 use crate::telemetry::LogFormat;
 use certs::{Lifetimes, LifetimesError};
@@ -93,21 +93,14 @@ pub struct Args {
     /// Pull secrets for the gate's image that every gated pod gets; each has to be in the pod's namespace.
     #[arg(long, env = "SLUICE_GATE_PULL_SECRETS", value_delimiter = ',')]
     gate_pull_secrets: Vec<String>,
-    /// The gate's requests in a Burstable pod.
-    #[arg(
-        long,
-        env = "SLUICE_GATE_REQUESTS",
-        default_value = "cpu=5m,memory=8Mi"
-    )]
-    gate_requests: Amounts,
-    /// The gate's limits, and in a Guaranteed pod its requests too.
-    #[arg(
-        long,
-        env = "SLUICE_GATE_LIMITS",
-        default_value = "cpu=50m,memory=32Mi"
-    )]
-    gate_limits: Amounts,
-    /// The gate's runAsUser; without it the image's user counts, as OpenShift wants it.
+    /// The gate's requests in a Burstable pod, as cpu=5m,memory=8Mi, with --gate-limits; without both it asks for what the smallest
+    /// container of its pod asks for.
+    #[arg(long, env = "SLUICE_GATE_REQUESTS")]
+    gate_requests: Option<Amounts>,
+    /// The gate's limits, and in a Guaranteed pod its requests too; with --gate-requests.
+    #[arg(long, env = "SLUICE_GATE_LIMITS")]
+    gate_limits: Option<Amounts>,
+    /// The gate's runAsUser in a pod that names no user but 0; without it the image's user counts, as OpenShift wants it.
     #[arg(long, env = "SLUICE_GATE_RUN_AS_USER")]
     gate_run_as_user: Option<i64>,
     /// The ConfigMap that a MutatingAdmissionPolicy takes the addresses and the CA from; without it the webhook injects.
@@ -180,21 +173,19 @@ impl Args {
     }
 
     /// Where the status service is, and what the administrator chose for the gate.
-    fn fixed(&self) -> Fixed {
-        Fixed {
+    fn fixed(&self) -> Result<Fixed, ResourcesError> {
+        let resources = Resources::new(self.gate_requests.clone(), self.gate_limits.clone())?;
+        Ok(Fixed {
             service: self.service_name.clone(),
             namespace: self.service_namespace.clone(),
             image: self.gate_image.clone(),
             image_pull_policy: self.gate_image_pull_policy.clone(),
             image_pull_secrets: self.gate_pull_secrets.clone(),
-            resources: Resources {
-                requests: self.gate_requests.clone(),
-                limits: self.gate_limits.clone(),
-            },
+            resources,
             run_as_user: self.gate_run_as_user,
             cluster_trust_bundle: self.cluster_trust_bundle.clone(),
             config_map: self.injection_config_map.clone(),
-        }
+        })
     }
 
     /// What the verdicts rest on beside the cluster's state.

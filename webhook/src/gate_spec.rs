@@ -33,8 +33,8 @@ pub(crate) struct Fixed {
     pub image_pull_policy: Option<String>,
     /// Pull secrets that gated pods get.
     pub image_pull_secrets: Vec<String>,
-    /// What it asks for.
-    pub resources: Resources,
+    /// What it asks for; `None`: what a container of its pod asks for.
+    pub resources: Option<Resources>,
     /// Its `runAsUser`.
     pub run_as_user: Option<i64>,
     /// The ClusterTrustBundle that gates read beside what they were made with; `None` where none is written.
@@ -160,7 +160,7 @@ mod tests {
             image: "gate".into(),
             image_pull_policy: None,
             image_pull_secrets: Vec::new(),
-            resources: Resources::default(),
+            resources: None,
             run_as_user: None,
             cluster_trust_bundle: None,
             config_map: None,

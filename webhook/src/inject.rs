@@ -12,6 +12,8 @@ mod patch;
 pub mod pod;
 mod position;
 mod qos;
+mod renewal;
+mod resources;
 mod warning;
 pub mod workload;
 
@@ -21,13 +23,13 @@ pub(crate) use decision::{Change, Deny, Place};
 pub(crate) use hints::hints;
 pub use lists::{Holds, Options};
 pub use patch::Edit;
+pub use resources::{Amounts, Resources, ResourcesError};
 pub(crate) use warning::Warning;
 
 use rules::path::get;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
 /// The user that the gate runs as where the administrator does not leave it to the platform.
 pub const GATE_USER: i64 = 65532;
@@ -50,11 +52,11 @@ pub struct GateSpec {
     pub addresses: Vec<String>,
     /// The name that the service's certificate carries.
     pub server_name: String,
-    /// `runAsUser` of the gate, [`GATE_USER`] as a rule. `None` where the platform hands out users, as `OpenShift` does; the
-    /// image has a numeric user of its own.
+    /// `runAsUser` of the gate in a pod that names no user, or user 0; [`GATE_USER`] as a rule. `None` where the platform hands
+    /// out users, as `OpenShift` does; the image has a numeric user of its own.
     pub run_as_user: Option<i64>,
-    /// What the gate asks for in pods that ask for something.
-    pub resources: Resources,
+    /// What the gate asks for in pods that ask for something; `None`: what one of their containers asks for.
+    pub resources: Option<Resources>,
 }
 
 impl GateSpec {
@@ -80,56 +82,6 @@ impl GateSpec {
             ports.extend(port.filter(|port| !ports.contains(port)));
         }
         ports
-    }
-}
-
-/// The gate's resources, as Kubernetes quantities. A limit is never below its request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resources {
-    /// `requests` of the gate in a Burstable pod.
-    pub requests: Amounts,
-    /// `limits` of the gate, and in a Guaranteed pod its `requests` too.
-    pub limits: Amounts,
-}
-
-/// One amount of each resource that decides a pod's `qosClass`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Amounts {
-    /// `5m`
-    pub cpu: String,
-    /// `8Mi`
-    pub memory: String,
-}
-
-impl FromStr for Amounts {
-    type Err = String;
-
-    /// `cpu=5m,memory=8Mi`; both, and nothing else. The quantities are left to the API server.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let find = |key: &str| {
-            let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
-            let found = pairs.filter(|(name, _)| name.trim() == key);
-            found.map(|(_, amount)| amount.trim().to_owned()).next()
-        };
-        match (find("cpu"), find("memory"), text.split(',').count()) {
-            (Some(cpu), Some(memory), 2) => Ok(Self { cpu, memory }),
-            _ => Err(format!("{text:?} is not like cpu=5m,memory=8Mi")),
-        }
-    }
-}
-
-impl Default for Resources {
-    /// The gate itself lives in 2 MiB; the limits leave room for the container runtime, which starts inside them, and
-    /// for a TLS handshake within one scheduling period.
-    fn default() -> Self {
-        let amounts = |cpu: &str, memory: &str| Amounts {
-            cpu: cpu.to_owned(),
-            memory: memory.to_owned(),
-        };
-        Self {
-            requests: amounts("5m", "8Mi"),
-            limits: amounts("50m", "32Mi"),
-        }
     }
 }
 
@@ -214,24 +166,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_two() {
-        let amounts: Amounts = "memory=8Mi, cpu=5m".parse().unwrap();
-        assert_eq!(
-            (amounts.cpu.as_str(), amounts.memory.as_str()),
-            ("5m", "8Mi")
-        );
-        for bad in [
-            "",
-            "cpu=5m",
-            "cpu=5m,cpu=6m",
-            "cpu=5m,memory=8Mi,x=1",
-            "5m,8Mi",
-        ] {
-            assert!(bad.parse::<Amounts>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
     fn ports_are_named_once() {
         let spec = GateSpec {
             image: String::new(),
@@ -247,7 +181,7 @@ mod tests {
             ],
             server_name: String::new(),
             run_as_user: None,
-            resources: Resources::default(),
+            resources: None,
         };
         assert_eq!(spec.ports(), [9764, 444]);
     }

@@ -44,8 +44,8 @@ pub(crate) enum About {
     Other,
 }
 
-/// What admission looks at in those: whose name one has, and what decides the pod's class.
-const OF_A_PART: [&str; 2] = ["name", "resources"];
+/// What admission looks at in those: whose name one has, what decides the pod's class, and what the volumes of a gate are made of.
+const OF_A_PART: [&str; 4] = ["name", "resources", "projected", "emptyDir"];
 
 /// Where in an object, or in a review of one, a value stands.
 #[derive(Clone, Copy)]
@@ -215,9 +215,11 @@ mod tests {
 
     #[test]
     fn of_a_pods_parts_only_names_and_resources_are_read() {
-        let whole =
-            json!({"name": "app", "image": "app", "env": [{"name": "A"}], "resources": {"a": {}}});
-        let lean = json!({"name": "app", "resources": {"a": {}}});
+        let whole = json!({
+            "name": "app", "image": "app", "env": [{"name": "A"}], "resources": {"a": {}}, "configMap": {"name": "a"},
+            "projected": {"sources": []}, "emptyDir": {},
+        });
+        let lean = json!({"name": "app", "resources": {"a": {}}, "projected": {"sources": []}, "emptyDir": {}});
         let pod = |container: &Value| {
             json!({
                 "containers": [whole],

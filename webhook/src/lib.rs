@@ -48,8 +48,8 @@ pub use authority::{Authority, AuthorityMetrics, Config as AuthorityConfig};
 pub use clock::Clock;
 pub use connections::{Bounds, Certified};
 pub use inject::{
-    Action, Decision, Edit, GATE_USER, GateParts, GateSpec, Holds, Operation, Options, Request,
-    Resources, Skip, Subject, pod, workload,
+    Action, Amounts, Decision, Edit, GATE_USER, GateParts, GateSpec, Holds, Operation, Options,
+    Request, Resources, ResourcesError, Skip, Subject, pod, workload,
 };
 pub use known::{Known, Settings, View};
 pub use readiness::Readiness;

@@ -108,6 +108,8 @@ pub mod turn {
 
 /// The gate's environment, written by the webhook into the init container.
 pub mod env {
+    /// How the name of each of them begins.
+    pub const PREFIX: &str = "SLUICE_";
     /// `host:port`, comma separated, in the order in which they are tried: the ClusterIP first, the DNS name next.
     pub const ADDRESSES: &str = "SLUICE_ADDRESSES";
     /// The name that the service's certificate must carry.

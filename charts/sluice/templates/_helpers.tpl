@@ -118,6 +118,43 @@ app.kubernetes.io/component: controller
 {{- with (.Values.global | default dict).imageRegistry }}{{ . }}/{{ regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $image "" }}{{ else }}{{ $image }}{{ end }}
 {{- end }}
 
+{{/* A quantity as a number. */}}
+{{- define "sluice.quantity" -}}
+{{- $text := toString . }}
+{{- $number := regexFind "^[0-9.]+" $text }}
+{{- $times := dict "m" 0.001 "k" 1000 "M" 1000000 "G" 1000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 }}
+{{- mulf (float64 $number) (get $times (trimPrefix $number $text) | default 1) }}
+{{- end }}
+
+{{/* gate.resources as JSON, with what is left out; empty where gates ask for what their pods ask for. The API server would refuse every
+     gated pod whose gate requests more than its limit, and takes an amount of zero for none, so neither is rendered. */}}
+{{- define "sluice.gateResources" -}}
+{{- if .Values.gate.resources }}
+{{- $usual := dict "requests" (dict "cpu" "5m" "memory" "8Mi") "limits" (dict "cpu" "50m" "memory" "32Mi") }}
+{{- $all := dict }}
+{{- range $half, $amounts := $usual }}
+{{- $own := get $.Values.gate.resources $half | default dict }}
+{{- $filled := dict }}
+{{- range $key, $amount := $amounts }}
+{{- $said := ternary (get $own $key) $amount (and (hasKey $own $key) (not (kindIs "invalid" (get $own $key)))) }}
+{{- if le (include "sluice.quantity" $said | float64) 0.0 }}
+{{- fail (printf "gate.resources.%s.%s is %v; write an amount above zero" $half $key $said) }}
+{{- end }}
+{{- $_ := set $filled $key (toString $said) }}
+{{- end }}
+{{- $_ := set $all $half $filled }}
+{{- end }}
+{{- range $key := list "cpu" "memory" }}
+{{- $request := get $all.requests $key }}
+{{- $limit := get $all.limits $key }}
+{{- if gt (include "sluice.quantity" $request | float64) (include "sluice.quantity" $limit | float64) }}
+{{- fail (printf "gate.resources.requests.%s (%s) is above gate.resources.limits.%s (%s); lower the one or raise the other" $key $request $key $limit) }}
+{{- end }}
+{{- end }}
+{{- $all | toJson }}
+{{- end }}
+{{- end }}
+
 {{/* Of pull secrets, each a name or {name: …} as other charts have it, the names, as JSON. */}}
 {{- define "sluice.pullSecrets" -}}
 {{- $names := list }}

@@ -162,6 +162,22 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
 {{ include "sluice.match.list" (splitList " " (include "sluice.honoured" .)) }}
 {{- end }}
 
+{{/*
+Does a mapping of annotations carry one of these keys, and not only a list of another product under the key of cli-utils? In the grammar
+of that every entry has three fields or five.
+*/}}
+{{- define "sluice.match.asking" -}}
+{{ .keys }}.exists(k, k in {{ .in }}
+{{- if contains "config.kubernetes.io/depends-on" .keys }} && (k != 'config.kubernetes.io/depends-on'
+|| {{ .in }}[k].split(',').all(e, e.trim() == '' || e.trim().split('/').size() in [3, 5]))
+{{- end }})
+{{- end }}
+
+{{/* The same of an object, by the keys that are honoured here and those by which a pod asks for a gate. */}}
+{{- define "sluice.match.pod-asks" -}}
+has(object.metadata.annotations) && {{ include "sluice.match.asking" (dict "keys" (include "sluice.match.asks" .) "in" "object.metadata.annotations") }}
+{{- end }}
+
 {{- define "sluice.match.asks" -}}
 {{ include "sluice.match.list" (prepend (splitList " " (include "sluice.honoured" .)) "sluice.dev/gated") }}
 {{- end }}

@@ -9,7 +9,7 @@ c.name == 'sluice-gate' && has(c.env) && c.env.exists(e, e.name == 'SLUICE_ADDRE
 {{ include "sluice.match.pod" . }}
 - name: asks
   expression: >-
-    (has(object.metadata.annotations) && {{ include "sluice.match.asks" . }}.exists(k, k in object.metadata.annotations))
+    ({{ include "sluice.match.pod-asks" . | replace "\n" " " }})
     || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, {{ include "sluice.policy.gate" . | replace "\n" " " }}))
 {{ include "sluice.match.not-windows" . }}
 - name: names-free
@@ -52,10 +52,11 @@ variables:
       && 'sluice.dev/hold' in namespaceObject.metadata.labels && namespaceObject.metadata.labels['sluice.dev/hold'] == 'enabled'{{ end }})
   {{- end }}
   # Nothing is done to a pod while the controller has not written its part.
-  - name: ready
+  - name: known
     expression: >-
-      variables.gated || (has(params.data)
-      && ['addresses', 'serverName', 'caBundle'].all(k, k in params.data && params.data[k] != ''))
+      has(params.data) && ['addresses', 'serverName', 'caBundle'].all(k, k in params.data && params.data[k] != '')
+  - name: ready
+    expression: variables.gated || variables.known
   - name: wanted
     expression: >-
       has(object.metadata.annotations) && 'sluice.dev/gate-position' in object.metadata.annotations
@@ -84,25 +85,12 @@ variables:
     expression: >-
       (has(object.metadata.annotations) && variables.mesh in object.metadata.annotations
       ? object.metadata.annotations[variables.mesh] : '').split(',').map(p, p.trim()).filter(p, p != '')
-  # Amounts of the pod as a whole, then of its containers: both decide the class, which the gate must keep.
-  - name: pod_level
+  # The gate is the user that the pod is, unless that is none, or 0.
+  - name: named_user
     expression: >-
-      has(object.spec.resources) && (
-      (has(object.spec.resources.requests) && object.spec.resources.requests.exists(r, r in ['cpu', 'memory']))
-      || (has(object.spec.resources.limits) && object.spec.resources.limits.exists(r, r in ['cpu', 'memory'])))
-  - name: all
-    expression: "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])"
-  - name: nothing
-    expression: >-
-      variables.all.all(c, !has(c.resources)
-      || ((!has(c.resources.requests) || c.resources.requests.all(r, !(r in ['cpu', 'memory']) || quantity(c.resources.requests[r]).compareTo(quantity('0')) == 0))
-      && (!has(c.resources.limits) || c.resources.limits.all(r, !(r in ['cpu', 'memory']) || quantity(c.resources.limits[r]).compareTo(quantity('0')) == 0))))
-  - name: guaranteed
-    expression: >-
-      variables.all.all(c, has(c.resources) && has(c.resources.limits) && has(c.resources.requests)
-      && ['cpu', 'memory'].all(r, r in c.resources.limits && r in c.resources.requests
-      && quantity(c.resources.limits[r]).isGreaterThan(quantity('0'))
-      && quantity(c.resources.limits[r]).compareTo(quantity(c.resources.requests[r])) == 0))
+      has(object.spec.securityContext) && has(object.spec.securityContext.runAsUser) && object.spec.securityContext.runAsUser != 0
+  {{- include "sluice.policy.resources" . | trim | nindent 2 }}
+  {{- include "sluice.policy.renewal.variables" . | trim | nindent 2 }}
 mutations:
   {{- if .Values.holds.enabled }}
   - patchType: JSONPatch
@@ -129,21 +117,12 @@ mutations:
       expression: >-
         variables.gated || !variables.ready ? []
         : (has(object.spec.volumes) ? [] : [JSONPatch{op: 'add', path: '/spec/volumes', value: []}])
-        + [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
-        name: 'sluice-token', projected: Object.spec.volumes.projected{sources: [Object.spec.volumes.projected.sources{
-        serviceAccountToken: Object.spec.volumes.projected.sources.serviceAccountToken{
-        audience: 'sluice', expirationSeconds: 600, path: 'token'}}
-        {{- with include "sluice.clusterTrustBundle" . }}, Object.spec.volumes.projected.sources{
-        clusterTrustBundle: Object.spec.volumes.projected.sources.clusterTrustBundle{
-        name: {{ squote . }}, path: 'sluice-ca.pem', optional: true}}
-        {{- end }}]}}},
-        JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
-        name: 'sluice-state', emptyDir: Object.spec.volumes.emptyDir{sizeLimit: '1Mi'}}}]
+        {{- range $name := list "sluice-token" "sluice-state" }}
+        + [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{name: '{{ $name }}',
+        {{ include (printf "sluice.policy.volume.%s" $name) $ | replace "\n" " " }}}}]
+        {{- end }}
         {{- with .Values.gate.image.pullSecrets }}
-        + (has(object.spec.imagePullSecrets) ? [] : [JSONPatch{op: 'add', path: '/spec/imagePullSecrets', value: []}])
-        + {{ range $index, $name := include "sluice.pullSecrets" . | fromJsonArray }}{{ if $index }}, {{ else }}[{{ end }}{{ $name | squote }}{{ end }}].filter(n,
-        !has(object.spec.imagePullSecrets) || object.spec.imagePullSecrets.all(s, !has(s.name) || s.name != n))
-        .map(n, JSONPatch{op: 'add', path: '/spec/imagePullSecrets/-', value: Object.spec.imagePullSecrets{name: n}})
+        + {{ include "sluice.policy.pull-secrets" . | replace "\n" " " }}
         {{- end }}
         + (has(object.spec.initContainers) ? [] : [JSONPatch{op: 'add', path: '/spec/initContainers', value: []}])
         + [JSONPatch{op: 'add', path: '/spec/initContainers/' + string(variables.at), value: Object.spec.initContainers{
@@ -151,29 +130,19 @@ mutations:
         image: {{ include "sluice.image" (list . .Values.gate.image "gate") | squote }},
         imagePullPolicy: {{ .Values.gate.image.pullPolicy | squote }},
         env: [
-        Object.spec.initContainers.env{name: 'SLUICE_ADDRESSES', value: params.data['addresses']},
-        Object.spec.initContainers.env{name: 'SLUICE_SERVER_NAME', value: params.data['serverName']},
-        Object.spec.initContainers.env{name: 'SLUICE_CA_BUNDLE', value: params.data['caBundle']},
-        Object.spec.initContainers.env{name: 'SLUICE_TOKEN_FILE', value: '/var/run/secrets/kubernetes.io/serviceaccount/token'},
-        Object.spec.initContainers.env{name: 'SLUICE_STATE_DIR', value: '/run/sluice'}
-        {{- if .Values.certificates.clusterTrustBundle }},
-        Object.spec.initContainers.env{name: 'SLUICE_CA_FILE', value: '/var/run/secrets/kubernetes.io/serviceaccount/sluice-ca.pem'}
+        {{- range $i, $it := include "sluice.policy.env" . | fromJsonArray }}{{ if $i }},{{ end }}
+        Object.spec.initContainers.env{name: '{{ index $it 0 }}', value: {{ index $it 1 }}}
         {{- end }}],
         volumeMounts: [
-        Object.spec.initContainers.volumeMounts{name: 'sluice-token', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true},
-        Object.spec.initContainers.volumeMounts{name: 'sluice-state', mountPath: '/run/sluice'}],
-        securityContext: Object.spec.initContainers.securityContext{
-        runAsNonRoot: true,{{ with .Values.gate.runAsUser }} runAsUser: {{ int64 . }},{{ end }}
-        allowPrivilegeEscalation: false, readOnlyRootFilesystem: true,
-        capabilities: Object.spec.initContainers.securityContext.capabilities{drop: ['ALL']},
-        seccompProfile: Object.spec.initContainers.securityContext.seccompProfile{type: 'RuntimeDefault'}},
-        {{- with .Values.gate.resources }}
-        resources: variables.pod_level || variables.nothing ? Object.spec.initContainers.resources{}
-        : Object.spec.initContainers.resources{
-        limits: {'cpu': {{ .limits.cpu | squote }}, 'memory': {{ .limits.memory | squote }}},
-        requests: variables.guaranteed
-        ? {'cpu': {{ .limits.cpu | squote }}, 'memory': {{ .limits.memory | squote }}}
-        : {'cpu': {{ .requests.cpu | squote }}, 'memory': {{ .requests.memory | squote }}}},
-        {{- end }}
+        {{ include "sluice.policy.mount.sluice-token" . }},
+        {{ include "sluice.policy.mount.sluice-state" . }}],
+        securityContext: {{ with .Values.gate.runAsUser }}!variables.named_user
+        ? Object.spec.initContainers.securityContext{runAsUser: {{ int64 . }}, {{ include "sluice.policy.context" $ | replace "\n" " " }}}
+        : {{ end }}Object.spec.initContainers.securityContext{ {{- include "sluice.policy.context" . | replace "\n" " " }}},
+        resources: {{ include "sluice.policy.gate-resources" . | replace "\n" " " }},
         terminationMessagePolicy: 'File'}}]
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        {{- include "sluice.policy.renewal" . | nindent 8 }}
 {{- end }}

@@ -21,8 +21,10 @@ variables:
   {{- end }}
   - name: asked
     expression: >-
-      {{ include "sluice.match.lists" .root }}.exists(k, k in variables.notes
-      || (has(object.metadata.annotations) && k in object.metadata.annotations))
+      {{- $lists := include "sluice.match.lists" .root }}
+      {{ include "sluice.match.asking" (dict "keys" $lists "in" "variables.notes") | replace "\n" " " }}
+      || (has(object.metadata.annotations)
+      && {{ include "sluice.match.asking" (dict "keys" $lists "in" "object.metadata.annotations") | replace "\n" " " }})
   - name: same
     expression: >-
       variables.stored

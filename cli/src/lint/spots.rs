@@ -35,6 +35,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
         Advice::KindForbidden(_)
         | Advice::ForeignKey { .. }
         | Advice::LabelOnly(_)
+        | Advice::ForeignList(_)
         | Advice::IdleLabel { .. } => return Where::Object,
     };
     entry(object, dependency.rsplit('/').next().unwrap_or(dependency))

@@ -151,8 +151,11 @@ impl Object {
 
     /// Whether admission puts a gate into its pods because of its annotations.
     pub(crate) fn asks_for_a_gate(&self) -> bool {
-        let mut asking = keys::ASKING.into_iter();
-        self.is_dependent() && asking.any(|key| self.said(key).is_some())
+        let mut holders = self
+            .holders()
+            .into_iter()
+            .filter(|it| it.role != Role::Copied);
+        self.is_dependent() && holders.any(|it| annotation::ask(it.annotations))
     }
 
     /// Whether parts and waves look at it: at workloads, at custom resources, which a cluster may follow too, and at what

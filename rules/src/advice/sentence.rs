@@ -4,6 +4,10 @@ use super::{Advice, Removal, Windows, spelling};
 use crate::keys;
 use crate::terms::Go;
 use std::fmt;
+use wire::said::clean;
+
+/// So much of an entry is quoted, in characters: the sentence has to fit into a header.
+const LONGEST_ENTRY: usize = 30;
 
 impl fmt::Display for Advice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,6 +66,14 @@ impl fmt::Display for Advice {
                 Go(*whole)
             ),
             Self::ForeignKey { key, ours } => foreign(out, key, ours),
+            Self::ForeignList(entry) => write!(
+                out,
+                "{}: {:?} is not in its grammar (group/Kind/name), so this list is taken for another product's, and nothing \
+                 waits for it; write {} to order pods",
+                keys::CONFIG_DEPENDS_ON,
+                clean(entry, LONGEST_ENTRY),
+                keys::DEPENDS_ON
+            ),
             Self::LabelOnly(key) => write!(
                 out,
                 "{key} has no effect as a label; move it to the annotations"

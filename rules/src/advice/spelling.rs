@@ -4,7 +4,7 @@ use super::Advice;
 use crate::annotation;
 use crate::keys;
 use crate::suggest;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What there is to say of the keys in `metadata`: of an object of this kind, or of a template (empty) in it.
 pub fn of_metadata(kind: &str, metadata: &Value) -> Vec<Advice> {
@@ -33,6 +33,11 @@ pub fn of_metadata(kind: &str, metadata: &Value) -> Vec<Advice> {
         .chain(annotations.map(|key| Advice::LabelOnly(key.clone())))
         .chain(idle.map(|(key, of, value)| Advice::IdleLabel { key, of, value }))
         .collect()
+}
+
+/// What there is to say of a list under the key of cli-utils, which is not sluice's alone.
+pub fn of_list(annotations: &Map<String, Value>) -> Option<Advice> {
+    annotation::foreign(annotations).map(|entry| Advice::ForeignList(entry.to_owned()))
 }
 
 /// Whether the API server refuses the key: it takes one slash.

@@ -22,6 +22,14 @@ pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
     Ok(list)
 }
 
+/// The first entry of a text that is not in this grammar at all; `None` where every entry has as many fields as one may have. The key
+/// is not sluice's own: other products keep their own words under it, and nothing is wrong with those.
+pub(super) fn foreign(text: &str) -> Option<&str> {
+    let mut entries = text.split(',').map(str::trim);
+    let fits = |entry: &str| matches!(entry.split('/').take(6).count(), 3 | 5);
+    entries.find(|entry| !entry.is_empty() && !fits(entry))
+}
+
 fn entry(text: &str) -> Result<Dependency, Flaw> {
     if text.is_empty() {
         return Err(Flaw::at(0, Problem::EmptyEntry));

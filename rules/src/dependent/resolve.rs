@@ -3,6 +3,7 @@
 use super::older::is_older;
 use super::revision::{started, waited_since};
 use super::{Dependent, Owner, annotations, text};
+use crate::annotation;
 use crate::dependency::Part;
 use crate::gate;
 use crate::keys;
@@ -129,9 +130,11 @@ impl Dependent {
     /// Whether a list stands on the pod or on the topmost owner that is known.
     fn has_list(&self) -> bool {
         let annotations = self.annotations();
+        let honoured =
+            |key: &str| key == keys::DEPENDS_ON || annotation::foreign(&annotations).is_none();
         [keys::DEPENDS_ON, keys::CONFIG_DEPENDS_ON]
-            .iter()
-            .any(|key| annotations.contains_key(*key))
+            .into_iter()
+            .any(|key| annotations.contains_key(key) && honoured(key))
     }
 
     /// The dependent that the pods of a workload will be, as far as the workload tells.

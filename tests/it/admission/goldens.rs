@@ -2,7 +2,7 @@
 //! `patch.json` holds the operations, values and all; `reason.txt` what becomes of a request that changes nothing.
 //! `UPDATE_FIXTURES=1` writes both anew; read the difference like code.
 
-use super::laws::intent::{intended, without_additions};
+use super::laws::intent::{intended, qos, without_additions};
 use super::{UID, answer, applied, operations, review, running};
 use serde_json::{Value, json};
 use std::fs;
@@ -110,6 +110,7 @@ async fn goldens() {
                 "{}",
                 case.display()
             );
+            assert_eq!(qos(&result), qos(object), "{}", case.display());
         }
         let mut again = review.clone();
         again["request"]["object"] = result;

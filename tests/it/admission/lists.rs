@@ -49,8 +49,8 @@ fn bad_lists() -> Vec<(&'static str, String)> {
             OURS,
             "- {kind: Secret, name: a, health: /data/a == 1}".to_owned(),
         ),
-        (THEIRS, "apps/Deployment".to_owned()),
-        (THEIRS, "apps/namespaces/shop/Deployment/../x".to_owned()),
+        (THEIRS, "apps/Deploymnt/x".to_owned()),
+        (THEIRS, "apps/namespaces/shop/../x".to_owned()),
         (THEIRS, ",".repeat(1 << 20)),
     ]
 }

@@ -23,8 +23,9 @@ async fn the_policy_decides_user_pull_policy_and_resources() {
     let mut own = policy();
     own.run_as_user = None;
     own.image_pull_policy = Some("Always".to_owned());
-    own.resources = Resources::default();
-    own.resources.limits.cpu = "75m".to_owned();
+    let amounts = |text: &str| text.parse().ok();
+    own.resources =
+        Resources::new(amounts("cpu=5m,memory=8Mi"), amounts("cpu=75m,memory=32Mi")).unwrap();
     let admission = running_as(Options::default(), own);
     let mut pod = pod();
     pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
@@ -36,12 +37,201 @@ async fn the_policy_decides_user_pull_policy_and_resources() {
     assert_eq!(gate["resources"]["limits"]["cpu"], "75m");
 }
 
+/// What the administrator says is for every pod, and may be more than this one may have; a key is enough, whatever its amount.
 #[tokio::test]
-async fn a_pod_that_says_what_it_needs_as_a_whole_gives_the_gate_nothing_of_its_own() {
+async fn a_pod_that_says_what_it_needs_as_a_whole_gives_the_gate_nothing_of_the_administrators() {
+    let mut own = policy();
+    let amounts = |text: &str| text.parse().ok();
+    own.resources =
+        Resources::new(amounts("cpu=5m,memory=8Mi"), amounts("cpu=50m,memory=32Mi")).unwrap();
+    let admission = running_as(Options::default(), own);
+    for level in [
+        json!({"limits": {"cpu": "5m", "memory": "8Mi"}}),
+        json!({"requests": {"cpu": "0"}}),
+    ] {
+        let mut pod = pod();
+        pod["spec"]["resources"] = level;
+        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"memory": "1Mi"}});
+        let response = answer(&admission, &review("CREATE", &pod, &Value::Null)).await;
+        let gated = applied(&pod, &response);
+        assert_eq!(gated["spec"]["initContainers"][0].get("resources"), None);
+        let gated = applied(&pod, &create(&pod).await);
+        let resources = &gated["spec"]["initContainers"][0]["resources"];
+        assert_eq!(resources, &pod["spec"]["containers"][0]["resources"]);
+    }
+}
+
+/// A policy or a platform that asks for certain users finds no other; as user 0 a gate refuses to run.
+#[tokio::test]
+async fn the_gate_is_the_user_that_its_pod_is() {
+    for (user, expected) in [
+        (json!(null), json!(65532)),
+        (json!(0), json!(65532)),
+        (json!(1500), json!(null)),
+    ] {
+        let mut pod = pod();
+        pod["spec"]["securityContext"] = json!({"runAsUser": user});
+        let gated = applied(&pod, &create(&pod).await);
+        let context = &gated["spec"]["initContainers"][0]["securityContext"];
+        assert_eq!(context["runAsUser"], expected, "{user}");
+        assert_eq!(context["runAsNonRoot"], true);
+    }
+}
+
+/// A pod that was gated by another installation, at another time: the gate in it and its volumes, as a backup has them.
+fn restored() -> Value {
     let mut pod = pod();
-    pod["spec"]["resources"] = json!({"limits": {"cpu": "5m", "memory": "8Mi"}});
-    let gated = applied(&pod, &create(&pod).await);
-    assert_eq!(gated["spec"]["initContainers"][0].get("resources"), None);
+    pod["spec"]["initContainers"] = json!([{"name": "migrate", "image": "app:1"}, {
+        "name": "sluice-gate", "image": "registry.old.example.com/sluice-gate:v0.1.0", "imagePullPolicy": "Never",
+        "env": [
+            {"name": "SLUICE_ADDRESSES", "value": "10.1.2.3:9764"}, {"name": "SLUICE_CA_BUNDLE", "value": "old"},
+            {"name": "SLUICE_CA_FILE", "value": "/old"}, {"name": "HTTP_PROXY", "value": "http://proxy"},
+        ],
+        "volumeMounts": [{"name": "sluice-token", "mountPath": "/old"}],
+        "securityContext": {"runAsUser": 7}, "resources": {"limits": {"memory": "9Mi"}},
+    }]);
+    pod["spec"]["volumes"] = json!([
+        {"name": "data", "configMap": {"name": "data"}},
+        {"name": "sluice-state", "emptyDir": {"medium": "Memory"}},
+    ]);
+    pod["metadata"]["labels"] = json!({"sluice.dev/gated": "true"});
+    pod
+}
+
+#[tokio::test]
+async fn a_restored_gate_gets_what_gates_are_made_of_today_and_nothing_else_changes() {
+    let fresh = applied(&pod(), &create(&pod()).await);
+    let today = &fresh["spec"]["initContainers"][0];
+    let response = create(&restored()).await;
+    assert_eq!(response["auditAnnotations"]["outcome"], "renewed");
+    let made = applied(&restored(), &response);
+    let gate = &made["spec"]["initContainers"][1];
+    assert_eq!(gate["image"], today["image"]);
+    let mut env = today["env"].as_array().unwrap().clone();
+    let proxy = json!({"name": "HTTP_PROXY", "value": "http://proxy"});
+    let [addresses, name, bundle] = [0, 1, 2].map(|at| env[at].clone());
+    let rest = env.split_off(3);
+    let expected: Vec<Value> = [addresses, bundle, proxy, name]
+        .into_iter()
+        .chain(rest)
+        .collect();
+    assert_eq!(gate["env"], json!(expected));
+    assert_eq!(gate["volumeMounts"], today["volumeMounts"]);
+    for (key, of) in [("securityContext", &restored()), ("resources", &restored())] {
+        assert_eq!(gate[key], of["spec"]["initContainers"][1][key]);
+    }
+    assert_eq!(
+        made["spec"]["initContainers"][0],
+        restored()["spec"]["initContainers"][0]
+    );
+    let volumes = &made["spec"]["volumes"];
+    assert_eq!(volumes[0], restored()["spec"]["volumes"][0]);
+    assert_eq!(volumes[1], fresh["spec"]["volumes"][1]);
+    assert_eq!(volumes[2], fresh["spec"]["volumes"][0]);
+    assert_eq!(made["metadata"], restored()["metadata"]);
+    let again = create(&made).await;
+    assert_eq!(
+        again["auditAnnotations"]["outcome"],
+        "skipped-already-injected"
+    );
+}
+
+/// sluice sees a pod again after others have changed it, and the API server has added its defaults.
+#[tokio::test]
+async fn what_others_make_of_todays_gate_is_left_to_them() {
+    let mut gated = applied(&pod(), &create(&pod()).await);
+    gated["spec"]["volumes"][0]["projected"]["defaultMode"] = json!(420);
+    let gate = &mut gated["spec"]["initContainers"][0];
+    gate["imagePullPolicy"] = json!("Always");
+    gate["env"]
+        .as_array_mut()
+        .unwrap()
+        .insert(0, json!({"name": "HTTP_PROXY", "value": "x"}));
+    for image in [
+        "localhost/sluice-gate:dev",
+        "mirror.example.com/localhost/sluice-gate:dev",
+        "localhost/sluice-gate:dev@sha256:aa",
+        "mirror.example.com/sluice-gate@sha256:aa",
+    ] {
+        gated["spec"]["initContainers"][0]["image"] = json!(image);
+        let outcome = create(&gated).await["auditAnnotations"]["outcome"].clone();
+        assert_eq!(outcome, "skipped-already-injected", "{image}");
+    }
+    gated["spec"]["initContainers"][0]["image"] = json!("localhost/sluice-gate:v0.1.0");
+    let made = applied(&gated, &create(&gated).await);
+    assert_eq!(
+        made["spec"]["initContainers"][0]["image"],
+        "localhost/sluice-gate:dev"
+    );
+}
+
+/// A template may have been stored before sluice came, and its pods must not be missed for that.
+#[tokio::test]
+async fn a_pod_of_a_controller_is_never_refused_for_its_text() {
+    for (key, text) in [
+        ("sluice.dev/depends-on", "jobb/x"),
+        ("sluice.dev/depends-on", "- {kind: Job"),
+        ("sluice.dev/timeout", "5"),
+        ("sluice.dev/gate-position", "frist"),
+        ("sluice.dev/hold", "maybe"),
+        ("sluice.dev/colour", "red"),
+        ("config.kubernetes.io/depends-on", "batch/Jobb/x"),
+    ] {
+        let mut bare = pod();
+        bare["metadata"]["annotations"][key] = json!(text);
+        let mut made = bare.clone();
+        made["metadata"]["ownerReferences"] = json!([{
+            "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "api-1", "uid": "1", "controller": true,
+        }]);
+        assert_eq!(create(&bare).await["allowed"], false, "{key}: {text}");
+        let response = create(&made).await;
+        assert_eq!(response["allowed"], true, "{key}: {text}");
+        assert_eq!(response["auditAnnotations"]["outcome"], "injected");
+        assert_eq!(response.get("warnings"), None, "nobody reads them");
+        made["metadata"]["ownerReferences"][0]["controller"] = json!(false);
+        assert_eq!(
+            create(&made).await["allowed"],
+            false,
+            "an owner that makes no pods"
+        );
+    }
+}
+
+/// The key is not sluice's own.
+#[tokio::test]
+async fn a_list_in_another_format_under_the_key_of_others_asks_for_nothing() {
+    const THEIRS: &str = "config.kubernetes.io/depends-on";
+    let told = |what: &str| {
+        format!(
+            "shop/{what}: {THEIRS}: \"my-own-format\" is not in its grammar (group/Kind/name), so this list is taken for \
+             another product's, and nothing waits for it; write sluice.dev/depends-on to order pods"
+        )
+    };
+    let text = "batch/Job/x, my-own-format";
+    let mut bare = pod();
+    bare["metadata"]["annotations"] = json!({THEIRS: text});
+    let response = create(&bare).await;
+    assert_eq!(response["auditAnnotations"]["outcome"], "skipped-not-asked");
+    assert_eq!(response["warnings"], json!([told("Pod/p")]));
+    bare["metadata"]["annotations"]["sluice.dev/depends-on"] = json!("job/y");
+    let response = create(&bare).await;
+    assert_eq!(
+        response["auditAnnotations"]["outcome"], "injected",
+        "by its other list"
+    );
+
+    let plain = workload("apps/v1", "Deployment");
+    let listed = annotated(plain.clone(), THEIRS, text);
+    for (operation, old) in [("CREATE", &Value::Null), ("UPDATE", &plain)] {
+        let response = answer(&running(), &review(operation, &listed, old)).await;
+        assert_eq!(response["auditAnnotations"]["outcome"], "skipped-not-asked");
+        assert_eq!(response["warnings"], json!([told("Deployment/api")]));
+    }
+    let mut rolled = listed.clone();
+    rolled["spec"]["template"]["spec"]["containers"][0]["image"] = json!("app:2");
+    let response = answer(&running(), &review("UPDATE", &rolled, &listed)).await;
+    assert_eq!(response["auditAnnotations"]["outcome"], "skipped-not-asked");
+    assert_eq!(response.get("warnings"), None, "it was there before");
 }
 
 #[tokio::test]

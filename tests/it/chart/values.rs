@@ -36,7 +36,7 @@ podLabels.a=b                                   | Deployment | /spec/template/me
 podLabels.app\.kubernetes\.io/name=b             | Deployment | /spec/template/metadata/labels/app.kubernetes.io~1name | "sluice"
 revisionHistoryLimit=2                          | Deployment | /spec/revisionHistoryLimit | 2
 strategy.type=Recreate                          | Deployment | /spec/strategy | {"type": "Recreate"}
-extraArgs={--x=1}                               | Deployment | @/args/26 | "--x=1"
+extraArgs={--x=1}                               | Deployment | @/args/24 | "--x=1"
 extraEnv[0].name=A,extraEnv[0].value=b          | Deployment | @/env/2 | {"name": "A", "value": "b"}
 extraVolumes[0].name=v                          | Deployment | /spec/template/spec/volumes | [{"name": "v"}]
 extraVolumeMounts[0].name=v,extraVolumeMounts[0].mountPath=/v | Deployment | @/volumeMounts/0/mountPath | "/v"
@@ -69,9 +69,9 @@ serviceMonitor.enabled=true                     | ServiceMonitor | /spec/endpoin
 serviceMonitor.enabled=true,serviceMonitor.scrapeTimeout=5s | ServiceMonitor | /spec/endpoints/0/scrapeTimeout | "5s"
 podMonitor.enabled=true,podMonitor.relabelings[0].action=labeldrop | PodMonitor | /spec/podMetricsEndpoints/0/relabelings | [{"action": "labeldrop"}]
 podMonitor.enabled=true,podMonitor.metricRelabelings[0].action=drop | PodMonitor | /spec/podMetricsEndpoints/0/metricRelabelings | [{"action": "drop"}]
-podConditions.enabled=true                      | Deployment | @/args/18 | "--pod-conditions"
-holds.enabled=true                              | Deployment | @/args/18 | "--holds=asked"
-holds.enabled=true,holds.default=true           | Deployment | @/args/18 | "--holds=all"
+podConditions.enabled=true                      | Deployment | @/args/16 | "--pod-conditions"
+holds.enabled=true                              | Deployment | @/args/16 | "--holds=asked"
+holds.enabled=true,holds.default=true           | Deployment | @/args/16 | "--holds=all"
 holds.enabled=true                              | MutatingWebhookConfiguration | /webhooks/4/clientConfig/service/path | "/admit/held-pods"
 holds.enabled=true,holds.default=true           | MutatingWebhookConfiguration | /webhooks/4 | null
 podMonitor.enabled=true                         | PodMonitor | /spec/podMetricsEndpoints/0/port | "admin"
@@ -194,6 +194,9 @@ fn refuses_values_that_nobody_reads() {
         "gate.image.pullSecrets={Not_A_Name}",
         "gate.resources.limits.cpu=much",
         "gate.resources.limits.gpu=1",
+        "gate.resources.limits.cpu=0",
+        "gate.resources.requests.memory=1Gi",
+        "ports.status=10250",
         "injection.backend=magic",
         "backstop.action=Audit",
         "windows.mode=ignore",
@@ -225,6 +228,52 @@ fn refuses_values_that_nobody_reads() {
     ] {
         let refusal = Render::new(&helm).flags(&[flag]).run();
         assert!(refusal.is_err(), "--set {flag} was accepted");
+    }
+}
+
+/// What no pod, or no process, could have is refused with what it is and the way out.
+#[test]
+fn names_the_values_that_do_not_go_together() {
+    let Some(helm) = helm() else { return };
+    for (flags, told) in [
+        (
+            "gate.resources.requests.cpu=1,gate.resources.limits.cpu=10m",
+            "gate.resources.requests.cpu (1) is above gate.resources.limits.cpu (10m); lower the one or raise the other",
+        ),
+        (
+            "gate.resources.requests.memory=1Gi",
+            "gate.resources.requests.memory (1Gi) is above gate.resources.limits.memory (32Mi)",
+        ),
+        (
+            "gate.resources.limits.cpu=0",
+            "gate.resources.limits.cpu is 0; write an amount above zero",
+        ),
+        (
+            "gate.resources.requests.memory=0Mi",
+            "gate.resources.requests.memory is 0Mi; write an amount above zero",
+        ),
+        (
+            "ports.admission=9443,ports.status=9443,ports.admin=9443",
+            "ports.admission and ports.status are both 9443",
+        ),
+        (
+            "ports.status=8080",
+            "ports.status and ports.admin are both 8080, and only one of them can listen there; give each a port of its own",
+        ),
+    ] {
+        for backend in ["webhook", "policy"] {
+            let backend = format!("injection.backend={backend}");
+            let said = Render::new(&helm).flags(&[&backend, flags]).run();
+            let said = said.expect_err(flags);
+            assert!(said.contains(told), "--set {flags}: {said}");
+        }
+    }
+    for fine in [
+        "gate.resources.requests.cpu=1,gate.resources.limits.cpu=1000m",
+        "gate.resources.requests.memory=32768Ki",
+        "gate.resources.requests.cpu=0.05",
+    ] {
+        assert!(Render::new(&helm).flags(&[fine]).run().is_ok(), "{fine}");
     }
 }
 

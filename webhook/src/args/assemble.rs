@@ -113,7 +113,10 @@ impl Args {
         let lifetimes = self
             .lifetimes()
             .context("--ca-lifetime, --ca-overlap and --leaf-lifetime do not fit together")?;
-        let admission = self.admission(&mut parts, &known, lifetimes);
+        let fixed = self
+            .fixed()
+            .context("--gate-requests and --gate-limits cannot be those of a gate")?;
+        let admission = self.admission(&mut parts, &known, lifetimes, fixed);
         let mut asked = Asked {
             requests,
             pods: None,

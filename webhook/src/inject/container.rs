@@ -1,8 +1,6 @@
 //! What the webhook adds to a pod: the init container and its two volumes.
 
-use super::GateSpec;
-use super::patch::Added;
-use super::qos::Class;
+use super::{GateSpec, resources};
 use rules::gate::{STATE_VOLUME, TOKEN_VOLUME};
 use rules::keys;
 use serde_json::{Value, json};
@@ -20,45 +18,50 @@ const STATE_DIR: &str = "/run/sluice";
 /// The shortest life that Kubernetes grants a token.
 const TOKEN_SECONDS: u32 = 600;
 
-/// What gates are made of, as it goes into patches: the same in every pod but for its class.
+/// What gates are made of, as it goes into patches.
 #[derive(Debug)]
 pub struct GateParts {
     /// What it was made of.
     pub spec: GateSpec,
     pub(super) ports: Vec<u16>,
-    pub(super) volumes: [Added; 2],
-    guaranteed: Added,
-    burstable: Added,
-    /// Without resources.
-    plain: Added,
+    pub(super) volumes: [Value; 2],
+    /// The init container, as far as it is the same in every pod.
+    pub(super) constant: Value,
 }
 
 impl From<GateSpec> for GateParts {
     fn from(spec: GateSpec) -> Self {
-        let of = |class| Added::often(container(&spec, class));
         Self {
             ports: spec.ports(),
-            volumes: volumes(&spec).map(Added::often),
-            guaranteed: of(Class::Guaranteed),
-            burstable: of(Class::Burstable),
-            plain: of(Class::BestEffort),
+            volumes: volumes(&spec),
+            constant: container(&spec),
             spec,
         }
     }
 }
 
 impl GateParts {
-    /// The init container of a pod of this class.
-    pub(super) fn container(&self, class: Class) -> &Added {
-        match class {
-            Class::Guaranteed => &self.guaranteed,
-            Class::Burstable => &self.burstable,
-            Class::BestEffort | Class::PodLevel => &self.plain,
+    /// The init container for a pod.
+    pub(super) fn container(&self, pod: &Value) -> Value {
+        let mut gate = self.constant.clone();
+        if let Some(user) = self.spec.run_as_user.filter(|_| !names_a_user(pod)) {
+            gate["securityContext"]["runAsUser"] = json!(user);
         }
+        if let Some(resources) = resources::of(pod, self.spec.resources.as_ref()) {
+            gate["resources"] = resources;
+        }
+        gate
     }
 }
 
-fn container(spec: &GateSpec, class: Class) -> Value {
+/// Whether all containers of a pod that say nothing else run as a user other than 0. The gate is then one of them, so that a policy
+/// or a platform which asks for certain users finds no other; as user 0 it refuses to run.
+fn names_a_user(pod: &Value) -> bool {
+    let user = &pod["spec"]["securityContext"]["runAsUser"];
+    user.as_i64().is_some_and(|user| user != 0)
+}
+
+fn container(spec: &GateSpec) -> Value {
     let GateSpec {
         image,
         image_pull_policy,
@@ -67,7 +70,7 @@ fn container(spec: &GateSpec, class: Class) -> Value {
         cluster_trust_bundle,
         addresses,
         server_name,
-        run_as_user,
+        run_as_user: _,
         resources: _,
     } = spec;
     let mut gate = json!({
@@ -98,30 +101,10 @@ fn container(spec: &GateSpec, class: Class) -> Value {
         let file = format!("{TOKEN_DIR}/{BUNDLE_FILE}");
         variables.push(json!({"name": env::CA_FILE, "value": file}));
     }
-    if let Some(user) = run_as_user {
-        gate["securityContext"]["runAsUser"] = json!(user);
-    }
     if let Some(pull) = image_pull_policy {
         gate["imagePullPolicy"] = json!(pull);
     }
-    if let Some(resources) = resources(spec, class) {
-        gate["resources"] = resources;
-    }
     gate
-}
-
-/// The resources that leave the pod in its class and satisfy a quota that demands limits. None where any amount would
-/// change the class, or could exceed what the pod as a whole may have.
-fn resources(spec: &GateSpec, class: Class) -> Option<Value> {
-    let (requests, limits) = match class {
-        Class::Guaranteed => (&spec.resources.limits, &spec.resources.limits),
-        Class::Burstable => (&spec.resources.requests, &spec.resources.limits),
-        Class::BestEffort | Class::PodLevel => return None,
-    };
-    Some(json!({
-        "requests": {"cpu": requests.cpu, "memory": requests.memory},
-        "limits": {"cpu": limits.cpu, "memory": limits.memory},
-    }))
 }
 
 /// The gate's volumes. Its token is good for the status service only, and for as long as the pod lives. The marker is on

@@ -67,6 +67,8 @@ pub enum Change {
     Suspended,
     /// The pod gets the gate.
     Injected,
+    /// The pod comes with a gate of another time or cluster, which gets what gates are made of today.
+    Renewed,
     /// The pod has its gate; it is held before that.
     Held,
     /// The pod has its gate; a mesh that came later gets its exclusion.
@@ -84,6 +86,7 @@ impl Change {
             Self::MarkerRemoved => "marker-removed",
             Self::Suspended => "suspended",
             Self::Injected => "injected",
+            Self::Renewed => "renewed",
             Self::Held => "held",
             Self::PortExcluded => "port-excluded",
             Self::Labelled => "labelled",

@@ -2,6 +2,7 @@
 
 use super::workload::{is_job, template};
 use super::{Deny, Place, Request, annotations};
+use rules::advice::{self, Advice};
 use rules::annotation::{self, GatePosition, ParseError};
 use rules::dependency::Dependency;
 use rules::keys;
@@ -58,13 +59,18 @@ impl Default for Options {
 impl Options {
     /// What asks for a gate among some annotations, unread: the lists, a wave, a cap.
     fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; keys::ASKING.len()] {
-        let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.config_depends_on;
+        let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.shares(annotations);
         keys::ASKING.map(|key| annotations?.get(key).filter(|_| honoured(key)))
     }
 
-    /// Whether a key is checked here.
-    fn ours(self, key: &str) -> bool {
-        key == keys::CONFIG_DEPENDS_ON && self.config_depends_on
+    /// Whether the list counts whose key is not sluice's alone. One that is in another format is another product's.
+    fn shares(self, annotations: Option<&Annotations>) -> bool {
+        self.config_depends_on && annotations.and_then(annotation::foreign).is_none()
+    }
+
+    /// Whether a key of these annotations is checked here.
+    fn ours(self, key: &str, annotations: &Annotations) -> bool {
+        key == keys::CONFIG_DEPENDS_ON && self.shares(Some(annotations))
             || key.starts_with(keys::PREFIX) && key != keys::GATED
     }
 }
@@ -105,6 +111,16 @@ impl<'a> Lists<'a> {
         [self.object, self.template]
             .into_iter()
             .any(|place| options.lists(place).iter().any(Option::is_some))
+    }
+
+    /// What there is to say of another product's list that this request writes.
+    pub(super) fn foreign(self, options: Options) -> Option<Advice> {
+        let written = |new: Option<&'a Annotations>, old: Option<&'a Annotations>| {
+            let value = new?.get(keys::CONFIG_DEPENDS_ON);
+            let stored = old.and_then(|old| old.get(keys::CONFIG_DEPENDS_ON));
+            advice::of_list(new?).filter(|_| options.config_depends_on && value != stored)
+        };
+        written(self.object, self.old_object).or_else(|| written(self.template, self.old_template))
     }
 
     /// Whether a list was written, changed or removed.
@@ -182,9 +198,11 @@ fn suspends(annotations: &Annotations) -> bool {
 /// Our annotations that are new or changed.
 fn changed(options: Options, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
     let stored = |key: &String| old.and_then(|old| old.get(key));
-    new.into_iter()
-        .flatten()
-        .filter(|(key, value)| options.ours(key) && stored(key) != Some(value))
+    let Some(new) = new else {
+        return Annotations::default();
+    };
+    new.iter()
+        .filter(|(key, value)| options.ours(key, new) && stored(key) != Some(value))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
 }

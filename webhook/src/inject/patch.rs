@@ -5,58 +5,15 @@
 
 use super::Deny;
 use rules::path::get;
-use serde::{Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Serialize;
 use serde_json::{Map, Value};
-use std::sync::Arc;
 
 /// One operation of a patch, as RFC 6902 writes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "op", rename = "add")]
 pub struct Edit {
     path: String,
-    value: Added,
-}
-
-/// What an operation adds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub(super) enum Added {
-    Value(Value),
-    /// The same in many patches, so its text is made once.
-    Text(Text),
-}
-
-/// A value as text.
-#[derive(Debug, Clone)]
-pub(super) struct Text(Arc<RawValue>);
-
-impl Added {
-    /// A value that is to go into many patches.
-    pub(super) fn often(value: Value) -> Self {
-        match to_raw_value(&value) {
-            Ok(text) => Self::Text(Text(text.into())),
-            Err(_) => Self::Value(value),
-        }
-    }
-}
-
-impl<T: Into<Value>> From<T> for Added {
-    fn from(value: T) -> Self {
-        Self::Value(value.into())
-    }
-}
-
-impl PartialEq for Text {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.get() == other.0.get()
-    }
-}
-
-impl Serialize for Text {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(to)
-    }
+    value: Value,
 }
 
 /// The operations on one object. Parents that are missing are made first, each once: two `add`s of one absent list
@@ -96,7 +53,7 @@ impl<'a> Edits<'a> {
         &mut self,
         path: &[&str],
         key: &str,
-        value: impl Into<Added>,
+        value: impl Into<Value>,
     ) -> Result<(), Misshapen> {
         self.parents(path)?;
         self.ensure(path, "mapping", Value::is_object, || {
@@ -106,13 +63,25 @@ impl<'a> Edits<'a> {
         Ok(())
     }
 
+    /// Sets one key of the mapping at `index` of the list at `path`, which is there.
+    pub(super) fn set_in(
+        &mut self,
+        path: &[&str],
+        index: usize,
+        key: &str,
+        value: impl Into<Value>,
+    ) {
+        let index = index.to_string();
+        self.add(&[path, &[&index]].concat(), key, value.into());
+    }
+
     /// Removes one key of the mapping at `path`, by setting the mapping anew without it.
     pub(super) fn unset(&mut self, path: &[&str], key: &str) {
         let Some(mut map) = self.find(path).and_then(Value::as_object).cloned() else {
             return;
         };
         if let (Some(_), Some((last, parent))) = (map.remove(key), path.split_last()) {
-            self.add(parent, last, Value::Object(map).into());
+            self.add(parent, last, Value::Object(map));
         }
     }
 
@@ -121,7 +90,7 @@ impl<'a> Edits<'a> {
         &mut self,
         path: &[&str],
         index: Option<usize>,
-        value: impl Into<Added>,
+        value: impl Into<Value>,
     ) -> Result<(), Misshapen> {
         self.parents(path)?;
         self.ensure(path, "list", Value::is_array, || Value::Array(Vec::new()))?;
@@ -161,7 +130,7 @@ impl<'a> Edits<'a> {
             .iter()
             .any(|operation| operation.path == wanted);
         if let (false, Some((last, parent))) = (made, path.split_last()) {
-            self.add(parent, last, empty().into());
+            self.add(parent, last, empty());
         }
         Ok(())
     }
@@ -170,7 +139,7 @@ impl<'a> Edits<'a> {
         get(self.object, path)
     }
 
-    fn add(&mut self, parent: &[&str], key: &str, value: Added) {
+    fn add(&mut self, parent: &[&str], key: &str, value: Value) {
         let mut path = pointer(parent);
         push(&mut path, key);
         self.operations.push(Edit { path, value });
@@ -222,19 +191,6 @@ mod tests {
                 .unwrap();
         });
         assert_eq!(result, json!({"spec": {"volumes": ["a", "b"]}}));
-    }
-
-    #[test]
-    fn a_text_travels_as_its_value() {
-        let value = json!({"name": "a \"quoted\"\nname", "list": [1, null, {}]});
-        let made = |value: Added| {
-            applied(&json!({}), |edits| {
-                edits.set(&["spec"], "a", value).unwrap();
-            })
-        };
-        let often = Added::often(value.clone());
-        assert!(matches!(often, Added::Text(_)));
-        assert_eq!(made(often), made(value.into()));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use super::hints::workload;
 use super::lists::{Holds, Lists, gate_position, hold};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
+use super::renewal::{add_pull_secrets, renew};
 use super::{
     Action, Change, Decision, Deny, GateParts, Operation, Options, Request, Skip, Warning,
-    annotations, qos,
+    annotations,
 };
 use rules::advice::{self, is_for_windows};
 use rules::annotation::GatePosition;
@@ -36,26 +37,35 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
         object: own,
         ..Lists::default()
     };
-    if let Err(deny) = lists.check(options) {
+    // Its text may have been stored before sluice came, or before the grammar was this one, and a running workload must not lose its
+    // pods for that: the gate says what is wrong.
+    let is_made = controller_of(pod).is_some();
+    if let (false, Err(deny)) = (is_made, lists.check(options)) {
         return deny.into();
     }
+    // What a controller makes, nobody reads the warnings of.
+    let foreign = lists.foreign(options).filter(|_| !is_made);
+    let foreign = foreign.map(Warning::Advice);
     let gate = containers(pod, "initContainers")
         .iter()
         .position(gate::is_gate);
     let asked = options.every_pod || has(keys::GATED) || lists.asked(options);
     if !asked && gate.is_none() {
-        return Skip::NotAsked.into();
+        return Decision {
+            action: Action::Skip(Skip::NotAsked),
+            warnings: foreign.into_iter().collect(),
+        };
     }
     if options.skip_windows && is_for_windows(pod) {
         return Skip::Windows.into();
     }
     let position = gate_position(own);
     let advice = advice::of_position(&workload(request.subject, pod, pod));
-    // What a controller makes, nobody reads the warnings of.
-    let in_vain = controller_of(pod).is_none() && lists.holds_in_vain(options);
+    let in_vain = !is_made && lists.holds_in_vain(options);
     let warnings = [
         advice.filter(|_| gate.is_none()).map(Warning::Advice),
         in_vain.then_some(Warning::HoldsOff),
+        foreign,
     ];
     let wanted = Wanted {
         position: position.as_ref(),
@@ -118,15 +128,20 @@ fn inject(
     if gate.is_none() || !labelled {
         edits.set(&["metadata", "labels"], keys::GATED, keys::GATED_VALUE)?;
     }
-    if gate.is_none() {
-        add_gate(&mut edits, pod, index, parts)?;
-    }
+    let renewed = match gate {
+        None => {
+            add_gate(&mut edits, pod, index, parts)?;
+            false
+        }
+        Some(index) => renew(&mut edits, pod, index, parts)?,
+    };
     if wanted.hold {
         add_hold(&mut edits, pod)?;
     }
     let operations = edits.finish();
     Ok(match (gate, operations.is_empty()) {
         (Some(_), true) => Action::Skip(Skip::AlreadyInjected),
+        (Some(_), false) if renewed => Action::Patch(Change::Renewed, operations),
         (Some(_), false) if wanted.hold => Action::Patch(Change::Held, operations),
         (Some(_), false) if labelled => Action::Patch(Change::PortExcluded, operations),
         (Some(_), false) => Action::Patch(Change::Labelled, operations),
@@ -152,12 +167,7 @@ fn add_gate(
     for volume in &parts.volumes {
         edits.insert(&["spec", "volumes"], None, volume.clone())?;
     }
-    let known = containers(pod, "imagePullSecrets");
-    for name in &parts.spec.image_pull_secrets {
-        if !known.iter().any(|secret| secret["name"] == *name) {
-            edits.insert(&["spec", "imagePullSecrets"], None, json!({ "name": name }))?;
-        }
-    }
-    let gate = parts.container(qos::class(pod)).clone();
+    add_pull_secrets(edits, pod, parts)?;
+    let gate = parts.container(pod);
     edits.insert(&["spec", "initContainers"], Some(index), gate)
 }

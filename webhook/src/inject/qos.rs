@@ -21,10 +21,7 @@ pub(super) enum Class {
 
 /// The class of a pod.
 pub(super) fn class(pod: &Value) -> Class {
-    if sum([&pod["spec"]["resources"]].into_iter())
-        .iter()
-        .any(|amount| *amount > 0.0)
-    {
+    if says(&pod["spec"]["resources"]) {
         return Class::PodLevel;
     }
     let all = || {
@@ -52,6 +49,14 @@ pub(super) fn class(pod: &Value) -> Class {
     } else {
         Class::Burstable
     }
+}
+
+/// Whether a pod says for itself what it needs. A key is enough, whatever its amount; of what else may stand there Kubernetes takes
+/// no notice.
+fn says(resources: &Value) -> bool {
+    let halves = ["requests", "limits"].map(|half| resources[half].as_object());
+    let mut keys = halves.into_iter().flatten().flat_map(|half| half.keys());
+    keys.any(|key| RESOURCES.contains(&key.as_str()) || key.starts_with("hugepages-"))
 }
 
 /// Requests for cpu and memory, then limits for cpu and memory. A limit stands for a request that is missing: the API server writes it there
@@ -122,7 +127,15 @@ mod tests {
         assert_eq!(class(&pod(one(&none), one(&none))), Class::BestEffort);
         assert_eq!(class(&pod(&[], one(&zero))), Class::BestEffort);
         let mut level = pod(&[], one(&none));
-        level["spec"]["resources"] = json!({"limits": {"memory": "1Gi"}});
-        assert_eq!(class(&level), Class::PodLevel);
+        for (resources, expected) in [
+            (json!({"limits": {"memory": "1Gi"}}), Class::PodLevel),
+            (json!({"requests": {"cpu": "0"}}), Class::PodLevel),
+            (json!({"limits": {"hugepages-2Mi": "4Mi"}}), Class::PodLevel),
+            (json!({"requests": {}, "claims": []}), Class::BestEffort),
+            (json!({"requests": {"example.com/x": 1}}), Class::BestEffort),
+        ] {
+            level["spec"]["resources"] = resources;
+            assert_eq!(class(&level), expected, "{level}");
+        }
     }
 }

@@ -102,6 +102,7 @@ fn warnings(
         position.map(Warning::Advice),
         hold.map(Warning::Advice),
         in_vain.then_some(Warning::HoldsOff),
+        lists.foreign(options).map(Warning::Advice),
     ]
     .into_iter()
     .flatten()

@@ -44,8 +44,65 @@ fn intended_index(pod: &Value) -> usize {
     init.iter().rposition(native).map_or(0, |last| last + 1)
 }
 
+/// What a gate is made of that stands in a list: the list, and its items.
+fn lists_of_the_gate() -> [(&'static str, Value); 2] {
+    let env = json!([
+        {"name": "SLUICE_ADDRESSES", "value": "10.96.0.7:9764,sluice.sluice-system.svc:9764"},
+        {"name": "SLUICE_SERVER_NAME", "value": "sluice.sluice-system.svc"},
+        {"name": "SLUICE_CA_BUNDLE", "value": "-----BEGIN CERTIFICATE-----\n"},
+        {"name": "SLUICE_TOKEN_FILE", "value": "/var/run/secrets/kubernetes.io/serviceaccount/token"},
+        {"name": "SLUICE_STATE_DIR", "value": "/run/sluice"},
+    ]);
+    let mounts = json!([
+        {"name": "sluice-token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": true},
+        {"name": "sluice-state", "mountPath": "/run/sluice"},
+    ]);
+    [("env", env), ("volumeMounts", mounts)]
+}
+
+fn volumes_of_the_gate() -> Value {
+    json!([
+        {"name": "sluice-token", "projected": {"sources": [
+            {"serviceAccountToken": {"audience": "sluice", "expirationSeconds": 600, "path": "token"}},
+        ]}},
+        {"name": "sluice-state", "emptyDir": {"sizeLimit": "1Mi"}},
+    ])
+}
+
+/// The list with these items in the places of those of the same names, and at its end those of other names; without what else is called
+/// as sluice calls its own.
+fn with_items(list: &Value, items: &Value) -> Value {
+    let name = |item: &Value| item["name"].as_str().unwrap_or_default().to_owned();
+    let [mut list, items] = [list, items].map(|it| it.as_array().cloned().unwrap_or_default());
+    for item in items {
+        match list.iter_mut().find(|it| name(it) == name(&item)) {
+            Some(place) => *place = item,
+            None => list.push(item),
+        }
+    }
+    list.retain(|it| !name(it).starts_with("SLUICE_") || !name(it).contains("ANOTHER"));
+    list.into()
+}
+
+/// A pod that comes with a gate of another time, which is meant to get what gates are made of now, and nothing else.
+fn intended_renewal(pod: &Value, place: usize) -> Value {
+    let mut result = pod.clone();
+    let gate = &mut result["spec"]["initContainers"][place];
+    for (key, items) in lists_of_the_gate() {
+        gate[key] = with_items(&gate[key], &items);
+    }
+    gate["image"] = json!("localhost/sluice-gate:dev");
+    let volumes = made(&mut result["spec"], "volumes", &json!([]));
+    *volumes = with_items(volumes, &volumes_of_the_gate());
+    result
+}
+
 /// The pod that is meant to come out, put together in place and without a patch.
 pub(in crate::admission) fn intended(pod: &Value) -> Value {
+    let there = names(pod, "initContainers");
+    if let Some(place) = there.iter().position(|it| *it == "sluice-gate") {
+        return intended_renewal(pod, place);
+    }
     let mut result = pod.clone();
     let place = intended_index(pod);
     let mesh = EXCLUSIONS.iter().find(|(proxy, redirector, _)| {
@@ -78,10 +135,7 @@ pub(in crate::admission) fn intended(pod: &Value) -> Value {
     let volumes = made(&mut result["spec"], "volumes", &json!([]))
         .as_array_mut()
         .unwrap();
-    volumes.push(json!({"name": "sluice-token", "projected": {"sources": [
-        {"serviceAccountToken": {"audience": "sluice", "expirationSeconds": 600, "path": "token"}},
-    ]}}));
-    volumes.push(json!({"name": "sluice-state", "emptyDir": {"sizeLimit": "1Mi"}}));
+    volumes.extend(volumes_of_the_gate().as_array().unwrap().clone());
     let resources = intended_resources(pod);
     let init = made(&mut result["spec"], "initContainers", &json!([]))
         .as_array_mut()
@@ -89,20 +143,8 @@ pub(in crate::admission) fn intended(pod: &Value) -> Value {
     let mut gate = json!({
         "name": "sluice-gate",
         "image": "localhost/sluice-gate:dev",
-        "env": [
-            {"name": "SLUICE_ADDRESSES", "value": "10.96.0.7:9764,sluice.sluice-system.svc:9764"},
-            {"name": "SLUICE_SERVER_NAME", "value": "sluice.sluice-system.svc"},
-            {"name": "SLUICE_CA_BUNDLE", "value": "-----BEGIN CERTIFICATE-----\n"},
-            {"name": "SLUICE_TOKEN_FILE", "value": "/var/run/secrets/kubernetes.io/serviceaccount/token"},
-            {"name": "SLUICE_STATE_DIR", "value": "/run/sluice"},
-        ],
-        "volumeMounts": [
-            {"name": "sluice-token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": true},
-            {"name": "sluice-state", "mountPath": "/run/sluice"},
-        ],
         "securityContext": {
             "runAsNonRoot": true,
-            "runAsUser": 65532,
             "allowPrivilegeEscalation": false,
             "readOnlyRootFilesystem": true,
             "capabilities": {"drop": ["ALL"]},
@@ -110,6 +152,13 @@ pub(in crate::admission) fn intended(pod: &Value) -> Value {
         },
         "terminationMessagePolicy": "File",
     });
+    for (key, items) in lists_of_the_gate() {
+        gate[key] = items;
+    }
+    let user = &pod["spec"]["securityContext"]["runAsUser"];
+    if user.is_null() || user == 0 {
+        gate["securityContext"]["runAsUser"] = json!(65532);
+    }
     if let Some(resources) = resources {
         gate["resources"] = resources;
     }
@@ -143,13 +192,50 @@ pub(in crate::admission) fn qos(pod: &Value) -> &'static str {
     }
 }
 
-fn intended_resources(pod: &Value) -> Option<Value> {
-    let limits = json!({"cpu": "50m", "memory": "32Mi"});
-    match qos(pod) {
-        "BestEffort" => None,
-        "Guaranteed" => Some(json!({"requests": limits, "limits": limits})),
-        _ => Some(json!({"requests": {"cpu": "5m", "memory": "8Mi"}, "limits": limits})),
+/// What the amounts of the tests mean, in thousandths.
+fn thousandths(amount: &Value) -> u64 {
+    match amount.as_str().unwrap_or("0") {
+        "0" => 0,
+        "1m" => 1,
+        "5m" => 5,
+        "10m" => 10,
+        "100m" | "0.1" => 100,
+        "200m" => 200,
+        "400m" => 400,
+        "600m" => 600,
+        "1" => 1_000,
+        "2" => 2_000,
+        "1Mi" => 1 << 20,
+        "64Mi" => 64 << 20,
+        "128Mi" => 128 << 20,
+        "256Mi" => 256 << 20,
+        "512Mi" => 512 << 20,
+        "1Gi" => 1 << 30,
+        "2Gi" => 2 << 30,
+        other => panic!("{other} is new"),
     }
+}
+
+/// Those of the container that asks for the least, as far as they are of these three.
+fn intended_resources(pod: &Value) -> Option<Value> {
+    const KEYS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+    let containers = pod["spec"]["containers"].as_array()?;
+    let amounts = |container: &Value| {
+        let half = |half: &str| KEYS.map(|key| thousandths(&container["resources"][half][key]));
+        (half("requests"), half("limits"))
+    };
+    let least = containers.iter().map(amounts).min()?;
+    let smallest = containers.iter().find(|it| amounts(it) == least)?;
+    let mut resources = json!({});
+    for half in ["requests", "limits"] {
+        for key in KEYS {
+            let amount = &smallest["resources"][half][key];
+            if !amount.is_null() {
+                resources[half][key] = amount.clone();
+            }
+        }
+    }
+    (resources != json!({})).then_some(resources)
 }
 
 /// A pod without our parts, and without parents that are empty.

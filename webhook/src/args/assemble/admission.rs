@@ -4,7 +4,7 @@ use super::Parts;
 use crate::admission::{self, Admission, Cached};
 use crate::args::{Args, Windows};
 use crate::authority::{self, Authority};
-use crate::gate_spec;
+use crate::gate_spec::{self, Fixed};
 use crate::inject::Options;
 use crate::known::Known;
 use crate::stranded::{self, Lookout};
@@ -19,8 +19,8 @@ impl Args {
         parts: &mut Parts,
         known: &Arc<Known>,
         lifetimes: Lifetimes,
+        fixed: Fixed,
     ) -> Router {
-        let fixed = self.fixed();
         let options = Options {
             config_depends_on: self.honor_config_depends_on,
             every_pod: false,

@@ -1,0 +1,376 @@
+//! What the gate asks for: what one container of its pod asks for, or what the administrator says.
+
+use super::position::containers;
+use super::qos::{Class, class};
+use rules::quantity;
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::str::FromStr;
+
+/// What the gate takes over of a container. What else a container asks for (a GPU, huge pages) the gate has no use for, and none
+/// of it decides a pod's class.
+const COPIED: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+/// The two halves of a container's resources.
+const HALVES: [&str; 2] = ["requests", "limits"];
+
+/// The administrator's resources for every gate, as Kubernetes quantities: no amount is zero, and no request is above its limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resources {
+    requests: Amounts,
+    limits: Amounts,
+}
+
+/// One amount of each resource that decides a pod's `qosClass`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amounts {
+    /// `5m`
+    pub cpu: String,
+    /// `8Mi`
+    pub memory: String,
+}
+
+/// Why the administrator's resources cannot be those of a gate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResourcesError {
+    /// Only one half is there.
+    #[error(
+        "gate.resources has {there} and no {missing}; write both, or neither, and gates ask for what their pods ask for"
+    )]
+    Half {
+        /// The half that is there.
+        there: &'static str,
+        /// The other one.
+        missing: &'static str,
+    },
+    /// A text that is no quantity.
+    #[error(
+        "gate.resources.{half}.{key} is {text:?}, which is no quantity; write one such as 5m or 8Mi"
+    )]
+    NoQuantity {
+        /// `requests` or `limits`
+        half: &'static str,
+        /// `cpu` or `memory`
+        key: &'static str,
+        /// What is there.
+        text: String,
+    },
+    /// An amount of nothing, which Kubernetes takes for one that is not there: a Guaranteed pod would be Burstable with it.
+    #[error("gate.resources.{half}.{key} is {text:?}; write an amount above zero")]
+    Zero {
+        /// `requests` or `limits`
+        half: &'static str,
+        /// `cpu` or `memory`
+        key: &'static str,
+        /// What is there.
+        text: String,
+    },
+    /// More is requested than the limit allows, which the API server refuses in every pod.
+    #[error(
+        "gate.resources.requests.{key} ({request}) is above gate.resources.limits.{key} ({limit}); lower the one or raise the other"
+    )]
+    AboveLimit {
+        /// `cpu` or `memory`
+        key: &'static str,
+        /// What is requested.
+        request: String,
+        /// What is allowed.
+        limit: String,
+    },
+}
+
+impl Resources {
+    /// Both halves, or neither.
+    ///
+    /// # Errors
+    ///
+    /// Only one half is there, or no API server would take the two together, or they would change a pod's class.
+    pub fn new(
+        requests: Option<Amounts>,
+        limits: Option<Amounts>,
+    ) -> Result<Option<Self>, ResourcesError> {
+        let [there, other] = HALVES;
+        let (requests, limits) = match (requests, limits) {
+            (None, None) => return Ok(None),
+            (Some(_), None) => return Err(half(there, other)),
+            (None, Some(_)) => return Err(half(other, there)),
+            (Some(requests), Some(limits)) => (requests, limits),
+        };
+        for ((key, request), (_, limit)) in requests.each().into_iter().zip(limits.each()) {
+            let requested = amount(there, key, request)?;
+            if requested > amount(other, key, limit)? {
+                return Err(ResourcesError::AboveLimit {
+                    key,
+                    request: request.to_owned(),
+                    limit: limit.to_owned(),
+                });
+            }
+        }
+        Ok(Some(Self { requests, limits }))
+    }
+
+    /// Those that leave a pod in its class and satisfy a quota that demands limits. None where any amount would change the
+    /// class, or could exceed what the pod as a whole may have.
+    fn of_class(&self, class: Class) -> Option<Value> {
+        let (requests, limits) = match class {
+            Class::Guaranteed => (&self.limits, &self.limits),
+            Class::Burstable => (&self.requests, &self.limits),
+            Class::BestEffort | Class::PodLevel => return None,
+        };
+        Some(json!({
+            "requests": {"cpu": requests.cpu, "memory": requests.memory},
+            "limits": {"cpu": limits.cpu, "memory": limits.memory},
+        }))
+    }
+}
+
+fn half(there: &'static str, missing: &'static str) -> ResourcesError {
+    ResourcesError::Half { there, missing }
+}
+
+fn amount(half: &'static str, key: &'static str, text: &str) -> Result<f64, ResourcesError> {
+    let amount = quantity::read(&text.into()).ok_or_else(|| ResourcesError::NoQuantity {
+        half,
+        key,
+        text: text.to_owned(),
+    })?;
+    if amount > 0.0 {
+        return Ok(amount);
+    }
+    Err(ResourcesError::Zero {
+        half,
+        key,
+        text: text.to_owned(),
+    })
+}
+
+impl Amounts {
+    fn each(&self) -> [(&'static str, &str); 2] {
+        [("cpu", &self.cpu), ("memory", &self.memory)]
+    }
+}
+
+/// `cpu=5m,memory=8Mi`
+impl fmt::Display for Amounts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "cpu={},memory={}", self.cpu, self.memory)
+    }
+}
+
+impl FromStr for Amounts {
+    type Err = String;
+
+    /// `cpu=5m,memory=8Mi`; both, and nothing else. [`Resources::new`] looks at the quantities.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let find = |key: &str| {
+            let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+            let found = pairs.filter(|(name, _)| name.trim() == key);
+            found.map(|(_, amount)| amount.trim().to_owned()).next()
+        };
+        match (find("cpu"), find("memory"), text.split(',').count()) {
+            (Some(cpu), Some(memory), 2) => Ok(Self { cpu, memory }),
+            _ => Err(format!("{text:?} is not like cpu=5m,memory=8Mi")),
+        }
+    }
+}
+
+/// The resources of the gate of a pod; `None` where it asks for nothing. `own`: what the administrator says.
+///
+/// Without that the gate asks for what the pod's smallest container asks for. So whatever counts the containers of a pod one by one
+/// (a LimitRange, a ratio, a quota that demands limits, a policy) finds in the gate what it has found in a container already; the
+/// class is the same; and the gate costs nothing, because Kubernetes counts of an init container only what is more than the
+/// containers have together. That is true of a container, and not of an init container or a sidecar, so only containers are
+/// looked at; and of one container as a whole, not of the smallest amounts of several, whose ratios none of them may have.
+pub(super) fn of(pod: &Value, own: Option<&Resources>) -> Option<Value> {
+    match own {
+        Some(own) => own.of_class(class(pod)),
+        None => copied(smallest(pod)?),
+    }
+}
+
+/// The container that asks for the least: of cpu, then of memory, then of ephemeral storage, and of those that ask for the same the
+/// one that has the lowest limits, in that order. What a container does not say counts as nothing. Of several that are alike the first.
+fn smallest(pod: &Value) -> Option<&Value> {
+    let containers = containers(pod, "containers").iter();
+    containers.min_by(|one, other| {
+        let order = amounts(one).partial_cmp(&amounts(other));
+        order.unwrap_or(std::cmp::Ordering::Equal)
+    })
+}
+
+/// Its requests, and then its limits, in the order of [`COPIED`].
+fn amounts(container: &Value) -> [f64; 6] {
+    let [requests, limits] = HALVES.map(|half| {
+        COPIED.map(|key| quantity::read(&container["resources"][half][key]).unwrap_or_default())
+    });
+    let [cpu, memory, storage] = requests;
+    let [most_cpu, most_memory, most_storage] = limits;
+    [cpu, memory, storage, most_cpu, most_memory, most_storage]
+}
+
+/// What a gate takes over of the resources of a container, with the keys that are there and no others.
+fn copied(container: &Value) -> Option<Value> {
+    let mut resources = Map::new();
+    for half in HALVES {
+        let amounts = COPIED.into_iter().filter_map(|key| {
+            let amount = container["resources"][half].get(key)?;
+            Some((key.to_owned(), amount.clone()))
+        });
+        let amounts: Map<_, _> = amounts.collect();
+        if !amounts.is_empty() {
+            resources.insert(half.to_owned(), amounts.into());
+        }
+    }
+    (!resources.is_empty()).then(|| resources.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amounts_of(text: &str) -> Option<Amounts> {
+        Some(text.parse().unwrap())
+    }
+
+    /// What becomes of the administrator's resources, in words.
+    fn made(requests: &str, limits: &str) -> String {
+        match Resources::new(amounts_of(requests), amounts_of(limits)) {
+            Ok(_) => "fine".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn amounts_are_two() {
+        let amounts: Amounts = "memory=8Mi, cpu=5m".parse().unwrap();
+        assert_eq!(amounts.to_string(), "cpu=5m,memory=8Mi");
+        for bad in [
+            "",
+            "cpu=5m",
+            "cpu=5m,cpu=6m",
+            "cpu=5m,memory=8Mi,x=1",
+            "5m,8Mi",
+        ] {
+            assert!(bad.parse::<Amounts>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_no_pod_could_have_is_refused_with_the_key_and_the_way_out() {
+        for (requests, limits, told) in [
+            ("cpu=5m,memory=8Mi", "cpu=5m,memory=8Mi", "fine"),
+            ("cpu=1,memory=1024Ki", "cpu=1000m,memory=1Mi", "fine"),
+            (
+                "cpu=1,memory=8Mi",
+                "cpu=10m,memory=8Mi",
+                "gate.resources.requests.cpu (1) is above gate.resources.limits.cpu (10m); lower the one or raise the other",
+            ),
+            (
+                "cpu=5m,memory=1Gi",
+                "cpu=5m,memory=8Mi",
+                "gate.resources.requests.memory (1Gi) is above gate.resources.limits.memory (8Mi); lower the one or raise the other",
+            ),
+            (
+                "cpu=0,memory=8Mi",
+                "cpu=5m,memory=8Mi",
+                "gate.resources.requests.cpu is \"0\"; write an amount above zero",
+            ),
+            (
+                "cpu=5m,memory=8Mi",
+                "cpu=5m,memory=0Mi",
+                "gate.resources.limits.memory is \"0Mi\"; write an amount above zero",
+            ),
+            (
+                "cpu=much,memory=8Mi",
+                "cpu=5m,memory=8Mi",
+                "gate.resources.requests.cpu is \"much\", which is no quantity; write one such as 5m or 8Mi",
+            ),
+        ] {
+            assert_eq!(made(requests, limits), told);
+        }
+        assert_eq!(Resources::new(None, None), Ok(None));
+        for (requests, limits, missing) in [
+            (amounts_of("cpu=1,memory=1"), None, "limits"),
+            (None, amounts_of("cpu=1,memory=1"), "requests"),
+        ] {
+            let error = Resources::new(requests, limits).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("no {missing}; write both")),
+                "{error}"
+            );
+        }
+    }
+
+    fn taken(containers: Value) -> Option<Value> {
+        of(&json!({"spec": {"containers": containers}}), None)
+    }
+
+    fn container(requests: Value, limits: Value) -> Value {
+        json!({"resources": {"requests": requests, "limits": limits}})
+    }
+
+    #[test]
+    fn the_gate_takes_over_the_keys_that_are_there_and_no_others() {
+        for (requests, limits, expected) in [
+            (json!({}), json!({}), None),
+            (
+                json!({"cpu": "600m"}),
+                json!(null),
+                Some(json!({"requests": {"cpu": "600m"}})),
+            ),
+            (
+                json!(null),
+                json!({"memory": "1Gi", "nvidia.com/gpu": 1}),
+                Some(json!({"limits": {"memory": "1Gi"}})),
+            ),
+            (
+                json!({"hugepages-2Mi": "4Mi"}),
+                json!({"hugepages-2Mi": "4Mi"}),
+                None,
+            ),
+            (
+                json!({"cpu": 1, "ephemeral-storage": "1Gi"}),
+                json!({"cpu": "2"}),
+                Some(
+                    json!({"requests": {"cpu": 1, "ephemeral-storage": "1Gi"}, "limits": {"cpu": "2"}}),
+                ),
+            ),
+        ] {
+            let taken = taken(json!([container(requests, limits)]));
+            assert_eq!(taken, expected);
+        }
+        assert_eq!(taken(json!([{"name": "app"}])), None);
+        assert_eq!(taken(json!([])), None);
+    }
+
+    #[test]
+    fn the_smallest_container_is_taken_over_as_a_whole() {
+        let large = container(json!({"cpu": "1", "memory": "1Gi"}), json!({"cpu": "2"}));
+        let small = container(json!({"cpu": "100m", "memory": "2Gi"}), json!({"cpu": "1"}));
+        let smaller = container(json!({"cpu": "0.1", "memory": "64Mi"}), json!({"cpu": "1"}));
+        let limited = container(
+            json!({"cpu": "0.1", "memory": "64Mi"}),
+            json!({"cpu": "300m"}),
+        );
+        let none = json!({"name": "proxy"});
+        for (containers, expected) in [
+            ([&large, &small], &small),
+            ([&small, &large], &small),
+            ([&small, &smaller], &smaller),
+            ([&smaller, &limited], &limited),
+            ([&large, &none], &none),
+        ] {
+            assert_eq!(taken(json!(containers)), copied(expected), "{containers:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_container_is_not_looked_at() {
+        let pod = json!({"spec": {
+            "initContainers": [{"name": "migrate"}, {"name": "proxy", "restartPolicy": "Always"}],
+            "containers": [container(json!({"cpu": "1"}), json!({}))],
+            "resources": {"requests": {"cpu": "4", "memory": "1Gi"}},
+        }});
+        assert_eq!(of(&pod, None), Some(json!({"requests": {"cpu": "1"}})));
+    }
+}
