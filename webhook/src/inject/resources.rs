@@ -190,9 +190,13 @@ pub(super) fn of(pod: &Value, own: Option<&Resources>) -> Option<Value> {
 
 /// The container that asks for the least: of cpu, then of memory, then of ephemeral storage, and of those that ask for the same the
 /// one that has the lowest limits, in that order. What a container does not say counts as nothing. Of several that are alike the first.
+/// Of a pod without containers, which no API server stores, one of its init containers.
 fn smallest(pod: &Value) -> Option<&Value> {
-    let containers = containers(pod, "containers").iter();
-    containers.min_by(|one, other| {
+    let mut lists = ["containers", "initContainers"]
+        .map(|list| containers(pod, list))
+        .into_iter();
+    let of = lists.find(|list| !list.is_empty())?.iter();
+    of.min_by(|one, other| {
         let order = amounts(one).partial_cmp(&amounts(other));
         order.unwrap_or(std::cmp::Ordering::Equal)
     })

@@ -219,7 +219,8 @@ fn thousandths(amount: &Value) -> u64 {
 /// Those of the container that asks for the least, as far as they are of these three.
 fn intended_resources(pod: &Value) -> Option<Value> {
     const KEYS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-    let containers = pod["spec"]["containers"].as_array()?;
+    let lists = ["containers", "initContainers"].map(|list| pod["spec"][list].as_array());
+    let containers = lists.into_iter().flatten().find(|list| !list.is_empty())?;
     let amounts = |container: &Value| {
         let half = |half: &str| KEYS.map(|key| thousandths(&container["resources"][half][key]));
         (half("requests"), half("limits"))
