@@ -11,6 +11,7 @@ mod documented; // the blocks of the documentation that need a cluster
 mod early; // what would open a gate too early
 mod edits; // a list that is changed while pods wait
 mod entries; // webhooks of the configuration that come and go with the chart
+mod fits; // pods that no more than fit, come from elsewhere, or have an old template
 mod helm; // the examples by `helm install --wait` and `helm upgrade`
 mod hooks; // a migration that Helm runs as a hook
 mod installers; // Helm over a release that waits

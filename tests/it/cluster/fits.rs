@@ -1,0 +1,85 @@
+use harness::cluster::{
+    Look, config_map, deployment, other, pod, replica_set, text, with_namespace,
+};
+use serde_json::{Value, json};
+
+const LIST: &str = "configmap/go";
+
+/// Whatever counts containers one by one finds in the gate what it has found in a container already.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_gate_fits_where_its_pod_fits() {
+    with_namespace("fits", async |ns| {
+        let range = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "narrow"}, "spec": {"limits": [{
+            "type": "Container", "min": {"cpu": "10m"}, "maxLimitRequestRatio": {"cpu": "4"},
+        }]}});
+        let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "narrow"},
+            "spec": {"hard": {"requests.cpu": "20m", "limits.cpu": "40m"}}});
+        ns.apply([other(range), other(quota)]).await.ok();
+        let cpu = json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "40m"}});
+        let api = deployment("api").depends_on(LIST).in_app("/resources", cpu.clone());
+        ns.apply([api]).await.ok();
+
+        let api = ns.pod_of("api").await;
+        api.waits_for("ConfigMap/go", "NotFound").await;
+        assert_eq!(api.now().await["spec"]["initContainers"][0]["resources"], cpu);
+        ns.apply([config_map("go")]).await.ok();
+        api.starts().await;
+    })
+    .await;
+}
+
+/// As a backup of another cluster has it: nothing is where its gate would ask.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_restored_pod_waits_and_starts() {
+    with_namespace("restored", async |ns| {
+        let gate = json!([{
+            "name": "sluice-gate", "image": "registry.invalid/sluice-gate:v0.0.1", "imagePullPolicy": "Never",
+            "env": [{"name": "SLUICE_ADDRESSES", "value": "192.0.2.1:9764"}, {"name": "SLUICE_CA_BUNDLE", "value": "old"}],
+            "volumeMounts": [{"name": "sluice-token", "mountPath": "/old"}],
+            "securityContext": {"runAsNonRoot": true, "runAsUser": 65532},
+        }]);
+        let volumes = json!([{"name": "sluice-state", "emptyDir": {"sizeLimit": "1Mi"}}]);
+        let api = pod("api")
+            .depends_on(LIST)
+            .in_pod("/spec/initContainers", gate)
+            .in_pod("/spec/volumes", volumes)
+            .with("/metadata/labels/sluice.dev~1gated", "true");
+        ns.apply([api]).await.ok();
+        let api = ns.pod_of("api").await;
+        api.waits_for("ConfigMap/go", "NotFound").await;
+        ns.apply([config_map("go")]).await.ok();
+        api.starts().await;
+    })
+    .await;
+}
+
+/// A controller has the template from a time before sluice; its pod goes away and has to come back.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_workload_whose_stored_list_cannot_be_read_is_drained() {
+    with_namespace("drained", async |ns| {
+        ns.apply([config_map("owner")]).await.ok();
+        let owner = Look::at(&ns.name).await.get("configmap/owner").await;
+        let owner: Value = json!([{
+            "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": text(&owner, "/metadata/uid"), "controller": true,
+        }]);
+        // What a controller owns, no admission of workloads looks at.
+        let stored = replica_set("api")
+            .template_annotated("sluice.dev/depends-on", "jobb/x")
+            .with("/metadata/ownerReferences", owner);
+        ns.apply([stored]).await.ok();
+        let first = ns.pod_of("api").await;
+        first.gate_says("annotations that can be read").await;
+        let reference = format!("pod/{}", first.name);
+        ns.kubectl(["delete", &reference, "--wait=false"]).await.ok();
+        let next = ns.next_pod_of("api", &first).await;
+        next.gate_says("annotations that can be read").await;
+        ns.apply([config_map("go")]).await.ok();
+        let reference = format!("pod/{}", next.name);
+        ns.now_depends_on(&reference, LIST).await;
+        next.starts().await;
+    })
+    .await;
+}
