@@ -21,6 +21,8 @@ mod laws;
 mod lists;
 /// The pod half, beyond the goldens.
 mod pods;
+/// Gates that come with their pods.
+mod restored;
 mod suspended;
 /// The workload half across versions.
 mod upgrade;
