@@ -229,6 +229,11 @@ fn copied(container: &Value) -> Option<Value> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    reason = "the tests read like a table"
+)]
 mod tests {
     use super::*;
 

@@ -192,28 +192,31 @@ pub(in crate::admission) fn qos(pod: &Value) -> &'static str {
     }
 }
 
-/// What the amounts of the tests mean, in thousandths.
+/// What the amounts of the tests mean, in thousandths of a processor or in bytes.
 fn thousandths(amount: &Value) -> u64 {
-    match amount.as_str().unwrap_or("0") {
-        "0" => 0,
-        "1m" => 1,
-        "5m" => 5,
-        "10m" => 10,
-        "100m" | "0.1" => 100,
-        "200m" => 200,
-        "400m" => 400,
-        "600m" => 600,
-        "1" => 1_000,
-        "2" => 2_000,
-        "1Mi" => 1 << 20,
-        "64Mi" => 64 << 20,
-        "128Mi" => 128 << 20,
-        "256Mi" => 256 << 20,
-        "512Mi" => 512 << 20,
-        "1Gi" => 1 << 30,
-        "2Gi" => 2 << 30,
-        other => panic!("{other} is new"),
-    }
+    const AMOUNTS: [(&str, u64); 18] = [
+        ("0", 0),
+        ("1m", 1),
+        ("5m", 5),
+        ("10m", 10),
+        ("100m", 100),
+        ("0.1", 100),
+        ("200m", 200),
+        ("400m", 400),
+        ("600m", 600),
+        ("1", 1_000),
+        ("2", 2_000),
+        ("1Mi", 1 << 20),
+        ("64Mi", 64 << 20),
+        ("128Mi", 128 << 20),
+        ("256Mi", 256 << 20),
+        ("512Mi", 512 << 20),
+        ("1Gi", 1 << 30),
+        ("2Gi", 2 << 30),
+    ];
+    let text = amount.as_str().unwrap_or("0");
+    let known = AMOUNTS.iter().find(|(known, _)| *known == text);
+    known.unwrap().1
 }
 
 /// Those of the container that asks for the least, as far as they are of these three.
