@@ -5,6 +5,7 @@ use crate::installation::Basis;
 use crate::reader::Reader;
 use jiff::Timestamp;
 use rules::cause::{self, Behind, Stuck};
+use rules::definition::Declared;
 use rules::gate::{self, Gate};
 use rules::health;
 use rules::holder::{Holder, Running, Wave};
@@ -278,8 +279,8 @@ impl World for Installed<'_> {
             .map(|stored| stored["data"][key].is_string())
     }
 
-    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
-        seen(self.reader.declares_status(kind))
+    fn declared(&self, kind: &Kind) -> Lookup<Declared> {
+        seen(self.reader.declared(kind))
     }
 
     fn rule_reads_a_generation(&self, object: &Value) -> bool {

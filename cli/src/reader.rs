@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
 use kube::discovery::ApiResource;
 use kube::{Client, Error};
+use rules::definition::Declared;
 use rules::kinds::Kind;
 use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
@@ -44,7 +45,7 @@ enum Reply {
 struct Served {
     resource: ApiResource,
     namespaced: bool,
-    declares_status: Lookup<bool>,
+    declared: Lookup<Declared>,
 }
 
 /// Where objects are read: a kind, and a namespace where it is one.
@@ -193,13 +194,13 @@ impl Reader {
         }
     }
 
-    /// Whether the definition of a custom kind declares the status subresource; not found for a kind without a definition.
-    pub(crate) fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+    /// What the definition of a custom kind says of the status; not found for a kind without a definition.
+    pub(crate) fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         match kind {
             Kind::Builtin(_) => Lookup::NotFound,
             Kind::Custom { .. } => self
-                .served_as(kind, |served| served.declares_status)
-                .and_then(|declares| declares),
+                .served_as(kind, |served| served.declared)
+                .and_then(|declared| declared),
         }
     }
 

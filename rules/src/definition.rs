@@ -1,26 +1,135 @@
 //! What a CustomResourceDefinition says of the kind that it defines.
 
+mod column;
+
+pub use column::{Column, Shown};
+
 use crate::path::get;
 use serde_json::{Map, Value, json};
 
 /// Kubernetes' word for a schema that takes fields which it does not name.
 const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 
-/// Whether objects of this version have a status that their controller writes: it is a subresource, and there is room for anything
-/// in it. Of a status whose schema names no field the API server keeps nothing, whoever writes it.
-pub fn declares_status(version: &Value) -> bool {
-    let subresource = get(version, &["subresources", "status"]);
-    let schema = get(version, &["schema", "openAPIV3Schema"]);
-    // Where there is no schema nobody has looked at it.
-    subresource.is_some_and(|it| !it.is_null()) && schema.is_none_or(has_room)
+/// Where a version has its printer columns.
+pub(crate) const COLUMNS: &str = "additionalPrinterColumns";
+
+/// As many columns of one version are read and kept. The definitions of all kinds are kept at once, and there may be thousands.
+const MOST: usize = 12;
+
+/// As many fields of one status.
+const MOST_FIELDS: usize = 40;
+
+/// As long is a name of one of them, in bytes, that is kept.
+const LONGEST: usize = 40;
+
+/// Stands for the fields of a schema of which none is kept.
+const OTHERS: &str = "x-others";
+
+/// What the definition of a kind says of the status of its objects.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Declared {
+    /// Whether a controller writes one.
+    pub status: bool,
+    /// By what a status says how the object is; `None` where the definition is not to be had.
+    pub summary: Option<Summary>,
 }
 
-/// Puts the shortest schema that says as much of the status in the place of a version's own.
+/// By what a status says how its object is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// What `kubectl get` shows of the status, in the order of the definition.
+    pub columns: Vec<Column>,
+    /// The fields of the status that the schema names, but for those with a long name; the first forty.
+    pub fields: Vec<String>,
+}
+
+impl Declared {
+    /// What is taken for granted where the definition cannot be read: that there is a status. To open for an object that its
+    /// controller has not seen is worse than to wait for one that never has a status.
+    pub fn unseen() -> Self {
+        Self {
+            status: true,
+            summary: None,
+        }
+    }
+
+    /// What one version of a definition says (an entry of `spec.versions`).
+    ///
+    /// There is a status where it is a subresource, or where the schema or a printer column names a field of it, and there is room for
+    /// anything in it: of a status whose schema names no field the API server keeps nothing, whoever writes it.
+    pub fn of(version: &Value) -> Self {
+        let subresource = get(version, &["subresources", "status"]);
+        let schema = get(version, &["schema", "openAPIV3Schema"]);
+        let columns = columns(version);
+        // Where there is no schema nobody has looked at it.
+        let has_room = schema.is_none_or(has_room);
+        let named = schema.and_then(named);
+        let shown = !columns.is_empty() || named.is_some();
+        let fields = named.into_iter().flat_map(short).map(str::to_owned);
+        Self {
+            status: has_room && (subresource.is_some_and(|it| !it.is_null()) || shown),
+            summary: Some(Summary {
+                columns,
+                fields: fields.filter(|field| field != OTHERS).collect(),
+            }),
+        }
+    }
+
+    /// What two versions say, of an object that may be of either.
+    #[must_use]
+    pub fn or(mut self, other: Self) -> Self {
+        self.status |= other.status;
+        let of = self.summary.get_or_insert_default();
+        let more = other.summary.unwrap_or_default();
+        of.columns.extend(more.columns);
+        of.fields.extend(more.fields);
+        self
+    }
+}
+
+fn columns(version: &Value) -> Vec<Column> {
+    let all = version.get(COLUMNS).and_then(Value::as_array);
+    let of_status = all.into_iter().flatten().filter_map(Column::read);
+    of_status.take(MOST).collect()
+}
+
+/// Puts the shortest version that says as much of the status in the place of a version.
 pub(crate) fn shorten(version: &mut Map<String, Value>) {
     if let Some(schema) = version.get_mut("schema") {
-        let has_room = schema.get("openAPIV3Schema").is_none_or(has_room);
-        *schema = json!({"openAPIV3Schema": {PRESERVE: has_room}});
+        let shortest = schema.get("openAPIV3Schema").map(shortest);
+        *schema = json!({ "openAPIV3Schema": shortest.unwrap_or_else(|| json!({PRESERVE: true})) });
     }
+    if let Some(Value::Array(columns)) = version.get_mut(COLUMNS) {
+        columns.retain(|column| Column::read(column).is_some());
+        columns.truncate(MOST);
+        columns.iter_mut().for_each(column::shorten);
+        columns.shrink_to_fit();
+    }
+}
+
+fn shortest(schema: &Value) -> Value {
+    let Some(fields) = named(schema) else {
+        return json!({ PRESERVE: has_room(schema) });
+    };
+    let mut kept: Map<String, Value> = short(fields)
+        .map(|field| (field.to_owned(), json!({})))
+        .collect();
+    if kept.is_empty() {
+        kept.insert(OTHERS.to_owned(), json!({}));
+    }
+    json!({ "properties": { "status": { "properties": kept } } })
+}
+
+/// The names of fields that are kept.
+fn short(fields: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let names = fields.keys().map(String::as_str);
+    names.filter(|name| name.len() <= LONGEST).take(MOST_FIELDS)
+}
+
+/// The fields of the status that the schema names; `None` where it names none.
+fn named(schema: &Value) -> Option<&Map<String, Value>> {
+    let fields = get(schema, &["properties", "status", "properties"])?.as_object()?;
+    (!fields.is_empty()).then_some(fields)
 }
 
 fn has_room(schema: &Value) -> bool {
@@ -28,53 +137,11 @@ fn has_room(schema: &Value) -> bool {
     let Some(status) = get(schema, &["properties", "status"]) else {
         return takes_anything(schema);
     };
-    let named = status.get("properties").and_then(Value::as_object);
     let others = status.get("additionalProperties");
     takes_anything(status)
-        || named.is_some_and(|named| !named.is_empty())
+        || named(schema).is_some()
         || others.is_some_and(|others| *others != Value::Bool(false))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn shortened(schema: &Value) -> Value {
-        let mut version =
-            Map::from_iter([("schema".to_owned(), json!({"openAPIV3Schema": schema}))]);
-        shorten(&mut version);
-        version["schema"]["openAPIV3Schema"].take()
-    }
-
-    #[test]
-    fn a_status_that_can_say_nothing_is_none() {
-        let declares = |schema: Value| {
-            declares_status(
-                &json!({"subresources": {"status": {}}, "schema": {"openAPIV3Schema": schema}}),
-            )
-        };
-        let status = |status: Value| json!({"type": "object", "properties": {"status": status}});
-        for written in [
-            status(json!({"properties": {"phase": {"type": "string"}}})),
-            status(json!({"additionalProperties": {"type": "string"}})),
-            status(json!({PRESERVE: true})),
-            json!({PRESERVE: true}),
-        ] {
-            assert!(declares(written.clone()), "{written}");
-            assert!(declares(shortened(&written)), "{written}");
-        }
-        for empty in [
-            status(json!({"type": "object"})),
-            status(json!({"type": "object", "properties": {}})),
-            status(json!({"additionalProperties": false, PRESERVE: false})),
-            json!({"properties": {"spec": {PRESERVE: true}}}),
-        ] {
-            assert!(!declares(empty.clone()), "{empty}");
-            assert!(!declares(shortened(&empty)), "{empty}");
-        }
-        assert!(declares_status(&json!({"subresources": {"status": {}}})));
-        assert!(!declares_status(&json!({"subresources": {}})));
-        assert!(!declares_status(&json!({"schema": {}})));
-    }
-}
+mod tests;

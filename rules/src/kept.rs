@@ -10,6 +10,7 @@ mod trim;
 
 pub use trim::trim;
 
+use crate::definition::COLUMNS;
 use crate::expression::Expression;
 use crate::keys;
 use crate::kinds::{Builtin, Kind};
@@ -96,8 +97,8 @@ enum Cut {
     /// The pod template in the mapping at this path, but for its labels, by which Services select its pods, and its
     /// annotations that say something of the object.
     Template(&'static [&'static str]),
-    /// The schema of a version of a kind, but for what it says of the status.
-    Schema(&'static [&'static str]),
+    /// The schema and the printer columns of a version of a kind, but for what they say of the status.
+    Version(&'static [&'static str]),
     /// The containers of a pod, but for what a gated one requests of its node.
     Containers,
 }
@@ -106,7 +107,7 @@ const EACH: &str = "*";
 
 /// What is taken away of a built-in kind beside the bookkeeping in its metadata.
 fn cuts(kind: &Builtin) -> &'static [Cut] {
-    use Cut::{But, Containers, Only, Schema, Template};
+    use Cut::{But, Containers, Only, Template, Version};
     match (kind.group, kind.kind) {
         ("", "Pod") => &[
             Containers,
@@ -142,10 +143,17 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
                 But(&["spec"], &["group", "names", "scope", "versions"]),
                 But(
                     &["spec", "versions", EACH],
-                    &["name", "served", "storage", "subresources", "schema"],
+                    &[
+                        "name",
+                        "served",
+                        "storage",
+                        "subresources",
+                        "schema",
+                        COLUMNS,
+                    ],
                 ),
                 // The schemas are the bulk of a definition.
-                Schema(&["spec", "versions", EACH]),
+                Version(&["spec", "versions", EACH]),
             ]
         }
         ("apps" | "batch", _) | ("", "ReplicationController") => &[
@@ -251,7 +259,9 @@ impl Cut {
                 field(of).is_some_and(|it| it.is_some_and(|it| fields.contains(&it)))
             }
             Self::Template(of) => field(of) == Some(Some("template")),
-            Self::Schema(of) => field(of) == Some(Some("schema")),
+            Self::Version(of) => {
+                field(of).is_some_and(|it| it.is_some_and(|it| ["schema", COLUMNS].contains(&it)))
+            }
             Self::Containers => field(&["spec"])
                 .is_some_and(|it| it.is_some_and(|it| requests::PLACES.contains(&it))),
         }

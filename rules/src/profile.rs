@@ -24,6 +24,7 @@ mod workload;
 use crate::dependency::State;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason, unavailable};
+use crate::kept;
 use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
 use crate::path::get;
@@ -235,6 +236,19 @@ fn complete(subject: Subject<'_>) -> Judged {
             format!("nobody knows when a {kind} completes; write ready in place of complete"),
         ),
     }
+}
+
+/// Whether an object of a custom kind that is ready is so by the generic rules alone: neither the object says what its health is, nor is
+/// there a rule for its kind, nor a condition `Ready`. A kind without a status has nothing to say.
+pub fn rests_on_vocabulary(kind: &Kind, object: &Value, world: &dyn World) -> bool {
+    let object = &*tolerant::read(kind, object);
+    let conditions = Conditions::read(object).unwrap_or_default();
+    matches!(kind, Kind::Custom { .. })
+        && kstatus::group_and_kind(object) != ("argoproj.io", "Application")
+        && !custom::has_no_status(object)
+        && !kept::says_its_health(object)
+        && !custom::is_ready(conditions)
+        && world.health(object, false).is_none()
 }
 
 /// Whether nobody has written a status.

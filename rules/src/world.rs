@@ -7,6 +7,7 @@ pub use only::Only;
 pub use wave::{FirstUnready, Ready, first_unready};
 
 use crate::cause::{Behind, Stuck};
+use crate::definition::Declared;
 use crate::dependency::Part;
 use crate::edges::Link;
 use crate::gate;
@@ -221,8 +222,8 @@ pub trait World: Objects {
     /// Whether a pod of this revision has passed its gate before.
     fn has_passed(&self, revision: &str) -> Lookup<bool>;
 
-    /// Whether the kind's CustomResourceDefinition declares the status subresource; not found for a kind without one.
-    fn declares_status(&self, kind: &Kind) -> Lookup<bool>;
+    /// What the kind's CustomResourceDefinition says of the status of its objects; not found for a kind without one.
+    fn declared(&self, kind: &Kind) -> Lookup<Declared>;
 
     /// Whether the health rule for the object's kind reads a generation, and so knows whether a status is of the latest spec.
     fn rule_reads_a_generation(&self, _object: &Value) -> bool {

@@ -12,6 +12,7 @@
 
 use crate::corpus;
 use jiff::Timestamp;
+use rules::definition::Declared;
 use rules::dependency::State;
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
@@ -55,7 +56,7 @@ impl Objects for Endpoint {
 
 fn alone(with_library: bool) -> Only<Endpoint> {
     Only {
-        declares_status: Lookup::Found(true),
+        declared: Lookup::Found(Declared::unseen()),
         health: Box::new(move |object, statusless| {
             with_library.then(|| rules::health::builtin(object, statusless))?
         }),

@@ -7,6 +7,7 @@ mod text; // what is read
 
 use crate::differential::run;
 use jiff::Timestamp;
+use rules::definition::Declared;
 use rules::dependency::State;
 use rules::dependent::Dependent;
 use rules::expression::Expression;
@@ -75,7 +76,7 @@ impl Objects for Empty {
 
 fn world(objects: Empty) -> Only<Empty> {
     Only {
-        declares_status: Lookup::Found(true),
+        declared: Lookup::Found(Declared::unseen()),
         health: Box::new(rules::health::builtin),
         ..Only::of(objects)
     }

@@ -4,6 +4,7 @@ use crate::manifest::Entry;
 use jiff::Timestamp;
 use rules::dependency::State;
 use rules::judged::{Judged, Reason};
+use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::kstatus::{self, Evaluation, Status};
 use rules::object::group_kind;
@@ -86,14 +87,25 @@ pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
         satisfied: _, // equals the status `Current`
         status,
         reason,
-        message,
+        mut message,
     } = verdict::unobserved(
         profile::judge(&kind, object, State::Ready, world, now),
         (&kind, object),
         world,
         now,
     );
+    if status == Status::Current && profile::rests_on_vocabulary(&kind, object, world) {
+        message.push_str(&hint(&kind));
+    }
     Line::new(object, status, reason.label(), message)
+}
+
+/// What to do where no rule has spoken.
+fn hint(kind: &Kind) -> String {
+    format!(
+        "; no rule knows {kind}, so this rests on common words alone: to be sure, write {} on the object, or a health rule for its kind",
+        keys::HEALTH
+    )
 }
 
 /// The kind of an object, or why it has none.

@@ -2,7 +2,7 @@
 
 use super::judge::kind_of;
 use jiff::Timestamp;
-use rules::definition;
+use rules::definition::Declared;
 use rules::gate;
 use rules::health::{self, Rules};
 use rules::holder::{Running, Wave};
@@ -23,8 +23,8 @@ pub(crate) struct Manifest<'a> {
     /// The administrator's health rules.
     rules: &'a Rules,
     kinds: HashMap<Kind, OfKind<'a>>,
-    /// Group and kind of each custom resource that the manifest defines, and whether it declares a status.
-    declares_status: HashMap<(&'a str, &'a str), bool>,
+    /// Group and kind of each custom resource that the manifest defines, and what the definition says of its status.
+    declared: HashMap<(&'a str, &'a str), Declared>,
 }
 
 /// The objects of one kind.
@@ -41,7 +41,7 @@ impl<'a> Manifest<'a> {
         let mut world = Self {
             rules,
             kinds: HashMap::new(),
-            declares_status: HashMap::new(),
+            declared: HashMap::new(),
         };
         for object in objects {
             if let Ok(kind) = kind_of(object) {
@@ -50,7 +50,7 @@ impl<'a> Manifest<'a> {
                         text(object, "/spec/group"),
                         text(object, "/spec/names/kind"),
                     );
-                    world.declares_status.insert(names, has_status(object));
+                    world.declared.insert(names, declared(object));
                 }
                 world.kinds.entry(kind).or_default().add(object);
             }
@@ -200,13 +200,12 @@ impl World for Manifest<'_> {
         Lookup::Found(false)
     }
 
-    /// Where the definition is not in the manifest: yes. To open for an object that its controller has not seen is
-    /// worse than to wait for one that never has a status. Kinds of Kubernetes' own groups have no definition.
-    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
-        match self.declares_status.get(&(kind.group(), kind.word())) {
-            Some(declares) => Lookup::Found(*declares),
+    /// Kinds of Kubernetes' own groups have no definition, and of others it need not be in the manifest.
+    fn declared(&self, kind: &Kind) -> Lookup<Declared> {
+        match self.declared.get(&(kind.group(), kind.word())) {
+            Some(declared) => Lookup::Found(declared.clone()),
             None if kinds::knows_group(kind.group()) => Lookup::NotFound,
-            None => Lookup::Found(true),
+            None => Lookup::Found(Declared::unseen()),
         }
     }
 
@@ -243,13 +242,15 @@ fn absent<T>(kind: &Kind, none: Lookup<T>) -> Lookup<T> {
     }
 }
 
-fn has_status(definition: &Value) -> bool {
+/// What all versions together say: an object may be of any.
+fn declared(definition: &Value) -> Declared {
     let versions = definition
         .pointer("/spec/versions")
         .and_then(Value::as_array);
     let spec = definition.get("spec"); // where apiextensions.k8s.io/v1beta1 has it
     let all = versions.into_iter().flatten().chain(spec);
-    all.into_iter().any(definition::declares_status)
+    let each = all.map(Declared::of);
+    each.reduce(Declared::or).unwrap_or_default()
 }
 
 fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use kube::Error;
 use kube::core::request::Request;
 use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
-use rules::definition;
+use rules::definition::Declared;
 use rules::kept::is_secret;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
@@ -58,28 +58,31 @@ impl Reader {
         let (resource, capabilities) = found.ok_or_else(|| {
             Error::Discovery(kube::error::DiscoveryError::MissingKind(kind.to_string()))
         })?;
-        let declares_status = self.defined_with_status(&resource, &capabilities).await?;
+        let declared = self.declared_by(&resource, &capabilities).await?;
         let namespaced = capabilities.scope == Scope::Namespaced;
         Ok(Reply::Kind(Served {
             resource,
             namespaced,
-            declares_status,
+            declared,
         }))
     }
 
-    /// As its definition says, and to who may not read that, as discovery tells everybody.
-    async fn defined_with_status(
+    /// As its definition says; to a reader who may not read definitions, discovery tells whether there is a status.
+    async fn declared_by(
         &self,
         resource: &ApiResource,
         capabilities: &ApiCapabilities,
-    ) -> Result<Lookup<bool>, Error> {
+    ) -> Result<Lookup<Declared>, Error> {
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         let name = format!("{}.{}", resource.plural, resource.group);
         let definition = match self.get(&definitions, None, &name).await {
             Ok(Reply::Object(definition)) => definition,
             Err(Error::Api(status)) if status.code == 403 => {
                 let mut below = capabilities.subresources.iter();
-                return Ok(Lookup::Found(below.any(|(it, _)| it.plural == "status")));
+                return Ok(Lookup::Found(Declared {
+                    status: below.any(|(it, _)| it.plural == "status"),
+                    summary: None,
+                }));
             }
             Err(Error::Api(status)) if status.code == 404 => return Ok(Lookup::NotFound),
             Err(error) => return Err(error),
@@ -91,7 +94,7 @@ impl Reader {
         let mut versions = versions.into_iter().flatten();
         let ours = versions.find(|version| version["name"] == resource.version.as_str());
         Ok(ours.map_or(Lookup::NotFound, |version| {
-            Lookup::Found(definition::declares_status(version))
+            Lookup::Found(Declared::of(version))
         }))
     }
 

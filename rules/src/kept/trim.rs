@@ -69,7 +69,7 @@ impl Cut {
                 map.retain(|key, _| !fields.contains(&key.as_str()));
             }),
             Self::Template(of) => each(object, of, &mut trim_template),
-            Self::Schema(of) => each(object, of, &mut definition::shorten),
+            Self::Version(of) => each(object, of, &mut definition::shorten),
             Self::Containers => requests::trim(object),
         }
     }

@@ -5,7 +5,8 @@
 //! all on, and they are safe because each can only hold back, each speaks of a field by its documented convention,
 //! and none has an opinion of a word, type or field that it does not know:
 //!
-//! * **A condition `Ready` decides**, as kstatus has it (Kubernetes' API conventions make it the summary of the rest).
+//! * **A condition `Ready` decides**, as kstatus has it (Kubernetes' API conventions make it the summary of the rest), unless it is there
+//!   twice and only one of them is `True`.
 //!   Only conditions that tell of the latest spec can hold back an object that is `Ready`: they say that what is ready
 //!   is the spec before. The other rules are for objects without that condition.
 //! * **The generation of a condition** (`metav1.Condition.observedGeneration`): a condition of an older generation
@@ -15,23 +16,28 @@
 //!   controllers of a filter.
 //! * **Words in the fields where kinds keep one** ([`words`]): `status.phase: Provisioning`, `status.state: error`.
 //! * **Flags and counts** ([`counts`]): `status.ready: false`, fewer `readyReplicas` than `spec.replicas`.
+//! * **What parts say** ([`nested`]): flags, words and counts one level deeper, where nothing sums them up.
+//! * **What the definition announces** ([`summary`]): the condition, word, flag or count that sums a status up, and is not written yet.
 //! * **No status yet**, of a kind that has one: nobody has looked at the object. A `...Template` is exempt: it is
-//!   looked at when it is used, and many have a status that nobody ever writes.
+//!   looked at when it is used, and many have a status that nobody ever writes, unless its definition shows the status.
 //!
 //! A kind whose healthy objects look otherwise needs a rule of its own, which takes the place of all of these.
 
 mod conditions;
 mod counts;
+mod nested;
 mod parts;
+mod summary;
 mod words;
 
-pub(super) use conditions::OF_THE_SPEC;
+pub(super) use conditions::{OF_THE_SPEC, is_ready};
 pub(super) use words::completes;
 
 use super::{Subject, failed, from_kstatus, waiting};
+use crate::definition::Declared;
 use crate::judged::{Judged, Reason};
 use crate::kinds::Kind;
-use crate::kstatus::{Status, instant};
+use crate::kstatus::{Conditions, Status, instant};
 use crate::lookup::Lookup;
 use crate::path::get;
 use jiff::SignedDuration;
@@ -50,6 +56,8 @@ enum Hindrance {
     Busy(String),
     /// It reports a failure.
     Bad(String),
+    /// Its status is begun, and what sums it up is not in it yet.
+    Untold(String),
 }
 
 impl Hindrance {
@@ -60,6 +68,7 @@ impl Hindrance {
             Self::Stale(message) => Self::Stale(told(message)),
             Self::Busy(message) => Self::Busy(told(message)),
             Self::Bad(message) => Self::Bad(told(message)),
+            Self::Untold(message) => Self::Untold(told(message)),
         }
     }
 }
@@ -70,6 +79,7 @@ impl From<Hindrance> for Judged {
             Hindrance::Stale(message) => waiting(Reason::NotObserved, message),
             Hindrance::Busy(message) => waiting(Reason::InProgress, message),
             Hindrance::Bad(message) => failed(Reason::Failed, message),
+            Hindrance::Untold(message) => waiting(Reason::NoStatusYet, message),
         }
     }
 }
@@ -89,19 +99,40 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
 }
 
 fn generic(subject: &Subject<'_>) -> Option<Hindrance> {
-    let object = subject.object;
+    let (object, conditions, kind) = (subject.object, subject.conditions, kind_of(subject));
     let of_the_spec =
         || conditions::outdated(object).or_else(|| conditions::unapplied(subject.conditions));
-    if subject.conditions.is_true("Ready") {
+    if conditions::is_ready(conditions) {
         return of_the_spec();
     }
     of_the_spec()
-        .or_else(|| conditions::known(subject.conditions))
-        .or_else(|| conditions::unfinished(kind_of(subject), subject.conditions))
+        .or_else(|| conditions::known(kind, conditions))
+        .or_else(|| conditions::unfinished(kind, conditions))
         .or_else(|| parts::held(object))
-        .or_else(|| words::told(kind_of(subject), object))
+        .or_else(|| words::told(kind, object))
         .or_else(|| counts::short(object))
+        .or_else(|| nested::held(kind, object, conditions))
         .or_else(|| nothing_reported(object))
+        .or_else(|| conditions::unfinished_triple(kind, conditions))
+        .or_else(|| untold(subject))
+}
+
+/// What the definition announces, and the status does not have.
+fn untold(subject: &Subject<'_>) -> Option<Hindrance> {
+    let kind = kind_of(subject);
+    if has_no_status(subject.object) {
+        return None;
+    }
+    let declared = match subject.world.declared(subject.kind) {
+        Lookup::Found(declared) => declared,
+        // An aggregated API serves the kind: no definition announces anything.
+        Lookup::NotFound => return None,
+        Lookup::Unavailable(_) => Declared::unseen(),
+    };
+    if is_template(kind, &declared) {
+        return None;
+    }
+    summary::missing(kind, subject.object, subject.conditions, &declared)
 }
 
 /// The name of the kind, not how a list spells it.
@@ -112,14 +143,17 @@ fn kind_of<'a>(subject: &'a Subject<'_>) -> &'a str {
 
 /// What holds back an object of any kind, whatever a rule of the library says of its kind.
 pub(super) fn hindered(object: &Value) -> Option<Judged> {
-    let hindrance = conditions::outdated(object).or_else(|| parts::held(object));
+    let conditions = Conditions::read(object).unwrap_or_default();
+    let hindrance = conditions::outdated(object)
+        .or_else(|| conditions::contradicted(conditions))
+        .or_else(|| parts::held(object));
     hindrance.map(Judged::from)
 }
 
-/// A list of conditions that nobody has put one into, where no word says anything either.
+/// A list of conditions that nobody has put one into, where no word, no flag that is set and no count that is met says anything either.
 fn nothing_reported(object: &Value) -> Option<Hindrance> {
     let conditions = get(object, &["status", "conditions"])?.as_array()?;
-    (conditions.is_empty() && !words::any(object))
+    (conditions.is_empty() && !words::any(object) && !counts::is_met(object))
         .then(|| Hindrance::Busy("status.conditions is empty".to_owned()))
 }
 
@@ -141,17 +175,19 @@ fn says_nothing(value: &Value) -> bool {
 
 /// Whether an object has no status because its kind is known to have none. Of one that has a status nobody asks.
 pub(super) fn is_statusless(subject: &Subject<'_>) -> bool {
+    let declared = || subject.world.declared(subject.kind);
     matches!(subject.kind, Kind::Custom { .. })
         && has_no_status(subject.object)
-        && subject.world.declares_status(subject.kind) == Lookup::Found(false)
+        && matches!(declared(), Lookup::Found(declared) if !declared.status)
 }
 
 fn expects_status(subject: &Subject<'_>) -> bool {
-    if kind_of(subject).ends_with("Template") {
-        return false;
-    }
-    match subject.world.declares_status(subject.kind) {
-        Lookup::Found(declares) => declares,
+    let kind = kind_of(subject);
+    match subject.world.declared(subject.kind) {
+        Lookup::Found(declared) => declared.status && !is_template(kind, &declared),
+        Lookup::NotFound | Lookup::Unavailable(_) if is_template(kind, &Declared::unseen()) => {
+            false
+        }
         // No definition says so: its controller gets a while.
         Lookup::NotFound => {
             let created = get(subject.object, &["metadata", "creationTimestamp"])
@@ -161,4 +197,10 @@ fn expects_status(subject: &Subject<'_>) -> bool {
         }
         Lookup::Unavailable(_) => true,
     }
+}
+
+/// Whether objects are looked at when they are used. Whose definition shows the status is looked at before.
+fn is_template(kind: &str, declared: &Declared) -> bool {
+    let summary = declared.summary.as_ref();
+    kind.ends_with("Template") && summary.is_none_or(|summary| summary.columns.is_empty())
 }

@@ -2,6 +2,7 @@
 //!
 //! Every rule reaches the cluster and the clock through here alone, so no rule can rest on them without the note.
 
+use crate::definition::Declared;
 use crate::judged::Judged;
 use crate::kinds::Kind;
 use crate::lookup::Lookup;
@@ -37,9 +38,9 @@ impl<'w> Evidence<'w> {
         self.now
     }
 
-    /// [`World::declares_status`]
-    pub(super) fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
-        self.looked().declares_status(kind)
+    /// [`World::declared`]
+    pub(super) fn declared(&self, kind: &Kind) -> Lookup<Declared> {
+        self.looked().declared(kind)
     }
 
     /// [`World::health`], which is no look: it tells of the object alone, and with other health rules everything is judged anew.

@@ -17,6 +17,7 @@ mod service;
 mod workload;
 
 use super::*;
+use crate::definition::{Declared, Summary};
 use crate::kinds::Builtin;
 use crate::kstatus::arbitrary::{json as any_json, manifest};
 use crate::lookup::{Lookup, Unavailable};
@@ -30,7 +31,7 @@ use std::borrow::Cow;
 struct Cluster {
     object: Lookup<Value>,
     list: Lookup<Vec<Value>>,
-    declares_status: Lookup<bool>,
+    declared: Lookup<Declared>,
     health: Option<Judged>,
 }
 
@@ -39,7 +40,7 @@ impl Cluster {
         Self {
             object: Lookup::NotFound,
             list: Lookup::Found(Vec::new()),
-            declares_status: Lookup::NotFound,
+            declared: Lookup::NotFound,
             health: None,
         }
     }
@@ -58,14 +59,22 @@ impl Cluster {
         Self {
             object: Lookup::Unavailable(why),
             list: Lookup::Unavailable(why),
-            declares_status: Lookup::NotFound,
+            declared: Lookup::NotFound,
             health: None,
         }
     }
 
-    fn declaring(declares_status: bool) -> Self {
+    /// Whose definitions say whether there is a status, and nothing of what is in it.
+    fn declaring(status: bool) -> Self {
+        Self::declared(Declared {
+            status,
+            summary: Some(Summary::default()),
+        })
+    }
+
+    fn declared(declared: Declared) -> Self {
         Self {
-            declares_status: Lookup::Found(declares_status),
+            declared: Lookup::Found(declared),
             ..Self::empty()
         }
     }
@@ -93,7 +102,7 @@ impl Cluster {
     fn world(&self) -> Only<&Self> {
         let health = self.health.clone();
         Only {
-            declares_status: self.declares_status.clone(),
+            declared: self.declared.clone(),
             health: Box::new(move |_, _| health.clone()),
             ..Only::of(self)
         }

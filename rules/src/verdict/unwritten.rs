@@ -1,4 +1,4 @@
-//! Objects without a status, of a kind whose definition declares one. Most will have one in a moment; of some kinds no
+//! Objects without a status, or without what sums it up, of a kind whose definition declares it. Most will have one in a moment; of some kinds no
 //! controller ever writes one, which nobody can tell from a controller that does not run.
 
 use super::edge::Judge;
@@ -29,9 +29,15 @@ impl Judge<'_> {
         if dependency.status == Need::Optional {
             return met("it exists, and its status is optional");
         }
-        let message = "no status has been written for 30 s; if its controller runs, its kind never has one: write \
-                       \"optional: status\" in this entry, or a health rule for the kind"
-            .to_owned();
+        let found = if judged.message == Reason::NoStatusYet.sentence() {
+            "no status has been written"
+        } else {
+            &judged.message
+        };
+        let message = format!(
+            "{found} for 30 s; if its controller runs, its kind never has one: write \"optional: status\" in this entry, or a health \
+             rule for the kind"
+        );
         Judged { message, ..judged }
     }
 }

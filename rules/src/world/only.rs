@@ -1,6 +1,7 @@
 //! A world of objects alone, for tests.
 
 use super::{Objects, Pending, World};
+use crate::definition::Declared;
 use crate::holder::{Running, Wave};
 use crate::judged::Judged;
 use crate::kinds::Kind;
@@ -26,8 +27,8 @@ pub struct Only<T> {
     pub completed_job: Lookup<CompletedJob>,
     /// The answer of [`World::has_passed`].
     pub has_passed: Lookup<bool>,
-    /// The answer of [`World::declares_status`].
-    pub declares_status: Lookup<bool>,
+    /// The answer of [`World::declared`].
+    pub declared: Lookup<Declared>,
     /// The answer of [`World::health`].
     pub health: HealthRule,
 }
@@ -43,7 +44,7 @@ impl<T> Only<T> {
             pending: Pending::NotFollowed,
             completed_job: Lookup::NotFound,
             has_passed: Lookup::Found(false),
-            declares_status: Lookup::NotFound,
+            declared: Lookup::NotFound,
             health: Box::new(|_, _| None),
         }
     }
@@ -116,8 +117,8 @@ impl<T: Objects> World for Only<T> {
         self.has_passed.clone()
     }
 
-    fn declares_status(&self, _: &Kind) -> Lookup<bool> {
-        self.declares_status.clone()
+    fn declared(&self, _: &Kind) -> Lookup<Declared> {
+        self.declared.clone()
     }
 
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {

@@ -3,9 +3,10 @@
 use crate::known::Details;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::discovery::ApiResource;
-use rules::definition;
+use rules::definition::Declared;
 use rules::kinds::Builtin;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A kind as the API server serves it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +30,7 @@ pub(super) fn among(served: &APIResourceList, word: &str) -> Option<Served> {
     };
     let details = Details {
         namespaced: Some(found.namespaced),
-        declares_status: None,
+        declared: None,
     };
     Some(Served { resource, details })
 }
@@ -80,7 +81,7 @@ pub(super) fn defined(definition: &Value, word: &str) -> Option<Served> {
     };
     let details = Details {
         namespaced: Some(spec["scope"] == "Namespaced"),
-        declares_status: Some(definition::declares_status(version)),
+        declared: Some(Arc::new(Declared::of(version))),
     };
     Some(Served { resource, details })
 }
@@ -88,6 +89,7 @@ pub(super) fn defined(definition: &Value, word: &str) -> Option<Served> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rules::definition::Summary;
     use serde_json::json;
 
     fn definition() -> Value {
@@ -119,7 +121,10 @@ mod tests {
                 found.details,
                 Details {
                     namespaced: Some(true),
-                    declares_status: Some(true)
+                    declared: Some(Arc::new(Declared {
+                        status: true,
+                        summary: Some(Summary::default())
+                    }))
                 }
             );
         }
@@ -139,6 +144,6 @@ mod tests {
         old["spec"]["versions"][1]["served"] = json!(false);
         let found = defined(&old, "widget").unwrap();
         assert_eq!(found.resource.version, "v1alpha1");
-        assert_eq!(found.details.declares_status, Some(false));
+        assert_eq!(found.details.declared.map(|it| it.status), Some(false));
     }
 }

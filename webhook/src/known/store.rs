@@ -15,6 +15,7 @@ use super::lookers::Lookers;
 use super::waiters::{Bell, Fingerprint, Subscription, Waiters, Woken};
 use contents::Contents;
 pub(super) use contents::{Interest, Key};
+use rules::definition::Declared;
 use rules::selector::Selector;
 use serde_json::Value;
 use snapshot::{Snapshot, key};
@@ -32,12 +33,12 @@ pub struct Store {
 pub(super) type Interests = Subscription<Fingerprint, Selector>;
 
 /// What the catalog knows of the kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Details {
     /// Whether its objects live in a namespace; `None` until the API server said so.
     pub namespaced: Option<bool>,
-    /// Whether its definition declares the status subresource; `None` where nobody can say.
-    pub declares_status: Option<bool>,
+    /// What its definition says of the status of its objects; `None` where nobody can say.
+    pub declared: Option<Arc<Declared>>,
 }
 
 impl Store {
@@ -71,16 +72,19 @@ impl Store {
 
     /// What the catalog knows of the kind.
     pub fn details(&self) -> Details {
-        *self.details.lock().unwrap_or_else(PoisonError::into_inner)
+        let details = self.details.lock();
+        details.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Writes what the catalog knows, and wakes everybody if it changed.
     pub fn describe(&self, details: Details) {
-        let before = std::mem::replace(
-            &mut *self.details.lock().unwrap_or_else(PoisonError::into_inner),
-            details,
-        );
-        if before != details {
+        let changed = {
+            let mut known = self.details.lock().unwrap_or_else(PoisonError::into_inner);
+            let changed = *known != details;
+            *known = details;
+            changed
+        };
+        if changed {
             self.wake_all();
         }
     }

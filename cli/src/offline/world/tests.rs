@@ -96,6 +96,54 @@ fn a_custom_resource_is_judged_by_its_definition() {
     assert_eq!(first(&[resource]), waits);
 }
 
+/// A status is begun before anybody knows how the object is; the definition says what is to come.
+#[test]
+fn what_a_definition_shows_has_to_be_written() {
+    let resource = json!({"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}, "status": {"node": "a"}});
+    let definition = |version: Value| {
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "things.x.io"},
+            "spec": {"group": "x.io", "names": {"kind": "Thing"}, "versions": [version]}})
+    };
+    let waits = ("InProgress", "NoStatusYet".to_owned());
+    let ready = ("Current", "Satisfied".to_owned());
+    let column =
+        json!([{"name": "Ready", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"}]);
+    let shown =
+        definition(json!({"additionalPrinterColumns": column, "subresources": {"status": {}}}));
+    assert_eq!(first(&[resource.clone(), shown]), waits);
+    let silent = definition(json!({"subresources": {"status": {}}}));
+    assert_eq!(first(&[resource.clone(), silent]), ready);
+    assert_eq!(first(&[resource]), waits, "no definition is at hand");
+}
+
+#[test]
+fn who_rests_on_common_words_alone_is_told() {
+    let message = |object: &Value| {
+        let rules = Rules::default();
+        let world = Manifest::new(std::iter::once(object), &rules);
+        let entry = Entry {
+            object: object.clone(),
+            problem: None,
+            document: 1,
+            twice: Vec::new(),
+            origin: Origin::default(),
+        };
+        sluice(&entry, &world, "2026-01-01T00:00:00Z".parse().unwrap()).message
+    };
+    let of = |group: &str, status: Value| {
+        message(
+            &json!({"apiVersion": format!("{group}/v1"), "kind": "Thing", "metadata": {"name": "t"}, "status": status}),
+        )
+    };
+    let hinted = |text: String| text.contains("write sluice.dev/health");
+    assert!(hinted(of("x.io", json!({"phase": "Fine"}))));
+    let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+    assert!(!hinted(of("x.io", ready.clone())));
+    assert!(!hinted(of("x.io", json!({"phase": "Pending"}))));
+    assert!(!hinted(of("cert-manager.io", ready)));
+}
+
 #[test]
 fn an_object_without_a_kind_is_unknown() {
     for object in [

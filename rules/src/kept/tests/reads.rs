@@ -3,7 +3,7 @@
 use super::source::{self, LABELS, NO_FIELDS};
 use super::*;
 use crate::advice::{self, Advice, Seen, Served, Target, Windows, Workload};
-use crate::definition;
+use crate::definition::Declared;
 use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::gate::{self, Gate};
@@ -135,8 +135,8 @@ impl World for Cluster<'_> {
         }))
     }
 
-    fn declares_status(&self, _: &Kind) -> Lookup<bool> {
-        Lookup::Found(true)
+    fn declared(&self, _: &Kind) -> Lookup<Declared> {
+        Lookup::Found(Declared::unseen())
     }
 
     fn health(&self, _: &Value, _: bool) -> Option<Judged> {
@@ -249,8 +249,8 @@ fn of_object(object: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) 
     note("owner", &controller_of(object));
     note("remembered", &memory::completed(object));
     if let Some(versions) = object.pointer("/spec/versions").and_then(Value::as_array) {
-        let declares: Vec<bool> = versions.iter().map(definition::declares_status).collect();
-        note("declares a status", &declares);
+        let declared: Vec<Declared> = versions.iter().map(Declared::of).collect();
+        note("declared", &declared);
     }
     if is_plan(object) {
         note("plan", &plan::flaw_in(object, world, |_| true));

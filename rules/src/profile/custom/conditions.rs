@@ -2,20 +2,25 @@
 //!
 //! A type is read word by word (`DaemonServiceHealthy` ends in `healthy`, `FailedCreatePod` contains `failed`), since
 //! kinds make their own compounds of a small vocabulary. `Progressing` is no part of it: a Deployment that is done
-//! keeps it `True`, an operator that is done sets it `False`. Nor is `Running`, which a thing that has completed sets
+//! keeps it `True`, an operator that is done sets it `False`. So it holds an object back only where nothing that sums the object up
+//! is `True` beside it, and its reason does not say that the work is done. Nor is `Running`, which a thing that has completed sets
 //! `False`, nor `Upgradeable`, `Paused` and the like, which tell nothing of health. Two families of operators document
 //! what they mean by them, and are known by what else they write: those of OpenShift, who report `Available`,
 //! `Progressing` and `Degraded` together, and the Ansible operators, whose `Running` has the reason `Running` while
 //! a playbook runs and `Successful` after it.
+//!
+//! A step ([`is_step`]) comes true on the way: that it is `True` says nothing of the whole. A type may begin with the name of its
+//! kind: `SIPEnvironmentProgressing`.
 
 use super::Hindrance;
 use super::words;
 use crate::kstatus::{Condition, Conditions, int};
 use crate::path::get;
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// `True` in the end: the last word of the type, or the last of [`PHRASES`].
-const POSITIVE: [&str; 45] = [
+const POSITIVE: [&str; 46] = [
     "ready",
     "available",
     "established",
@@ -32,6 +37,7 @@ const POSITIVE: [&str; 45] = [
     "provisioned",
     "complete",
     "completed",
+    "finished",
     "valid",
     "bound",
     "resolved",
@@ -90,6 +96,16 @@ const NEGATIVE: [&str; 20] = [
     "bad",
 ];
 
+/// The same of the last word of the type: before another one it is the name of a feature, as in `DriftDetectionEnabled`.
+const NEGATIVE_LAST: [&str; 6] = [
+    "drift",
+    "drifted",
+    "mismatch",
+    "expired",
+    "unreachable",
+    "abnormal",
+];
+
 /// `True` while something is being done: the whole type. A participle in a compound may be the name of a feature.
 const BUSY: [&str; 13] = [
     "updating",
@@ -109,6 +125,38 @@ const BUSY: [&str; 13] = [
 
 /// `True` in the end, where it is the whole type: in a compound it may be a step, or what nobody wishes for (`StormActive`).
 const WHOLE: [&str; 3] = ["Active", "Serving", "Scheduled"];
+
+/// `True` on the way, and not at the end: the last word of the type.
+const STEPS: [&str; 13] = [
+    "initialized",
+    "validated",
+    "built",
+    "created",
+    "prepared",
+    "scheduled",
+    "rendered",
+    "parsed",
+    "generated",
+    "planned",
+    "started",
+    "requested",
+    "submitted",
+];
+
+/// Of what has to be there first: the first word of the type, as in `InputReady`.
+const BEFOREHAND: [&str; 8] = [
+    "input",
+    "source",
+    "sources",
+    "dependency",
+    "dependencies",
+    "prerequisite",
+    "prerequisites",
+    "spec",
+];
+
+/// Whether something is being done, and not whether it has come out well: the whole type.
+const WORK: [&str; 4] = ["Progressing", "Reconciling", "Processing", "Upgradeable"];
 
 /// `True` of what completes while it has not: it has not ended with any of these.
 const UNDER_WAY: [&str; 8] = [
@@ -182,13 +230,51 @@ pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Hindrance> {
         .map(|condition| Hindrance::Busy(describe(&condition)))
 }
 
-/// The worst that a condition of a known type reports.
-pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
-    let reports = |kind: &str| conditions.iter().any(|it| it.kind == kind);
+/// Whether each condition `Ready` is `True`, and there is one: who gathers the status of several objects may write several.
+pub(in crate::profile) fn is_ready(conditions: Conditions<'_>) -> bool {
+    let mut each = conditions.iter().filter(|it| it.kind == "Ready").peekable();
+    each.peek().is_some() && each.all(|it| it.status == "True")
+}
+
+/// A condition that is `True` and `False` at once: it is told of several, and not of all.
+pub(super) fn contradicted(conditions: Conditions<'_>) -> Option<Hindrance> {
+    let of = |status: &'static str| conditions.iter().filter(move |it| it.status == status);
+    let hold: HashSet<&str> = of("True").map(|it| it.kind).collect();
+    let condition = of("False").find(|it| is_positive(it.kind) && hold.contains(it.kind))?;
+    let told = describe(&condition);
+    Some(Hindrance::Busy(format!("{told}, and it is True as well")))
+}
+
+/// Whether a condition that sums the object up is `True`.
+pub(super) fn is_well(owner: &str, conditions: Conditions<'_>) -> bool {
+    let mut all = conditions.iter();
+    all.any(|it| it.status == "True" && sums_up(plain(owner, it.kind)))
+}
+
+/// Whether any condition says how the object is: one that is no step, and that tells of more than work that is being done.
+pub(super) fn tell(owner: &str, conditions: Conditions<'_>) -> bool {
+    conditions.iter().any(|it| {
+        let kind = plain(owner, it.kind);
+        !is_step(kind) && (!WORK.contains(&kind) || words::is_done(it.reason))
+    })
+}
+
+/// Of those who report whether they are available, progressing and degraded, the first has not been written yet.
+pub(super) fn unfinished_triple(owner: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
+    let reports = |kind: &str| conditions.iter().any(|it| plain(owner, it.kind) == kind);
+    let mut types = conditions.iter().map(|it| plain(owner, it.kind));
+    let lacks = reports("Progressing") && reports("Degraded") && !types.any(sums_up);
+    lacks.then(|| Hindrance::Untold("condition Available has not been written yet".to_owned()))
+}
+
+/// The worst that a condition of a known type reports, of a kind that is called `owner`.
+pub(super) fn known(owner: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
+    let reports = |kind: &str| conditions.iter().any(|it| plain(owner, it.kind) == kind);
     let of_openshift = reports("Available") && reports("Degraded");
+    let well = is_well(owner, conditions);
     let mut busy = None;
     for condition in conditions.iter() {
-        let (kind, status) = (condition.kind, condition.status);
+        let (kind, status) = (plain(owner, condition.kind), condition.status);
         let message = || describe(&condition);
         let bad_reason = words::is_bad(condition.reason);
         let bad = match status {
@@ -201,7 +287,13 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
             return Some(Hindrance::Bad(message()));
         }
         let waits = match status {
-            "True" => is_busy(&condition, of_openshift),
+            "True" if kind == "Progressing" => {
+                of_openshift || !(well || words::is_done(condition.reason))
+            }
+            "True" => is_busy(kind, condition.reason),
+            // Whether there is trouble is not known, and nothing else says that there is none.
+            "Unknown" if is_negative(kind) => !well,
+            "False" if awaits(kind, condition.reason) => true,
             // Gardener has a word of its own beside the three.
             "False" | "Unknown" | "Progressing" => is_positive(kind) && !is_negative(kind),
             _ => false,
@@ -213,18 +305,21 @@ pub(super) fn known(conditions: Conditions<'_>) -> Option<Hindrance> {
     busy
 }
 
-/// `of_openshift`: the others are there that `Progressing` has its meaning from.
-fn is_busy(condition: &Condition<'_>, of_openshift: bool) -> bool {
-    match condition.kind {
-        "Progressing" => of_openshift,
-        "Running" => condition.reason == "Running",
-        kind => {
-            let words = words::split(kind);
-            BUSY.contains(&words.concat().as_str())
-                || words.ends_with(&["in".to_owned(), "progress".to_owned()])
-                || words.first().is_some_and(|word| word == "partially")
-        }
-    }
+fn is_busy(kind: &str, reason: &str) -> bool {
+    kind == "Running" && reason == "Running" || is_under_way(kind)
+}
+
+fn is_under_way(kind: &str) -> bool {
+    let words = words::split(kind);
+    BUSY.contains(&words.concat().as_str())
+        || words.ends_with(&["in".to_owned(), "progress".to_owned()])
+        || words.first().is_some_and(|word| word == "partially")
+}
+
+/// Whether a condition is `False` because of what is yet to come. What is not under way, and what is in no trouble, waits for nothing.
+fn awaits(kind: &str, reason: &str) -> bool {
+    let idle = is_negative(kind) || is_under_way(kind) || WORK.contains(&kind);
+    !idle && words::is_busy(reason)
 }
 
 /// What has begun and is not over, of a kind that comes to an end.
@@ -249,6 +344,30 @@ fn ends_in(kind: &str, vocabulary: &[&str]) -> bool {
         .is_some_and(|last| vocabulary.contains(&last.as_str()))
 }
 
+/// A type without the name of its kind before it.
+pub(super) fn plain<'t>(owner: &str, kind: &'t str) -> &'t str {
+    let rest = kind.strip_prefix(owner).filter(|_| !owner.is_empty());
+    rest.filter(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
+        .unwrap_or(kind)
+}
+
+/// Whether a condition comes true on the way, so that it tells nothing of the whole.
+fn is_step(kind: &str) -> bool {
+    let words = words::split(kind);
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    ends_in(kind, &STEPS) || (words.len() > 1 && BEFOREHAND.contains(&first))
+}
+
+/// Whether a condition of this type is `True` in the end, as the summary of an object or as a step to it.
+pub(super) fn is_hoped_for(kind: &str) -> bool {
+    (is_positive(kind) || is_step(kind)) && !is_negative(kind)
+}
+
+/// Whether a condition of this type, `True`, says that the object is well.
+pub(super) fn sums_up(kind: &str) -> bool {
+    is_positive(kind) && !is_negative(kind) && !is_step(kind)
+}
+
 fn is_positive(kind: &str) -> bool {
     ends_in(kind, &POSITIVE)
         || WHOLE.contains(&kind)
@@ -259,7 +378,8 @@ fn is_positive(kind: &str) -> bool {
 fn is_negative(kind: &str) -> bool {
     let words = words::split(kind);
     let denied = words.first().is_some_and(|first| first == "no");
-    (!denied && words.iter().any(|word| NEGATIVE.contains(&word.as_str())))
+    let bad = || words.iter().any(|word| NEGATIVE.contains(&word.as_str()));
+    (!denied && (bad() || ends_in(kind, &NEGATIVE_LAST)))
         || (words
             .first()
             .is_some_and(|first| first == "not" || first == "non")

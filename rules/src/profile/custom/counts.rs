@@ -39,19 +39,19 @@ const PREFIXES: [&str; 2] = ["ready", "available"];
 /// The last words of fields that hold a count such as `1/3`.
 const WRITTEN: [&str; 3] = ["ready", "available", "replicas"];
 
+/// Counts without a name of what is counted, and what they are of: `ready: 1` of `replicas: 2`.
+const BARE: [&str; 3] = ["ready", "available", "running"];
+
+/// What has ended does not run any more.
+const ENDED: [&str; 3] = ["succeeded", "completed", "finished"];
+
+/// How many there should be, where the count does not say of what.
+const WANTED: [&str; 4] = ["replicas", "desired", "target", "total"];
+
 /// What falls short, if anything does.
 pub(super) fn short(object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?;
-    for flag in FLAGS {
-        let word = match status.get(flag) {
-            Some(Value::Bool(false)) => "false",
-            Some(Value::String(word))
-                if NOT_SET.contains(&word.as_str()) || words::denies(word) =>
-            {
-                word
-            }
-            _ => continue,
-        };
+    if let Some((flag, word)) = not_set(status) {
         return Some(Hindrance::Busy(format!("status.{flag} is {word}")));
     }
     for field in ERRORS {
@@ -65,10 +65,86 @@ pub(super) fn short(object: &Value) -> Option<Hindrance> {
         };
         return Some(Hindrance::Bad(format!("status.{field}: {error}")));
     }
-    counts(object, status)
+    let spec = object.get("spec");
+    counts(spec, status)
+        .map(|short| Hindrance::Busy(format!("status.{short}")))
         .or_else(|| updated(object, status))
         .or_else(|| written(status))
         .or_else(|| handled(status))
+}
+
+/// The first flag of a status, or of a part of one, that is not set, and how it is spelt.
+pub(super) fn not_set(part: &Value) -> Option<(&'static str, &str)> {
+    FLAGS.iter().find_map(|flag| match part.get(flag)? {
+        Value::Bool(false) => Some((*flag, "false")),
+        Value::String(word) if NOT_SET.contains(&word.as_str()) || words::denies(word) => {
+            Some((*flag, word.as_str()))
+        }
+        _ => None,
+    })
+}
+
+/// The first flag of a part that is not set, where the part is: `status.proxyReady: false`.
+pub(super) fn part_not_set(status: &Value) -> Option<&str> {
+    let mut fields = status.as_object().into_iter().flatten();
+    let (name, _) = fields.find(|(name, value)| **value == false && is_flag_of_part(name))?;
+    Some(name)
+}
+
+fn is_flag_of_part(name: &str) -> bool {
+    let words = words::split(name);
+    words.len() > 1 && words.last().is_some_and(|last| last == "ready")
+}
+
+/// Whether a flag says that all is well, or a count that all are there.
+pub(super) fn is_met(object: &Value) -> bool {
+    let Some(status) = object.get("status") else {
+        return false;
+    };
+    let set = |flag: &&str| {
+        let value = status.get(flag);
+        value.is_some_and(|value| *value == true || *value == "True" || *value == "true")
+    };
+    let full = |(_, have, wanted): (_, i64, i64)| have > 0 && have >= wanted;
+    FLAGS.iter().any(set) || compared(object.get("spec"), status).any(full)
+}
+
+/// Whether there is a flag, or a count of what is ready, whatever it says.
+pub(super) fn any(object: &Value) -> bool {
+    let Some(status) = object.get("status") else {
+        return false;
+    };
+    has_flag(status)
+        || has_count(object.get("spec"), status)
+        || written_counts(status).next().is_some()
+}
+
+/// Whether a part of a status has a flag.
+pub(super) fn has_flag(part: &Value) -> bool {
+    let is_flag = |flag: &&str| part.get(flag).is_some_and(|it| !says_nothing(it));
+    let mut fields = part.as_object().into_iter().flatten();
+    FLAGS.iter().any(is_flag)
+        || fields.any(|(name, value)| value.is_boolean() && is_flag_of_part(name))
+}
+
+/// Whether it has a count of what is ready, and of what should be.
+pub(super) fn has_count(spec: Option<&Value>, part: &Value) -> bool {
+    compared(spec, part).next().is_some()
+}
+
+/// Whether a field of this name is such a flag or count.
+pub(super) fn is_known(name: &str) -> bool {
+    let counts = || {
+        PREFIXES
+            .iter()
+            .any(|prefix| of_what(name, prefix).is_some())
+    };
+    is_flag(name) || BARE.contains(&name) || counts()
+}
+
+/// Whether a field of this name is such a flag.
+pub(super) fn is_flag(name: &str) -> bool {
+    FLAGS.contains(&name)
 }
 
 /// A handler of kopf's that has begun, and has neither succeeded nor given up. When all have ended, kopf takes the record away.
@@ -92,19 +168,35 @@ fn tells(error: &Value) -> bool {
     }
 }
 
-/// Fewer are ready than there should be. A count that is missing tells nothing: not every kind that has `replicas`
-/// counts the ready ones too.
-fn counts(object: &Value, status: &Value) -> Option<Hindrance> {
-    let spec = object.get("spec");
-    status.as_object()?.iter().find_map(|(name, have)| {
+/// Fewer are ready than there should be: `readyReplicas: 1/3`. A count that is missing tells nothing: not every kind that has
+/// `replicas` counts the ready ones too.
+pub(super) fn counts(spec: Option<&Value>, status: &Value) -> Option<String> {
+    let mut short = compared(spec, status).filter(|(_, have, wanted)| have < wanted);
+    short
+        .next()
+        .map(|(name, have, wanted)| format!("{name}: {have}/{wanted}"))
+}
+
+/// The counts of what is ready, by their names: how many are, and how many should be.
+fn compared<'v>(
+    spec: Option<&'v Value>,
+    status: &'v Value,
+) -> impl Iterator<Item = (&'v str, i64, i64)> {
+    let number = move |what: &str| {
+        let wanted = spec.and_then(|spec| spec.get(what));
+        wanted.or_else(|| status.get(what))?.as_i64()
+    };
+    let fields = status.as_object().into_iter().flatten();
+    fields.filter_map(move |(name, have)| {
+        let name = name.as_str();
         let have = have.as_i64()?;
-        let what = match name.as_str() {
-            "numberReady" | "numberAvailable" => "desiredNumberScheduled".to_owned(),
-            name => PREFIXES.iter().find_map(|prefix| of_what(name, prefix))?,
+        let wanted = match name {
+            "numberReady" | "numberAvailable" => number("desiredNumberScheduled"),
+            "running" if ENDED.iter().any(|what| status.get(what).is_some()) => None,
+            name if BARE.contains(&name) => WANTED.iter().find_map(|what| number(what)),
+            name => number(&PREFIXES.iter().find_map(|prefix| of_what(name, prefix))?),
         };
-        let wanted = spec.and_then(|spec| spec.get(&what));
-        let wanted = wanted.or_else(|| status.get(&what))?.as_i64()?;
-        (have < wanted).then(|| Hindrance::Busy(format!("status.{name}: {have}/{wanted}")))
+        Some((name, have, wanted?))
     })
 }
 
@@ -135,20 +227,26 @@ fn updated(object: &Value, status: &Value) -> Option<Hindrance> {
 
 /// A count that is written out, `1/3`, beside the status' own fields or one level below.
 fn written(status: &Value) -> Option<Hindrance> {
-    let fields = status.as_object()?.iter();
+    let mut short = written_counts(status).filter(|(_, _, have, wanted)| have < wanted);
+    let (name, text, ..) = short.next()?;
+    Some(Hindrance::Busy(format!("status.{name}: {text}")))
+}
+
+/// Each by its name and its text.
+fn written_counts(status: &Value) -> impl Iterator<Item = (&str, &str, u32, u32)> {
+    let fields = status.as_object().into_iter().flatten();
     let all = fields.flat_map(|(name, value)| {
         let below = value.as_object().into_iter().flatten();
         std::iter::once((name, value)).chain(below)
     });
-    all.filter_map(|(name, value)| Some((name, value.as_str()?)))
-        .filter(|(name, _)| {
-            let last = words::split(name).pop();
-            last.is_some_and(|last| WRITTEN.contains(&last.as_str()))
-        })
-        .find_map(|(name, text)| {
-            let (have, wanted) = text.split_once('/')?;
-            let number = |text: &str| text.trim().parse::<u32>().ok();
-            (number(have)? < number(wanted)?)
-                .then(|| Hindrance::Busy(format!("status.{name}: {text}")))
-        })
+    all.filter_map(|(name, value)| {
+        let text = value.as_str()?;
+        let last = words::split(name).pop()?;
+        let (have, wanted) = text.split_once('/')?;
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let (have, wanted) = (number(have)?, number(wanted)?);
+        WRITTEN
+            .contains(&last.as_str())
+            .then_some((name.as_str(), text, have, wanted))
+    })
 }

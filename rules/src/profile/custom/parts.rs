@@ -27,6 +27,14 @@ pub(super) fn held(object: &Value) -> Option<Hindrance> {
         .or_else(missing)
 }
 
+/// Whether there is any such part.
+pub(super) fn any(object: &Value) -> bool {
+    LISTS.iter().any(|(list, name)| {
+        let parts = get(object, &["status", list]).and_then(Value::as_array);
+        parts.into_iter().flatten().any(|part| is_named(part, name))
+    })
+}
+
 /// `False` in the end, until somebody changes the part or what it refers to.
 const REFUSALS: [&str; 2] = ["Accepted", "ResolvedRefs"];
 
@@ -74,7 +82,7 @@ fn reported(part: &Value) -> Option<Hindrance> {
             .find_map(|kind| conditions.find(kind, "False"))
             .map(|condition| Hindrance::Bad(conditions::describe(&condition)))
     };
-    refused().or_else(|| conditions::known(conditions))
+    refused().or_else(|| conditions::known("", conditions))
 }
 
 /// What each is called, by the text at this path.

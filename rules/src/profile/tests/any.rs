@@ -132,7 +132,7 @@ proptest! {
         let world = Cluster {
             object: world.first().cloned().map_or(Lookup::NotFound, Lookup::Found),
             list: Lookup::Found(world),
-            declares_status: Lookup::NotFound,
+            declared: Lookup::NotFound,
             health: None,
         };
         let judged = judge(&kind_of(&object), &object, state, &world.world(), noon());

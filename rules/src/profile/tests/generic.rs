@@ -2,7 +2,9 @@
 
 mod conditions;
 mod counts;
+mod nested;
 mod parts;
+mod summary;
 mod words;
 
 use super::*;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cause::{Behind, Stuck};
+use crate::definition::Declared;
 use crate::holder::{Running, Wave};
 use crate::world::Objects;
 use std::borrow::Cow;
@@ -225,9 +226,12 @@ impl World for Cluster {
         self.rule_reads_a_generation
     }
 
-    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+    fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         match kind.word() {
-            "Pool" => Lookup::Found(true),
+            "Pool" => Lookup::Found(Declared {
+                status: true,
+                ..Declared::default()
+            }),
             _ => Lookup::NotFound,
         }
     }

@@ -167,7 +167,7 @@ async fn a_definition_that_changes_counts_while_its_kind_is_followed() {
     let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
     definitions.replace(&[definition("v1", &json!({}))]);
     let widgets = known.want(&widgets());
-    let declares = || widgets.details().declares_status;
+    let declares = || widgets.details().declared.map(|it| it.status);
     pass(&mut tasks, 1).await;
     assert_eq!(declares(), Some(false));
     definitions.apply(&definition("v1", &json!({"status": {}})));

@@ -5,6 +5,7 @@ use crate::known::lookers::{Limit, Look};
 use crate::known::store::{Interest, Store};
 use jiff::Timestamp;
 use rules::cause::{Behind, Stuck};
+use rules::definition::Declared;
 use rules::dependency::Part;
 use rules::edges::Link;
 use rules::holder::{Running, Wave};
@@ -296,7 +297,7 @@ impl World for View {
         }
     }
 
-    fn declares_status(&self, kind: &Kind) -> Lookup<bool> {
+    fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         match kind {
             Kind::Builtin(_) => Lookup::NotFound,
             Kind::Custom { .. } => {
@@ -304,8 +305,8 @@ impl World for View {
                     Ok(found) => found,
                     Err(why) => return Lookup::Unavailable(why),
                 };
-                match (details.declares_status, self.usable(&store)) {
-                    (Some(declares), _) => Lookup::Found(declares),
+                match (details.declared, self.usable(&store)) {
+                    (Some(declared), _) => Lookup::Found(Declared::clone(&declared)),
                     (None, Ok(())) => Lookup::NotFound,
                     (None, Err(why)) => Lookup::Unavailable(why),
                 }

@@ -58,14 +58,7 @@ fn a_condition_of_known_polarity_holds_back() {
 
 #[test]
 fn a_condition_of_no_known_sense_has_no_opinion() {
-    for kind in [
-        "Progressing",
-        "Running",
-        "Upgradeable",
-        "Paused",
-        "Fallback",
-        "Whatever",
-    ] {
+    for kind in ["Running", "Upgradeable", "Paused", "Fallback", "Whatever"] {
         for status in ["True", "False", "Unknown", "Odd"] {
             assert_eq!(
                 condition(kind, status, ""),
@@ -158,7 +151,7 @@ fn what_completes_has_not_while_it_has_only_begun() {
         let status = json!({ "conditions": conditions(pairs) });
         told(&object("example.com/v1", kind, json!({}), status))
     };
-    let begun = [("Initialized", "True"), ("Progressing", "True")];
+    let begun = [("Initialized", "True"), ("Executing", "True")];
     assert!(told("StagedUpdateRun", &begun).contains("StagedUpdateRun has to complete"));
     assert!(told("Cluster", &begun).starts_with("Current"));
     let over = [begun.as_slice(), &[("Succeeded", "True")]].concat();
@@ -184,13 +177,133 @@ fn who_sums_up_the_latest_spec_has_looked_at_all_of_it() {
 fn many_conditions_are_looked_at_once_each() {
     let progressing = ("Progressing", "True");
     let mut many = vec![progressing; 200_000];
+    many.push(("Available", "True"));
     assert_eq!(
         thing(json!({ "conditions": conditions(&many) })),
         "Current Satisfied: Resource is current"
     );
-    many.extend([("Available", "True"), ("Degraded", "False")]);
+    many.push(("Degraded", "False"));
     assert_eq!(
         thing(json!({ "conditions": conditions(&many) })),
         "InProgress InProgress: condition Progressing is True"
     );
+    let told = conditions(&vec![("Available", "False"); 100_000]);
+    let hindered = hindered(&json!({ "status": { "conditions": told } }));
+    assert_eq!(hindered, None);
+}
+
+/// An operator that works sets it, and has written nothing else yet; a Deployment that is done keeps it.
+#[test]
+fn what_progresses_and_is_nothing_else_yet_holds_back() {
+    let of = |list: &[(&str, &str)]| thing(json!({ "conditions": conditions(list) }));
+    let waits = "InProgress InProgress: condition Progressing is True";
+    assert_eq!(of(&[("Progressing", "True")]), waits);
+    assert_eq!(of(&[("Degraded", "False"), ("Progressing", "True")]), waits);
+    assert_eq!(
+        of(&[("Initialized", "True"), ("Progressing", "True")]),
+        waits
+    );
+    assert_eq!(
+        of(&[("ThingProgressing", "True")]),
+        "InProgress InProgress: condition ThingProgressing is True"
+    );
+    for well in ["Available", "Serving", "ThingAvailable"] {
+        let told = of(&[("Progressing", "True"), (well, "True")]);
+        assert!(told.starts_with("Current"), "{well}: {told}");
+    }
+    for done in [
+        "Succeeded",
+        "NewReplicaSetAvailable",
+        "ReconcileComplete",
+        "AsExpected",
+    ] {
+        let told = condition("Progressing", "True", done);
+        assert!(told.starts_with("Current"), "{done}: {told}");
+    }
+    for undone in ["ReplicaSetUpdated", "NotReady", "Retrying", ""] {
+        let told = condition("Progressing", "True", undone);
+        assert!(told.starts_with("InProgress"), "{undone}: {told}");
+    }
+}
+
+/// Who reports that it is not degraded reports whether it is available, too.
+#[test]
+fn a_triple_without_its_first_is_not_told_to_its_end() {
+    let of = |list: &[(&str, &str)]| thing(json!({ "conditions": conditions(list) }));
+    let two = [("Progressing", "False"), ("Degraded", "False")];
+    assert_eq!(
+        of(&two),
+        "InProgress NoStatusYet: condition Available has not been written yet"
+    );
+    assert!(of(&[two[0], two[1], ("Available", "True")]).starts_with("Current"));
+    assert!(of(&two[1..]).starts_with("Current"));
+}
+
+#[test]
+fn what_is_false_because_of_what_is_to_come_holds_back() {
+    for reason in [
+        "AwaitingData",
+        "WaitingForPeer",
+        "Pending",
+        "CreatingVolume",
+    ] {
+        assert_eq!(
+            condition("DataObtained", "False", reason),
+            format!("InProgress InProgress: condition DataObtained is False: {reason}")
+        );
+    }
+    for (kind, reason) in [
+        ("DataObtained", "Unneeded"),
+        ("DataObtained", "NotWaiting"),
+        ("DataObtained", "NothingToDo"),
+        ("Upgradeable", "Pending"),
+        ("Reconciling", "WaitingForChanges"),
+        ("Degraded", "Pending"),
+    ] {
+        let told = condition(kind, "False", reason);
+        assert!(told.starts_with("Current"), "{kind} {reason}: {told}");
+    }
+}
+
+#[test]
+fn what_has_drifted_is_in_trouble() {
+    assert_eq!(
+        condition("SchedulerTopologyDrift", "True", ""),
+        "Failed Failed: condition SchedulerTopologyDrift is True"
+    );
+    assert_eq!(
+        condition("SchedulerTopologyDrift", "Unknown", ""),
+        "InProgress InProgress: condition SchedulerTopologyDrift is Unknown"
+    );
+    assert!(condition("SchedulerTopologyDrift", "False", "").starts_with("Current"));
+    let known =
+        json!({ "conditions": conditions(&[("Degraded", "Unknown"), ("Available", "True")]) });
+    assert!(thing(known).starts_with("Current"));
+}
+
+/// Karmada gathers the conditions of the objects that it has made of one.
+#[test]
+fn a_type_that_is_there_twice_has_to_be_true_twice() {
+    let twice = |kind: &str, one: &str, other: &str| json!({ "conditions": conditions(&[(kind, one), (kind, other)]) });
+    assert_eq!(
+        thing(twice("Ready", "True", "False")),
+        "InProgress InProgress: condition Ready is False"
+    );
+    assert!(thing(twice("Ready", "True", "True")).starts_with("Current"));
+    let empty = Cluster::empty();
+    let world = Only {
+        health: Box::new(crate::health::builtin),
+        ..Only::of(&empty)
+    };
+    let reason = |status: Value| {
+        let object = object(
+            "kustomize.toolkit.fluxcd.io/v1",
+            "Kustomization",
+            json!({}),
+            status,
+        );
+        judge(&kind_of(&object), &object, State::Ready, &world, noon()).reason
+    };
+    assert_eq!(reason(twice("Ready", "True", "False")), Reason::InProgress);
+    assert_eq!(reason(twice("Ready", "True", "True")), Reason::Satisfied);
 }

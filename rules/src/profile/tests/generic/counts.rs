@@ -113,3 +113,49 @@ fn a_handler_of_kopf_that_has_not_ended_holds_back() {
         assert_eq!(kopf(ended), "Current Satisfied: Resource is current");
     }
 }
+
+#[test]
+fn a_count_need_not_say_of_what() {
+    for (status, told) in [
+        (json!({ "ready": 1 }), "status.ready: 1/3"),
+        (json!({ "available": 2 }), "status.available: 2/3"),
+        (json!({ "running": 0 }), "status.running: 0/3"),
+    ] {
+        assert_eq!(thing(status), format!("InProgress InProgress: {told}"));
+    }
+    for wanted in ["replicas", "desired", "target", "total"] {
+        let of = |ready: i64| {
+            let status = json!({ "ready": ready, wanted: 2 });
+            told(&object("example.com/v1", "Thing", json!({}), status))
+        };
+        assert_eq!(of(1), "InProgress InProgress: status.ready: 1/2");
+        assert!(of(2).starts_with("Current"), "{wanted}");
+    }
+    for over in [
+        json!({ "ready": 3 }),
+        json!({ "running": 0, "succeeded": 3 }),
+    ] {
+        assert!(thing(over.clone()).starts_with("Current"), "{over}");
+    }
+}
+
+/// A list of conditions that a controller makes and does not use.
+#[test]
+fn a_flag_that_is_set_and_a_count_that_is_met_are_reports() {
+    for report in [
+        json!({ "conditions": [], "ready": true }),
+        json!({ "conditions": [], "readyReplicas": 3 }),
+        json!({ "conditions": [], "ready": 3 }),
+    ] {
+        assert!(thing(report.clone()).starts_with("Current"), "{report}");
+    }
+    for none in [
+        json!({ "conditions": [], "id": 7 }),
+        json!({ "conditions": [], "replicas": 3 }),
+    ] {
+        assert_eq!(
+            thing(none),
+            "InProgress InProgress: status.conditions is empty"
+        );
+    }
+}

@@ -104,3 +104,39 @@ fn a_status_that_is_one_word_is_read() {
         assert!(thing(json!(word)).starts_with(told), "{word}");
     }
 }
+
+#[test]
+fn words_that_definitions_list_are_known() {
+    let told = |word: &str| thing(json!({ "phase": word }));
+    for word in ["Abnormal", "RolledBack", "ROLLED_BACK", "NodeDown"] {
+        assert!(told(word).starts_with("Failed"), "{word}: {}", told(word));
+    }
+    for word in [
+        "Absent",
+        "Inactive",
+        "Inqueue",
+        "delayed",
+        "unscheduled",
+        "STAGED",
+        "Stop",
+        "Imagebuild",
+        "detached",
+        "False",
+        "ScaledDown",
+    ] {
+        assert!(
+            told(word).starts_with("InProgress"),
+            "{word}: {}",
+            told(word)
+        );
+    }
+    for word in ["Warning", "RebalanceOnScaleUp", "Created"] {
+        assert!(told(word).starts_with("Current"), "{word}: {}", told(word));
+    }
+    let of = |kind: &str, word: &str| {
+        let status = json!({ "phase": word });
+        super::told(&object("example.com/v1", kind, json!({}), status))
+    };
+    assert!(of("DataImport", "CREATED").starts_with("InProgress"));
+    assert!(!told("RebalanceOnScaleDown").starts_with("Failed"));
+}

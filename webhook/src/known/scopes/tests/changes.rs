@@ -2,6 +2,7 @@
 
 use crate::known::{Details, Freshness, Known, Named, Settings, View};
 use jiff::{SignedDuration, Timestamp};
+use rules::definition::Declared;
 use rules::dependency::Part;
 use rules::kinds::{self, Kind, by_word};
 use rules::lookup::Lookup;
@@ -177,7 +178,15 @@ impl Cluster {
             }
             8 => store.describe(Details {
                 namespaced: Some(true),
-                declares_status: self.dice.one(&[None, Some(true), Some(false)]),
+                declared: self
+                    .dice
+                    .one(&[None, Some(true), Some(false)])
+                    .map(|status| {
+                        Arc::new(Declared {
+                            status,
+                            ..Declared::default()
+                        })
+                    }),
             }),
             9 => match self.dice.roll(4) {
                 0 => store.clear(Freshness::Syncing),

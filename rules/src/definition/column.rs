@@ -1,0 +1,94 @@
+//! A column that `kubectl get` shows of the status of an object.
+//!
+//! Its path is the JSONPath of Kubernetes, of which only the shapes are read that columns of a status have; whatever else a
+//! column shows says nothing here.
+
+use serde_json::{Value, json};
+
+/// Paths that are longer, in bytes, are not read; names are cut.
+const LONGEST: usize = 200;
+
+/// A printer column of a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub name: String,
+    /// The part of the object that it shows.
+    pub shown: Shown,
+}
+
+/// The part of a status that a column shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// The condition of this type, whatever is shown of it: `.status.conditions[?(@.type=="Ready")].status`.
+    Condition(String),
+    /// A condition, whatever its type: `.status.conditions[0].status`.
+    Conditions,
+    /// The field below `status` to which these names lead: `.status.health.state`.
+    Field(Vec<String>),
+}
+
+impl Column {
+    /// An entry of `additionalPrinterColumns`, if it shows something of the status.
+    pub(super) fn read(column: &Value) -> Option<Self> {
+        let path = ["jsonPath", "JSONPath"]
+            .iter()
+            .find_map(|field| column.get(field)?.as_str())?;
+        let name = column.get("name").and_then(Value::as_str);
+        Some(Self {
+            shown: shown(path)?,
+            name: cut(name.unwrap_or_default()),
+        })
+    }
+}
+
+/// Keeps what is read of a column.
+pub(super) fn shorten(column: &mut Value) {
+    let path = ["jsonPath", "JSONPath"]
+        .iter()
+        .find_map(|field| column.get(field)?.as_str())
+        .unwrap_or_default();
+    let name = column.get("name").and_then(Value::as_str);
+    *column = json!({ "name": cut(name.unwrap_or_default()), "jsonPath": path });
+}
+
+fn cut(name: &str) -> String {
+    name[..name.floor_char_boundary(LONGEST)].to_owned()
+}
+
+fn shown(path: &str) -> Option<Shown> {
+    if path.len() > LONGEST {
+        return None;
+    }
+    let path = path.trim().trim_start_matches('{').trim_end_matches('}');
+    let path = path.trim_start_matches(['$', '@', '.']);
+    let below = path.strip_prefix("status")?.strip_prefix('.')?;
+    match below.strip_prefix("conditions") {
+        Some("") => Some(Shown::Conditions),
+        Some(rest) if rest.starts_with('[') => Some(condition(&rest[1..])),
+        _ => field(below),
+    }
+}
+
+/// A filter by the type names a condition; an index, a wildcard and a filter by something else do not.
+fn condition(filter: &str) -> Shown {
+    let named = || {
+        let filter = filter.strip_prefix('?')?;
+        let (_, after) = filter.split_once("type")?;
+        // Some write one sign, for which the API server does not care and kubectl shows nothing.
+        let value = after.trim_start().trim_start_matches('=').trim_start();
+        let quote = value.chars().next().filter(|it| ['"', '\''].contains(it))?;
+        value[1..].split(quote).next()
+    };
+    named().map_or(Shown::Conditions, |kind| Shown::Condition(kind.to_owned()))
+}
+
+fn field(path: &str) -> Option<Shown> {
+    let is_name = |name: &&str| {
+        let plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_".contains(&letter);
+        !name.is_empty() && name.bytes().all(plain)
+    };
+    let names: Vec<&str> = path.split('.').collect();
+    let all = names.iter().all(is_name);
+    all.then(|| Shown::Field(names.into_iter().map(str::to_owned).collect()))
+}
