@@ -34,6 +34,8 @@ mod measured;
 mod node;
 /// What is beside the images: the list of the crates in each.
 mod sbom;
+/// What custom resources are judged to be, measured against what operators wait for.
+mod waited;
 
 /// Fails with the complaints, so that one run shows what is wrong; where there are very many, with the first of them.
 fn settle(cases: usize, complaints: &[String]) {
