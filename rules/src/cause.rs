@@ -176,10 +176,12 @@ impl Cause {
 
     /// Nobody says what it lacks, and it takes long.
     fn of_one_to_be_made(pod: &Value, conditions: Conditions<'_>, now: Timestamp) -> Option<Self> {
+        let created = text(&pod["metadata"]["creationTimestamp"]);
         if pod["spec"]["nodeName"].is_string() {
+            // A pod has no start before its kubelet has taken it up, which may be a moment after its creation.
             let since = match Gate::of(pod) {
                 Gate::Passed { at, .. } => at,
-                _ => text(&pod["status"]["startTime"]),
+                _ => pod["status"]["startTime"].as_str().unwrap_or(created),
             };
             let idle = !Kept::all(pod).any(|it| it.is_at_work());
             return (idle && older(since, MADE, now)).then_some(Self::NotMade);
@@ -189,7 +191,6 @@ impl Cause {
             return None;
         }
         let says = "the scheduler has not said why".to_owned();
-        let created = text(&pod["metadata"]["creationTimestamp"]);
         older(created, MADE, now).then_some(Self::NoNode { says })
     }
 }

@@ -254,6 +254,18 @@ fn a_pod_without_a_node_or_without_what_it_is_made_of() {
     pod["status"]["startTime"] = json!("2026-01-01T00:59:31Z");
     assert_eq!(told(&pod), "");
 
+    // Its kubelet has not taken it up: then its creation tells how old it is.
+    for status in [
+        json!({"phase": "Pending"}),
+        json!({"phase": "Pending", "startTime": null}),
+    ] {
+        let mut early = pod.clone();
+        early["status"] = status;
+        assert_eq!(told(&early), not_made);
+        early["metadata"]["creationTimestamp"] = json!("2026-01-01T00:59:31Z");
+        assert_eq!(told(&early), "");
+    }
+
     pod["spec"]["nodeName"].take();
     pod["status"]["containerStatuses"].take();
     pod["status"]["conditions"] = json!([]);
