@@ -22,6 +22,16 @@ pub struct Judged {
     pub message: String,
 }
 
+impl Judged {
+    /// The message as it is told in the dependent's namespace, of an object that may be outside of it (`foreign`): there only
+    /// words that are the same for each object, whether or not it exists.
+    pub fn told(&self, foreign: bool) -> Option<&str> {
+        let quotes_nothing = self.reason == Reason::NotPermitted;
+        let told = (!foreign || quotes_nothing) && !self.message.is_empty();
+        told.then_some(self.message.as_str())
+    }
+}
+
 /// What an edge is when nothing can be known of its object.
 pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
     if optional && why == Unavailable::NotServed {

@@ -173,9 +173,8 @@ pub fn answer(edges: &[JudgedEdge]) -> Answer {
 }
 
 fn report(edge: &JudgedEdge) -> wire::Report {
-    let message = &edge.judged.message;
-    let message = Some(message).filter(|text| !edge.foreign && !text.is_empty());
-    let message = message.map(|text| one_line(text.clone(), LONGEST_REPORT));
+    let message = edge.judged.told(edge.foreign);
+    let message = message.map(|text| one_line(text.to_owned(), LONGEST_REPORT));
     wire::Report {
         dependency: edge.edge.to_string(),
         name: edge.edge.name(),

@@ -36,6 +36,10 @@ const BESIDE_PART: [&str; 8] = [
 impl<'n> Fields<'n> {
     /// What the mapping says.
     pub(super) fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
+        self.whole(count).map_err(|flaw| self.with_its_key(flaw))
+    }
+
+    fn whole(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         Ok(Dependency {
             patience: self.patience()?,
             stable: self.stable()?,

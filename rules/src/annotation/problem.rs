@@ -64,7 +64,7 @@ pub enum Problem {
     // The list.
     #[error("the list is {0} bytes long; at most {MAX_BYTES} are allowed; name fewer objects")]
     TooLong(usize),
-    #[error("more than {MAX_ENTRIES} entries; a list has at most {MAX_ENTRIES}")]
+    #[error("more than {MAX_ENTRIES} entries; name fewer, or a group or a selector for several")]
     TooMany,
     #[error("more than {MAX_LEVELS} levels deep; nest less")]
     TooDeep,
@@ -135,7 +135,12 @@ pub enum Problem {
         group: String,
         likely: Option<String>,
     },
-    #[error("kind {} is in {}, not in {}", Quoted(.kind), group_named(.actual), group_named(.written))]
+    #[error(
+        "kind {} is in {}, not in {}; write that group, or none",
+        Quoted(.kind),
+        group_named(.actual),
+        group_named(.written)
+    )]
     OtherGroup {
         kind: &'static str,
         actual: &'static str,
@@ -181,7 +186,7 @@ pub enum Problem {
     BesidePart(&'static str, &'static str),
     #[error("the item lacks {0:?}; write kind and name, or kind and selector")]
     MissingKey(&'static str),
-    #[error("a key is a plain word such as \"kind\"")]
+    #[error("a key is a plain word; write one such as \"kind\"")]
     BadKey,
     #[error("{0:?} appears twice in one item; keep one of them")]
     DuplicateKey(&'static str),
@@ -194,6 +199,8 @@ pub enum Problem {
         key: String,
         likely: Option<&'static str>,
     },
+    #[error("{0:?}: {1}")]
+    OfKey(&'static str, Box<Problem>),
     #[error("{key:?} takes {takes}, not {found}")]
     BadValue {
         key: &'static str,
@@ -251,7 +258,7 @@ pub enum Problem {
         expected: &'static str,
         found: String,
     },
-    #[error("apiVersion {} is not group/version (or v1 for the core group)", Quoted(.0))]
+    #[error("apiVersion {} is not group/version; write one such as apps/v1, or v1 for the core group", Quoted(.0))]
     BadApiVersion(String),
     #[error("kind says group {} and apiVersion says {}; keep one of them", Quoted(.kind), group_named(.api_version))]
     GroupConflict { kind: String, api_version: String },
@@ -263,7 +270,7 @@ pub enum Problem {
         words: &'static [&'static str],
         likely: Option<&'static str>,
     },
-    #[error("{} is {length} bytes long; at most {most} are allowed", Quoted(.text))]
+    #[error("{} is {length} bytes long; write at most {most}", Quoted(.text))]
     LongText {
         text: String,
         length: usize,
@@ -301,6 +308,16 @@ pub enum Problem {
     Fields { entry: String, fields: usize },
     #[error("the second of five fields is \"namespaces\", not {}; write group/namespaces/namespace/Kind/name", Quoted(.0))]
     NotNamespaces(String),
+}
+
+impl Problem {
+    /// Whether the sentence says that it is about this key: `name "Seed" has ...`, `"min" takes ...`, `unknown kind "Jb"`, `in a
+    /// selector ...`.
+    pub(super) fn names(&self, key: &str) -> bool {
+        let sentence = self.to_string();
+        let named = [format!("{key:?}"), format!("{key} \""), format!("a {key} ")];
+        sentence.starts_with(key) || named.iter().any(|it| sentence.contains(it))
+    }
 }
 
 /// A quoted word that is unknown. A letter outside ASCII is named, because it may look like the right one.

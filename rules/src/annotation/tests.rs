@@ -2,6 +2,7 @@
 
 mod config;
 mod edge;
+mod keys;
 mod long;
 mod map;
 mod patience;

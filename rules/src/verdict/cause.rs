@@ -216,11 +216,13 @@ impl Judge<'_> {
         }
         Some(match self.cause_behind(&unmet, false, gates) {
             Some(cause) => format!(" for {edge}; {cause}"),
-            None if unmet.foreign => format!(" for {edge} ({reason})"),
-            None => format!(
-                " for {edge} ({reason}: {})",
-                clean(&unmet.judged.message, WORD)
-            ),
+            None => match unmet.judged.told(unmet.foreign) {
+                None if unmet.foreign => format!(" for {edge} ({reason})"),
+                message => {
+                    let message = clean(message.unwrap_or_default(), WORD);
+                    format!(" for {edge} ({reason}: {message})")
+                }
+            },
         })
     }
 }

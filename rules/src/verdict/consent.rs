@@ -66,7 +66,8 @@ pub fn consents_to_nobody(listed: &str) -> Option<&str> {
 /// Whether the dependents of a namespace may be told of something elsewhere.
 pub(super) enum Consent {
     Given,
-    Withheld,
+    /// Who has to agree, and how.
+    Withheld(String),
     Unknown(Unavailable),
 }
 
@@ -76,13 +77,19 @@ impl Consent {
         if policy.cross_namespace.allows(from, to) {
             return Self::Given;
         }
+        let withheld = || {
+            let key = keys::ALLOW_DEPENDENTS_FROM;
+            Self::Withheld(format!(
+                "Namespace {to} has not agreed; add {from} to its annotation {key}"
+            ))
+        };
         match world.object(&NAMESPACE, None, to) {
             Lookup::Found(namespace) if consents(&namespace, from) => Self::Given,
-            Lookup::Found(_) => Self::Withheld,
+            Lookup::Found(_) => withheld(),
             Lookup::NotFound => {
                 // The dependent's own namespace is read in its place, so that the time tells nobody that there is none.
                 let _ = world.object(&NAMESPACE, None, from);
-                Self::Withheld
+                withheld()
             }
             Lookup::Unavailable(why) => Self::Unknown(why),
         }
@@ -91,17 +98,19 @@ impl Consent {
     /// To objects that are in no namespace.
     pub(super) fn of_cluster(from: &str, kind: &Kind, policy: &Policy, world: &dyn World) -> Self {
         if policy.cluster_scoped.allows(from, kind, world) {
-            Self::Given
-        } else {
-            Self::Withheld
+            return Self::Given;
         }
+        Self::Withheld(format!(
+            "it is in no namespace; the administrator of sluice has to allow it, by the chart's value clusterScoped.allow: \
+             {{from: {from}, kind: {kind}}}"
+        ))
     }
 
     /// What a dependency is without it.
     pub(super) fn refusal(self) -> Option<Judged> {
         match self {
             Self::Given => None,
-            Self::Withheld => Some(unmet(Status::Unknown, Reason::NotPermitted, String::new())),
+            Self::Withheld(way_out) => Some(unmet(Status::Unknown, Reason::NotPermitted, way_out)),
             Self::Unknown(why) => Some(unavailable(why, &NAMESPACE, false)),
         }
     }

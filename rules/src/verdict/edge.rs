@@ -316,7 +316,7 @@ impl Judge<'_> {
             .map(|alternative| {
                 let (foreign, judged) = self.entry(alternative);
                 let (judged, _) = self.stable(judged, alternative);
-                Member::alternative(alternative, foreign, judged)
+                Member::alternative(alternative, foreign, &judged)
             })
             .collect();
         let absent = |part: &Member| part.judged.status == Status::NotFound;

@@ -100,7 +100,7 @@ impl Judge<'_> {
         });
         match consent {
             Consent::Given => self.world.pending(scope),
-            Consent::Withheld => Pending::NotFollowed,
+            Consent::Withheld(_) => Pending::NotFollowed,
             Consent::Unknown(why) => Pending::Unknown(why),
         }
     }

@@ -13,15 +13,14 @@ pub(super) struct Member {
 
 impl Member {
     /// An alternative. Of another namespace no message texts are told.
-    pub(super) fn alternative(alternative: &Dependency, foreign: bool, judged: Judged) -> Self {
-        let message = if foreign {
-            judged.reason.label().to_owned()
-        } else {
-            judged.message
+    pub(super) fn alternative(alternative: &Dependency, foreign: bool, judged: &Judged) -> Self {
+        let message = match judged.told(foreign) {
+            None if foreign => judged.reason.label().to_owned(),
+            message => message.unwrap_or_default().to_owned(),
         };
         Self {
             name: alternative.to_string(),
-            judged: Judged { message, ..judged },
+            judged: Judged { message, ..*judged },
         }
     }
 

@@ -83,6 +83,19 @@ impl<'n> Fields<'n> {
         self.find(key).map(|field| field.text("a text")).transpose()
     }
 
+    /// The flaw of a value with its key, where the sentence does not name the key. An item within `any` has keys of its own.
+    pub(super) fn with_its_key(&self, Flaw { at, problem }: Flaw) -> Flaw {
+        let before = self.pairs.iter().filter(|field| field.at <= at);
+        let field = before.max_by_key(|field| field.at);
+        let in_value = field.filter(|it| it.value.at <= at && it.key != "any");
+        match in_value {
+            Some(Field { key, .. }) if !problem.names(key) => {
+                Flaw::at(at, Problem::OfKey(key, Box::new(problem)))
+            }
+            _ => Flaw::at(at, problem),
+        }
+    }
+
     pub(super) fn find(&self, key: &str) -> Option<&Field<'n>> {
         self.pairs.iter().find(|field| field.key == key)
     }

@@ -24,7 +24,7 @@ fn messages_name_the_grammar() {
     assert_snapshot!(refused_config("apps/namespaces/default/Deploymnt/api"),
         @r#"config.kubernetes.io/depends-on: line 1, column 25: unknown kind "Deploymnt" in group "apps"; did you mean "Deployment"?"#);
     assert_snapshot!(refused_config("/namespaces/default/Deployment/api"),
-        @r#"config.kubernetes.io/depends-on: line 1, column 21: kind "Deployment" is in group "apps", not in the core group"#);
+        @r#"config.kubernetes.io/depends-on: line 1, column 21: kind "Deployment" is in group "apps", not in the core group; write that group, or none"#);
     assert_snapshot!(refused_config("/namespaces/default/Foo/x"),
         @r#"config.kubernetes.io/depends-on: line 1, column 21: unknown kind "Foo" in the core group; a kind that is not built into Kubernetes needs its own group"#);
     assert_snapshot!(refused_config("app/namespaces/default/Deployment/api"),

@@ -47,15 +47,15 @@ fn what_is_no_expression_is_refused_with_its_place() {
         ))
     };
     assert_snapshot!(named("[]"),
-        @r#"sluice.dev/depends-on: line 3, column 11: there is no expression; write one, e.g. "/status/replicas >= 1""#);
+        @r#"sluice.dev/depends-on: line 3, column 11: "health": there is no expression; write one, e.g. "/status/replicas >= 1""#);
     assert_snapshot!(named(""),
-        @r#"sluice.dev/depends-on: line 3, column 9: an expression is a text such as "/status/replicas >= 1", not nothing"#);
+        @r#"sluice.dev/depends-on: line 3, column 9: "health": an expression is a text such as "/status/replicas >= 1", not nothing"#);
     assert_snapshot!(named("{a: b}"),
-        @r#"sluice.dev/depends-on: line 3, column 11: an expression is a text such as "/status/replicas >= 1", not a mapping"#);
+        @r#"sluice.dev/depends-on: line 3, column 11: "health": an expression is a text such as "/status/replicas >= 1", not a mapping"#);
     assert_snapshot!(named("[/status/a => 1]"),
-        @r#"sluice.dev/depends-on: line 3, column 22: unknown operator "=>"; did you mean ">="?"#);
+        @r#"sluice.dev/depends-on: line 3, column 22: "health": unknown operator "=>"; did you mean ">="?"#);
     assert_snapshot!(named("\n  - /status/a == 1\n  - status.b > 1"),
-        @r#"sluice.dev/depends-on: line 5, column 5: "status.b" is not a path from the root of the object; did you mean "/status/b"?"#);
+        @r#"sluice.dev/depends-on: line 5, column 5: "health": "status.b" is not a path from the root of the object; did you mean "/status/b"?"#);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_would_mean_nothing_is_refused() {
     assert_snapshot!(refused("- {kind: DaemonSet, name: a, sameNode: true, health: /status/numberReady > 0}"),
         @r#"sluice.dev/depends-on: line 1, column 46: "health" beside "sameNode" may mean the DaemonSet or its pod; select its pods by kind Pod and a selector"#);
     assert_snapshot!(refused("- {kind: Cluster.x.io, name: a, namespace: data, health: /spec/a == 1}"),
-        @r#"sluice.dev/depends-on: line 1, column 58: "/spec/a == 1" looks beyond /status, which is all that may be asked of an object in another namespace; leave "namespace" out where it is the dependent's own"#);
+        @r#"sluice.dev/depends-on: line 1, column 58: "health": "/spec/a == 1" looks beyond /status, which is all that may be asked of an object in another namespace; leave "namespace" out where it is the dependent's own"#);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn any_field_may_be_looked_at_but_those_of_a_secret() {
         assert!(parse_depends_on(&item).is_ok(), "{item}");
     }
     assert_snapshot!(refused(&item("Secret", "/data/ready == yes")),
-        @r#"sluice.dev/depends-on: line 1, column 35: "/data/ready == yes" looks at what is never read: of a Secret only the metadata is requested, with its annotations below sluice.dev/; name one of these"#);
+        @r#"sluice.dev/depends-on: line 1, column 35: "health": "/data/ready == yes" looks at what is never read: of a Secret only the metadata is requested, with its annotations below sluice.dev/; name one of these"#);
     assert_snapshot!(refused(&item("Secret", "/metadata/annotations/x == y")),
-        @r#"sluice.dev/depends-on: line 1, column 35: "/metadata/annotations/x == y" looks at what is never read: of a Secret only the metadata is requested, with its annotations below sluice.dev/; name one of these"#);
+        @r#"sluice.dev/depends-on: line 1, column 35: "health": "/metadata/annotations/x == y" looks at what is never read: of a Secret only the metadata is requested, with its annotations below sluice.dev/; name one of these"#);
 }

@@ -41,7 +41,7 @@ fn keys_of_an_item() {
     assert_snapshot!(refused("- kind: Job\n  name: a\n  when: now"),
         @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, health, timeout, on-timeout, stable, group, subchart, release"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  ? [x]\n  : y"),
-        @r#"sluice.dev/depends-on: line 3, column 5: a key is a plain word such as "kind""#);
+        @r#"sluice.dev/depends-on: line 3, column 5: a key is a plain word; write one such as "kind""#);
 }
 
 #[test]
@@ -84,23 +84,23 @@ fn values_of_an_item() {
         assert!(refused(list).contains("\"optional"), "{list}");
     }
     assert_snapshot!(refused("- kind: group\n  name: a"),
-        @r#"sluice.dev/depends-on: line 1, column 9: "group" is no kind; write "group: name""#);
+        @r#"sluice.dev/depends-on: line 1, column 9: "kind": "group" is no kind; write "group: name""#);
 }
 
 #[test]
 fn api_version_gives_the_group() {
     assert_snapshot!(refused("- {apiVersion: v1, kind: Deployment, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 26: kind "Deployment" is in group "apps", not in the core group"#);
+        @r#"sluice.dev/depends-on: line 1, column 26: kind "Deployment" is in group "apps", not in the core group; write that group, or none"#);
     assert_snapshot!(refused("- {apiVersion: apps/v1, kind: Deploymnt, name: a}"),
         @r#"sluice.dev/depends-on: line 1, column 31: unknown kind "Deploymnt" in group "apps"; did you mean "Deployment"?"#);
     assert_snapshot!(refused("- {apiVersion: apps, kind: Deployment, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "apps" is not group/version (or v1 for the core group)"#);
+        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "apps" is not group/version; write one such as apps/v1, or v1 for the core group"#);
     assert_snapshot!(refused("- {apiVersion: v2, kind: Pod, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "v2" is not group/version (or v1 for the core group)"#);
+        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "v2" is not group/version; write one such as apps/v1, or v1 for the core group"#);
     assert_snapshot!(refused("- {apiVersion: /v1, kind: Pod, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "/v1" is not group/version (or v1 for the core group)"#);
+        @r#"sluice.dev/depends-on: line 1, column 16: apiVersion "/v1" is not group/version; write one such as apps/v1, or v1 for the core group"#);
     assert_snapshot!(refused("- {apiVersion: app/v1, kind: Deployment, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 16: unknown group "app"; did you mean "apps"?"#);
+        @r#"sluice.dev/depends-on: line 1, column 16: "apiVersion": unknown group "app"; did you mean "apps"?"#);
     assert_snapshot!(refused("- {apiVersion: batch/v1, kind: Deployment.apps, name: a}"),
         @r#"sluice.dev/depends-on: line 1, column 32: kind says group "apps" and apiVersion says group "batch"; keep one of them"#);
     assert_snapshot!(refused("- {apiVersion: v1, kind: Foo, name: a}"),
@@ -238,7 +238,7 @@ fn yaml_is_kept_small() {
     assert_snapshot!(refused("[[[[[[[[[job/a]]]]]]]]]"),
         @r#"sluice.dev/depends-on: line 1, column 9: more than 8 levels deep; nest less"#);
     assert_snapshot!(refused(&format!("- any: [{}]", "job/a, ".repeat(64))),
-        @r#"sluice.dev/depends-on: line 1, column 450: more than 64 entries; a list has at most 64"#);
+        @r#"sluice.dev/depends-on: line 1, column 450: more than 64 entries; name fewer, or a group or a selector for several"#);
     assert_snapshot!(refused("- {any: [{any: [{any: [{any: [{any: [x]}]}]}]}]}"),
         @r#"sluice.dev/depends-on: line 1, column 30: more than 8 levels deep; nest less"#);
 }
@@ -246,7 +246,7 @@ fn yaml_is_kept_small() {
 #[test]
 fn limits() {
     assert_snapshot!(refused(&"- job/a\n".repeat(65)),
-        @r#"sluice.dev/depends-on: line 65, column 3: more than 64 entries; a list has at most 64"#);
+        @r#"sluice.dev/depends-on: line 65, column 3: more than 64 entries; name fewer, or a group or a selector for several"#);
     assert_snapshot!(refused("- job/a\0b"),
         @r#"sluice.dev/depends-on: line 1, column 8: the list is not valid YAML: unexpected character: `\u{0}', near "\0b""#);
     assert_snapshot!(refused(&format!("- &a [x]\n{}", "- [*a, *a]\n".repeat(9))),

@@ -82,15 +82,15 @@ fn what_is_written_wrong_is_refused_with_its_place_and_the_way_out() {
     assert_snapshot!(item("on-timeout: proceed"),
         @r#"sluice.dev/depends-on: line 3, column 3: "on-timeout" says what happens after the item's "timeout", and it has none; write one, or remove it"#);
     assert_snapshot!(item("timeout: 2m\n  on-timeout: procede"),
-        @r#"sluice.dev/depends-on: line 4, column 15: unknown word "procede"; did you mean "proceed"?"#);
+        @r#"sluice.dev/depends-on: line 4, column 15: "on-timeout": unknown word "procede"; did you mean "proceed"?"#);
     assert_snapshot!(item("timeout: 2 min"),
-        @r#"sluice.dev/depends-on: line 3, column 13: "2 min" is no duration: unknown unit " min"; write one such as 90s, 10m or 1h30m"#);
+        @r#"sluice.dev/depends-on: line 3, column 13: "timeout": "2 min" is no duration: unknown unit " min"; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(item("timeout: 5"),
-        @r#"sluice.dev/depends-on: line 3, column 13: "5" is no duration: a unit is missing behind the number; write one such as 90s, 10m or 1h30m"#);
+        @r#"sluice.dev/depends-on: line 3, column 13: "timeout": "5" is no duration: a unit is missing behind the number; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(item("timeout: 0s"),
-        @r#"sluice.dev/depends-on: line 3, column 12: "0s" is no duration: it is zero, which is never meant; leave it out; write one such as 90s, 10m or 1h30m"#);
+        @r#"sluice.dev/depends-on: line 3, column 12: "timeout": "0s" is no duration: it is zero, which is never meant; leave it out; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(item("stable: 30x"),
-        @r#"sluice.dev/depends-on: line 3, column 13: "30x" is no duration: unknown unit "x"; write one such as 90s, 10m or 1h30m"#);
+        @r#"sluice.dev/depends-on: line 3, column 13: "stable": "30x" is no duration: unknown unit "x"; write one such as 90s, 10m or 1h30m"#);
     assert_snapshot!(item("stable: [30s]"),
         @r#"sluice.dev/depends-on: line 3, column 11: "stable" takes a duration such as 90s, 10m or 1h30m, not a list"#);
     assert_snapshot!(item("stable:"),

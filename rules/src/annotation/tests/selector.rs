@@ -63,27 +63,27 @@ fn selectors_are_refused_at_the_place() {
     assert_snapshot!(refused_selector("app in (a b)"),
         @r#"sluice.dev/depends-on: line 2, column 24: in a selector a comma or ")" is expected here, not "b""#);
     assert_snapshot!(refused_selector("size>3"),
-        @r#"sluice.dev/depends-on: line 2, column 18: label key "size>3" has '>' in it; letters, digits, "-", "_" and "." are allowed"#);
+        @r#"sluice.dev/depends-on: line 2, column 18: "selector": label key "size>3" has '>' in it; letters, digits, "-", "_" and "." are allowed"#);
 }
 
 #[test]
 fn keys_and_values_are_checked_as_kubernetes_checks_them() {
     assert_snapshot!(refused_selector("app=we/b"),
-        @r#"sluice.dev/depends-on: line 2, column 20: label value "we/b" has '/' in it; letters, digits, "-", "_" and "." are allowed"#);
+        @r#"sluice.dev/depends-on: line 2, column 20: "selector": label value "we/b" has '/' in it; letters, digits, "-", "_" and "." are allowed"#);
     assert_snapshot!(refused_selector("app=-web"),
-        @r#"sluice.dev/depends-on: line 2, column 18: label value "-web" begins with '-'; a letter or a digit is allowed there"#);
+        @r#"sluice.dev/depends-on: line 2, column 18: "selector": label value "-web" begins with '-'; a letter or a digit is allowed there"#);
     assert_snapshot!(refused_selector("app in (web, web_)"),
-        @r#"sluice.dev/depends-on: line 2, column 30: label value "web_" ends with '_'; a letter or a digit is allowed there"#);
+        @r#"sluice.dev/depends-on: line 2, column 30: "selector": label value "web_" ends with '_'; a letter or a digit is allowed there"#);
     assert_snapshot!(refused_selector(&format!("app={}", "a".repeat(64))),
-        @r#"sluice.dev/depends-on: line 2, column 18: label value "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…" is 64 characters long; at most 63 are allowed"#);
+        @r#"sluice.dev/depends-on: line 2, column 18: "selector": label value "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…" is 64 characters long; at most 63 are allowed"#);
     assert_snapshot!(refused_selector("App.Example.com/name=x"),
-        @r#"sluice.dev/depends-on: line 2, column 14: label prefix "App.Example.com" has 'A' in it; lower case letters, digits, "-" and "." are allowed"#);
+        @r#"sluice.dev/depends-on: line 2, column 14: "selector": label prefix "App.Example.com" has 'A' in it; lower case letters, digits, "-" and "." are allowed"#);
     assert_snapshot!(refused_selector("example.com/=x"),
-        @r#"sluice.dev/depends-on: line 2, column 26: label key is empty; write one"#);
+        @r#"sluice.dev/depends-on: line 2, column 26: "selector": label key is empty; write one"#);
     assert_snapshot!(refused_selector("a.b/c/d=x"),
-        @r#"sluice.dev/depends-on: line 2, column 19: label key "c/d" has '/' in it; letters, digits, "-", "_" and "." are allowed"#);
+        @r#"sluice.dev/depends-on: line 2, column 19: "selector": label key "c/d" has '/' in it; letters, digits, "-", "_" and "." are allowed"#);
     assert_snapshot!(refused_selector("app=w\u{435}b"),
-        @r#"sluice.dev/depends-on: line 2, column 19: label value "wеb" has 'е' (U+0435) in it; letters, digits, "-", "_" and "." are allowed"#);
+        @r#"sluice.dev/depends-on: line 2, column 19: "selector": label value "wеb" has 'е' (U+0435) in it; letters, digits, "-", "_" and "." are allowed"#);
     assert_snapshot!(refused_selector("app={{ .Values.app }}"),
-        @r#"sluice.dev/depends-on: line 2, column 18: "app={{ .Values.app }}" holds a template, and sluice evaluates none; write the text itself"#);
+        @r#"sluice.dev/depends-on: line 2, column 18: "selector": "app={{ .Values.app }}" holds a template, and sluice evaluates none; write the text itself"#);
 }

@@ -81,7 +81,7 @@ fn states_that_a_kind_never_has_are_refused() {
 #[test]
 fn groups_and_custom_kinds() {
     assert_snapshot!(refused("Deployment.batch/x"),
-        @r#"sluice.dev/depends-on: line 1, column 1: kind "Deployment" is in group "apps", not in group "batch""#);
+        @r#"sluice.dev/depends-on: line 1, column 1: kind "Deployment" is in group "apps", not in group "batch"; write that group, or none"#);
     assert_snapshot!(refused("deploymnt.apps/x"),
         @r#"sluice.dev/depends-on: line 1, column 1: unknown kind "deploymnt" in group "apps"; did you mean "deployment"?"#);
     assert_snapshot!(refused("deployment.app/x"),
@@ -167,7 +167,7 @@ fn limits() {
     assert_snapshot!(refused(&format!("job/{}A", "a".repeat(90))),
         @r#"sluice.dev/depends-on: line 1, column 95: name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…" has 'A' in it; lower case letters, digits, "-" and "." are allowed"#);
     assert_snapshot!(refused(&"job/a,".repeat(65)),
-        @r#"sluice.dev/depends-on: line 1, column 385: more than 64 entries; a list has at most 64"#);
+        @r#"sluice.dev/depends-on: line 1, column 385: more than 64 entries; name fewer, or a group or a selector for several"#);
     assert_snapshot!(refused(&"a".repeat(1 << 20)),
         @r#"sluice.dev/depends-on: line 1, column 1: the list is 1048576 bytes long; at most 8192 are allowed; name fewer objects"#);
     assert_snapshot!(refused("job/\u{202e}abc"),

@@ -56,7 +56,7 @@ fn revisions_are_texts_that_were_filled_in() {
     assert_snapshot!(refused(keys::REVISION, "r{{ .Release.Revision }}"),
         @r#"sluice.dev/revision: line 1, column 2: "r{{ .Release.Revision }}" holds a template, and sluice evaluates none; write the text itself"#);
     assert_snapshot!(refused(keys::REVISION, &"r".repeat(254)),
-        @r#"sluice.dev/revision: line 1, column 1: "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr…" is 254 bytes long; at most 253 are allowed"#);
+        @r#"sluice.dev/revision: line 1, column 1: "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr…" is 254 bytes long; write at most 253"#);
 }
 
 /// The table of Go's `time.ParseDuration`, what is negative and zero left out.

@@ -92,7 +92,8 @@ fn a_foreign_alternative_keeps_its_texts_and_its_existence_to_itself() {
         objects.extend(exists.then(|| job("data", "y", "x", false)));
         told(&pod(list), &Cluster::of(objects))
     };
-    let refused = "wait Unknown NotPermitted: data/Job/y: NotPermitted";
+    let refused = "wait Unknown NotPermitted: data/Job/y: Namespace data has not agreed; add shop to its annotation \
+                   sluice.dev/allow-dependents-from";
     assert_eq!(told("other", true), refused);
     assert_eq!(told("other", false), refused);
     assert_eq!(

@@ -211,7 +211,8 @@ fn what_a_gate_waits_for_in_another_namespace_says_no_more_than_that() {
         pod_of("StatefulSet", "api", at_its_gate()),
     ];
     let told = told("statefulset/api", objects);
-    let end = "its pod api-0 waits at its gate for data/Deployment/db (NotPermitted)";
+    let end = "its pod api-0 waits at its gate for data/Deployment/db (NotPermitted: Namespace data has not agreed; \
+               add shop to its annotation sluice.dev/allow-dependents-from)";
     assert!(told.ends_with(end), "{told}");
 }
 

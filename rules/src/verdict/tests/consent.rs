@@ -20,7 +20,13 @@ fn another_namespace_is_told_nothing_before_it_consents() {
         "whether it exists is not told"
     );
     assert_eq!(refused, with(allow("other,shopping"), true));
-    assert_eq!(answer(&[refused]).dependencies[0].message, None);
+    assert_eq!(
+        answer(&[refused]).dependencies[0].message.as_deref(),
+        Some(
+            "Namespace data has not agreed; add shop to its annotation sluice.dev/allow-dependents-from"
+        ),
+        "the way out"
+    );
     assert_eq!(
         with(allow("other, shop"), true).judged.reason,
         Reason::Satisfied
@@ -74,7 +80,10 @@ fn an_object_of_no_namespace_is_told_of_to_nobody_by_default() {
         let refused = with(vec![object]);
         assert_eq!(refused[0].judged.reason, Reason::NotPermitted, "{list}");
         assert_eq!(refused, with(vec![]), "whether it exists is not told");
-        assert_eq!(answer(&refused).dependencies[0].message, None);
+        let told = answer(&refused).dependencies[0].message.clone().unwrap();
+        let kind = list.split('/').next().unwrap().replace("node", "Node");
+        let way_out = format!("clusterScoped.allow: {{from: shop, kind: {kind}}}");
+        assert!(told.ends_with(&way_out), "{told}");
     }
 }
 
