@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResourceList};
 use kube::{Client, Error};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -52,30 +52,42 @@ impl Discovery {
     ) -> Result<Option<Served>, Unanswered> {
         let asked = client.clone();
         let groups = async move { asked.list_api_groups().await };
-        let version = match self.groups.of("", groups).await {
-            Said::That(groups) => preferred(&groups, group),
-            Said::Absent => None,
+        let versions = match self.groups.of("", groups).await {
+            Said::That(groups) => versions(&groups, group),
+            Said::Absent => Vec::new(),
             Said::Nothing => return Err(Unanswered),
         };
-        let Some(version) = version else {
-            return Ok(None);
-        };
-        let (asked, of) = (client.clone(), version.clone());
-        let resources = async move { asked.list_api_group_resources(&of).await };
-        match self.resources.of(&version, resources).await {
-            Said::That(served) => Ok(among(&served, word)),
-            Said::Absent => Ok(None),
-            Said::Nothing => Err(Unanswered),
+        let mut unanswered = false;
+        for version in versions {
+            let (asked, of) = (client.clone(), version.clone());
+            let resources = async move { asked.list_api_group_resources(&of).await };
+            match self.resources.of(&version, resources).await {
+                Said::That(served) => {
+                    if let Some(found) = among(&served, word) {
+                        return Ok(Some(found));
+                    }
+                }
+                Said::Absent => {}
+                Said::Nothing => unanswered = true,
+            }
+        }
+        if unanswered {
+            Err(Unanswered)
+        } else {
+            Ok(None)
         }
     }
 }
 
-/// The version of a group that the API server prefers.
-fn preferred(groups: &APIGroupList, group: &str) -> Option<String> {
-    let found = groups.groups.iter().find(|it| it.name == group)?;
-    let version = found.preferred_version.as_ref();
-    let version = version.or_else(|| found.versions.first())?;
-    Some(version.group_version.clone())
+/// The versions of a group, such as `metrics.k8s.io/v1beta1`: the one that the API server prefers, then the others as it lists them.
+fn versions(groups: &APIGroupList, group: &str) -> Vec<String> {
+    let Some(found) = groups.groups.iter().find(|it| it.name == group) else {
+        return Vec::new();
+    };
+    let preferred = found.preferred_version.iter();
+    let all = preferred.chain(&found.versions).map(|it| &it.group_version);
+    let mut seen = BTreeSet::new();
+    all.filter(|it| seen.insert(*it)).cloned().collect()
 }
 
 impl<T: Send + Sync + 'static> Answers<T> {

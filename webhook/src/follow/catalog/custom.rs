@@ -31,6 +31,14 @@ enum Sought {
     Syncing,
 }
 
+/// What has become of the definition of a kind that is followed.
+enum Redefined {
+    /// It defines another resource.
+    Otherwise,
+    /// It is gone, or defines the kind no more.
+    NoMore,
+}
+
 impl Catalog {
     /// Returns when the kind is not served: it is sought again with all others of which that was found.
     pub(super) async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
@@ -83,7 +91,14 @@ impl Catalog {
             let began = tokio::time::Instant::now();
             tokio::select! {
                 () = self.follow_once(&target, store) => {}
-                () = self.redefined(&target.resource, word, store) => info!("Its definition has changed"),
+                change = self.redefined(&target.resource, word, store) => match change {
+                    Redefined::Otherwise => info!("Its definition has changed"),
+                    // The watch of the kind is refused from now on, and would be believed for a while.
+                    Redefined::NoMore => {
+                        info!("Its definition is gone");
+                        store.clear(Freshness::NotServed);
+                    }
+                },
             }
             pause = if began.elapsed() > LOOK_AGAIN {
                 SOON
@@ -94,20 +109,29 @@ impl Catalog {
         }
     }
 
-    /// Keeps what the definition says of a kind that is followed; returns when it is another resource that has to be.
-    async fn redefined(&self, resource: &ApiResource, word: &str, store: &Store) {
+    /// Keeps what the definition says of a kind that is followed; returns when it says something else.
+    async fn redefined(&self, resource: &ApiResource, word: &str, store: &Store) -> Redefined {
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         let name = format!("{}.{}", resource.plural, resource.group);
+        let mut was_defined = false;
         loop {
             let view = self.known.view();
             let found = match view.object(&definitions, None, &name) {
                 Lookup::Found(definition) => defined(&definition, word),
-                // Whether it is gone, its watch says.
-                Lookup::NotFound | Lookup::Unavailable(_) => None,
+                Lookup::NotFound => None,
+                Lookup::Unavailable(_) => {
+                    view.changed().await;
+                    continue;
+                }
             };
             match found {
-                Some(found) if found.resource != *resource => return,
-                Some(found) => store.describe(found.details),
+                Some(found) if found.resource != *resource => return Redefined::Otherwise,
+                Some(found) => {
+                    store.describe(found.details);
+                    was_defined = true;
+                }
+                None if was_defined => return Redefined::NoMore,
+                // An aggregated API has none: its watch says whether it is served.
                 None => {}
             }
             view.changed().await;

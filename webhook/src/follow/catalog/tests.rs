@@ -9,6 +9,7 @@ use rules::selector::Selector;
 use rules::world::Objects;
 use serde_json::json;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tower::service_fn;
 
 /// What follows, before this API server, and what is known of that.
@@ -178,6 +179,109 @@ async fn a_definition_that_changes_counts_while_its_kind_is_followed() {
     pass(&mut tasks, 1).await;
     let asked = asked.lock().unwrap().clone();
     assert!(asked[1].starts_with("/apis/example.com/v2/"), "{asked:?}");
+}
+
+/// Also while discovery still lists its group, and the watch has not ended.
+#[tokio::test(start_paused = true)]
+async fn a_kind_whose_definition_is_deleted_is_not_served_from_that_moment() {
+    for others in [true, false] {
+        let gone = Arc::new(AtomicBool::new(false));
+        let refuses = Arc::clone(&gone);
+        let api_server = service_fn(move |request: Request<Body>| {
+            let uri = request.uri().to_string();
+            let version = json!({"groupVersion": "example.com/v1", "version": "v1"});
+            let widgets = json!({"name": "widgets", "kind": "Widget", "singularName": "", "namespaced": true, "verbs": ["list"]});
+            let (code, answer) = match request.uri().path() {
+                "/apis" => (
+                    200,
+                    json!({"groups": [{"name": "example.com", "versions": [version]}]}),
+                ),
+                "/apis/example.com/v1" => (
+                    200,
+                    json!({"groupVersion": "example.com/v1", "resources": [widgets]}),
+                ),
+                _ if refuses.load(Ordering::Relaxed) => (
+                    404,
+                    json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "message": "no", "code": 404}),
+                ),
+                _ => (
+                    200,
+                    json!({"metadata": {"resourceVersion": "1"}, "items": []}),
+                ),
+            };
+            async move {
+                if code == 200 && (uri.contains("watch=") || uri.contains("definitions")) {
+                    std::future::pending::<()>().await;
+                }
+                let answer = Response::builder()
+                    .status(code)
+                    .body(Answer::from(answer.to_string()));
+                Ok::<_, Infallible>(answer.unwrap())
+            }
+        });
+        let (known, mut tasks) = catalog(Client::new(api_server, "default"));
+        let definitions = known.want(&Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION));
+        let ours = definition("v1", &json!({}));
+        let mut another = definition("v1", &json!({}));
+        another["metadata"]["name"] = json!("gadgets.example.com");
+        another["spec"]["names"] = json!({"kind": "Gadget", "plural": "gadgets"});
+        definitions.replace(&[ours.clone(), another][..if others { 2 } else { 1 }]);
+        let widgets = known.want(&widgets());
+        pass(&mut tasks, 5).await;
+        assert_eq!(widgets.condition(), Freshness::Live);
+        gone.store(true, Ordering::Relaxed);
+        definitions.delete(&ours);
+        for second in 1..=30 {
+            pass(&mut tasks, 1).await;
+            assert_eq!(
+                widgets.condition(),
+                Freshness::NotServed,
+                "{others}: after {second} s"
+            );
+        }
+        gone.store(false, Ordering::Relaxed);
+        definitions.apply(&ours);
+        pass(&mut tasks, 1).await;
+        assert_eq!(widgets.condition(), Freshness::Live);
+    }
+}
+
+/// As OpenKruise serves its `CloneSet`.
+#[tokio::test(start_paused = true)]
+async fn a_kind_is_found_in_each_version_of_its_group() {
+    let api_server = service_fn(move |request: Request<Body>| {
+        let version =
+            |name: &str| json!({"groupVersion": format!("example.com/{name}"), "version": name});
+        let serves = |version: &str, kind: &str| {
+            let resource = json!({"name": format!("{}s", kind.to_lowercase()), "kind": kind, "singularName": "", "namespaced": true, "verbs": ["list"]});
+            json!({"groupVersion": format!("example.com/{version}"), "resources": [resource]})
+        };
+        let answer = match request.uri().path() {
+            "/apis" => {
+                json!({"groups": [{"name": "example.com", "versions": [version("v1beta1"), version("v1"), version("v1alpha1")],
+                "preferredVersion": version("v1")}]})
+            }
+            "/apis/example.com/v1" => serves("v1", "Gadget"),
+            "/apis/example.com/v1beta1" => serves("v1beta1", "Gadget"),
+            "/apis/example.com/v1alpha1" => serves("v1alpha1", "Widget"),
+            _ => Value::Null,
+        };
+        std::future::ready(Ok::<_, Infallible>(Response::new(Answer::from(
+            answer.to_string(),
+        ))))
+    });
+    let client = Client::new(api_server, "default");
+    let discovery = Discovery::default();
+    let found = async |word| {
+        let found = discovery.find(&client, "example.com", word).await.unwrap();
+        found.map(|it| it.resource.api_version)
+    };
+    assert_eq!(
+        found("widget").await.as_deref(),
+        Some("example.com/v1alpha1")
+    );
+    assert_eq!(found("gadget").await.as_deref(), Some("example.com/v1"));
+    assert_eq!(found("gizmo").await, None);
 }
 
 #[tokio::test(start_paused = true)]

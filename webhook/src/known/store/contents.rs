@@ -36,8 +36,8 @@ pub(in crate::known) enum Interest<'a> {
 pub(super) struct Contents {
     pub(super) condition: Freshness,
     pub(super) heard: Heard,
-    /// Since when it is refused, and by nothing but refusals.
-    pub(super) refused: Option<Instant>,
+    /// Since when the API server answers with nothing but refusals, and what the last one comes to.
+    pub(super) refused: Option<(Instant, Freshness)>,
     pub(super) objects: BTreeMap<Key, Snapshot>,
     pub(super) scopes: Scopes,
     /// The selector narrows a list down.

@@ -30,6 +30,19 @@ pub enum Freshness {
     Undiscovered,
 }
 
+impl Freshness {
+    /// Why contents of this condition, or live ones of which nothing was heard for too long, are not believed.
+    fn unavailable(self) -> Unavailable {
+        match self {
+            Self::Live => Unavailable::Stale,
+            Self::Syncing => Unavailable::Syncing,
+            Self::Forbidden => Unavailable::Forbidden,
+            Self::NotServed => Unavailable::NotServed,
+            Self::Undiscovered => Unavailable::Undiscovered,
+        }
+    }
+}
+
 impl Store {
     /// What can be said of the contents.
     pub fn condition(&self) -> Freshness {
@@ -39,13 +52,13 @@ impl Store {
     /// Until when the contents are believed if nothing more is heard, or why they are not.
     pub fn believed_until(&self) -> Result<Instant, Unavailable> {
         let inner = self.lock();
-        match inner.condition {
-            Freshness::Live => inner.heard.believed_until().ok_or(Unavailable::Stale),
-            Freshness::Syncing => Err(Unavailable::Syncing),
-            Freshness::Forbidden => Err(Unavailable::Forbidden),
-            Freshness::NotServed => Err(Unavailable::NotServed),
-            Freshness::Undiscovered => Err(Unavailable::Undiscovered),
+        let live = inner.condition == Freshness::Live;
+        if let Some(until) = inner.heard.believed_until().filter(|_| live) {
+            return Ok(until);
         }
+        // An API server that refuses is not lost.
+        let refused = inner.refused.filter(|_| live).map(|(_, why)| why);
+        Err(refused.unwrap_or(inner.condition).unavailable())
     }
 
     /// Returns when the first list has arrived.
@@ -74,12 +87,13 @@ impl Store {
             if inner.condition == why {
                 return false;
             }
-            let refused = *inner.refused.get_or_insert_with(Instant::now);
+            let since = inner.refused.map_or_else(Instant::now, |(since, _)| since);
+            inner.refused = Some((since, why));
             let lasting = match inner.condition {
                 Freshness::Syncing => REFUSED_AT_FIRST,
                 _ => REFUSED_FOR,
             };
-            let lasts = refused.elapsed() >= lasting;
+            let lasts = since.elapsed() >= lasting;
             if lasts {
                 inner.forget(why, woken);
             }

@@ -1,6 +1,7 @@
 //! Objects come and go, and those who wait are woken.
 
 use super::*;
+use rules::lookup::Unavailable;
 use rules::selector::Test;
 use serde_json::json;
 use std::sync::atomic::Ordering;
@@ -146,6 +147,27 @@ async fn a_refusal_counts_once_it_has_lasted() {
             assert!(store.is_empty());
             assert!(!store.refuse(why), "it counts already");
         }
+    }
+}
+
+/// Of an API server that answers, nobody says that it is lost.
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_and_no_longer_believed_is_told_as_refused() {
+    for (why, told) in [
+        (Freshness::Forbidden, Unavailable::Forbidden),
+        (Freshness::NotServed, Unavailable::NotServed),
+        (Freshness::Undiscovered, Unavailable::Undiscovered),
+    ] {
+        let store = Store::default();
+        store.replace(&[pod("a", "x", "web", "")]);
+        let pass = |seconds| tokio::time::sleep(Duration::from_secs(seconds));
+        pass(20).await;
+        store.refuse(why);
+        assert!(store.believed_until().is_ok(), "it may be a moment");
+        pass(10).await;
+        assert_eq!(store.believed_until(), Err(told));
+        store.lost();
+        assert_eq!(store.believed_until(), Err(Unavailable::Stale));
     }
 }
 

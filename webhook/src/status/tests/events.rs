@@ -83,3 +83,39 @@ async fn the_workload_above_is_told_as_well() {
         ]
     );
 }
+
+/// As docs/events.md says.
+#[tokio::test(start_paused = true)]
+async fn what_is_not_permitted_is_told_with_what_would_permit_it() {
+    for (list, way_out) in [
+        (
+            "data/configmap/x",
+            "Namespace data has not agreed; add shop to its annotation sluice.dev/allow-dependents-from",
+        ),
+        (
+            "- any: [data/configmap/x, data/job/y]",
+            "Namespace data has not agreed; add shop to its annotation sluice.dev/allow-dependents-from",
+        ),
+        (
+            "data/release/x",
+            "Namespace data has not agreed; add shop to its annotation sluice.dev/allow-dependents-from",
+        ),
+        (
+            "node/x",
+            "by the chart's value clusterScoped.allow: {from: shop, kind: Node}",
+        ),
+    ] {
+        let desk = Desk::new(&json!({"sluice.dev/depends-on": list}));
+        let namespaces = rules::kinds::by_word("namespace").map(rules::kinds::Kind::Builtin);
+        desk.service
+            .known
+            .want(&namespaces.unwrap())
+            .replace::<&Value>([]);
+        desk.put("namespace", &json!({"metadata": {"name": "shop"}}));
+        let (_, answer) = desk.gate(10).await;
+        let told = wire::said::unsatisfied(&answer).unwrap();
+        assert!(told.contains(way_out), "the gate: {told}");
+        let event = desk.warned("NotPermitted").await;
+        assert!(event.contains(way_out), "the Event: {event}");
+    }
+}
