@@ -51,8 +51,9 @@ impl Reader {
         let fits = |resource: &ApiResource| {
             resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
         };
+        // Some kinds are served only in a version that their group does not prefer.
         let found = group
-            .recommended_resources()
+            .resources_by_stability()
             .into_iter()
             .find(|(resource, _)| fits(resource));
         let (resource, capabilities) = found.ok_or_else(|| {
