@@ -4,11 +4,13 @@ mod build;
 mod cluster;
 mod critical;
 mod dot;
+mod line;
 mod mermaid;
 mod model;
 mod order;
 mod text;
 mod times;
+mod told;
 
 use crate::installation::{Basis, Installation};
 use crate::installed::Installed;
@@ -23,11 +25,11 @@ use critical::Path;
 use jiff::Timestamp;
 use kube::Client;
 use model::Model;
-use rules::world::World;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use times::{GateWait, Lived};
+use told::{Findings, Judges};
 
 /// The exit code for "some of it never starts".
 const CYCLE: u8 = 3;
@@ -99,9 +101,16 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
     let graph = Graph::new(&seen.objects);
     let model = reader.settle(|reader| {
         let world = world(reader, &basis);
-        let by = (&world as &dyn World, &basis.settings.policy);
-        let judge = |object: &Object| cluster::judge(object, by, |kind| world.withheld(kind), now);
-        Ok(Model::new(&graph, release, &judge))
+        let judges = Judges {
+            world: &world,
+            policy: &basis.settings.policy,
+            workloads,
+            withheld: &|kind| world.withheld(kind),
+            now,
+        };
+        let shown = build::shown(&graph, release);
+        let findings = Findings::of(&graph, &shown, &seen, &judges);
+        Ok(Model::new(&graph, &shown, &findings))
     });
     let mut model = model.await?;
     // What may not be read may well be there.
@@ -126,12 +135,13 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
     let mut times = times::of(&seen, &graph, &model, now);
     let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, &basis), now)));
     times.answered(answers.await?);
+    model.wait(&times);
     Ok(Told {
         releases: releases(&graph),
         warnings,
         lists: reader.lists(),
         drawing: Drawing {
-            critical_path: critical::path(&model, &times.spans),
+            critical_path: critical::path(&model, &times),
             times: Some(times::lived(&model, &times.spans)),
             gates: Some(times.gates),
             model,
@@ -168,7 +178,8 @@ pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> R
 
 fn of_manifests(objects: &[Object], release: Option<&str>) -> Told {
     let graph = Graph::new(objects);
-    let model = Model::new(&graph, release, &|_| None);
+    let shown = build::shown(&graph, release);
+    let model = Model::new(&graph, &shown, &Findings::default());
     Told {
         releases: releases(&graph),
         warnings: unread(&model, &graph),

@@ -12,6 +12,7 @@ use kube::{Client, Error};
 use rules::definition::Declared;
 use rules::kinds::Kind;
 use rules::lookup::{Lookup, Unavailable};
+use rules::object;
 use rules::selector::Selector;
 use rules::world::Objects;
 use serde_json::Value;
@@ -214,6 +215,21 @@ impl Reader {
         )
     }
 
+    /// An object that was listed with all of its kind and place.
+    fn among_listed(&self, question: &Question) -> Option<Lookup<Reply>> {
+        let Question::Object(kind, namespace, name) = question else {
+            return None;
+        };
+        let all = Question::List(kind.clone(), namespace.clone(), Selector::default());
+        let Lookup::Found(Reply::List(objects)) = self.known.get(&all)? else {
+            return None;
+        };
+        let object = objects.iter().find(|it| object::name(it) == name);
+        Some(object.map_or(Lookup::NotFound, |it| {
+            Lookup::Found(Reply::Object(it.clone()))
+        }))
+    }
+
     fn look(&self, question: Question) -> Lookup<Reply> {
         if let Question::Object(kind @ Kind::Custom { .. }, ..)
         | Question::List(kind @ Kind::Custom { .. }, ..) = &question
@@ -226,6 +242,9 @@ impl Reader {
         }
         if let Some(reply) = self.known.get(&question) {
             return reply.clone();
+        }
+        if let Some(found) = self.among_listed(&question) {
+            return found;
         }
         let mut open = self.open.borrow_mut();
         if !open.contains(&question) {

@@ -17,7 +17,10 @@ pub(crate) enum Color {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
+    /// Something holds it back.
     Waiting,
+    /// It is on its way, and nothing holds it back.
+    Moving,
     Bad,
 }
 
@@ -47,9 +50,11 @@ impl Style {
         let word = match (self.marks, tone) {
             (true, Tone::Good) => "✓",
             (true, Tone::Waiting) => "◌",
+            (true, Tone::Moving) => "…",
             (true, Tone::Bad) => "✗",
             (false, Tone::Good) => "ok  ",
             (false, Tone::Waiting) => "wait",
+            (false, Tone::Moving) => "... ",
             (false, Tone::Bad) => "fail",
         };
         self.painted(tone, word)
@@ -60,6 +65,7 @@ impl Style {
         let code = match tone {
             Tone::Good => 32,
             Tone::Waiting => 33,
+            Tone::Moving => 36,
             Tone::Bad => 31,
         };
         self.escaped(code, text)

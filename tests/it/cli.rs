@@ -18,6 +18,7 @@ mod slots;
 mod subjects;
 pub(crate) mod suggest;
 mod ui;
+mod versions;
 
 use harness::process::{binary, json_lines, pipe};
 use serde_json::Value;

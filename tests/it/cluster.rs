@@ -8,6 +8,7 @@ mod causes; // why what is waited for is not ready, down to its root
 mod charts; // the charts of the pages about public charts
 mod custom; // kinds that are not built in, and those that come later
 mod documented; // the blocks of the documentation that need a cluster
+mod drawn; // what `kubectl sluice graph` and `ui` draw beside the gate
 mod early; // what would open a gate too early
 mod edits; // a list that is changed while pods wait
 mod entries; // webhooks of the configuration that come and go with the chart

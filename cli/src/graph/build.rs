@@ -1,11 +1,14 @@
 //! Builds the graph that is printed.
 
+use super::line::{End, Line, Lines};
 use super::model::{Cycle, Edge, Health, Model, Node};
 use super::order;
+use super::told::Findings;
 use crate::objects::{Graph, Object};
 use rules::dependency::{Dependency, Reference};
 use rules::dependent::Source;
-use rules::judged::Judged;
+use rules::judged::{Judged, Reason};
+use rules::kstatus::Status;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,31 +21,32 @@ enum Key {
 }
 
 impl Model {
-    /// `judge` gives the verdict on an object, where there is one.
-    pub(super) fn new(
-        graph: &Graph<'_>,
-        release: Option<&str>,
-        judge: &dyn Fn(&Object) -> Option<Judged>,
-    ) -> Self {
-        let shown = shown(graph, release);
-        let home = home(graph, &shown);
+    /// Of the objects that are [`shown`].
+    pub(super) fn new(graph: &Graph<'_>, shown: &BTreeSet<usize>, findings: &Findings) -> Self {
+        let home = home(graph, shown);
         let cycles = graph.cycles();
         let cycles: Vec<_> = cycles
             .into_iter()
             .filter(|cycle| cycle.iter().any(|at| shown.contains(at)))
             .collect();
         let mut keys: Vec<Key> = shown.iter().map(|at| Key::Object(*at)).collect();
-        let links = links(graph, &shown, &mut keys);
+        let links = links(graph, shown, findings, &mut keys);
         let steps = steps(graph, &keys, &links);
-        let nodes = keys.iter().zip(&steps).map(|(key, step)| {
-            let node = node(graph, key, &home, judge);
-            let in_cycle = |at: &usize| cycles.iter().any(|cycle| cycle.contains(at));
-            Node {
-                step: *step,
-                cycle: matches!(key, Key::Object(at) if in_cycle(at)),
-                ..node
-            }
-        });
+        let nodes = keys
+            .iter()
+            .zip(&steps)
+            .enumerate()
+            .map(|(number, (key, step))| {
+                let leads_here = links.iter().filter(|link| link.to == number);
+                let known: Vec<&Line> = leads_here.flat_map(|link| &link.lines).collect();
+                let node = node(graph, key, &home, findings, &known);
+                let in_cycle = |at: &usize| cycles.iter().any(|cycle| cycle.contains(at));
+                Node {
+                    step: *step,
+                    cycle: matches!(key, Key::Object(at) if in_cycle(at)),
+                    ..node
+                }
+            });
         let nodes: Vec<Node> = nodes.collect();
         let edges = links.into_iter().map(|link| Edge {
             from_node: link.from,
@@ -52,6 +56,8 @@ impl Model {
             because: link.because,
             must: link.must,
             implied: link.implied,
+            holds: holds(&link.lines),
+            reason: reason(&link.lines),
             cycle: cycles
                 .iter()
                 .any(|cycle| follows(cycle, &keys[link.from], &keys[link.to])),
@@ -87,8 +93,29 @@ fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Found]) -> Vec<Option<usize>>
     order::steps(keys.len(), &plain)
 }
 
+/// Whether one of several lines holds; none where nothing is known of them.
+fn holds<'l>(lines: impl IntoIterator<Item = &'l Line>) -> Option<bool> {
+    let holds = lines.into_iter().map(|line| line.holds);
+    holds.reduce(|one, other| one || other)
+}
+
+/// What is told of one that holds, else of the first.
+fn reason(lines: &[Line]) -> Option<&'static str> {
+    let holding = lines.iter().filter(|line| line.holds);
+    let mut all = holding.chain(lines).filter_map(|line| line.reason);
+    all.next().map(Reason::label)
+}
+
+/// What an object is: what it is told to be to one that it holds back, else what it is by itself, else what it is told to be.
+fn health(own: Option<&Judged>, lines: &[&Line]) -> Option<Judged> {
+    let mut holding = lines.iter().filter(|line| line.holds);
+    let held = holding.find_map(|line| line.shown.as_ref());
+    let mut told = lines.iter().filter_map(|line| line.shown.as_ref());
+    held.or(own).or_else(|| told.next()).cloned()
+}
+
 /// The objects to print: those that make pods (of one release, where one is asked for), and those they wait for.
-fn shown(graph: &Graph<'_>, release: Option<&str>) -> BTreeSet<usize> {
+pub(super) fn shown(graph: &Graph<'_>, release: Option<&str>) -> BTreeSet<usize> {
     let is_of_release = |object: &Object| {
         let scope = object.scope.as_ref();
         release.is_none_or(|name| scope.is_some_and(|it| it.name == name))
@@ -133,14 +160,26 @@ struct Found {
     must: bool,
     because: Option<String>,
     implied: bool,
+    /// What is known of each wait that leads there.
+    lines: Vec<Line>,
 }
 
 /// From node to node, each pair once; what is not there becomes a node at the end of `keys`.
-fn links(graph: &Graph<'_>, shown: &BTreeSet<usize>, keys: &mut Vec<Key>) -> Vec<Found> {
+fn links(
+    graph: &Graph<'_>,
+    shown: &BTreeSet<usize>,
+    findings: &Findings,
+    keys: &mut Vec<Key>,
+) -> Vec<Found> {
     let nodes: BTreeMap<usize, usize> = shown.iter().copied().zip(0..).collect();
     let mut found: BTreeMap<(usize, usize), Found> = BTreeMap::new();
     for (at, from) in &nodes {
         let implied_below = graph.implied_below(*at);
+        let lines = Lines {
+            graph,
+            findings,
+            from: *at,
+        };
         for link in graph.links(*at) {
             let by_weight = link
                 .wait
@@ -151,60 +190,75 @@ fn links(graph: &Graph<'_>, shown: &BTreeSet<usize>, keys: &mut Vec<Key>) -> Vec
                 must: link.must,
                 because: graph.how(*at, link),
                 implied: by_weight && graph.waves[link.to] < implied_below,
+                lines: lines
+                    .line(link.wait, End::Object(link.to))
+                    .into_iter()
+                    .collect(),
             };
             match found.entry((next.from, next.to)) {
                 Entry::Vacant(vacant) => drop(vacant.insert(next)),
-                Entry::Occupied(mut known) if next.must && !known.get().must => {
-                    known.insert(next);
-                }
-                Entry::Occupied(_) => {}
+                Entry::Occupied(mut known) => known.get_mut().beside(next),
             }
         }
-        for wait in &graph.lists[*at] {
+        for (number, wait) in graph.lists[*at].iter().enumerate() {
             let entry = wait.edge.entry().into_iter();
-            for (key, must) in entry.flat_map(|it| missing(graph, *at, it)) {
+            for (key, must, named) in entry.flat_map(|it| missing(graph, *at, it)) {
                 let to = keys.iter().position(|it| *it == key);
                 let to = to.unwrap_or_else(|| {
                     keys.push(key);
                     keys.len() - 1
                 });
-                found.entry((*from, to)).or_insert(Found {
+                let known = found.entry((*from, to)).or_insert(Found {
                     from: *from,
                     to,
                     must,
                     because: None,
                     implied: false,
+                    lines: Vec::new(),
                 });
+                let line = lines.line(Some(number), End::Missing(named));
+                known.lines.extend(line);
             }
         }
     }
     found.into_values().collect()
 }
 
-/// What an entry names and is not there.
-fn missing(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<(Key, bool)> {
+impl Found {
+    /// Another wait leads there too: what it must not go without counts.
+    fn beside(&mut self, next: Self) {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.extend_from_slice(&next.lines);
+        if next.must && !self.must {
+            *self = next;
+        }
+        self.lines = lines;
+    }
+}
+
+/// What an entry names and is not there: whether there is no way around it, and the entry, or the alternative, that names it.
+fn missing<'d>(
+    graph: &Graph<'_>,
+    from: usize,
+    dependency: &'d Dependency,
+) -> Vec<(Key, bool, &'d Dependency)> {
     match &dependency.reference {
         Reference::Object(object) if graph.find(from, object).is_none() => {
             let own = graph.objects[from].namespace().to_owned();
             let namespace = object.namespace.clone().unwrap_or(own);
             let key = Key::Missing(namespace, object.kind.to_string(), object.name.clone());
-            vec![(key, !dependency.optional)]
+            vec![(key, !dependency.optional, dependency)]
         }
         Reference::Any(alternatives) => {
             let found = alternatives.of.iter();
             let found = found.flat_map(|it| missing(graph, from, it));
-            found.map(|(key, _)| (key, false)).collect()
+            found.map(|(key, _, named)| (key, false, named)).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn node(
-    graph: &Graph<'_>,
-    key: &Key,
-    home: &str,
-    judge: &dyn Fn(&Object) -> Option<Judged>,
-) -> Node {
+fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[&Line]) -> Node {
     let (namespace, kind, name, object) = match key {
         Key::Object(at) => {
             let object = &graph.objects[*at];
@@ -222,6 +276,8 @@ fn node(
             (namespace.clone(), kind.clone(), name.clone(), None)
         }
     };
+    let own = object.and_then(|(at, _)| findings.own.get(&at));
+    let judged = health(own, lines);
     let prefix = match namespace.as_str() {
         "" => String::new(),
         of if of == home => String::new(),
@@ -234,8 +290,12 @@ fn node(
         parallelism: object.and_then(|(_, it)| it.cap()),
         step: None,
         cycle: false,
-        missing: object.is_none(),
-        health: object.and_then(|(_, it)| judge(it)).map(Health::from),
+        missing: object.is_none()
+            && judged
+                .as_ref()
+                .is_none_or(|it| it.status == Status::NotFound),
+        holds_up: holds(lines.iter().copied()),
+        health: judged.map(Health::from),
         waits_for: object.map_or_else(Vec::new, |(at, _)| waits_for(graph, at)),
         kind,
         namespace,

@@ -1,19 +1,21 @@
 //! The objects of a namespace, read from the cluster, for a graph.
 
+use super::told::Judges;
 use crate::access;
 use crate::objects::{Graph, Object, place};
 use crate::status;
-use jiff::Timestamp;
 use rules::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
+use rules::gate::{self, Gate};
 use rules::judged::{self, Judged};
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
+use rules::object;
 use rules::profile;
 use rules::scope;
 use rules::selector::Selector;
-use rules::verdict::{self, Policy};
-use rules::world::{Objects, World};
+use rules::verdict;
+use rules::world::Objects;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -77,15 +79,13 @@ pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, Strin
     seen
 }
 
-/// What the rules say of an object, and the root cause where it is not ready; `withheld` is why sluice itself cannot look at a kind.
-pub(super) fn judge(
-    object: &Object,
-    (world, policy): (&dyn World, &Policy),
-    withheld: impl Fn(&Kind) -> Option<Unavailable>,
-    now: Timestamp,
-) -> Option<Judged> {
+/// What the rules say of an object, and the root cause where it is not ready.
+pub(super) fn judge(object: &Object, by: &Judges<'_>) -> Option<Judged> {
+    let Judges {
+        world, policy, now, ..
+    } = *by;
     let kind = object.kind.as_ref()?;
-    if let Some(why) = withheld(kind) {
+    if let Some(why) = (by.withheld)(kind) {
         return Some(judged::unavailable(why, kind, false));
     }
     let mut judged = profile::judge(kind, &object.value, State::Ready, world, now);
@@ -199,6 +199,23 @@ impl Inventory {
     fn has(&self, object: &Object) -> bool {
         let same = |it: &Object| it.kind == object.kind && it.place == object.place;
         self.objects.iter().any(same)
+    }
+
+    /// A pod of each topmost owner, by the owner's kind and name, and whether it waits: one that does where there is one.
+    pub(super) fn pods_by_owner(&self) -> BTreeMap<(String, String), (&Value, bool)> {
+        let mut found = BTreeMap::new();
+        let stays = |pod: &&Value| pod.pointer("/metadata/deletionTimestamp").is_none();
+        for pod in self.pods.iter().filter(stays) {
+            let gate = Gate::of(pod);
+            let waits = matches!(gate, Gate::Waiting { .. }) || gate::is_held(pod);
+            let known = found
+                .entry(self.topmost("Pod", object::name(pod)))
+                .or_insert((pod, waits));
+            if waits && !known.1 {
+                *known = (pod, waits);
+            }
+        }
+        found
     }
 
     /// Kind and name of the topmost owner.

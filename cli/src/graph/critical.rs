@@ -1,7 +1,7 @@
 //! The critical path: the chain of dependencies that determined when the last object became ready.
 
 use super::model::Model;
-use super::times::{Span, seconds};
+use super::times::{Span, Times, seconds};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,12 @@ pub(super) struct Step {
 /// Kubernetes writes whole seconds, and the clocks of two nodes differ.
 const BLUR: SignedDuration = SignedDuration::from_secs(1);
 
-pub(super) fn path(model: &Model, spans: &BTreeMap<usize, Span>) -> Option<Path> {
+/// While a gate waits there is none: the object that was ready last holds nobody up.
+pub(super) fn path(model: &Model, times: &Times) -> Option<Path> {
+    if times.any_waits() {
+        return None;
+    }
+    let spans = &times.spans;
     let runs = |node: &usize| spans.get(node).is_some_and(|span| span.started.is_some());
     let last = spans
         .iter()

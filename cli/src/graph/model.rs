@@ -1,8 +1,10 @@
 //! The graph as it is printed: the objects, who waits for whom, and in which order.
 
+use super::times::Times;
 use rules::judged::Judged;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wire::said;
 
 /// Nodes in the order in which they start.
 #[derive(Debug, Serialize)]
@@ -38,22 +40,29 @@ pub(super) struct Node {
     pub(super) step: Option<usize>,
     /// Whether it is in a cycle.
     pub(super) cycle: bool,
-    /// Whether it is not there.
+    /// Whether it is not there, as far as sluice may know.
     pub(super) missing: bool,
+    /// Whether it holds back one that waits for it; none where that cannot be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) holds_up: Option<bool>,
     #[serde(flatten)]
     pub(super) health: Option<Health>,
     /// What it waits for, as it is written.
     pub(super) waits_for: Vec<String>,
 }
 
-/// What the rules say of an object.
+/// What an object is to those that wait for it, else by itself.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Health {
     pub(super) ready: bool,
+    /// A word of kstatus, or [`WAITS`].
     pub(super) status: String,
     pub(super) reason: String,
     pub(super) message: String,
 }
+
+/// The status of what waits at its gates, and has nothing else the matter.
+pub(super) const WAITS: &str = "Waits";
 
 /// `from` waits for `to`.
 #[derive(Debug, Clone, Serialize)]
@@ -71,6 +80,12 @@ pub(super) struct Edge {
     pub(super) must: bool,
     /// Whether it is in a cycle.
     pub(super) cycle: bool,
+    /// Whether `to` holds `from` back; none where that cannot be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) holds: Option<bool>,
+    /// What `from` is told of `to`: a word of the closed set of reasons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'static str>,
     /// Whether other edges lead there as well, so that a drawing is clearer without it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) implied: bool,
@@ -104,6 +119,26 @@ impl From<Judged> for Health {
 }
 
 impl Model {
+    /// Says of what waits at its gates alone that it waits, and for what: by its own word it is late, or has failed.
+    pub(super) fn wait(&mut self, times: &Times) {
+        for at in &times.at_gates {
+            let node = &mut self.nodes[*at];
+            let Some(health) = node.health.as_mut().filter(|it| !it.ready) else {
+                continue;
+            };
+            let answers = times.gates.iter().filter(|gate| gate.of == node.id);
+            let mut waiting = answers.filter(|gate| gate.until.is_none());
+            let answer = waiting.find_map(|gate| gate.answer.as_ref());
+            let told = answer.and_then(said::unsatisfied);
+            let told = told.map(|told| format!("its gate waits for {told}"));
+            WAITS.clone_into(&mut health.status);
+            health.message = told.unwrap_or_else(|| "its pods wait at their gates".to_owned());
+            if let Some(first) = answer.and_then(said::first) {
+                health.reason.clone_from(&first.reason);
+            }
+        }
+    }
+
     /// By step, then scope, wave and name; what never starts comes last.
     pub(super) fn sorted(mut self) -> Self {
         let mut places: Vec<usize> = (0..self.nodes.len()).collect();

@@ -90,8 +90,10 @@ fn health(node: &Node) -> (String, String) {
     })
 }
 
+/// What is missing and not needed is no trouble.
 fn is_held_up(node: &Node) -> bool {
-    node.health.as_ref().is_some_and(|it| !it.ready)
+    let spare = node.missing && node.holds_up == Some(false);
+    !spare && node.health.as_ref().is_some_and(|it| !it.ready)
 }
 
 /// What the rules say of what is not ready.
@@ -100,13 +102,16 @@ fn why(node: &Node) -> String {
         // The way round stands below the table.
         return Reason::Cycle.label().to_owned();
     }
-    let held_up = node.health.as_ref().filter(|it| !it.ready);
+    let held_up = node.health.as_ref().filter(|_| is_held_up(node));
     held_up.map(|it| it.message.clone()).unwrap_or_default()
 }
 
 fn waits_for(node: &Node) -> String {
     if node.missing {
-        return "(it is not there)".to_owned();
+        return match node.holds_up {
+            Some(false) => "(it is not there, and not needed)".to_owned(),
+            Some(true) | None => "(it is not there)".to_owned(),
+        };
     }
     node.waits_for.join(", ")
 }

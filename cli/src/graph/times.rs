@@ -6,12 +6,13 @@ use crate::installed::Installed;
 use crate::objects::{Graph, Object};
 use crate::status;
 use jiff::Timestamp;
+use rules::cause::{Cause, Stuck};
 use rules::gate::{self, Gate};
 use rules::object;
 use rules::selector::Selector;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::Answer;
 
 /// The times of a graph.
@@ -21,6 +22,8 @@ pub(super) struct Times {
     pub(super) gates: Vec<GateWait>,
     /// By node.
     pub(super) spans: BTreeMap<usize, Span>,
+    /// The nodes with pods at their gates, and none that has anything else the matter.
+    pub(super) at_gates: BTreeSet<usize>,
 }
 
 /// The wait of one pod.
@@ -57,6 +60,11 @@ pub(super) struct Span {
 }
 
 impl Times {
+    /// Whether a gate waits.
+    pub(super) fn any_waits(&self) -> bool {
+        self.gates.iter().any(|gate| gate.until.is_none())
+    }
+
     /// What each gate that waits would be told; none where that cannot be said.
     pub(super) fn answers(
         &self,
@@ -138,6 +146,11 @@ pub(super) fn of(seen: &Inventory, graph: &Graph<'_>, model: &Model, now: Timest
         let object = &graph.objects[*at];
         let own = of_node.get(node).map_or(&[][..], Vec::as_slice);
         times.spans.insert(*node, span(object, own, &pods));
+        let stuck = Stuck::among(own.iter().map(|pod| pod.value), now);
+        let waits = own.iter().any(|pod| matches!(pod.gate, Some((_, None))));
+        if waits && stuck.is_some_and(|it| it.cause == Cause::Gate) {
+            times.at_gates.insert(*node);
+        }
     }
     times
 }

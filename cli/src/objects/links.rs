@@ -3,7 +3,7 @@
 use super::graph::{Graph, means};
 use super::object::Object;
 use rules::annotation;
-use rules::dependency::{Edge, ObjectRef, Part, Parts, Selection};
+use rules::dependency::{Dependency, Edge, ObjectRef, Part, Parts, Selection};
 use rules::dependent::{Source, Unknown, Wait};
 use rules::edges;
 use rules::keys;
@@ -96,6 +96,17 @@ impl Graph<'_> {
             }
         }
         links
+    }
+
+    /// The objects that an entry means to an object.
+    pub(crate) fn meant(&self, from: usize, entry: &Dependency) -> Vec<usize> {
+        self.meant_by(from, &Edge::Listed(entry.clone()))
+    }
+
+    /// The objects that an edge means to an object.
+    pub(crate) fn meant_by(&self, from: usize, edge: &Edge) -> Vec<usize> {
+        let links = edges::links(edge, &Beside { graph: self, from });
+        links.into_iter().map(|link| link.to).collect()
     }
 
     /// The weight below which a wave that an object waits for is waited for by another such wave already, so that a

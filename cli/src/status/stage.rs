@@ -69,7 +69,8 @@ impl Stage {
 
     pub(super) fn tone(self) -> Tone {
         match self {
-            Self::Held | Self::Waits | Self::Starts | Self::Stops => Tone::Waiting,
+            Self::Held | Self::Waits => Tone::Waiting,
+            Self::Starts | Self::Stops => Tone::Moving,
             Self::Refused | Self::Crashes | Self::Failed => Tone::Bad,
             Self::Ready | Self::Done => Tone::Good,
         }
@@ -150,6 +151,13 @@ mod tests {
             assert_eq!(Stage::of(&pod) == Stage::Held, held, "{pod}");
             pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
             assert_eq!(Stage::of(&pod), Stage::Stops);
+            // The mark and the headline, which counts those that wait, say the same.
+            let held_back = expected.tone() == Tone::Waiting;
+            assert_eq!(
+                held_back,
+                expected.waits() && expected != Stage::Refused,
+                "{expected:?}"
+            );
         }
         assert_eq!(Stage::of(&json!({})), Stage::Starts, "without a gate");
     }

@@ -1,5 +1,5 @@
-//! One answer to one question: for each reason the word of a gate, which asks the controller, and that of the command, on
-//! the same objects of the same API server. Controller, gate and command are the real processes.
+//! One answer to one question: for each reason the word of a gate, which asks the controller, and those of `status`, `graph`
+//! and `ui`, on the same objects of the same API server. Controller, gate and command are the real processes.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -9,6 +9,7 @@
 mod cases;
 mod cluster;
 mod controller;
+mod drawn;
 
 use super::api::Api;
 use super::{Ran, run};
@@ -115,6 +116,21 @@ fn the_command_says_what_the_gate_says_for_every_reason() {
                 })
                 .collect();
             let told = asked.into_iter().map(|it| it.join().unwrap());
+            told.flatten().collect::<Vec<_>>()
+        }));
+    }
+    // Only then, so that they take no time from the gates.
+    for some in cases.chunks(4) {
+        complaints.extend(std::thread::scope(|scope| {
+            let api = &api;
+            let drawn = some.iter().map(|(reason, _)| {
+                scope.spawn(move || {
+                    let told = status(api, &namespace(*reason)).out;
+                    drawn::compare(api, *reason, &told).err()
+                })
+            });
+            let drawn: Vec<_> = drawn.collect();
+            let told = drawn.into_iter().map(|it| it.join().unwrap());
             told.flatten().collect::<Vec<_>>()
         }));
     }

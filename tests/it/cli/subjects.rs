@@ -127,7 +127,7 @@ fn what_waits_is_a_tree() {
         (
             &["--release", "shop", "-n", "shop"],
             "release shop in namespace shop: 2 of 3 pods with a gate wait",
-            &["", "Deployment/web", "└─ wait  web-1  starts"],
+            &["", "Deployment/web", "└─ ...   web-1  starts"],
         ),
     ] {
         let ran = ask(&api, args);

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::process::Command;
 
 /// The command while it runs.
-struct Ui {
+pub(super) struct Ui {
     /// `127.0.0.1:41837`
     host: String,
     secret: String,
@@ -25,10 +25,12 @@ struct Answer {
 
 impl Ui {
     fn start(server: &Server, args: &[&str]) -> Self {
+        Self::of(server.kubeconfig(), args)
+    }
+
+    pub(super) fn of(kubeconfig: &str, args: &[&str]) -> Self {
         let mut command = Command::new(binary("kubectl-sluice"));
-        command
-            .args(["ui", "--kubeconfig", server.kubeconfig()])
-            .args(args);
+        command.args(["ui", "--kubeconfig", kubeconfig]).args(args);
         let mut process = Process::start(&mut command);
         let address = process.line("http://");
         let mut parts = address.trim_start_matches("http://").split('/');
@@ -69,7 +71,7 @@ impl Ui {
         self.get(&path, &[("Host", &self.host)])
     }
 
-    fn graph(&self, query: &str) -> Value {
+    pub(super) fn graph(&self, query: &str) -> Value {
         serde_json::from_str(&self.own(&format!("api/graph{query}")).body).unwrap()
     }
 }

@@ -2,7 +2,7 @@
 
 mod browser;
 
-use browser::Browser;
+pub(super) use browser::Browser;
 use harness::cluster::{Namespace, config_map, deployment, job, stateful_set, with_namespace};
 use harness::process::{Process, binary};
 use serde_json::json;
@@ -13,11 +13,11 @@ const FOCUSED: &str = "document.activeElement.dataset.id ?? null";
 const BACKGROUND: &str = "getComputedStyle(document.body).backgroundColor";
 
 /// The ids of the boxes of a class, sorted.
-fn boxes(class: &str) -> String {
+pub(super) fn boxes(class: &str) -> String {
     format!("[...document.querySelectorAll('.box.{class}')].map(it => it.dataset.id).sort().join()")
 }
 
-fn serve(ns: &Namespace) -> (Process, String) {
+pub(super) fn serve(ns: &Namespace) -> (Process, String) {
     let mut command = Command::new(binary("kubectl-sluice"));
     command.args(["ui", "--namespace", &ns.name]);
     let mut process = Process::start(&mut command);

@@ -46,7 +46,8 @@ fn a_job_of_another_group_has_the_times_of_its_pods() {
     pod["metadata"]["ownerReferences"][0]["apiVersion"] = "batch.volcano.sh/v1alpha1".into();
     let objects = [place("", 1, job)];
     let graph = Graph::new(&objects);
-    let model = Model::new(&graph, None, &|_| None);
+    let shown = build::shown(&graph, None);
+    let model = Model::new(&graph, &shown, &Findings::default());
     let seen = cluster::Inventory {
         namespace: "shop".to_owned(),
         owners: [(("Pod", "train-0"), ("Job", "train"))]

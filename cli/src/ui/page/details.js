@@ -27,7 +27,8 @@ function link(node, ...after) {
 
 /// `InProgress (JobNotComplete): Job in progress`
 function told({ state, status, reason, message }) {
-  if (state === "missing") return make("p.told", {}, "It is not there.");
+  if (state === "missing" && (!reason || reason === "NotFound")) return make("p.told", {}, "It is not there.");
+  if (state === "spare") return make("p.told", {}, "It is not there, and not needed.");
   if (!status || state === "ready") return "";
   const why = reason && reason !== status ? ` (${reason})` : "";
   return make("p.told", {}, make("b", {}, `${status}${why}`), message ? `: ${message}` : "");

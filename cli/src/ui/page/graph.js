@@ -78,7 +78,7 @@ const graph = {
       box.title = node.id;
       box.replaceChildren(
         icon(node.state),
-        make("span.kind", {}, node.kind, ...wave(node, model)),
+        make("span.kind", {}, node.kind, ...away(node, model), ...wave(node, model)),
         make("span.name", {}, node.name),
         make("span.why", {}, ...why(node, model)),
       );
@@ -180,6 +180,11 @@ const graph = {
   },
 };
 
+/// The namespace, where it is another one.
+function away(node, model) {
+  return node.namespace && node.namespace !== model.namespace ? [make("span.away", {}, node.namespace)] : [];
+}
+
 function wave(node, model) {
   const weighs = model.nodes.some((it) => it.wave);
   return weighs && node.wave !== undefined ? [make("span.wave", {}, `wave ${node.wave}`)] : [];
@@ -195,11 +200,13 @@ function why(node, model) {
   if (node.state === "ready") {
     const { started, opened, ready } = node.time ?? {};
     const from = opened ?? started;
+    if (node.reason === "Remembered") return ["completed, and removed since"];
     return [from && ready ? `ready after ${duration(stamp(ready) - stamp(from))}` : "ready"];
   }
   if (node.state === "cycle") return ["waits for itself"];
   if (node.state === "never") return ["never starts"];
-  if (node.state === "missing") return ["it is not there"];
+  if (node.state === "missing" && (!node.reason || node.reason === "NotFound")) return ["it is not there"];
+  if (node.state === "spare") return ["not there, and not needed"];
   return [node.reason && node.reason !== "Satisfied" ? node.reason : STATES[node.state][0]];
 }
 

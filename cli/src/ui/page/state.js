@@ -6,12 +6,15 @@ const STATES = {
   cycle: ["cycle", "it is in a cycle: these wait for each other and never start"],
   never: ["never", "it waits for a cycle, or its list cannot be read"],
   missing: ["missing", "it is waited for and is not there"],
+  barred: ["no right", "what waits for it may not be told of it: its namespace has not agreed, or sluice may not read its kind"],
   waiting: ["waiting", "its gate, or the hold before it, keeps it back until what it waits for is ready"],
   starting: ["not ready", "nothing holds it back, and it is not ready yet"],
   unknown: ["unknown", "it cannot be judged from here"],
   ready: ["ready", "what waits for it may start"],
+  spare: ["not needed", "it is not there, and what names it does without it"],
 };
-const TROUBLE = ["failed", "cycle", "never", "missing", "waiting"];
+const TROUBLE = ["failed", "cycle", "never", "missing", "barred", "waiting"];
+const BARRED = ["NotPermitted", "KindForbidden"];
 
 /// The answer with its parts joined: what each object waits on, who waits on it, its gates and times, and how it is.
 function derive(view) {
@@ -33,19 +36,20 @@ function derive(view) {
     node.state = stateOf(node);
   }
   for (const edge of edges) {
-    const [from, to] = [byId.get(edge.from), byId.get(edge.to)];
-    edge.holds = from.state === "waiting" && to.state !== "ready";
+    // What is not satisfied holds only what waits at its gate.
+    edge.unmet = edge.holds === true;
+    edge.holds = edge.unmet && byId.get(edge.from).state === "waiting";
   }
   onPath(path, edges, byId);
   return { ...view, nodes, edges, byId, path };
 }
 
 function stateOf(node) {
-  if (node.missing) return "missing";
+  if (node.missing) return node.holdsUp === false ? "spare" : "missing";
   if (node.cycle) return "cycle";
   if (node.step === undefined && !node.ready) return "never";
-  // A Deployment that waits for longer than its deadline has failed by its own word, but what it waits for is why.
-  if (node.waiting.length && node.waitsOn.some((it) => !it.ready)) return "waiting";
+  if (node.status === "Waits") return "waiting";
+  if (!node.ready && BARRED.includes(node.reason)) return "barred";
   if (node.status === "Failed") return "failed";
   if (node.waiting.length) return "waiting";
   if (node.ready === undefined || node.status === "Unknown") return "unknown";
@@ -72,7 +76,7 @@ function onPath(path, edges, byId) {
 
 /// What holds an object back.
 function unmet(node, model) {
-  return node.links.map((edge) => ({ edge, node: model.byId.get(edge.to) })).filter((it) => it.node.state !== "ready");
+  return node.links.filter((edge) => edge.unmet).map((edge) => ({ edge, node: model.byId.get(edge.to) }));
 }
 
 /// What its gate would be told of what holds it back: `{dependency, status, reason, message}`. Where that is not known, what it
@@ -85,17 +89,18 @@ function heldBy(node, model) {
 
 /// What others wait for, and nothing holds back itself: there is what to look at. With all that it holds up.
 function roots(model) {
-  const idle = (node) => !["ready", "waiting", "cycle", "never"].includes(node.state) && !unmet(node, model).length;
-  const found = model.nodes.filter(idle).map((node) => ({ node, holds: behind(node) }));
+  const idle = (node) => node.holdsUp && !["waiting", "cycle", "never"].includes(node.state) && !unmet(node, model).length;
+  const found = model.nodes.filter(idle).map((node) => ({ node, holds: behind(node, model) }));
   return found.filter((it) => it.holds.size).sort((one, other) => other.holds.size - one.holds.size);
 }
 
-/// Whoever waits for it, and for those.
-function behind(node, found = new Set()) {
-  for (const next of node.waitedBy) {
+/// What it holds back, and what those hold back.
+function behind(node, model, found = new Set()) {
+  for (const edge of model.edges.filter((it) => it.unmet && it.to === node.id)) {
+    const next = model.byId.get(edge.from);
     if (next.state === "ready" || found.has(next)) continue;
     found.add(next);
-    behind(next, found);
+    behind(next, model, found);
   }
   return found;
 }

@@ -12,19 +12,19 @@ const START: &str = "exec chromium --headless=new --no-sandbox --disable-gpu --d
     --remote-debugging-pipe --user-data-dir=\"$1\" 3<&0 4>&1 >/dev/null 2>/dev/null";
 
 /// One tab of it; it ends with this.
-pub(super) struct Browser {
+pub(in crate::cluster) struct Browser {
     process: Child,
     answers: mpsc::Receiver<Value>,
     session: Option<String>,
     asked: u64,
     /// What went wrong in the page: errors, and what its policy refused.
-    pub(super) complaints: Vec<String>,
+    pub(in crate::cluster) complaints: Vec<String>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
     /// None where there is no Chromium.
-    pub(super) fn start() -> Option<Self> {
+    pub(in crate::cluster) fn start() -> Option<Self> {
         let there = Command::new("chromium").arg("--version").output();
         if there.is_err() {
             return None;
@@ -90,12 +90,12 @@ impl Browser {
         }
     }
 
-    pub(super) fn open(&mut self, address: &str) {
+    pub(in crate::cluster) fn open(&mut self, address: &str) {
         self.ask("Page.navigate", &json!({"url": address}));
     }
 
     /// The value of an expression in the page.
-    pub(super) fn value(&mut self, expression: &str) -> Value {
+    pub(in crate::cluster) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.ask("Runtime.evaluate", &params);
         let wrong = &answer["exceptionDetails"];
@@ -104,7 +104,7 @@ impl Browser {
     }
 
     /// Waits until an expression in the page has a value.
-    pub(super) async fn until(&mut self, expression: &str, expected: Value) {
+    pub(in crate::cluster) async fn until(&mut self, expression: &str, expected: Value) {
         let end = Instant::now() + LIMIT;
         loop {
             let value = self.value(expression);
@@ -121,7 +121,7 @@ impl Browser {
     }
 
     /// Presses a key, like `w` or `Enter`.
-    pub(super) fn press(&mut self, key: &str) {
+    pub(in crate::cluster) fn press(&mut self, key: &str) {
         let text = match key {
             "Enter" => "\r",
             key if key.len() == 1 => key,
@@ -136,7 +136,7 @@ impl Browser {
     }
 
     /// What the system of the user prefers: `light` or `dark`.
-    pub(super) fn prefers(&mut self, scheme: &str) {
+    pub(in crate::cluster) fn prefers(&mut self, scheme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
         self.ask(
             "Emulation.setEmulatedMedia",

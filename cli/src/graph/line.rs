@@ -1,0 +1,140 @@
+//! One line of the graph: whether an object holds back one that waits for it, and what that one is told.
+
+use super::told::{Findings, Told, leaves};
+use crate::objects::Graph;
+use rules::dependency::{Dependency, Edge, Reference};
+use rules::judged::{Judged, Reason};
+use rules::verdict::JudgedEdge;
+
+/// What is known of a line, of one wait.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    /// Whether the one that waits is held back by the object.
+    pub(super) holds: bool,
+    /// As the one that waits is told; between a Service and its pods nobody is told anything.
+    pub(super) reason: Option<Reason>,
+    /// What the object is to the one that waits, where it is not what it is by itself.
+    pub(super) shown: Option<Judged>,
+}
+
+/// The object at the end of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End<'e> {
+    Object(usize),
+    /// What an entry, or an alternative of one, names and is not there.
+    Missing(&'e Dependency),
+}
+
+/// Looks at the lines of one object that waits.
+pub(super) struct Lines<'a, 'o> {
+    pub(super) graph: &'a Graph<'o>,
+    pub(super) findings: &'a Findings,
+    pub(super) from: usize,
+}
+
+impl Lines<'_, '_> {
+    /// The line to an object because of the wait of this number; `None` of a Service, whose pods are behind it.
+    pub(super) fn line(&self, wait: Option<usize>, to: End<'_>) -> Option<Line> {
+        let Some(wait) = wait else {
+            return self.behind(to);
+        };
+        let told = self.findings.told.get(&self.from)?;
+        let edge = &self.graph.lists[self.from][wait].edge;
+        let found = told.of_wait(edge)?;
+        let entry = edge.entry();
+        match entry.map(|entry| (entry, &entry.reference)) {
+            Some((entry, Reference::Any(_))) => {
+                self.alternative(found, self.leaf(entry, to)?, told, to)
+            }
+            Some((_, Reference::Object(_))) => Some(Line::single(found)),
+            Some((_, Reference::Selected(_) | Reference::Part(_))) | None => {
+                Some(self.member(found, to))
+            }
+        }
+    }
+
+    /// From a Service to what makes its pods.
+    fn behind(&self, to: End<'_>) -> Option<Line> {
+        let End::Object(to) = to else {
+            return None;
+        };
+        let unready = |at| Some(!self.findings.own.get(&at)?.satisfied);
+        Some(Line {
+            holds: unready(self.from)? && unready(to)?,
+            reason: None,
+            shown: None,
+        })
+    }
+
+    /// Which alternative means the object.
+    fn leaf<'e>(&self, entry: &'e Dependency, to: End<'_>) -> Option<&'e Dependency> {
+        let mut leaves = leaves(entry).into_iter();
+        leaves.find(|leaf| match to {
+            End::Object(to) => self.graph.meant(self.from, leaf).contains(&to),
+            End::Missing(it) => it == *leaf,
+        })
+    }
+
+    fn alternative(
+        &self,
+        found: &JudgedEdge,
+        leaf: &Dependency,
+        told: &Told,
+        to: End<'_>,
+    ) -> Option<Line> {
+        let own = told.of_alternative(leaf)?;
+        let line = match &leaf.reference {
+            Reference::Object(_) => Line::single(own),
+            _ => self.member(own, to),
+        };
+        // One that is not needed holds nobody up.
+        Some(Line {
+            holds: line.holds && !found.judged.satisfied,
+            ..line
+        })
+    }
+
+    /// One of several that are waited for together: those that are not ready hold; all of them where none is unready, or where
+    /// nothing may be told of any.
+    fn member(&self, found: &JudgedEdge, to: End<'_>) -> Line {
+        let unready = |at: &usize| {
+            let own = self.findings.own.get(at);
+            own.is_some_and(|own| !own.satisfied)
+        };
+        let line = Line::single(found);
+        if found.judged.satisfied || found.judged.reason == Reason::NotPermitted {
+            return line;
+        }
+        let is_unready = matches!(to, End::Object(to) if unready(&to));
+        if self.members(&found.edge).iter().any(unready) {
+            return Line {
+                holds: is_unready,
+                shown: None,
+                ..line
+            };
+        }
+        line
+    }
+
+    fn members(&self, edge: &Edge) -> Vec<usize> {
+        self.graph.meant_by(self.from, edge)
+    }
+}
+
+impl Line {
+    /// To the only object that is meant.
+    fn single(found: &JudgedEdge) -> Self {
+        let JudgedEdge {
+            judged, foreign, ..
+        } = found;
+        let message = judged.told(*foreign).unwrap_or_default().to_owned();
+        Self {
+            holds: !judged.satisfied,
+            reason: Some(judged.reason),
+            shown: Some(Judged {
+                message,
+                ..judged.clone()
+            }),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Nodes and lines are what those that wait are told of them.
+
+use super::*;
+
+fn object(version: &str, kind: &str, namespace: &str, name: &str) -> Value {
+    json!({"apiVersion": version, "kind": kind,
+        "metadata": {"namespace": namespace, "name": name, "creationTimestamp": at(1)}})
+}
+
+/// The Deployment `web` that waits for this list, and other objects.
+fn waits_for(list: &str, others: &[Value]) -> Drawing {
+    let mut web = object("apps/v1", "Deployment", "shop", "web");
+    web["metadata"]["annotations"] = json!({"sluice.dev/depends-on": list});
+    // What it waits for came later, so none of it may be about to be replaced.
+    web["metadata"]["creationTimestamp"] = json!(at(0));
+    web["spec"] = json!({"template": {"spec": {"containers": []}}});
+    let mut all = vec![web];
+    all.extend_from_slice(others);
+    told(&all)
+}
+
+/// `Service/a NotFound holds`, of each object but `web`, and whether it is called missing.
+fn shown(told: &Drawing) -> Vec<String> {
+    let nodes = told.model.nodes.iter().filter(|node| node.name != "web");
+    let word = |node: &model::Node| {
+        let health = node.health.as_ref().unwrap();
+        let holds = if node.holds_up == Some(true) {
+            " holds"
+        } else {
+            ""
+        };
+        let ready = if health.ready { " ready" } else { "" };
+        let missing = if node.missing { " missing" } else { "" };
+        format!("{} {}{ready}{missing}{holds}", node.id, health.reason)
+    };
+    nodes.map(word).collect()
+}
+
+fn config_map(namespace: &str, name: &str) -> Value {
+    object("v1", "ConfigMap", namespace, name)
+}
+
+#[test]
+fn what_is_not_needed_is_no_trouble() {
+    for (list, there, expected) in [
+        ("cm/a", vec![], vec!["ConfigMap/a NotFound missing holds"]),
+        ("cm/a", vec!["a"], vec!["ConfigMap/a Satisfied ready"]),
+        (
+            "[{any: [cm/a, cm/b]}]",
+            vec!["b"],
+            vec![
+                "ConfigMap/a NotFound missing",
+                "ConfigMap/b Satisfied ready",
+            ],
+        ),
+        (
+            "[{any: [cm/a, cm/b]}]",
+            vec![],
+            vec![
+                "ConfigMap/a NotFound missing holds",
+                "ConfigMap/b NotFound missing holds",
+            ],
+        ),
+        (
+            "[{any: [cm/a, {any: [cm/b, cm/c]}]}]",
+            vec!["c"],
+            vec![
+                "ConfigMap/a NotFound missing",
+                "ConfigMap/b NotFound missing",
+                "ConfigMap/c Satisfied ready",
+            ],
+        ),
+        // Another one cannot do without it.
+        (
+            "[{any: [cm/a, cm/b]}, cm/a]",
+            vec!["b"],
+            vec![
+                "ConfigMap/a NotFound missing holds",
+                "ConfigMap/b Satisfied ready",
+            ],
+        ),
+        (
+            "[{kind: ConfigMap, name: a, optional: true}]",
+            vec![],
+            vec!["ConfigMap/a OptionalNotFound ready missing"],
+        ),
+    ] {
+        let there: Vec<Value> = there
+            .into_iter()
+            .map(|name| config_map("shop", name))
+            .collect();
+        let told = waits_for(list, &there);
+        assert_eq!(shown(&told), expected, "{list}");
+        let text = text::text(&told);
+        let spare = expected.iter().filter(|it| it.ends_with("missing")).count();
+        assert_eq!(
+            text.matches("(it is not there, and not needed)").count(),
+            spare,
+            "{text}"
+        );
+    }
+}
+
+/// What the caller may read, a dependent may still not be told of.
+#[test]
+fn what_is_not_permitted_is_not_ready_and_names_the_way_out() {
+    let namespace = |consents: &str| {
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "data",
+            "annotations": {"sluice.dev/allow-dependents-from": consents}}})
+    };
+    let both = [config_map("data", "a")];
+    for there in [&both[..], &[]] {
+        let all: Vec<Value> = there.iter().cloned().chain([namespace("other")]).collect();
+        let told = waits_for("data/cm/a", &all);
+        assert_eq!(shown(&told), ["data/ConfigMap/a NotPermitted holds"]);
+        let text = text::text(&told);
+        let way_out = "Namespace data has not agreed; add shop to its annotation sluice.dev/allow-dependents-from";
+        assert!(text.contains(way_out), "{text}");
+        assert!(!text.contains("not there"), "{text}");
+    }
+    let [there] = both;
+    let told = waits_for("data/cm/a", &[namespace("shop"), there]);
+    assert_eq!(shown(&told), ["data/ConfigMap/a Satisfied ready"]);
+    // Each of several is as little known.
+    let labelled = |name: &str| {
+        let mut it = config_map("data", name);
+        it["metadata"]["labels"] = json!({"app": "a"});
+        it
+    };
+    let list = "[{kind: ConfigMap, namespace: data, selector: app=a}]";
+    let told = waits_for(list, &[namespace("other"), labelled("a"), labelled("b")]);
+    let expected = [
+        "ConfigMap/a NotPermitted holds",
+        "ConfigMap/b NotPermitted holds",
+    ];
+    assert_eq!(shown(&told), expected);
+}
+
+/// Of several those hold that are not ready.
+#[test]
+fn of_several_those_hold_that_are_not_ready() {
+    let job = |name: &str, done: bool| {
+        let mut job = object("batch/v1", "Job", "shop", name);
+        job["metadata"]["labels"] = json!({"app": "seed"});
+        let complete = json!([{"type": "Complete", "status": "True"}]);
+        job["status"] =
+            json!({"startTime": at(0), "conditions": if done { complete } else { json!([]) }});
+        job
+    };
+    let told = waits_for(
+        "[{kind: Job, selector: app=seed}]",
+        &[job("a", true), job("b", false)],
+    );
+    assert_eq!(
+        shown(&told),
+        ["Job/a Satisfied ready", "Job/b JobNotComplete holds"]
+    );
+    let edges = told
+        .model
+        .edges
+        .iter()
+        .map(|edge| (edge.to.as_str(), edge.holds));
+    let edges: Vec<_> = edges.collect();
+    assert_eq!(edges, [("Job/a", Some(false)), ("Job/b", Some(true))]);
+}
+
+/// By its own word it has failed, since its pods wait for longer than its deadline.
+#[test]
+fn a_deployment_whose_pods_wait_at_their_gates_waits() {
+    let drawn = |crashed: bool| {
+        let mut web = object("apps/v1", "Deployment", "shop", "web");
+        web["metadata"]["uid"] = json!("web");
+        web["metadata"]["annotations"] = json!({"sluice.dev/depends-on": "cm/go"});
+        web["spec"] = json!({"selector": {"matchLabels": {"app": "web"}}, "template": {"spec": {"containers": []}}});
+        web["status"] = json!({"replicas": 1, "conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
+            "message": "ReplicaSet \"web-1\" has timed out progressing."}]});
+        let mut set = owned("ReplicaSet", "web-1", ("Deployment", "web"));
+        set["apiVersion"] = json!("apps/v1");
+        let mut waits = pod(("ReplicaSet", "web-1"), "web-1-a", 20, None, None);
+        let gate = json!({"name": "sluice-gate", "state": {"running": {"startedAt": at(21)}}});
+        waits["status"]["initContainerStatuses"] = json!([gate]);
+        let mut other = pod(("ReplicaSet", "web-1"), "web-1-b", 20, Some(22), None);
+        let ended = json!({"terminated": {"exitCode": 1, "reason": "Error"}});
+        other["status"]["containerStatuses"] = json!([{"name": "web", "state": ended}]);
+        let mut after = object("apps/v1", "Deployment", "shop", "after");
+        after["metadata"]["annotations"] = json!({"sluice.dev/depends-on": "deploy/web"});
+        after["spec"] = json!({"template": {"spec": {"containers": []}}});
+        let mut all = vec![web, set, waits, after];
+        all.extend(crashed.then_some(other));
+        let told = told(&all);
+        let text = text::text(&told);
+        let mut lines = text.lines();
+        lines
+            .find(|it| it.contains("Deployment/web "))
+            .unwrap()
+            .to_owned()
+    };
+    let waits = drawn(false);
+    assert!(
+        waits.contains("  Waits  ") && !waits.contains("deadline"),
+        "{waits}"
+    );
+    let failed = drawn(true);
+    assert!(failed.contains("  Failed  "), "{failed}");
+}

@@ -1,0 +1,130 @@
+//! What each object that waits is told of what it waits for, as its gate is: consent, memory, rights and terms count.
+
+use super::cluster::{self, Inventory};
+use crate::objects::{Graph, Object};
+use jiff::Timestamp;
+use rules::dependency::{Dependency, Edge, Reference};
+use rules::dependent::{Dependent, Wait};
+use rules::judged::{Judged, Reason};
+use rules::kinds::Kind;
+use rules::lookup::{Lookup, Unavailable};
+use rules::verdict::{self, JudgedEdge, Policy};
+use rules::world::World;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is judged by.
+pub(super) struct Judges<'a> {
+    pub(super) world: &'a dyn World,
+    pub(super) policy: &'a Policy,
+    /// Group and word of the custom kinds that make pods.
+    pub(super) workloads: &'a [(String, String)],
+    /// Why sluice itself cannot look at a kind.
+    pub(super) withheld: &'a dyn Fn(&Kind) -> Option<Unavailable>,
+    pub(super) now: Timestamp,
+}
+
+/// What was found in a cluster, by the numbers of the objects; of manifests nothing.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    /// What the rules say of an object by itself.
+    pub(super) own: BTreeMap<usize, Judged>,
+    /// What an object that waits is told.
+    pub(super) told: BTreeMap<usize, Told>,
+}
+
+/// What one dependent is told.
+#[derive(Debug)]
+pub(super) struct Told {
+    waits: Vec<JudgedEdge>,
+    /// The alternatives of its entries, each as if it were an entry by itself.
+    alternatives: Vec<JudgedEdge>,
+}
+
+impl Findings {
+    /// Of the objects that are `shown`.
+    pub(super) fn of(
+        graph: &Graph<'_>,
+        shown: &BTreeSet<usize>,
+        seen: &Inventory,
+        by: &Judges<'_>,
+    ) -> Self {
+        let pods = seen.pods_by_owner();
+        let own = |at: &usize| Some((*at, cluster::judge(&graph.objects[*at], by)?));
+        let told = |at: &usize| {
+            let object = &graph.objects[*at];
+            let here = object.namespace() == seen.namespace;
+            let name = (object.word().to_owned(), object.place.name.clone());
+            let pod = pods.get(&name).copied().filter(|_| here);
+            Some((*at, Told::of(object, &graph.lists[*at], pod, by)?))
+        };
+        Self {
+            own: shown.iter().filter_map(own).collect(),
+            told: shown.iter().filter_map(told).collect(),
+        }
+    }
+}
+
+impl Told {
+    /// By a pod, and whether it waits, where there is one: then its node, its start and its revision count too.
+    fn of(
+        object: &Object,
+        waits: &[Wait],
+        pod: Option<(&Value, bool)>,
+        by: &Judges<'_>,
+    ) -> Option<Self> {
+        let Judges {
+            world, policy, now, ..
+        } = *by;
+        let resolved = pod.map(|(pod, _)| Dependent::resolve(pod, by.workloads, world));
+        let of_pod = match resolved {
+            Some(Lookup::Found(dependent)) => Some(dependent),
+            Some(Lookup::NotFound | Lookup::Unavailable(_)) | None => None,
+        };
+        let at_its_gate = of_pod.as_ref().filter(|_| pod.is_some_and(|it| it.1));
+        let decided = at_its_gate.map(|it| verdict::decide(it, policy, world, now, false).edges);
+        let dependent = match of_pod {
+            Some(dependent) => dependent,
+            None => object.dependent().filter(|_| !waits.is_empty())?,
+        };
+        let judge = |edges| {
+            let mut judged = verdict::judge(&dependent, edges, policy, world, now).edges;
+            // All was read that can be: nobody can say it of what has no pods yet.
+            judged.retain(|it| it.judged.reason != Reason::Syncing);
+            judged
+        };
+        // A gate that opens without asking is told of nothing.
+        let decided = decided.filter(|edges| !edges.is_empty());
+        let declared = waits.iter().map(|wait| wait.edge.clone());
+        // To ask for a slot is to wish for one.
+        let declared = declared.filter(|edge| !matches!(edge, Edge::Slot(_)));
+        let entries = waits.iter().filter_map(|wait| wait.edge.entry());
+        let alternatives = entries
+            .filter(|entry| matches!(entry.reference, Reference::Any(_)))
+            .flat_map(leaves)
+            .map(|entry| Edge::Listed(entry.clone()));
+        Some(Self {
+            alternatives: judge(alternatives.collect()),
+            waits: decided.unwrap_or_else(|| judge(declared.collect())),
+        })
+    }
+
+    /// Of one of its waits.
+    pub(super) fn of_wait(&self, edge: &Edge) -> Option<&JudgedEdge> {
+        self.waits.iter().find(|it| it.edge == *edge)
+    }
+
+    /// Of an alternative.
+    pub(super) fn of_alternative(&self, entry: &Dependency) -> Option<&JudgedEdge> {
+        let mut all = self.alternatives.iter();
+        all.find(|it| it.edge.entry() == Some(entry))
+    }
+}
+
+/// An entry, or its alternatives with those within them.
+pub(super) fn leaves(entry: &Dependency) -> Vec<&Dependency> {
+    match &entry.reference {
+        Reference::Any(alternatives) => alternatives.of.iter().flat_map(leaves).collect(),
+        _ => vec![entry],
+    }
+}
