@@ -261,5 +261,10 @@ pub(crate) fn hindered(object: &Value) -> Option<Judged> {
     custom::hindered(object)
 }
 
+/// What an object says itself of why it has a status that is not `Current`, for the reader of a message.
+pub(crate) fn told(object: &Value, status: Status) -> Option<String> {
+    custom::told(object, status)
+}
+
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use super::expression::{Broken, CelExpression};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::Status;
 use crate::path::get;
+use crate::profile;
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -131,7 +132,7 @@ impl Rule {
             _ => (Reason::InProgress, "in progress"),
         };
         let mut message = format!("by the health rule of its kind it is {says}");
-        if let Some(told) = told(object).filter(|_| status != Status::Current) {
+        if let Some(told) = profile::told(object, status).filter(|_| status != Status::Current) {
             message.push_str(": ");
             message.push_str(&told);
         }
@@ -157,23 +158,4 @@ fn paused(object: &Value) -> Option<String> {
     ];
     let is_set = |path: &&&[&str]| get(object, path) == Some(&Value::Bool(true));
     FIELDS.iter().find(is_set).map(|path| path.join("."))
-}
-
-/// What the object itself says of its trouble, for the reader of the message: the first condition that is not true and
-/// has a message, else its phase.
-fn told(object: &Value) -> Option<String> {
-    let conditions = get(object, &["status", "conditions"]).and_then(Value::as_array);
-    let text = |value: &Value, field: &str| {
-        let text = value.get(field).and_then(Value::as_str)?;
-        (!text.is_empty()).then(|| text.to_owned())
-    };
-    let condition = conditions.into_iter().flatten().find_map(|condition| {
-        let status = condition.get("status").and_then(Value::as_str)?;
-        (status != "True").then(|| text(condition, "message"))?
-    });
-    condition.or_else(|| {
-        let status = object.get("status")?;
-        let fields = ["message", "phase", "state", "status"];
-        fields.iter().find_map(|field| text(status, field))
-    })
 }

@@ -28,6 +28,7 @@ mod counts;
 mod nested;
 mod parts;
 mod summary;
+mod told;
 mod words;
 
 pub(super) use conditions::{OF_THE_SPEC, is_ready};
@@ -148,6 +149,11 @@ pub(super) fn hindered(object: &Value) -> Option<Judged> {
         .or_else(|| conditions::contradicted(conditions))
         .or_else(|| parts::held(object));
     hindrance.map(Judged::from)
+}
+
+/// What an object says itself of why it has a status that is not `Current`.
+pub(super) fn told(object: &Value, status: Status) -> Option<String> {
+    told::told(object, status)
 }
 
 /// A list of conditions that nobody has put one into, where no word, no flag that is set and no count that is met says anything either.

@@ -33,7 +33,7 @@ fn the_library_waits_for_a_status_and_its_generation() {
     let not = json!({ "conditions": [{ "type": "Ready", "status": "False", "message": "soon" }] });
     assert_eq!(
         builtin(&certificate(not), false).unwrap().message,
-        "by the health rule of its kind it is in progress: soon"
+        "by the health rule of its kind it is in progress: condition Ready is False: soon"
     );
     let mut paused = thing(
         "cluster.x-k8s.io",
@@ -43,7 +43,7 @@ fn the_library_waits_for_a_status_and_its_generation() {
     paused["spec"] = json!({ "paused": true });
     assert_eq!(
         builtin(&paused, false).unwrap().message,
-        "by the health rule of its kind it is in progress: Provisioning; it is paused: spec.paused is true"
+        "by the health rule of its kind it is in progress: status.phase is Provisioning; it is paused: spec.paused is true"
     );
     assert_eq!(reason(&thing("example.com", "Thing", &json!({}))), None);
     for (group, kind) in [

@@ -375,7 +375,7 @@ fn is_positive(kind: &str) -> bool {
 }
 
 /// A `not` or `non` turns the polarity: `NotReady`.
-fn is_negative(kind: &str) -> bool {
+pub(super) fn is_negative(kind: &str) -> bool {
     let words = words::split(kind);
     let denied = words.first().is_some_and(|first| first == "no");
     let bad = || words.iter().any(|word| NEGATIVE.contains(&word.as_str()));

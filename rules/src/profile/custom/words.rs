@@ -11,7 +11,7 @@
 mod sense;
 
 pub(in crate::profile) use sense::completes;
-pub(super) use sense::{denies, is_bad, is_busy, is_done, split};
+pub(super) use sense::{denies, holds_back, is_bad, is_busy, is_done, split};
 
 use super::Hindrance;
 use sense::{Sense, sense};

@@ -229,6 +229,11 @@ pub(in super::super) fn is_busy(reason: &str) -> bool {
     waits && sense(reason) == Some(Sense::Busy) && !is_denied(&words) && !is_done(reason)
 }
 
+/// Whether a word says that something is under way, or stands still.
+pub(in super::super) fn holds_back(word: &str) -> bool {
+    matches!(sense(word), Some(Sense::Busy | Sense::Stopped))
+}
+
 /// Whether a word says that something is not so.
 pub(in super::super) fn denies(text: &str) -> bool {
     text.len() <= LONGEST && is_denied(&split(text))

@@ -1,0 +1,125 @@
+//! What an object says itself of why it is not ready, for the reader of a message. Nothing here decides.
+//!
+//! A condition is told with its type, status, reason and message: a message alone (`all jobs are ready`) may be that of a condition whose
+//! `False` is good news.
+
+use super::conditions::{describe, is_hoped_for, is_negative};
+use super::{counts, words};
+use crate::judged::Judged;
+use crate::kstatus::{Condition, Conditions, Status};
+use crate::path::get;
+use serde_json::Value;
+
+/// The conditions that sum up the others, the best first.
+const SUMMARIES: [&str; 4] = ["Ready", "Available", "Healthy", "Progressing"];
+
+/// The fields of the status in which kinds write a sentence for people.
+const SENTENCES: [&str; 2] = ["message", "error"];
+
+/// The fields of the status in which kinds write the same of a failure.
+const FAILURES: [&str; 4] = ["failureMessage", "failureReason", "errorMessage", "reason"];
+
+/// The fields of the status in which kinds write one word, the best first.
+const WORDS: [&str; 3] = ["phase", "state", "status"];
+
+/// What the object says of a status that is not `Current`; `None` where it says nothing.
+pub(super) fn told(object: &Value, status: Status) -> Option<String> {
+    let conditions = Conditions::read(object).unwrap_or_default();
+    let told = if status == Status::Failed {
+        failure(conditions).or_else(|| sentence(object, &FAILURES))
+    } else {
+        None
+    };
+    told.or_else(|| under_way(object, conditions))
+}
+
+/// The condition that made an object fail: one whose `True` is trouble, what is called after a failure first; else one that did not come
+/// true, with a reason that reads as a failure.
+fn failure(conditions: Conditions<'_>) -> Option<String> {
+    let is_true = |it: &Condition<'_>| it.status == "True" && is_negative(it.kind);
+    let named = |it: &Condition<'_>| is_true(it) && it.kind.starts_with("Fail");
+    let lost =
+        |it: &Condition<'_>| it.status != "True" && !is_negative(it.kind) && is_failure(it.reason);
+    let found = conditions.iter().find(named);
+    let found = found.or_else(|| conditions.iter().find(is_true));
+    let found = found.or_else(|| summary(conditions, lost));
+    found
+        .or_else(|| conditions.iter().find(lost))
+        .map(|it| describe(&it))
+}
+
+/// What an object says that is on its way: its words, and what is not true yet of the conditions that sum it up.
+fn under_way(object: &Value, conditions: Conditions<'_>) -> Option<String> {
+    let word = word(object);
+    let sentence = sentence(object, &SENTENCES);
+    let mut told: Vec<String> = word.into_iter().chain(sentence).collect();
+    let condition = unmet(conditions).filter(|it| !told.iter().any(|told| repeats(told, it)));
+    told.extend(condition.map(|it| describe(&it)));
+    if told.is_empty() {
+        told.extend(counts::short(object).map(|it| Judged::from(it).message));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// The first condition that holds an object back: of those that sum it up, then of those whose `True` is something under way, then of those
+/// that come true in the end. One whose `False` is good news never does.
+fn unmet(conditions: Conditions<'_>) -> Option<Condition<'_>> {
+    // Operators that report both set `Progressing` to False when nothing is left to do.
+    let at_rest = conditions.iter().any(|it| it.kind == "Degraded");
+    let not_true = |it: &Condition<'_>| {
+        it.status != "True" && !(it.kind == "Progressing" && it.status == "False" && at_rest)
+    };
+    let busy = |it: &Condition<'_>| it.status == "True" && words::holds_back(it.kind);
+    let lacks = |it: &Condition<'_>| it.status != "True" && is_hoped_for(it.kind);
+    let found = summary(conditions, not_true);
+    let found = found.or_else(|| conditions.iter().find(busy));
+    found.or_else(|| conditions.iter().find(lacks))
+}
+
+/// Whether a reason says that it is over, and not well.
+fn is_failure(reason: &str) -> bool {
+    words::is_bad(reason) || reason.ends_with("Exceeded")
+}
+
+fn summary<'c>(
+    conditions: Conditions<'c>,
+    which: impl Fn(&Condition<'c>) -> bool,
+) -> Option<Condition<'c>> {
+    SUMMARIES
+        .iter()
+        .find_map(|kind| conditions.iter().find(|it| it.kind == *kind && which(it)))
+}
+
+/// Whether a condition says no more than its words do.
+fn repeats(told: &str, condition: &Condition<'_>) -> bool {
+    !condition.message.is_empty() && told.contains(condition.message)
+}
+
+/// `status.phase is Setting up primary: Creating primary instance orders-1`
+fn word(object: &Value) -> Option<String> {
+    let (field, word) = WORDS
+        .iter()
+        .find_map(|field| Some((field, text(object, field)?)))?;
+    let mut told = format!("status.{field} is {word}");
+    if let Some(reason) = text(object, &format!("{field}Reason")) {
+        told = format!("{told}: {reason}");
+    }
+    if word == "Paused" {
+        told.push_str(", until somebody resumes or promotes it, or its time is over");
+    }
+    Some(told)
+}
+
+/// `status.message: CanaryPauseStep`
+fn sentence(object: &Value, fields: &[&str]) -> Option<String> {
+    let found = fields.iter().find_map(|it| Some((it, text(object, it)?)));
+    found.map(|(field, text)| format!("status.{field}: {text}"))
+}
+
+fn text<'o>(object: &'o Value, field: &str) -> Option<&'o str> {
+    let text = get(object, &["status", field])?.as_str()?;
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests;
