@@ -40,7 +40,7 @@ pub fn judge(
     statusless: bool,
 ) -> Option<Judged> {
     if administrator.concerns(object) {
-        return administrator.judge(object);
+        return administrator.judge(object, statusless);
     }
     builtin
         .then(|| library::builtin(object, statusless))
@@ -116,10 +116,10 @@ impl Rules {
         self.entry(object).is_some() || self.holds_back(object)
     }
 
-    /// What the rule for the object's kind says, if there is one.
-    pub fn judge(&self, object: &Value) -> Option<Judged> {
+    /// What the rule for the object's kind says, if there is one. `statusless`: its kind is known to have no status.
+    pub fn judge(&self, object: &Value, statusless: bool) -> Option<Judged> {
         match self.entry(object) {
-            Some(RuleEntry::Rule(rule)) => Some(rule.judge(object)),
+            Some(RuleEntry::Rule(rule)) => Some(rule.judge(object, statusless)),
             Some(RuleEntry::Broken(why)) => {
                 Some(broken(format!("the health rule is broken: {why}")))
             }
@@ -168,6 +168,11 @@ impl Rules {
             .find_map(|pattern| at(&pattern))
         })
     }
+}
+
+/// Nobody has written a status that a rule could look at.
+fn unwritten(message: String) -> Judged {
+    crate::judged::unmet(kstatus::Status::InProgress, Reason::NoStatusYet, message)
 }
 
 fn broken(message: String) -> Judged {

@@ -214,7 +214,7 @@ fn any_text_can_be_read_as_health_rules() {
             object["apiVersion"] = json!("example.com/v1");
             object["kind"] = json!("Thing");
         }
-        let _ = rules.judge(&object);
+        let _ = rules.judge(&object, false);
     }
 }
 

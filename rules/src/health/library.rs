@@ -1,8 +1,8 @@
 //! The rules that are built in: `rules/library/health.yaml`.
 
 use super::read;
-use super::{Rule, RuleEntry, Rules};
-use crate::judged::{Judged, Reason, unmet};
+use super::{Rule, RuleEntry, Rules, unwritten};
+use crate::judged::{Judged, Reason};
 use crate::kstatus::Status;
 use crate::path::get;
 use crate::profile;
@@ -45,7 +45,7 @@ pub fn builtin(object: &Value, statusless: bool) -> Option<Judged> {
     };
     let whole = filled(object);
     if !profile::has_no_status(object) {
-        return Some(profile::hindered(object).unwrap_or_else(|| rule.judge(&whole)));
+        return Some(profile::hindered(object).unwrap_or_else(|| rule.judge(&whole, statusless)));
     }
     // Some kinds carry data, and of others the spec says that this object never gets a status.
     if rule.evaluate(&whole) == Ok(Status::Current) {
@@ -54,8 +54,7 @@ pub fn builtin(object: &Value, statusless: bool) -> Option<Judged> {
     if statusless && named.is_none() {
         return None;
     }
-    let sentence = Reason::NoStatusYet.sentence().to_owned();
-    Some(unmet(Status::InProgress, Reason::NoStatusYet, sentence))
+    Some(unwritten(Reason::NoStatusYet.sentence().to_owned()))
 }
 
 /// What every condition says.

@@ -1,7 +1,7 @@
 //! The rule of one kind.
 
-use super::broken;
 use super::expression::{Broken, CelExpression};
+use super::{broken, unwritten};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::Status;
 use crate::path::get;
@@ -117,9 +117,17 @@ impl Rule {
         })
     }
 
-    pub(super) fn judge(&self, object: &Value) -> Judged {
+    /// A rule that cannot be evaluated on an object without a status waits for that status, unless its kind is known to have none
+    /// (`statusless`): each object is new for a moment.
+    pub(super) fn judge(&self, object: &Value, statusless: bool) -> Judged {
         match self.evaluate(object) {
             Ok(status) => Self::told(object, status),
+            Err(why) if !statusless && profile::has_no_status(object) => {
+                let sentence = Reason::NoStatusYet.sentence();
+                unwritten(format!(
+                    "{sentence} (without one the health rule of its kind says: {why})"
+                ))
+            }
             Err(why) => broken(why),
         }
     }

@@ -29,7 +29,7 @@ fn a_kind_beats_its_group_and_a_group_its_domain() {
     let status = |field: &str| json!({ "one": field == "one", "group": field == "group", "domain": field == "domain" });
     let satisfied = |group: &str, kind: &str, field: &str| {
         rules
-            .judge(&thing(group, kind, &status(field)))
+            .judge(&thing(group, kind, &status(field)), false)
             .map(|judged| judged.satisfied)
     };
     for (group, kind, field) in [
@@ -64,7 +64,10 @@ fn a_library_of_flux_can_be_pasted_in_each_of_its_shapes() {
         assert_eq!(problems, [""; 0], "{text}");
         assert!(
             rules
-                .judge(&thing("example.com", "Thing", &json!({ "ok": true })))
+                .judge(
+                    &thing("example.com", "Thing", &json!({ "ok": true })),
+                    false
+                )
                 .unwrap()
                 .satisfied
         );
@@ -112,7 +115,10 @@ fn a_broken_rule_is_told_and_never_satisfied() {
             "{text}: {problems:?}"
         );
         let judged = rules
-            .judge(&thing("example.com", "Thing", &json!({ "ok": true })))
+            .judge(
+                &thing("example.com", "Thing", &json!({ "ok": true })),
+                false,
+            )
             .unwrap();
         assert_eq!(
             (judged.satisfied, judged.reason),
@@ -120,7 +126,7 @@ fn a_broken_rule_is_told_and_never_satisfied() {
             "{text}"
         );
         let deployment = json!({ "apiVersion": "apps/v1", "kind": "Deployment" });
-        assert_eq!(rules.judge(&deployment), None, "{text}");
+        assert_eq!(rules.judge(&deployment, false), None, "{text}");
     }
 }
 
@@ -128,11 +134,52 @@ fn a_broken_rule_is_told_and_never_satisfied() {
 fn an_error_of_evaluation_is_unknown() {
     let (rules, _) = read("- {apiVersion: example.com/v1, current: status.nothing}");
     let judged = rules
-        .judge(&thing("example.com", "Thing", &json!({})))
+        .judge(&thing("example.com", "Thing", &json!({"ok": true})), false)
         .unwrap();
     assert_eq!(
         (judged.satisfied, judged.status, judged.reason),
         (false, Status::Unknown, Reason::RuleError)
+    );
+}
+
+/// A rule of the library, copied into rules of one's own.
+#[test]
+fn an_object_without_a_status_is_waited_for_and_no_error() {
+    let (rules, problems) = read(
+        "- apiVersion: example.com/v1\n  current: \"status.?conditions.orValue([]).exists(c, c.type == 'Ready' && c.status == 'True')\"",
+    );
+    assert_eq!(problems, [""; 0]);
+    for status in [json!(null), json!({}), json!({"conditions": []})] {
+        let mut new = thing("example.com", "Thing", &status);
+        if status.is_null() {
+            new.as_object_mut().unwrap().remove("status");
+        }
+        let judged = |statusless: bool| rules.judge(&new, statusless).unwrap();
+        let told = judged(false);
+        let expected = if status == json!(null) {
+            Reason::NoStatusYet
+        } else {
+            Reason::InProgress
+        };
+        assert_eq!(
+            (told.satisfied, told.status, told.reason),
+            (false, Status::InProgress, expected),
+            "{status}"
+        );
+        // Of a kind that never has one nobody will write it.
+        let expected = if status == json!(null) {
+            Reason::RuleError
+        } else {
+            Reason::InProgress
+        };
+        assert_eq!(judged(true).reason, expected, "{status}");
+    }
+    let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
+    assert!(
+        rules
+            .judge(&thing("example.com", "Thing", &ready), false)
+            .unwrap()
+            .satisfied
     );
 }
 
