@@ -4,7 +4,7 @@
 use crate::installation::Basis;
 use crate::reader::Reader;
 use jiff::Timestamp;
-use rules::cause::{self, Behind, Stuck};
+use rules::cause::{Behind, Stuck};
 use rules::definition::Declared;
 use rules::gate::{self, Gate};
 use rules::health;
@@ -13,13 +13,13 @@ use rules::judged::Judged;
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
-use rules::memory::{self, CompletedJob};
+use rules::memory::{self, CompletedJob, Completing};
 use rules::object;
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use rules::sheets;
 use rules::slots::Entry;
-use rules::verdict;
+use rules::verdict::Search;
 use rules::world::{Objects, Pending, World, leaves_out};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -235,20 +235,23 @@ impl World for Installed<'_> {
 
     fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {
         let home = Some(behind.namespace.as_str());
-        let of = |builtin| Kind::Builtin(builtin);
-        let (pods, claims) = (of(kinds::POD), of(kinds::PERSISTENT_VOLUME_CLAIM));
-        let Lookup::Found(mut found) = self.list(&pods, home, &behind.selector) else {
-            return None;
-        };
-        // As sluice does.
-        found.truncate(cause::MOST.into());
+        let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
         let claim = |name: &str| self.object(&claims, home, name);
-        verdict::stuck(behind, &found, claim, self, now)
+        let mut search = Search::new(behind);
+        while let Some(page) = search.next() {
+            let Lookup::Found(mut found) = self.list(&page.kind(), home, &behind.selector) else {
+                break;
+            };
+            // As sluice does.
+            found.truncate(page.most.into());
+            search.saw(page, &found, claim, self, now);
+        }
+        search.found()
     }
 
-    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
+    fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob> {
         let entry = |stored: &Value| {
-            let text = stored["data"][memory::job_key(namespace, name)].as_str()?;
+            let text = stored["data"][what.key(namespace, name)].as_str()?;
             memory::read(text)
         };
         match self.remembered(Some(namespace)) {
@@ -260,13 +263,14 @@ impl World for Installed<'_> {
 
     fn completed_jobs(
         &self,
+        what: Completing,
         namespace: &str,
         selector: &Selector,
     ) -> Lookup<BTreeMap<String, CompletedJob>> {
         self.remembered(Some(namespace)).map(|stored| {
             let entries = stored["data"].as_object().into_iter().flatten();
             let texts = entries.filter_map(|(key, text)| Some((key.as_str(), text.as_str()?)));
-            memory::selected(texts, namespace, selector)
+            memory::selected(texts, (what, namespace), selector)
         })
     }
 

@@ -95,6 +95,8 @@ pub enum Advice {
     KindForbidden(Kind),
     /// The wait counts against the `progressDeadlineSeconds` of this many seconds.
     ProgressDeadline(i64),
+    /// The same of a Rollout whose `progressDeadlineAbort` ends an update then.
+    ProgressAbort(i64),
     /// The wait counts against the `activeDeadlineSeconds` of this many seconds.
     ActiveDeadline(i64),
     /// Its pods run on Windows, for which there is no gate.
@@ -250,6 +252,7 @@ impl Advice {
             Self::NoPods(_) => "NoPods",
             Self::KindForbidden(_) => "KindForbidden",
             Self::ProgressDeadline(_) => "ProgressDeadline",
+            Self::ProgressAbort(_) => "ProgressAbort",
             Self::ActiveDeadline(_) => "ActiveDeadline",
             Self::Windows(_) => "Windows",
             Self::NameTaken { .. } => "NameTaken",

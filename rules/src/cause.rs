@@ -1,14 +1,15 @@
 //! Root causes: what holds up the pods behind an object that is not ready, as their own status says. It is told and decides
 //! nothing.
 
+mod behind;
 mod container;
 mod registry;
 
+pub use behind::{Behind, By, Page};
+
 use crate::gate::{self, Gate};
-use crate::kinds::Kind;
 use crate::kstatus::Conditions;
 use crate::object::name;
-use crate::selector::Selector;
 use container::Kept;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -27,22 +28,13 @@ const IMAGE: usize = 120;
 /// Longest text of somebody else's that is told.
 const SAYS: usize = 160;
 
-/// The pods to look at: those that a Service selects, or those of one workload.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Behind {
-    /// Where they are.
-    pub namespace: String,
-    /// Their labels.
-    pub selector: Selector,
-    /// The UID of the workload that has made them, itself or by what it made; `None` for whoever has these labels.
-    pub owner: Option<String>,
-}
-
-/// A pod that is not ready, and why: the one of several that tells the most.
+/// A thing behind an object that is not ready, most often a pod, and why: the one of several that tells the most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
-    /// `metadata.name`
-    pub pod: String,
+    /// `Pod`
+    pub kind: &'static str,
+    /// `metadata.name`; empty where there is none.
+    pub name: String,
     /// Why.
     pub cause: Cause,
     /// With how many the same is the matter, itself among them.
@@ -97,29 +89,19 @@ pub enum Cause {
     NotStarted(String),
     /// The readiness probe of a container fails.
     NotReady(String),
-    /// It runs, and something else says that it is not ready.
+    /// A container has ended well, and this one beside it runs on, so that the pod does not end.
+    Lingers(String),
+    /// It runs, and something else says that it is not ready; of a thing that is no pod, what that says.
     Unready(String),
     /// Its containers are not made.
     NotMade,
-}
-
-impl Behind {
-    /// The pods behind a Service or a workload; `None` where their labels are not known.
-    pub fn of(kind: &Kind, object: &Value, namespace: &str) -> Option<Self> {
-        let selector = &object["spec"]["selector"];
-        let (labels, owner) = if kind.is_service() {
-            (selector, None)
-        } else {
-            let uid = object["metadata"]["uid"].as_str()?;
-            (&selector["matchLabels"], Some(uid.to_owned()))
-        };
-        let selector = Selector::labels(labels);
-        (!selector.0.is_empty()).then(|| Self {
-            namespace: namespace.to_owned(),
-            selector,
-            owner,
-        })
-    }
+    /// There is no pod with the labels of a Service.
+    NoPods {
+        /// As `kubectl get -l` takes them.
+        labels: String,
+        /// What the labels of another workload's pods are instead, where that is near.
+        near: Option<String>,
+    },
 }
 
 impl Stuck {
@@ -135,7 +117,8 @@ impl Stuck {
             |(cause, pod): &(Cause, &Value)| (cause.clone(), made(pod), name(pod).to_owned());
         let (cause, pod) = found.iter().min_by_key(|it| rank(it))?;
         Some(Self {
-            pod: name(pod).to_owned(),
+            kind: "Pod",
+            name: name(pod).to_owned(),
             cause: cause.clone(),
             alike: found.iter().filter(|(it, _)| it == cause).count(),
             of,
@@ -164,6 +147,9 @@ impl Cause {
         let mut containers = Kept::all(pod).filter_map(|it| it.trouble(now));
         if let Some(trouble) = containers.next() {
             return Some(trouble);
+        }
+        if let Some(name) = lingering(pod, now) {
+            return Some(Self::Lingers(name));
         }
         if phase == "Pending" {
             return Self::of_one_to_be_made(pod, conditions, now);
@@ -223,6 +209,26 @@ pub(crate) fn refused(workload: &Value) -> Option<String> {
     Some(clean(why.unwrap_or(says), SAYS))
 }
 
+/// The container that keeps a pod from ending that has done its work: for a while one of its containers has ended well, and this one
+/// runs on.
+fn lingering(pod: &Value, now: Timestamp) -> Option<String> {
+    if !matches!(
+        pod["spec"]["restartPolicy"].as_str(),
+        Some("Never" | "OnFailure")
+    ) {
+        return None;
+    }
+    let containers = pod["status"]["containerStatuses"].as_array()?;
+    let has_ended = |it: &Value| {
+        let end = &it["state"]["terminated"];
+        end["exitCode"] == 0 && older(text(&end["finishedAt"]), MADE, now)
+    };
+    let runs = |it: &&Value| it["state"]["running"].is_object();
+    let lingers = containers.iter().find(runs)?;
+    let done = containers.iter().any(has_ended);
+    done.then(|| clean(text(&lingers["name"]), SAYS))
+}
+
 fn is_leaving(pod: &Value) -> bool {
     pod["metadata"]["deletionTimestamp"].is_string()
 }
@@ -253,14 +259,19 @@ fn text(value: &Value) -> &str {
 impl fmt::Display for Stuck {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            pod,
+            kind,
+            name,
             cause,
             alike,
             of,
         } = self;
-        write!(out, "its pod {pod} {cause}")?;
+        match (cause, *kind) {
+            (Cause::NoPods { .. }, _) => write!(out, "{cause}")?,
+            (_, "Pod") => write!(out, "its pod {name} {cause}")?,
+            _ => write!(out, "its {kind} {name} {cause}")?,
+        }
         match (of, cause) {
-            (1, _) | (_, Cause::Gate) => Ok(()),
+            (0 | 1, _) | (_, Cause::Gate) => Ok(()),
             _ => write!(out, " ({alike} of {of} pods)"),
         }
     }
@@ -286,8 +297,17 @@ impl fmt::Display for Cause {
             Self::NotReady(name) => {
                 write!(out, "is not ready: the readiness probe of container {name:?} fails: \"kubectl describe pod\" says why")
             }
+            Self::Lingers(name) => write!(
+                out,
+                "has done its work, and its container {name:?} runs on: a Job completes when every container has ended; make that one an \
+                 init container with restartPolicy Always"
+            ),
             Self::Unready(says) => write!(out, "is not ready: {says}"),
             Self::NotMade => out.write_str("is still being made: \"kubectl describe pod\" says what it lacks, such as a volume"),
+            Self::NoPods { labels, near: None } => write!(out, "no pod has the labels that it selects ({labels})"),
+            Self::NoPods { labels, near: Some(near) } => {
+                write!(out, "no pod has the labels that it selects ({labels}); {near}")
+            }
         }
     }
 }

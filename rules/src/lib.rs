@@ -21,7 +21,7 @@
 //! * cause, holder, memory, room
 //! * readiness, scope
 //! * annotation, edges
-//! * dependency, hold, judged, kept, rights
+//! * dependency, ends, hold, judged, kept, rights
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, definition, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
 //! * path
@@ -43,6 +43,7 @@ pub mod definition;
 pub mod dependency;
 pub mod dependent;
 pub mod edges;
+pub mod ends;
 pub mod expression;
 pub mod gate;
 pub mod health;

@@ -1,6 +1,8 @@
 //! What is remembered of objects that are gone, as keys and values of a few ConfigMaps ([`crate::sheets`]): Jobs that completed, and revisions whose
 //! gate has opened once. The controller writes it; whoever judges as it does reads it.
 
+use crate::ends::{self, Ending};
+use crate::kinds::Kind;
 use crate::path::get;
 use crate::scope::Scope;
 use crate::selector::Selector;
@@ -13,6 +15,7 @@ use std::collections::BTreeMap;
 
 const PASSED: &str = "passed.";
 const JOB: &str = "job.";
+const END: &str = "end.";
 /// As long as this the key of a ConfigMap may be.
 const LONGEST_KEY: usize = 253;
 /// As long as this, in bytes, an entry may be: whoever makes Jobs fills the ConfigMap.
@@ -20,7 +23,36 @@ const LONGEST: usize = 4_096;
 /// The same of a Job's labels.
 const LONGEST_LABELS: usize = 2_048;
 
-/// A Job that completed.
+/// What is remembered when it has completed and is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completing {
+    /// A Job.
+    Job,
+    /// An object of a custom kind that comes to an end as a Job does.
+    Custom(&'static Ending),
+}
+
+impl Completing {
+    /// What a reference names; `None` for a kind that does not come to an end.
+    pub fn of(kind: &Kind) -> Option<Self> {
+        match kind {
+            _ if kind.is_job() => Some(Self::Job),
+            kind => ends::of(kind).map(Self::Custom),
+        }
+    }
+
+    /// The key of an object of the kind.
+    pub fn key(self, namespace: &str, name: &str) -> String {
+        match self {
+            Self::Job => job_key(namespace, name),
+            Self::Custom(Ending { group, kind }) => {
+                bounded(format!("{END}{namespace}.{kind}.{group}.{name}"), name)
+            }
+        }
+    }
+}
+
+/// A Job, or an object of a custom kind that comes to an end, that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompletedJob {
     /// `metadata.uid`
@@ -29,6 +61,9 @@ pub struct CompletedJob {
     pub created: i64,
     /// `status.completionTime`, in seconds since 1970.
     pub completed: i64,
+    /// The UID of the controller that makes one Job after another (a CronJob), of which only the last few are remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<String>,
     /// The value of `sluice.dev/revision`, for dependents in lockstep; also `None` where it was too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
@@ -65,7 +100,11 @@ pub fn passed_key(revision: &str) -> String {
 
 /// `job.NAMESPACE.NAME`; a namespace has no dots, so this is unambiguous. One that is too long for a key ends in a hash.
 pub fn job_key(namespace: &str, name: &str) -> String {
-    let key = format!("{JOB}{namespace}.{name}");
+    bounded(format!("{JOB}{namespace}.{name}"), name)
+}
+
+/// A key within the length of a ConfigMap's. One that is too long ends in a hash of the name.
+fn bounded(key: String, name: &str) -> String {
     if key.len() < LONGEST_KEY {
         return key;
     }
@@ -82,7 +121,8 @@ pub fn namespace_of(key: &str, text: &str) -> Option<String> {
     if is_passed(key) {
         return read::<Passed>(text).map(|passed| passed.namespace);
     }
-    let namespace = key.strip_prefix(JOB)?.split('.').next()?;
+    let object = key.strip_prefix(JOB).or_else(|| key.strip_prefix(END))?;
+    let namespace = object.split('.').next()?;
     read::<CompletedJob>(text).map(|_| namespace.to_owned())
 }
 
@@ -141,21 +181,61 @@ pub fn owner_uid(key: &str) -> &str {
 
 /// The Job, if its condition `Complete` is True.
 pub fn completed(job: &Value) -> Option<CompletedJob> {
-    if !job::is_complete(job) {
-        return None;
-    }
-    let time = |path: &[&str]| get(job, path)?.as_str()?.parse::<Timestamp>().ok();
-    let created = time(&["metadata", "creationTimestamp"])?.as_second();
+    job::is_complete(job).then(|| ended(job)).flatten()
+}
+
+/// The fields of a status in which the kinds that come to an end say when that was.
+const ENDED: [&str; 2] = ["completionTime", "finishedAt"];
+
+/// What is remembered of an object that has completed.
+pub fn ended(job: &Value) -> Option<CompletedJob> {
+    let created = object::created(job)?.as_second();
+    let said = ENDED
+        .iter()
+        .find_map(|field| object::time(job, &["status", field]));
+    let conditions = get(job, &["status", "conditions"]).and_then(Value::as_array);
+    let changes = conditions.into_iter().flatten();
+    let changed = || {
+        changes
+            .filter_map(|it| object::time(it, &["lastTransitionTime"]))
+            .max()
+    };
     Some(CompletedJob {
         uid: job["metadata"]["uid"].as_str()?.to_owned(),
         created,
-        completed: time(&["status", "completionTime"]).map_or(created, Timestamp::as_second),
+        completed: said.or_else(changed).map_or(created, Timestamp::as_second),
+        controller: repeating(job),
         revision: object::carried(job)
             .filter(|revision| revision.len() <= LONGEST_LABELS)
             .map(ToOwned::to_owned),
         scope: Scope::of(job),
         labels: Some(labels(job)).filter(|labels| length(labels) <= LONGEST_LABELS),
     })
+}
+
+/// So many Jobs of one controller that makes them again and again are remembered: as many as a CronJob keeps by default.
+const OF_ONE: usize = 3;
+
+fn repeating(job: &Value) -> Option<String> {
+    let controller = object::controller_of(job)?;
+    (controller["kind"] == "CronJob").then(|| controller["uid"].as_str().map(str::to_owned))?
+}
+
+/// The entries of the oldest Jobs of one controller, where it has more than are remembered.
+pub fn repeated<'e>(
+    entries: impl IntoIterator<Item = (&'e str, &'e str)>,
+    controller: &str,
+) -> Vec<&'e str> {
+    let of_it = |(key, text): (&'e str, &str)| {
+        // Most entries are of others: to look for the text is cheaper than to read each.
+        let job = text
+            .contains(controller)
+            .then(|| read::<CompletedJob>(text))??;
+        (job.controller.as_deref() == Some(controller)).then_some((job.completed, key))
+    };
+    let mut all: Vec<_> = entries.into_iter().filter_map(of_it).collect();
+    all.sort_unstable_by(|one, other| other.cmp(one));
+    all.into_iter().skip(OF_ONE).map(|(_, key)| key).collect()
 }
 
 fn labels(object: &Value) -> BTreeMap<String, String> {
@@ -171,14 +251,14 @@ fn length(labels: &BTreeMap<String, String>) -> usize {
         .sum()
 }
 
-/// The Jobs of a namespace that a selector selects by the labels that they had, by their names. None is selected whose labels
+/// The objects of a kind in a namespace that a selector selects by the labels that they had, by their names. None is selected whose labels
 /// are not known.
 pub fn selected<'e>(
     entries: impl IntoIterator<Item = (&'e str, &'e str)>,
-    namespace: &str,
+    (what, namespace): (Completing, &str),
     selector: &Selector,
 ) -> BTreeMap<String, CompletedJob> {
-    let of_namespace = job_key(namespace, "");
+    let of_namespace = what.key(namespace, "");
     let selected = |(key, text): (&str, &str)| {
         // One whose key does not say its whole name is known by that name alone.
         let name = key

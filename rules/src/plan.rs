@@ -5,6 +5,7 @@ use crate::dependency::{Dependency, Part, Reference};
 use crate::keys::{self, ORDER};
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
+use crate::memory::Completing;
 use crate::object::controller_of;
 use crate::scope::{self, Scope};
 use crate::world::{World, leaves_out};
@@ -266,10 +267,11 @@ fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
             let namespace = &scope.namespace;
             let found = world.object(&object.kind, Some(namespace), &object.name);
             // A Job that completed and was removed goes on counting, and so its name is no mistake.
-            let is_forgotten = || world.completed_job(namespace, &object.name) == Lookup::NotFound;
+            let is_forgotten =
+                |what| world.completed_job(what, namespace, &object.name) == Lookup::NotFound;
             object.namespace.is_none()
                 && matches!(found, Lookup::NotFound)
-                && (!object.kind.is_job() || is_forgotten())
+                && Completing::of(&object.kind).is_none_or(is_forgotten)
         }
         // A selector may find nothing for good, and alternatives are not all meant to be there.
         Reference::Selected(_) | Reference::Any(_) => false,

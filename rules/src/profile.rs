@@ -14,6 +14,7 @@ mod generation;
 mod health;
 mod job;
 mod judged;
+mod kueue;
 mod pod;
 mod service;
 mod simple;
@@ -22,6 +23,7 @@ mod tolerant;
 mod workload;
 
 use crate::dependency::State;
+use crate::ends;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason, unavailable};
 use crate::kept;
@@ -164,7 +166,15 @@ fn ready(subject: Subject<'_>) -> Judged {
         return judged;
     }
     let health::Health { judged, warning } = health::judge(subject.kind, subject.original);
-    let mut judged = judged.unwrap_or_else(|| by_kind(subject));
+    let mut judged = judged.unwrap_or_else(|| {
+        let ends = ends(subject.object);
+        let judged = by_kind(subject);
+        // Of what comes to an end its rule knows both.
+        match judged.reason {
+            Reason::Failed if ends => failed(Reason::FailedForGood, judged.message),
+            _ => judged,
+        }
+    });
     if let Some(warning) = warning {
         judged.message = format!("{}; {warning}", judged.message);
     }
@@ -195,6 +205,12 @@ fn by_kind(subject: Subject<'_>) -> Judged {
         _ if matches!(subject.kind, Kind::Custom { .. }) => custom::ready(subject),
         _ => from_kstatus(subject.evaluation),
     }
+}
+
+/// Whether an object is of a custom kind that comes to an end.
+fn ends(object: &Value) -> bool {
+    let (group, kind) = kstatus::group_and_kind(object);
+    ends::named(group, kind).is_some()
 }
 
 /// The object as rules see it: with conditions that are a map, which kstatus cannot read.
@@ -228,7 +244,10 @@ fn complete(subject: Subject<'_>) -> Judged {
         ("batch", "Job") => job::complete(&subject),
         ("", "Pod") => pod::complete(subject),
         // What is called after something that ends is ready when it has ended well.
-        (_, kind) if matches!(subject.kind, Kind::Custom { .. }) && custom::completes(kind) => {
+        (_, kind)
+            if ends(subject.object)
+                || matches!(subject.kind, Kind::Custom { .. }) && custom::completes(kind) =>
+        {
             ready(subject)
         }
         (_, kind) => waiting(

@@ -17,6 +17,7 @@ mod remembered;
 mod revision;
 mod room;
 mod ruling;
+mod search;
 mod settle;
 mod several;
 mod slot;
@@ -24,13 +25,14 @@ mod stable;
 mod unwritten;
 mod wave;
 
-pub use cause::{cause_of, stuck};
+pub use cause::cause_of;
 pub use consent::{ClusterScoped, CrossNamespace, consents, consents_to_nobody};
 pub use decide::{Decided, Found, Ground, awaiting, decide, find, skipped, unread};
 pub use never::MISSING_AFTER;
 pub use observed::unobserved;
 pub use patience::Overdue;
 pub use ruling::{Ruling, rule};
+pub use search::Search;
 
 use crate::annotation::MAX_ENTRIES;
 use crate::dependency::Edge;

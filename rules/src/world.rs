@@ -15,7 +15,7 @@ use crate::holder::{Running, Wave};
 use crate::judged::Judged;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
-use crate::memory::CompletedJob;
+use crate::memory::{CompletedJob, Completing};
 use crate::object::{controller_of, group_kind, name};
 use crate::room::Lack;
 use crate::scope::Scope;
@@ -209,12 +209,13 @@ pub trait World: Objects {
         None
     }
 
-    /// A Job of that name that was seen complete and has been removed since.
-    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob>;
+    /// A Job, or another object that comes to an end, of that name that was seen complete and has been removed since.
+    fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob>;
 
-    /// All such Jobs of a namespace that the selector selects, by their names. Some may still be there.
+    /// All such objects of a namespace that the selector selects, by their names. Some may still be there.
     fn completed_jobs(
         &self,
+        what: Completing,
         namespace: &str,
         selector: &Selector,
     ) -> Lookup<BTreeMap<String, CompletedJob>>;

@@ -29,6 +29,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
         }
         Advice::HoldOnWorkload => return annotation(keys::HOLD),
         Advice::ProgressDeadline(_) => return field(object, "/spec/progressDeadlineSeconds"),
+        Advice::ProgressAbort(_) => return field(object, "/spec/progressDeadlineAbort"),
         Advice::ActiveDeadline(_) => return field(object, "/spec/activeDeadlineSeconds"),
         Advice::NameTaken { name, .. } => return named(object, name),
         Advice::Windows(_) => return field(object, "/spec"),

@@ -10,7 +10,7 @@ use rules::judged::Judged;
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
-use rules::memory::CompletedJob;
+use rules::memory::{CompletedJob, Completing};
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use rules::world::{Objects, Pending, World};
@@ -188,11 +188,16 @@ impl World for Manifest<'_> {
     }
 
     /// No manifest says what was.
-    fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {
+    fn completed_job(&self, _: Completing, _: &str, _: &str) -> Lookup<CompletedJob> {
         Lookup::NotFound
     }
 
-    fn completed_jobs(&self, _: &str, _: &Selector) -> Lookup<BTreeMap<String, CompletedJob>> {
+    fn completed_jobs(
+        &self,
+        _: Completing,
+        _: &str,
+        _: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>> {
         Lookup::Found(BTreeMap::new())
     }
 

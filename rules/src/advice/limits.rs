@@ -17,7 +17,7 @@ const DEFAULT_PROGRESS_DEADLINE: i64 = 600;
 pub(super) fn of(workload: &Workload<'_>) -> impl Iterator<Item = Advice> {
     let advice = [
         gate::taken(workload.template).map(|(what, name)| Advice::NameTaken { what, name }),
-        progress_deadline(workload).map(Advice::ProgressDeadline),
+        progress_deadline(workload),
         active_deadline(workload).map(Advice::ActiveDeadline),
         lacks_timeout(workload).then_some(Advice::NoTimeout),
     ];
@@ -53,19 +53,23 @@ fn lacks_timeout(workload: &Workload<'_>) -> bool {
 }
 
 /// Where it is shorter than what everybody has, or than the workload says that it may wait. The default alone is nobody's
-/// choice: told of each workload, it would hide what else is told.
-fn progress_deadline(workload: &Workload<'_>) -> Option<i64> {
+/// choice: told of each workload, it would hide what else is told. What aborts an update for it is.
+fn progress_deadline(workload: &Workload<'_>) -> Option<Advice> {
     let deadline = number(workload.object, &["spec", "progressDeadlineSeconds"]);
     let has_default = matches!(
         (workload.group, workload.kind),
         ("apps", "Deployment") | ("argoproj.io", "Rollout")
     );
     let seconds = deadline.or(has_default.then_some(DEFAULT_PROGRESS_DEADLINE))?;
+    let abort = get(workload.object, &["spec", "progressDeadlineAbort"]);
+    if workload.group == "argoproj.io" && abort == Some(&Value::Bool(true)) {
+        return Some(Advice::ProgressAbort(seconds));
+    }
     let longer =
         |timeout: Duration| i64::try_from(timeout.as_secs()).is_ok_and(|timeout| timeout > seconds);
     let timeout = terms(workload).timeout;
     let too_short = seconds < DEFAULT_PROGRESS_DEADLINE || timeout.is_some_and(longer);
-    too_short.then_some(seconds)
+    too_short.then_some(Advice::ProgressDeadline(seconds))
 }
 
 /// What it says of the waiting, each on the pod template or else on the workload itself.

@@ -92,6 +92,11 @@ impl fmt::Display for Advice {
                 "the wait counts against its progressDeadlineSeconds ({seconds}), after which it is reported as failed until \
                  it recovers; raise it where a dependency may take longer"
             ),
+            Self::ProgressAbort(seconds) => write!(
+                out,
+                "the wait counts against its progressDeadlineSeconds ({seconds}), and progressDeadlineAbort then ends an update \
+                 until somebody retries it; raise the deadline, or take progressDeadlineAbort away"
+            ),
             Self::ActiveDeadline(seconds) => write!(
                 out,
                 "the wait counts against activeDeadlineSeconds ({seconds}), after which its pods are ended as failed; raise \

@@ -30,6 +30,7 @@ fn said(kind: &str, object: &Value, list: &str, known: &dyn Seen) -> Vec<String>
     let group = match kind {
         "Deployment" => "apps",
         "Pod" => "",
+        "Rollout" => "argoproj.io",
         _ => "batch",
     };
     let templates = ["/spec/jobTemplate/spec/template", "/spec/template", ""];

@@ -1,7 +1,7 @@
 //! Each cause, out of a status as the kubelet and the scheduler write it.
 
 use super::*;
-use crate::kinds;
+use crate::kinds::{self, Kind};
 use serde_json::json;
 
 /// One hour after every other moment of these tests.

@@ -10,7 +10,7 @@ pub enum Reason {
     Satisfied,
     /// Not found, and the edge is optional.
     OptionalNotFound,
-    /// A Job that was seen complete and has been removed since.
+    /// A Job, or what comes to an end as a Job does, that was seen complete and has been removed since.
     Remembered,
     /// Not created yet, or misspelt.
     NotFound,
@@ -30,6 +30,8 @@ pub enum Reason {
     JobHeld,
     /// A Job that failed: for good.
     JobFailed,
+    /// What comes to an end as a Job does, and failed: for good.
+    FailedForGood,
     /// A Service with no endpoint that serves.
     NoEndpoints,
     /// A claim that is not bound.
@@ -88,7 +90,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -101,6 +103,7 @@ impl Reason {
         Self::JobSuspended,
         Self::JobHeld,
         Self::JobFailed,
+        Self::FailedForGood,
         Self::NoEndpoints,
         Self::ClaimNotBound,
         Self::NoAddress,
@@ -130,6 +133,11 @@ impl Reason {
         Self::RuleError,
     ];
 
+    /// Whether it has failed, and does not recover.
+    pub fn is_final_failure(self) -> bool {
+        matches!(self, Self::JobFailed | Self::FailedForGood)
+    }
+
     /// The word for answers, events and metrics.
     pub fn label(self) -> &'static str {
         match self {
@@ -145,6 +153,7 @@ impl Reason {
             Self::JobSuspended => "JobSuspended",
             Self::JobHeld => "JobHeld",
             Self::JobFailed => "JobFailed",
+            Self::FailedForGood => "FailedForGood",
             Self::NoEndpoints => "NoEndpoints",
             Self::ClaimNotBound => "ClaimNotBound",
             Self::NoAddress => "NoAddress",
@@ -180,7 +189,7 @@ impl Reason {
         match self {
             Self::Satisfied => "it is in the state that was asked for",
             Self::OptionalNotFound => "it does not exist, and the dependency is optional",
-            Self::Remembered => "the Job completed, and was removed since",
+            Self::Remembered => "it completed, and was removed since",
             Self::NotFound => "it does not exist yet; check its kind, name and namespace",
             Self::Terminating => "it is being deleted",
             Self::NotObserved => "its controller has not looked at its latest change yet",
@@ -192,6 +201,9 @@ impl Reason {
                 "sluice keeps the Job suspended until what it waits for is satisfied; look at the Job's own list"
             }
             Self::JobFailed => "the Job has failed for good; delete it and create it again",
+            Self::FailedForGood => {
+                "it has failed for good, as a Job does; delete it and create it again"
+            }
             Self::NoEndpoints => {
                 "no endpoint of the Service serves yet; check the pods that it selects"
             }

@@ -9,6 +9,7 @@ use crate::kstatus::{Status, text};
 use crate::lookup::{Lookup, Unavailable};
 use crate::path::get;
 use crate::selector::Selector;
+use crate::text::Quoted;
 use crate::world::Objects;
 use serde_json::Value;
 
@@ -34,15 +35,28 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     }
 }
 
+/// Its Events are not read: they say what the provisioner says.
+const NO_VOLUME: &str =
+    "its StorageClass has made no volume yet: \"kubectl describe pvc\" says why";
+/// The way to ask for a volume that exists already.
+const BY_HAND: &str =
+    "its storageClassName is \"\", and no PersistentVolume that somebody made fits it";
+
 fn pending(claim: &Value, message: String, world: &dyn Objects) -> Judged {
     let volume = text(claim, &["spec", "volumeName"], "");
-    if !volume.is_empty() || annotation(claim, keys::SELECTED_NODE).is_some() {
-        return waiting(Reason::ClaimNotBound, message);
+    let unbound = |why: &str| waiting(Reason::ClaimNotBound, format!("{message}, {why}"));
+    if !volume.is_empty() {
+        let why = format!("it waits for PersistentVolume {}", Quoted(volume));
+        return unbound(&why);
+    }
+    if annotation(claim, keys::SELECTED_NODE).is_some() {
+        return unbound(NO_VOLUME);
     }
     match binding(claim, world) {
         Binding::FirstConsumer => satisfied("PVC waits for its first consumer"),
-        Binding::Immediate => waiting(Reason::ClaimNotBound, message),
-        Binding::NoClass(which) => waiting(Reason::ClaimNotBound, format!("{message}, {which}")),
+        Binding::Immediate => unbound(NO_VOLUME),
+        Binding::ByHand => unbound(BY_HAND),
+        Binding::NoClass(which) => unbound(&which),
         Binding::Unavailable(kind, why) => unavailable(&kind, why),
     }
 }
@@ -51,6 +65,8 @@ fn pending(claim: &Value, message: String, world: &dyn Objects) -> Judged {
 enum Binding {
     FirstConsumer,
     Immediate,
+    /// Of one that somebody makes by hand.
+    ByHand,
     NoClass(String),
     Unavailable(Kind, Unavailable),
 }
@@ -60,8 +76,7 @@ fn binding(claim: &Value, world: &dyn Objects) -> Binding {
     let named = annotation(claim, keys::STORAGE_CLASS)
         .or_else(|| get(claim, &["spec", "storageClassName"]).and_then(Value::as_str));
     let found = match named {
-        // The way to ask for a volume that exists already.
-        Some("") => return Binding::Immediate,
+        Some("") => return Binding::ByHand,
         Some(name) => match world.object(&kind, None, name) {
             Lookup::NotFound => {
                 return Binding::NoClass(format!("StorageClass \"{name}\" does not exist"));

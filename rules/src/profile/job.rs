@@ -1,6 +1,6 @@
 //! Job: only its terminal conditions count, never its counters.
 
-use super::{Subject, failed, from_kstatus, satisfied, waiting};
+use super::{Subject, failed, from_kstatus, kueue, satisfied, waiting};
 use crate::job::{self, End};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, flag, text};
@@ -43,7 +43,12 @@ pub(super) fn complete(subject: &Subject<'_>) -> Judged {
         return waiting(Reason::JobHeld, told);
     }
     if flag(object, &["spec", "suspend"]) {
-        return waiting(Reason::JobSuspended, "job is suspended");
+        let queued = kueue::queued(object, subject.world);
+        let told = queued.map_or_else(
+            || "job is suspended".to_owned(),
+            |queued| format!("job is suspended: {queued}"),
+        );
+        return waiting(Reason::JobSuspended, told);
     }
     for (condition, message) in [
         (

@@ -6,16 +6,16 @@ use super::cycle::Found;
 use super::edge::Judge;
 use super::room::is_about_pods;
 use super::{JudgedEdge, Policy};
-use crate::cause::{self, Behind, Cause, Stuck};
+use crate::cause::{self, Behind, By, Cause, Stuck};
 use crate::dependency::{Edge, State};
 use crate::dependent::Dependent;
 use crate::job;
 use crate::judged::Reason;
-use crate::kinds::{self, Kind};
+use crate::kinds::Kind;
 use crate::lookup::Lookup;
 use crate::object::name;
 use crate::profile;
-use crate::world::{World, has_made};
+use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::cell::Cell;
@@ -51,47 +51,6 @@ pub fn cause_of(
     judge.told(kind, object, GATES)
 }
 
-/// What a look at some pods finds: the one that tells the most. `claim` reads one of their claims.
-pub fn stuck(
-    behind: &Behind,
-    pods: &[Value],
-    claim: impl Fn(&str) -> Lookup<Value>,
-    world: &dyn World,
-    now: Timestamp,
-) -> Option<Stuck> {
-    // The labels are only the cheaper way to find them: the owner decides.
-    let is_one = |pod: &&Value| {
-        let owner = behind.owner.as_deref();
-        owner.is_none_or(|uid| has_made(world, &behind.namespace, uid, pod))
-    };
-    let mut stuck = Stuck::among(pods.iter().filter(is_one), now)?;
-    if matches!(stuck.cause, Cause::NoNode { .. })
-        && let Some(pod) = pods.iter().find(|pod| name(pod) == stuck.pod)
-        && let Some(unbound) =
-            cause::claims(pod).find_map(|name| unbound(name, claim(name), world, now))
-    {
-        stuck.cause = unbound;
-    }
-    Some(stuck)
-}
-
-/// A claim that is not bound, and why.
-fn unbound(name: &str, found: Lookup<Value>, world: &dyn World, now: Timestamp) -> Option<Cause> {
-    let says = match found {
-        Lookup::Found(claim) => {
-            let kind = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
-            let judged = profile::judge(&kind, &claim, State::Ready, world, now);
-            (!judged.satisfied).then_some(judged.message)?
-        }
-        Lookup::NotFound => "it does not exist".to_owned(),
-        Lookup::Unavailable(_) => return None,
-    };
-    Some(Cause::Claim {
-        name: clean(name, WORD),
-        says: clean(&says, WORD),
-    })
-}
-
 impl Judge<'_> {
     /// Why what an edge means is not ready. Of `homeless` pods it is known already.
     pub(super) fn cause(&self, edge: &JudgedEdge, homeless: bool) -> Option<String> {
@@ -100,7 +59,7 @@ impl Judge<'_> {
 
     fn cause_behind(&self, edge: &JudgedEdge, homeless: bool, gates: usize) -> Option<String> {
         let reason = edge.judged.reason;
-        let of_a_job = matches!(reason, Reason::JobFailed | Reason::JobHeld);
+        let of_a_job = reason.is_final_failure() || reason == Reason::JobHeld;
         if edge.foreign || !(is_about_pods(reason) || of_a_job) {
             return None;
         }
@@ -159,8 +118,29 @@ impl Judge<'_> {
         let Some(stuck) = found else {
             return self.refused(kind, object);
         };
-        let more = self.beyond(&stuck.cause, kind, object, gates);
+        if matches!(stuck.cause, Cause::NoPods { .. }) {
+            let told = self.refused(kind, object);
+            return Some(told.unwrap_or_else(|| self.none_selected(object, &stuck)));
+        }
+        let more = match Behind::of(kind, object, &self.dependent.namespace) {
+            Some(behind) if behind.by == By::Owners => self.beyond_pod(&behind, &stuck, gates),
+            _ => self.beyond(&stuck.cause, kind, object, gates),
+        };
         Some(format!("{stuck}{more}"))
+    }
+
+    /// What is told of a Service that selects no pod: a workload may be there whose pods it will select.
+    fn none_selected(&self, service: &Value, stuck: &Stuck) -> String {
+        let behind = self.behind(service).into_iter().next();
+        match behind.map(|link| link.to) {
+            Some((kind, workload)) => {
+                format!(
+                    "{kind}/{}, whose pods it selects, has none",
+                    name(&workload)
+                )
+            }
+            None => stuck.to_string(),
+        }
     }
 
     /// The controller of the object, or of what is behind it, may make no pods.
@@ -190,12 +170,31 @@ impl Judge<'_> {
         let workloads: Vec<Found> = behind.unwrap_or_else(|| vec![(kind.clone(), object.clone())]);
         let told = workloads.into_iter().find_map(|(kind, workload)| {
             let dependent = Dependent::of_workload(kind, &workload, &self.dependent.namespace);
-            let judge = self.of(&dependent);
-            let told = judge.awaited(gates - 1);
-            self.reading.set(self.reading.get() || judge.reading.get());
-            told
+            self.beyond_gate_of(&dependent, gates)
         });
         told.unwrap_or_default()
+    }
+
+    /// What the gate of a pod waits for that belongs to an object by its owners: the pod has its list, wherever the object keeps the template.
+    fn beyond_pod(&self, behind: &Behind, stuck: &Stuck, gates: usize) -> String {
+        if stuck.cause != Cause::Gate || gates == 0 {
+            return String::new();
+        }
+        let gated = self.gated_by(&behind.selector);
+        let pod = gated.iter().find(|pod| name(pod) == stuck.name);
+        let Some(Lookup::Found(dependent)) =
+            pod.map(|pod| Dependent::resolve(pod, &[], self.world))
+        else {
+            return String::new();
+        };
+        self.beyond_gate_of(&dependent, gates).unwrap_or_default()
+    }
+
+    fn beyond_gate_of(&self, dependent: &Dependent, gates: usize) -> Option<String> {
+        let judge = self.of(dependent);
+        let told = judge.awaited(gates - 1);
+        self.reading.set(self.reading.get() || judge.reading.get());
+        told
     }
 
     /// What the dependent waits for, as it declares, and why that is not ready.

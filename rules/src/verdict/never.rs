@@ -64,7 +64,7 @@ impl Judge<'_> {
     pub(super) fn told_if_late(&self, name: String, object: &Value, mut judged: Judged) -> Judged {
         let only_by_installer = matches!(
             judged.reason,
-            Reason::NotFresh | Reason::OtherRevision | Reason::JobFailed
+            Reason::NotFresh | Reason::OtherRevision | Reason::JobFailed | Reason::FailedForGood
         );
         if judged.satisfied || !only_by_installer {
             return judged;

@@ -1,4 +1,4 @@
-//! Jobs that completed and are gone.
+//! Jobs, and other objects that come to an end, that completed and are gone.
 
 use super::edge::{Home, Judge};
 use super::revision::Mark;
@@ -8,7 +8,7 @@ use crate::judged::{Judged, Reason, met, unavailable, unmet};
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
-use crate::memory::CompletedJob;
+use crate::memory::{CompletedJob, Completing};
 use crate::object::created;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,10 +23,8 @@ impl Judge<'_> {
         dependency: &Dependency,
     ) -> Option<Judged> {
         let ObjectRef { kind, name, .. } = object;
-        if !outlives(kind, dependency) {
-            return None;
-        }
-        match self.world.completed_job(home.namespace?, name) {
+        let what = outlives(kind, dependency)?;
+        match self.world.completed_job(what, home.namespace?, name) {
             Lookup::Found(job) => self.gone(&job, home, dependency),
             Lookup::NotFound => None,
             Lookup::Unavailable(why) => Some(forgotten(why)),
@@ -46,10 +44,10 @@ impl Judge<'_> {
         dependency: &Dependency,
     ) -> Result<Vec<Member>, Judged> {
         let Selection { kind, selector, .. } = selection;
-        let Some(namespace) = home.namespace.filter(|_| outlives(kind, dependency)) else {
+        let (Some(namespace), Some(what)) = (home.namespace, outlives(kind, dependency)) else {
             return Ok(Vec::new());
         };
-        let mut jobs = match self.world.completed_jobs(namespace, selector) {
+        let mut jobs = match self.world.completed_jobs(what, namespace, selector) {
             Lookup::Found(jobs) => jobs,
             Lookup::NotFound => BTreeMap::new(),
             Lookup::Unavailable(why) => return Err(forgotten(why)),
@@ -98,13 +96,14 @@ impl Judge<'_> {
     }
 }
 
-/// Whether what the edge asks for is still so when the object is gone.
-fn outlives(kind: &Kind, dependency: &Dependency) -> bool {
+/// What is remembered of the kind, where what the edge asks for is still so when the object is gone.
+fn outlives(kind: &Kind, dependency: &Dependency) -> Option<Completing> {
     let lasting = matches!(
         dependency.state,
         State::Ready | State::Available | State::Complete
     );
-    kind.is_job() && lasting && dependency.health.is_empty()
+    let what = Completing::of(kind)?;
+    (lasting && dependency.health.is_empty()).then_some(what)
 }
 
 /// What a Job is that is not there, while nobody can say whether it is remembered.
@@ -112,11 +111,11 @@ fn forgotten(why: Unavailable) -> Judged {
     let (reason, message) = match why {
         Unavailable::Syncing => (
             Reason::Syncing,
-            "sluice is reading what it remembers of Jobs",
+            "sluice is reading what it remembers of what has completed",
         ),
         Unavailable::Stale => (
             Reason::Stale,
-            "it is not there; what sluice remembers of Jobs may be stale",
+            "it is not there; what sluice remembers of what has completed may be stale",
         ),
         Unavailable::NotServed
         | Unavailable::Forbidden

@@ -2,7 +2,6 @@
 
 use super::JudgedEdge;
 use super::patience::Overdue;
-use crate::judged::Reason;
 use crate::keys;
 use crate::terms::{Go, OnFailure, OnTimeout, Terms};
 use jiff::Timestamp;
@@ -43,8 +42,7 @@ pub fn rule(
     overdue: &[Overdue],
     now: Timestamp,
 ) -> Ruling {
-    let lost =
-        |edge: &&JudgedEdge| !edge.judged.satisfied && edge.judged.reason == Reason::JobFailed;
+    let lost = |edge: &&JudgedEdge| !edge.judged.satisfied && edge.judged.reason.is_final_failure();
     if terms.on_failure == Some(OnFailure::Fail)
         && let Some(edge) = edges.iter().find(lost)
     {

@@ -25,7 +25,7 @@ pub(super) const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 /// Whether what was found of an object decides.
 pub(super) fn is_final(judged: &Judged) -> bool {
-    judged.satisfied || judged.reason == Reason::JobFailed
+    judged.satisfied || judged.reason.is_final_failure()
 }
 
 impl Judge<'_> {

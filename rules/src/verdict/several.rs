@@ -123,10 +123,10 @@ fn together(parts: &[Member], needed: usize, count: String) -> Judged {
 fn spokesman(parts: &[Member], needed: usize) -> Option<&Member> {
     let unmet = || parts.iter().filter(|part| !part.judged.satisfied);
     let because = |reason: Reason| unmet().find(move |part| part.judged.reason == reason);
-    let failed = |part: &&Member| part.judged.reason == Reason::JobFailed;
+    let failed = |part: &&Member| part.judged.reason.is_final_failure();
     let spare = parts.len().checked_sub(needed);
     let lost = spare.is_some_and(|spare| unmet().filter(failed).count() > spare);
     because(Reason::Syncing)
-        .or_else(|| because(Reason::JobFailed).filter(|_| lost))
+        .or_else(|| unmet().find(failed).filter(|_| lost))
         .or_else(|| unmet().find(|part| !failed(part)))
 }

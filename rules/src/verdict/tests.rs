@@ -1,12 +1,15 @@
 //! From a pod to its answer, on a cluster that is a list of objects.
 
 mod any;
+mod behind;
 mod cause;
 mod cluster;
 mod consent;
 mod cycle;
 mod dependent;
+mod ends;
 mod health;
+mod kueue;
 mod never;
 mod node;
 mod object;
@@ -33,7 +36,7 @@ use super::*;
 use crate::judged::Reason;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
-use crate::memory::{self, CompletedJob};
+use crate::memory::{self, CompletedJob, Completing};
 use crate::scope::{self, Scope};
 use crate::selector::Selector;
 use crate::world::Pending;

@@ -64,7 +64,7 @@ impl Judge<'_> {
         let Position { weight, name, .. } = position;
         let message = format!("{kind}/{name} of weight {weight}: {}", judged.message);
         let reason = match judged.reason {
-            failed @ Reason::JobFailed => failed,
+            failed if failed.is_final_failure() => failed,
             _ => Reason::LowerWeight,
         };
         unmet(judged.status, reason, message)

@@ -6,7 +6,7 @@ use crate::holder::{Running, Wave};
 use crate::judged::Judged;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
-use crate::memory::CompletedJob;
+use crate::memory::{CompletedJob, Completing};
 use crate::scope::{self, Scope};
 use crate::selector::Selector;
 use jiff::Timestamp;
@@ -105,11 +105,16 @@ impl<T: Objects> World for Only<T> {
         Lookup::Found(Vec::new())
     }
 
-    fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {
+    fn completed_job(&self, _: Completing, _: &str, _: &str) -> Lookup<CompletedJob> {
         self.completed_job.clone()
     }
 
-    fn completed_jobs(&self, _: &str, _: &Selector) -> Lookup<BTreeMap<String, CompletedJob>> {
+    fn completed_jobs(
+        &self,
+        _: Completing,
+        _: &str,
+        _: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>> {
         Lookup::Found(BTreeMap::new())
     }
 

@@ -19,6 +19,7 @@ fn the_backstop_is_left_out_where_it_is_turned_off() {
             [
                 "sluice-custom-kinds",
                 "sluice-foreign-keys",
+                "sluice-idle-lists",
                 "sluice-own-configuration"
             ]
         );

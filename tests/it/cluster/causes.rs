@@ -2,7 +2,7 @@
 
 use harness::cluster::{
     Defined, LIMIT, Manifest, Namespace, Program, await_until, config_map, deployment, job, other,
-    service, stateful_set, with_namespace,
+    pod, service, stateful_set, with_namespace,
 };
 use harness::process::binary;
 use serde_json::{Value, json};
@@ -289,6 +289,76 @@ async fn of_another_namespace_the_cause_is_not_told() {
             log.iter().all(|line| !line.text.contains("image")),
             "{log:?}"
         );
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_pod_at_its_gate_that_a_custom_resource_owns() {
+    with_namespace("cause-owned", async |ns| {
+        let widget = Defined::widget(ns);
+        widget.define(ns).await;
+        widget.grant(ns).await;
+        let condition = json!({
+            "type": "Ready", "status": "False", "reason": "Working", "message": "its workers run",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        });
+        ns.apply([widget.one("train")]).await.ok();
+        let train = widget.reference("train");
+        ns.set_status(&train, &json!({"conditions": [condition]})).await;
+        let uid = ns.kubectl(["get", &train, "--output=jsonpath={.metadata.uid}"]).await;
+        let owner = json!({
+            "apiVersion": format!("{}/v1", widget.group), "kind": "Widget", "name": "train", "uid": uid.stdout.trim(),
+            "controller": true,
+        });
+        let worker = pod("worker").depends_on("job/seed").with("/metadata/ownerReferences", json!([owner]));
+        let seed = job("seed").in_app("/image", NO_IMAGE);
+        let object = widget.dependency("train");
+        let cause = "its pod worker waits at its gate for Job/seed; its pod seed-";
+        is_told(ns, [seed, worker], (&object, &object), cause).await;
+        let api = ns.pod_of("api").await;
+        api.gate_says(&format!(" cannot pull image {NO_IMAGE}: ")).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_service_whose_selector_finds_no_pod() {
+    with_namespace("cause-selector", async |ns| {
+        let front = service("db").with("/spec/selector", json!({"app": "dbs"}));
+        let cause =
+            "no pod has the labels that it selects (app=dbs); those of StatefulSet/db have app=db";
+        let list = ("svc/db", "Service/db");
+        is_told(ns, [front, stateful_set("db")], list, cause).await;
+        ns.patch("service/db", &json!({"spec": {"selector": {"app": "db"}}}))
+            .await;
+        ns.pod_of("api").await.starts().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_claim_without_a_class() {
+    with_namespace("cause-no-class", async |ns| {
+        let claim = json!({
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
+            "spec": {
+                "storageClassName": "", "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        });
+        let cause =
+            "its storageClassName is \"\", and no PersistentVolume that somebody made fits it";
+        is_told(
+            ns,
+            [other(claim)],
+            ("pvc/data", "PersistentVolumeClaim/data"),
+            cause,
+        )
+        .await;
     })
     .await;
 }

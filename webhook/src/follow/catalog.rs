@@ -13,6 +13,7 @@ use kube::Client;
 use rules::kept::{Detail, detail};
 use rules::keys;
 use rules::kinds::{self, Builtin, Kind};
+use rules::memory::{Completing, ended};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,6 +200,18 @@ impl Catalog {
             if let Some(show) = &shown {
                 show(job);
             }
+        }))
+    }
+
+    /// The same of custom kinds that come to an end as a Job does.
+    fn observer_of_ends(&self, kind: &Kind) -> Option<Observer> {
+        let what = Completing::of(kind)?;
+        let known = Arc::clone(&self.known);
+        Some(Arc::new(move |object: &Value| {
+            let judged = known.health_rules().judge(object, false);
+            let completed = judged.is_some_and(|it| it.satisfied);
+            let completed = completed.then(|| ended(object)).flatten();
+            known.memory().saw(what, object, completed);
         }))
     }
 

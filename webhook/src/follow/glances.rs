@@ -13,7 +13,7 @@ use rules::cause::{self, Behind, Stuck};
 use rules::kept::Detail;
 use rules::kinds::{self, Builtin, Kind};
 use rules::lookup::{Lookup, Unavailable};
-use rules::verdict;
+use rules::verdict::Search;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,26 +46,35 @@ pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
     }
 }
 
-/// What a look finds, and how long it took to make something of the answer.
+/// What a look finds, and how long it took to make something of the answers.
 async fn look(
     client: &Client,
     known: &Arc<Known>,
     behind: &Behind,
     clock: &Clock,
 ) -> Result<(Option<Stuck>, Duration), Error> {
-    let selector = Some(behind.selector.to_string());
-    let (pods, most) = (target(kinds::POD, behind, selector), cause::MOST.into());
-    let (text, _) = page(client, &pods, most, None).await?;
-    let began = Instant::now();
-    let pods = items(&text)?;
-    let took = began.elapsed();
-    let claims = claims(client, behind, &pods).await;
-    let claim = |name: &str| {
-        let unread = Lookup::Unavailable(Unavailable::Syncing);
-        claims.get(name).cloned().unwrap_or(unread)
-    };
-    let (view, now) = (known.view(), clock.now());
-    Ok((verdict::stuck(behind, &pods, claim, &view, now), took))
+    let (mut search, mut took) = (Search::new(behind), Duration::ZERO);
+    while let Some(asked) = search.next() {
+        let selector = Some(behind.selector.to_string()).filter(|it| !it.is_empty());
+        let target = Target {
+            kind: asked.kind(),
+            fields: asked.fields.map(str::to_owned),
+            ..target(asked.kind, behind, selector)
+        };
+        let (text, _) = page(client, &target, asked.most.into(), None).await?;
+        let began = Instant::now();
+        let things = items(&text)?;
+        took += began.elapsed();
+        let claims = claims(client, behind, &things).await;
+        let claim = |name: &str| {
+            let unread = Lookup::Unavailable(Unavailable::Syncing);
+            claims.get(name).cloned().unwrap_or(unread)
+        };
+        let began = Instant::now();
+        search.saw(asked, &things, claim, &known.view(), clock.now());
+        took += began.elapsed();
+    }
+    Ok((search.found(), took))
 }
 
 /// The claims of the pods that have no node, by their names.

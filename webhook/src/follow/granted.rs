@@ -7,6 +7,7 @@ use futures::{Stream, StreamExt};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::Client;
 use kube::api::Api;
+use rules::ends;
 use rules::rights::Rights;
 use serde_json::{Value, json};
 use std::pin::pin;
@@ -26,7 +27,13 @@ async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, name: &str, kno
             Notice::Read(role) | Notice::Written(role) => {
                 let kinds: Vec<_> = Rights::of([&rules_of(&role)]).custom().collect();
                 info!(count = kinds.len(), "Custom kinds to read");
+                // From the beginning, as Jobs: one may complete and be removed before the first gate asks for it.
+                let ending = kinds.iter().filter(|kind| ends::of(kind).is_some());
+                let ending: Vec<_> = ending.cloned().collect();
                 known.grant(kinds);
+                for kind in &ending {
+                    known.want(kind);
+                }
             }
             // What it said goes on to count, and before it has said anything nobody knows.
             Notice::Absent => {

@@ -12,8 +12,8 @@
 use super::Heard;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
-use rules::memory::{self as entry, CompletedJob, Passed, job_key, passed_key};
-use rules::object::{controller_of, created};
+use rules::memory::{self as entry, CompletedJob, Completing, Passed, passed_key};
+use rules::object::created;
 use rules::selector::Selector;
 use rules::sheets;
 use serde_json::Value;
@@ -107,13 +107,18 @@ impl Memory {
         }
     }
 
-    /// The Job of that name that was seen complete, if none of that name has been seen since.
-    pub fn completed(&self, namespace: &str, name: &str) -> Option<CompletedJob> {
-        self.read().job(namespace, &job_key(namespace, name))
+    /// The object of that name that was seen complete, if none of that name has been seen since.
+    pub fn completed(&self, what: Completing, namespace: &str, name: &str) -> Option<CompletedJob> {
+        self.read().job(namespace, &what.key(namespace, name))
     }
 
-    /// The Jobs of a namespace that were seen complete and that the selector selects, by their names.
-    pub fn selected(&self, namespace: &str, selector: &Selector) -> BTreeMap<String, CompletedJob> {
+    /// The objects of a namespace that were seen complete and that the selector selects, by their names.
+    pub fn selected(
+        &self,
+        what: Completing,
+        namespace: &str,
+        selector: &Selector,
+    ) -> BTreeMap<String, CompletedJob> {
         let known = self.read();
         // What is said of a Job elsewhere is from before there was more than one sheet.
         let mut sheets: Vec<&Sheet> = known.sheets.iter().collect();
@@ -122,37 +127,57 @@ impl Memory {
         let entries = sheets.into_iter().flat_map(|sheet| &sheet.held);
         let entries = entries.filter(|(key, _)| seen.insert(key.as_str()));
         let texts = entries.map(|(key, text)| (key.as_str(), text.as_str()));
-        entry::selected(texts, namespace, selector)
+        entry::selected(texts, (what, namespace), selector)
     }
 
-    /// A Job was added or changed: a completed one is remembered, and one that is not yet makes an older one of its
-    /// name forgotten. A controller's Jobs (a CronJob's) are not: they are many, and the next one is never far.
+    /// A Job was added or changed.
     pub fn saw_job(&self, job: &Value) {
-        if controller_of(job).is_some() {
-            return;
-        }
-        let metadata = &job["metadata"];
+        self.saw(Completing::Job, job, entry::completed(job));
+    }
+
+    /// An object of a kind that comes to an end was added or changed: a completed one is remembered, and one that is not yet makes an
+    /// older one of its name forgotten. Of the Jobs that a CronJob makes again and again the last few are remembered.
+    pub fn saw(&self, what: Completing, object: &Value, completed: Option<CompletedJob>) {
+        let metadata = &object["metadata"];
         let (Some(namespace), Some(name)) =
             (metadata["namespace"].as_str(), metadata["name"].as_str())
         else {
             return;
         };
-        let key = job_key(namespace, name);
-        match entry::completed(job) {
-            Some(completed) => self.write(namespace, &key, entry::text(&completed).as_ref()),
+        let key = what.key(namespace, name);
+        match completed {
+            Some(completed) => {
+                self.write(namespace, &key, entry::text(&completed).as_ref());
+                if let Some(controller) = completed.controller {
+                    self.forget_repeated(namespace, &controller);
+                }
+            }
             None if self
-                .completed(namespace, name)
+                .completed(what, namespace, name)
                 .is_some_and(|known| metadata["uid"] != known.uid) =>
             {
                 self.write(namespace, &key, None);
             }
             None if !self.is_loaded() => {
-                if let (Some(uid), Some(made)) = (metadata["uid"].as_str(), created(job)) {
+                if let (Some(uid), Some(made)) = (metadata["uid"].as_str(), created(object)) {
                     let newer = (uid.to_owned(), made.as_second());
                     self.lock().before.insert(key, newer);
                 }
             }
             None => {}
+        }
+    }
+
+    fn forget_repeated(&self, namespace: &str, controller: &str) {
+        let gone: Vec<String> = {
+            let known = self.read();
+            let held = known.sheets[sheets::of(namespace)].held.iter();
+            let texts = held.map(|(key, text)| (key.as_str(), text.as_str()));
+            let gone = entry::repeated(texts, controller).into_iter();
+            gone.map(str::to_owned).collect()
+        };
+        for key in gone {
+            self.write(namespace, &key, None);
         }
     }
 

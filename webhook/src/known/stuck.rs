@@ -142,7 +142,7 @@ impl Seen {
 mod tests {
     use super::*;
     use futures::FutureExt;
-    use rules::cause::Cause;
+    use rules::cause::{By, Cause};
     use rules::selector::Selector;
     use std::collections::BTreeSet;
 
@@ -151,12 +151,14 @@ mod tests {
             namespace: "shop".to_owned(),
             selector: Selector::label("app", name),
             owner: None,
+            by: By::Labels,
         }
     }
 
     fn stuck(pod: &str) -> Stuck {
         Stuck {
-            pod: pod.to_owned(),
+            kind: "Pod",
+            name: pod.to_owned(),
             cause: Cause::NotMade,
             alike: 1,
             of: 1,

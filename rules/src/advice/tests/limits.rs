@@ -25,6 +25,31 @@ fn a_progress_deadline_is_told_of_where_somebody_chose_it() {
     assert!(job.is_empty(), "a Job has no such deadline: {job:?}");
 }
 
+/// What was aborted stays so when its dependency comes.
+#[test]
+fn a_progress_deadline_that_aborts_is_always_told_of() {
+    let told = |kind: &str, abort: bool, seconds: Option<i64>| {
+        let object = deployment(&json!({}));
+        let object = with(object, "/spec/progressDeadlineAbort", json!(abort));
+        let object = with(object, "/spec/progressDeadlineSeconds", json!(seconds));
+        said(kind, &object, "job/migrate", &()).join("\n")
+    };
+    let expected = |seconds: i64| {
+        format!(
+            "the wait counts against its progressDeadlineSeconds ({seconds}), and progressDeadlineAbort then ends an update until \
+             somebody retries it; raise the deadline, or take progressDeadlineAbort away"
+        )
+    };
+    assert_eq!(told("Rollout", true, Some(12)), expected(12));
+    assert_eq!(told("Rollout", true, None), expected(600));
+    assert!(told("Rollout", false, Some(12)).contains("until it recovers"));
+    assert_eq!(told("Rollout", false, None), "");
+    assert!(
+        told("Deployment", true, Some(12)).contains("until it recovers"),
+        "it has no such field"
+    );
+}
+
 #[test]
 fn an_active_deadline_is_told_of_wherever_it_stands() {
     let expected = "the wait counts against activeDeadlineSeconds (30), after which its pods are ended as failed; raise it \

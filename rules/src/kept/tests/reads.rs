@@ -11,7 +11,7 @@ use crate::holder::{Running, Wave};
 use crate::job;
 use crate::judged::Judged;
 use crate::lookup::{Lookup, Unavailable};
-use crate::memory::{self, CompletedJob};
+use crate::memory::{self, CompletedJob, Completing};
 use crate::object::{carried, controller_of, group_kind, written};
 use crate::plan;
 use crate::profile;
@@ -102,11 +102,16 @@ impl World for Cluster<'_> {
         Lookup::Found(Running::default())
     }
 
-    fn completed_job(&self, _: &str, _: &str) -> Lookup<CompletedJob> {
+    fn completed_job(&self, _: Completing, _: &str, _: &str) -> Lookup<CompletedJob> {
         Lookup::NotFound
     }
 
-    fn completed_jobs(&self, _: &str, _: &Selector) -> Lookup<BTreeMap<String, CompletedJob>> {
+    fn completed_jobs(
+        &self,
+        _: Completing,
+        _: &str,
+        _: &Selector,
+    ) -> Lookup<BTreeMap<String, CompletedJob>> {
         Lookup::Found(BTreeMap::new())
     }
 

@@ -14,10 +14,10 @@ use serde_json::Value;
 const SUMMARIES: [&str; 4] = ["Ready", "Available", "Healthy", "Progressing"];
 
 /// The fields of the status in which kinds write a sentence for people.
-const SENTENCES: [&str; 2] = ["message", "error"];
+const SENTENCES: [&str; 3] = ["message", "error", "reason"];
 
 /// The fields of the status in which kinds write the same of a failure.
-const FAILURES: [&str; 4] = ["failureMessage", "failureReason", "errorMessage", "reason"];
+const FAILURES: [&str; 3] = ["failureMessage", "failureReason", "errorMessage"];
 
 /// The fields of the status in which kinds write one word, the best first.
 const WORDS: [&str; 3] = ["phase", "state", "status"];
@@ -26,7 +26,9 @@ const WORDS: [&str; 3] = ["phase", "state", "status"];
 pub(super) fn told(object: &Value, status: Status) -> Option<String> {
     let conditions = Conditions::read(object).unwrap_or_default();
     let told = if status == Status::Failed {
-        failure(conditions).or_else(|| sentence(object, &FAILURES))
+        failure(conditions)
+            .or_else(|| sentence(object, &FAILURES))
+            .or_else(|| sentence(object, &SENTENCES))
     } else {
         None
     };

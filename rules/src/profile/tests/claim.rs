@@ -24,6 +24,10 @@ fn with_class(mode: &str) -> Cluster {
 const BOUND: &str = "Current Satisfied: PVC is Bound";
 const FIRST: &str = "Current Satisfied: PVC waits for its first consumer";
 const PENDING: &str = "InProgress ClaimNotBound: PVC is not Bound. phase: Pending";
+const NO_VOLUME: &str = "InProgress ClaimNotBound: PVC is not Bound. phase: Pending, its StorageClass has made no volume yet: \
+                         \"kubectl describe pvc\" says why";
+const BY_HAND: &str = "InProgress ClaimNotBound: PVC is not Bound. phase: Pending, its storageClassName is \"\", and no \
+                       PersistentVolume that somebody made fits it";
 
 fn ask_claim(claim: &Value, world: &Cluster) -> String {
     told_as(claim, State::Ready, world)
@@ -37,7 +41,7 @@ fn bound_or_waiting_for_its_first_consumer() {
         BOUND
     );
     assert_eq!(ask_claim(&fast, &with_class("WaitForFirstConsumer")), FIRST);
-    assert_eq!(ask_claim(&fast, &with_class("Immediate")), PENDING);
+    assert_eq!(ask_claim(&fast, &with_class("Immediate")), NO_VOLUME);
     assert_eq!(
         ask_claim(&fast, &Cluster::empty()),
         format!("{PENDING}, StorageClass \"fast\" does not exist")
@@ -47,7 +51,13 @@ fn bound_or_waiting_for_its_first_consumer() {
             &claim(Some(""), "Pending"),
             &with_class("WaitForFirstConsumer")
         ),
-        PENDING
+        BY_HAND
+    );
+    let mut chosen = claim(Some(""), "Pending");
+    chosen["spec"]["volumeName"] = json!("pv-1");
+    assert_eq!(
+        ask_claim(&chosen, &with_class("Immediate")),
+        format!("{PENDING}, it waits for PersistentVolume \"pv-1\"")
     );
     assert_eq!(
         ask_claim(
@@ -62,7 +72,7 @@ fn bound_or_waiting_for_its_first_consumer() {
             &with_metadata(fast, selected),
             &with_class("WaitForFirstConsumer")
         ),
-        PENDING
+        NO_VOLUME
     );
 }
 
@@ -89,7 +99,7 @@ fn without_a_class_the_newest_default_decides() {
         default("Immediate", new),
         default("WaitForFirstConsumer", old)
     ]);
-    assert_eq!(ask_claim(&pending, &Cluster::listing(early)), PENDING);
+    assert_eq!(ask_claim(&pending, &Cluster::listing(early)), NO_VOLUME);
     assert_eq!(
         ask_claim(&pending, &Cluster::listing(json!([other]))),
         format!("{PENDING}, there is no default StorageClass")

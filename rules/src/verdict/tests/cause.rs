@@ -79,7 +79,7 @@ fn a_service_tells_of_the_pods_that_it_selects_whoever_made_them() {
         said
     );
     pod["metadata"]["labels"]["app"] = json!("other");
-    let nothing = "NoEndpoints: Service has no endpoints";
+    let nothing = "NoEndpoints: Service has no endpoints; no pod has the labels that it selects (app=postgres)";
     assert_eq!(told("svc/postgres", vec![service, pod]), nothing);
 }
 

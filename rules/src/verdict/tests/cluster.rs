@@ -165,16 +165,17 @@ impl World for Cluster {
         Lookup::Unavailable(Unavailable::Hidden)
     }
 
-    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
+    fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob> {
         if let Some(why) = self.forgotten {
             return Lookup::Unavailable(why);
         }
-        let entry = self.memory.get(&memory::job_key(namespace, name));
+        let entry = self.memory.get(&what.key(namespace, name));
         entry.and_then(|text| memory::read(text)).into()
     }
 
     fn completed_jobs(
         &self,
+        what: Completing,
         namespace: &str,
         selector: &Selector,
     ) -> Lookup<BTreeMap<String, CompletedJob>> {
@@ -183,7 +184,7 @@ impl World for Cluster {
         }
         let entries = self.memory.iter();
         let texts = entries.map(|(key, text)| (key.as_str(), text.as_str()));
-        Lookup::Found(memory::selected(texts, namespace, selector))
+        Lookup::Found(memory::selected(texts, (what, namespace), selector))
     }
 
     fn has_passed(&self, _: &str) -> Lookup<bool> {
@@ -203,14 +204,19 @@ impl World for Cluster {
     }
 
     fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {
-        let home = behind.namespace.as_str();
-        let pods = self
-            .pods_of(home)
-            .filter(|pod| behind.selector.selects(pod));
-        let pods: Vec<Value> = pods.cloned().collect();
+        let home = Some(behind.namespace.as_str());
         let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
-        let claim = |name: &str| self.object(&claims, Some(home), name);
-        super::stuck(behind, &pods, claim, self, now)
+        let claim = |name: &str| self.object(&claims, home, name);
+        let mut search = Search::new(behind);
+        while let Some(page) = search.next() {
+            let kind = page.kind();
+            let things = match self.list(&kind, home, &behind.selector) {
+                Lookup::Found(things) => things,
+                Lookup::NotFound | Lookup::Unavailable(_) => break,
+            };
+            search.saw(page, &things, claim, self, now);
+        }
+        search.found()
     }
 
     fn satisfied_since(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {

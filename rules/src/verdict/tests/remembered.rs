@@ -10,6 +10,7 @@ fn complete(labels: Option<&[(&str, &str)]>) -> CompletedJob {
         uid: "u1".to_owned(),
         created: 0,
         completed: 60,
+        controller: None,
         revision: Some("1".to_owned()),
         scope: None,
         labels: labels.map(|labels| labels.iter().map(text).collect()),

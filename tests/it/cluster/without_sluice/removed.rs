@@ -43,6 +43,7 @@ async fn nothing_is_left(look: &Look) {
         "clusterrolebinding/sluice",
         "validatingadmissionpolicybinding/sluice-own-configuration",
         "validatingadmissionpolicybinding/sluice-foreign-keys",
+        "validatingadmissionpolicybinding/sluice-idle-lists",
         "deployment/sluice",
     ] {
         assert!(look.find(gone).await.is_none(), "{gone} is left");

@@ -80,13 +80,13 @@ impl Catalog {
             }
             store.describe(found.details);
             let target = Target {
+                observer: self.observer_of_ends(&canonical),
                 kind: canonical,
                 resource: found.resource,
                 selector: None,
                 fields: None,
                 namespace: None,
                 detail: Detail::Object,
-                observer: None,
             };
             let began = tokio::time::Instant::now();
             tokio::select! {

@@ -63,10 +63,14 @@ impl Desk {
 
     /// What is told after so many seconds of waiting.
     async fn told(&self, seconds: u64) -> String {
+        self.told_of(&db(), seconds).await
+    }
+
+    async fn told_of(&self, behind: &Behind, seconds: u64) -> String {
         let view = self.known.view();
-        view.stuck(&db(), Timestamp::UNIX_EPOCH);
+        view.stuck(behind, Timestamp::UNIX_EPOCH);
         tokio::time::sleep(Duration::from_secs(seconds)).await;
-        let found = view.stuck(&db(), Timestamp::UNIX_EPOCH);
+        let found = view.stuck(behind, Timestamp::UNIX_EPOCH);
         found.map_or_else(String::new, |it| it.to_string())
     }
 }
@@ -76,6 +80,7 @@ fn db() -> Behind {
         namespace: "shop".to_owned(),
         selector: Selector::label("app", "db"),
         owner: None,
+        by: rules::cause::By::Labels,
     }
 }
 
@@ -121,7 +126,8 @@ async fn the_claim_of_a_pod_without_a_node_is_read_by_its_name() {
     for (found, says) in [
         (
             Some(claim),
-            "its pod db-0 waits for its claim data-db-0: PVC is not Bound. phase: Pending",
+            "its pod db-0 waits for its claim data-db-0: PVC is not Bound. phase: Pending, its storageClassName is \"\", and no PersistentVolume that \
+             somebody made fits it",
         ),
         (
             Some(Value::Null),
@@ -134,6 +140,46 @@ async fn the_claim_of_a_pod_without_a_node_is_read_by_its_name() {
         let objects: Vec<_> = [pods].into_iter().chain(claim).collect();
         assert_eq!(Desk::new(&objects).told(1).await, says);
     }
+}
+
+/// One list where pods are there, and the others only where none is: finished pods and those of others are left out.
+#[tokio::test(start_paused = true)]
+async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
+    const JOBS: &str = "/apis/batch/v1/namespaces/shop/jobs";
+    let owned = |mut thing: Value, uid: &str| {
+        let owner = json!({"apiVersion": "example.com/v1", "kind": "Widget", "name": "one", "uid": uid, "controller": true});
+        thing["metadata"]["ownerReferences"] = json!([owner]);
+        thing
+    };
+    let behind = Behind {
+        namespace: "shop".to_owned(),
+        selector: Selector::default(),
+        owner: Some("u1".to_owned()),
+        by: rules::cause::By::Owners,
+    };
+    let pods = list(&[
+        owned(without_image("a"), "another"),
+        owned(without_image("b"), "u1"),
+    ]);
+    let desk = Desk::new(&[(PODS, pods)]);
+    let first = format!("{PODS}?&fieldSelector=status.phase%21%3DSucceeded&limit=200");
+    assert_eq!(
+        desk.told_of(&behind, 1).await,
+        "its pod b cannot pull image r/db:1: not found"
+    );
+    assert_eq!(*desk.asked.lock().unwrap(), [first.clone()]);
+
+    let job =
+        json!({"metadata": {"name": "seed", "uid": "u2"}, "spec": {"suspend": true}, "status": {}});
+    let desk = Desk::new(&[(PODS, list(&[])), (JOBS, list(&[owned(job, "u1")]))]);
+    assert_eq!(
+        desk.told_of(&behind, 1).await,
+        "its Job seed is not ready: job is suspended"
+    );
+    assert_eq!(
+        *desk.asked.lock().unwrap(),
+        [first, format!("{JOBS}?&limit=200")]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,5 +196,8 @@ async fn what_cannot_be_looked_at_again_stands_and_what_can_be_is_told_as_it_is_
     set(None);
     assert_ne!(desk.told(40).await, "");
     set(Some(list(&[])));
-    assert_eq!(desk.told(40).await, "");
+    assert_eq!(
+        desk.told(40).await,
+        "no pod has the labels that it selects (app=db)"
+    );
 }

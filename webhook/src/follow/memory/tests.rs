@@ -5,6 +5,7 @@ use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::Settings;
 use rules::lookup::Unavailable;
+use rules::memory::Completing;
 use rules::world::World;
 use serde_json::{Value, json};
 
@@ -71,7 +72,10 @@ async fn who_waits_hears_of_what_is_read_first_and_of_what_another_replica_write
         let _ = view.gated_pod("shop", "api-1");
         view
     };
-    let (first, completed) = (waiting(), known.view().completed_job("shop", "other"));
+    let (first, completed) = (
+        waiting(),
+        known.view().completed_job(Completing::Job, "shop", "other"),
+    );
     assert_eq!(completed, Lookup::Unavailable(Unavailable::Syncing));
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert!(known.memory().is_loaded() && first.has_changed());
@@ -80,7 +84,10 @@ async fn who_waits_hears_of_what_is_read_first_and_of_what_another_replica_write
     known.memory().saw_job(&job("shop", "ours"));
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(!second.has_changed(), "it was known here");
-    let entry = known.memory().completed("shop", "ours").unwrap();
+    let entry = known
+        .memory()
+        .completed(Completing::Job, "shop", "ours")
+        .unwrap();
     let text = rules::memory::text(&entry);
     for (path, map) in &mut server.lock().objects {
         if path.starts_with(MAPS) {
@@ -88,7 +95,12 @@ async fn who_waits_hears_of_what_is_read_first_and_of_what_another_replica_write
         }
     }
     tokio::time::sleep(Duration::from_mins(10)).await;
-    assert!(known.memory().completed("shop", "other").is_some());
+    assert!(
+        known
+            .memory()
+            .completed(Completing::Job, "shop", "other")
+            .is_some()
+    );
     assert!(second.has_changed());
 }
 

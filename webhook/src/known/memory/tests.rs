@@ -1,4 +1,5 @@
 use super::*;
+use rules::memory::job_key;
 use serde_json::json;
 
 fn job(uid: &str, complete: bool) -> Value {
@@ -51,17 +52,19 @@ impl Memory {
 fn a_completed_job_is_remembered_until_a_newer_one_of_its_name_comes() {
     let memory = Memory::default();
     memory.saw_job(&job("a", false));
-    assert_eq!(memory.completed("shop", "migrate"), None);
+    assert_eq!(memory.completed(Completing::Job, "shop", "migrate"), None);
     memory.saw_job(&job("a", true));
-    let known = memory.completed("shop", "migrate").unwrap();
+    let known = memory
+        .completed(Completing::Job, "shop", "migrate")
+        .unwrap();
     assert_eq!(
         (known.uid.as_str(), known.completed - known.created),
         ("a", 60)
     );
     memory.saw_job(&job("a", true));
-    assert_eq!(memory.completed("other", "migrate"), None);
+    assert_eq!(memory.completed(Completing::Job, "other", "migrate"), None);
     memory.saw_job(&job("b", false));
-    assert_eq!(memory.completed("shop", "migrate"), None);
+    assert_eq!(memory.completed(Completing::Job, "shop", "migrate"), None);
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
         job
     };
     let found = |memory: &Memory, namespace: &str| -> Vec<String> {
-        let jobs = memory.selected(namespace, &Selector::label("app", "shop"));
+        let jobs = memory.selected(Completing::Job, namespace, &Selector::label("app", "shop"));
         jobs.into_keys().collect()
     };
     let memory = Memory::default();
@@ -89,7 +92,11 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
     let long = "x".repeat(3_000);
     memory.saw_job(&labelled(json!({"app": "shop", "long": long})));
     assert_eq!(found(&memory, "shop"), Vec::<String>::new(), "too long");
-    assert!(memory.completed("shop", "migrate").is_some());
+    assert!(
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .is_some()
+    );
 }
 
 #[test]
@@ -99,22 +106,87 @@ fn what_would_fill_the_config_map_is_not_remembered() {
     long["metadata"]["annotations"] =
         json!({"sluice.dev/scope": "r", "sluice.dev/revision": "x".repeat(220_000)});
     memory.saw_job(&long);
-    assert_eq!(memory.completed("shop", "migrate").unwrap().revision, None);
+    assert_eq!(
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .unwrap()
+            .revision,
+        None
+    );
     let mut long = job(&"x".repeat(5_000), true);
     long["metadata"]["name"] = json!("longer");
     memory.saw_job(&long);
-    assert_eq!(memory.completed("shop", "longer"), None);
+    assert_eq!(memory.completed(Completing::Job, "shop", "longer"), None);
     memory.learn_shop(&BTreeMap::new());
     assert_eq!(memory.all_unwritten().len(), 1);
 }
 
+/// A CronJob's are many: only the last few count, and push out nothing else.
 #[test]
-fn the_jobs_of_a_controller_are_not_remembered() {
+fn the_jobs_of_a_controller_are_remembered_and_of_those_that_go_on_the_last_few() {
     let memory = Memory::default();
-    let mut nightly = job("a", true);
-    nightly["metadata"]["ownerReferences"] = json!([{"kind": "CronJob", "controller": true}]);
-    memory.saw_job(&nightly);
-    assert_eq!(memory.completed("shop", "migrate"), None);
+    memory.learn_shop(&BTreeMap::new());
+    let of = |kind: &str, number: usize| {
+        let mut job = job(&format!("uid-{number}"), true);
+        job["metadata"]["name"] = json!(format!("{kind}-{number}"));
+        job["metadata"]["ownerReferences"] =
+            json!([{"kind": kind, "uid": "uid-of-it", "controller": true}]);
+        job["status"]["completionTime"] = json!(format!("2026-01-01T00:{number:02}:00Z"));
+        job
+    };
+    for number in 0..10 {
+        memory.saw_job(&of("CronJob", number));
+        memory.saw_job(&of("JobSet", number));
+    }
+    let known = |kind: &str| {
+        let names = (0..10).filter(|number| {
+            memory
+                .completed(Completing::Job, "shop", &format!("{kind}-{number}"))
+                .is_some()
+        });
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(known("CronJob"), [7, 8, 9]);
+    assert_eq!(known("JobSet").len(), 10);
+}
+
+#[test]
+fn what_ends_as_a_job_does_is_remembered_by_its_kind() {
+    let memory = Memory::default();
+    let of = |group: &str, word: &str| {
+        let (group, word) = (group.to_owned(), word.to_owned());
+        Completing::of(&rules::kinds::Kind::Custom { group, word }).unwrap()
+    };
+    let train = json!({
+        "metadata": {"namespace": "shop", "name": "train", "uid": "a", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"app": "ml"}},
+        "status": {"conditions": [{"type": "Completed", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]},
+    });
+    let job_set = of("jobset.x-k8s.io", "JobSet");
+    memory.saw(job_set, &train, entry::ended(&train));
+    // However the list spells the kind.
+    let known = memory
+        .completed(of("jobset.x-k8s.io", "jobsets"), "shop", "train")
+        .unwrap();
+    assert_eq!(
+        (known.uid.as_str(), known.completed - known.created),
+        ("a", 60)
+    );
+    assert_eq!(memory.completed(Completing::Job, "shop", "train"), None);
+    assert_eq!(
+        memory.completed(of("tekton.dev", "TaskRun"), "shop", "train"),
+        None
+    );
+    let selected = memory.selected(job_set, "shop", &Selector::label("app", "ml"));
+    assert_eq!(selected.keys().collect::<Vec<_>>(), ["train"]);
+    let key = memory.held().into_keys().next().unwrap();
+    assert_eq!(
+        entry::namespace_of(&key, &memory.held()[&key]).as_deref(),
+        Some("shop")
+    );
+    let mut newer = train;
+    newer["metadata"]["uid"] = json!("b");
+    memory.saw(job_set, &newer, None);
+    assert_eq!(memory.completed(job_set, "shop", "train"), None);
 }
 
 #[test]
@@ -123,7 +195,11 @@ fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
     memory.saw_job(&job("a", true));
     memory.learn_shop(&BTreeMap::from([(passed_key("r1"), passed(1))]));
     assert!(memory.has_passed("r1"));
-    assert!(memory.completed("shop", "migrate").is_some());
+    assert!(
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .is_some()
+    );
     let changes = memory.all_unwritten();
     memory.saw_job(&job("b", false));
     memory.written(sheets::of("shop"), &changes);
@@ -137,7 +213,7 @@ fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
             .filter_map(|(key, value)| Some((key, value?)))
             .collect(),
     );
-    assert_eq!(memory.completed("shop", "migrate"), None);
+    assert_eq!(memory.completed(Completing::Job, "shop", "migrate"), None);
 }
 
 #[test]
@@ -154,9 +230,17 @@ fn revisions_go_with_their_owners_and_jobs_with_their_namespaces() {
     };
     prune(0);
     assert!(memory.has_passed("u1") && !memory.has_passed("u2.hash"));
-    assert!(memory.completed("shop", "migrate").is_some());
+    assert!(
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .is_some()
+    );
     prune(i64::MAX);
-    assert!(memory.completed("shop", "migrate").is_none());
+    assert!(
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .is_none()
+    );
 }
 
 #[test]
@@ -182,8 +266,16 @@ fn who_fills_a_sheet_makes_room_by_his_own() {
     let (changes, evicted) = memory.unwritten(sheet);
     assert!(evicted > 100, "{evicted}");
     assert!(memory.has_passed("u"), "of another namespace, and older");
-    assert!(memory.completed(&loud, "loop-0000").is_none());
-    assert!(memory.completed(&loud, "loop-5999").is_some());
+    assert!(
+        memory
+            .completed(Completing::Job, &loud, "loop-0000")
+            .is_none()
+    );
+    assert!(
+        memory
+            .completed(Completing::Job, &loud, "loop-5999")
+            .is_some()
+    );
     let written = changes
         .iter()
         .filter_map(|(key, value)| Some(key.len() + value.as_ref()?.len()));
@@ -204,14 +296,20 @@ fn what_was_lost_is_written_again_from_what_is_known() {
         [("x".to_owned(), "garbage".to_owned())].into(),
     ] {
         memory.learn(sheet, lost);
-        assert!(memory.completed("shop", "migrate").is_some());
+        assert!(
+            memory
+                .completed(Completing::Job, "shop", "migrate")
+                .is_some()
+        );
         let changes = memory.unwritten(sheet).0;
         assert!(changes.contains_key(&job_key("shop", "migrate")) && changes.contains_key(WHOLE));
         memory.written(sheet, &changes);
     }
     memory.learn(sheet, whole.into());
     assert!(
-        memory.completed("shop", "migrate").is_none(),
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .is_none(),
         "another replica removed it"
     );
 }
@@ -227,9 +325,17 @@ fn what_stands_on_the_first_sheet_counts_for_every_namespace() {
         memory.learn(sheet, BTreeMap::new());
     }
     assert_ne!(sheets::of("shop"), 0);
-    assert!(memory.completed("shop", "migrate").is_some());
+    assert!(
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .is_some()
+    );
     memory.saw_job(&job("b", false));
-    assert!(memory.completed("shop", "migrate").is_none());
+    assert!(
+        memory
+            .completed(Completing::Job, "shop", "migrate")
+            .is_none()
+    );
     assert_eq!(memory.unwritten(0).0[&job_key("shop", "migrate")], None);
     memory.saw_job(&job("b", true));
     let home = sheets::of("shop");
@@ -256,7 +362,9 @@ fn a_newer_job_that_was_seen_first_makes_the_stored_one_forgotten() {
         let memory = Memory::default();
         memory.saw_job(seen);
         memory.learn_shop(&stored(&made("a", 1, true)));
-        let uid = memory.completed("shop", "migrate").map(|it| it.uid);
+        let uid = memory
+            .completed(Completing::Job, "shop", "migrate")
+            .map(|it| it.uid);
         (uid, memory.all_unwritten().len())
     };
     let known = |uid: &str, unwritten| (Some(uid.to_owned()), unwritten);

@@ -12,7 +12,7 @@ use rules::holder::{Running, Wave};
 use rules::judged::Judged;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
-use rules::memory::CompletedJob;
+use rules::memory::{CompletedJob, Completing};
 use rules::room::Lack;
 use rules::scope::{self, Position, Scope};
 use rules::selector::Selector;
@@ -266,8 +266,8 @@ impl World for View {
         since
     }
 
-    fn completed_job(&self, namespace: &str, name: &str) -> Lookup<CompletedJob> {
-        let known = self.memory().completed(namespace, name);
+    fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob> {
+        let known = self.memory().completed(what, namespace, name);
         match known.filter(|job| !self.is_younger(namespace, job.completed)) {
             Some(job) => Lookup::Found(job),
             None if self.memory().is_loaded() => Lookup::NotFound,
@@ -277,11 +277,12 @@ impl World for View {
 
     fn completed_jobs(
         &self,
+        what: Completing,
         namespace: &str,
         selector: &Selector,
     ) -> Lookup<BTreeMap<String, CompletedJob>> {
         if self.memory().is_loaded() {
-            let mut jobs = self.memory().selected(namespace, selector);
+            let mut jobs = self.memory().selected(what, namespace, selector);
             jobs.retain(|_, job| !self.is_younger(namespace, job.completed));
             Lookup::Found(jobs)
         } else {

@@ -72,7 +72,7 @@ impl EventReason {
             Self::NotPermitted
         } else if any(&[Reason::Cycle, Reason::SelfReference]) {
             Self::Cycle
-        } else if any(&[Reason::JobFailed]) {
+        } else if any(&[Reason::JobFailed, Reason::FailedForGood]) {
             Self::DependencyFailed
         } else if any(&[Reason::NotFound]) {
             Self::NotFound

@@ -1,0 +1,165 @@
+//! What to look at behind an object: what a Service selects, what a workload has made, or what an object of another kind has had made.
+
+use super::MOST;
+use crate::kinds::{self, Builtin, Kind};
+use crate::selector::Selector;
+use serde_json::Value;
+
+/// So many things of a namespace are looked at whose owners alone can say whether they are the object's.
+const MOST_OWNED: u16 = 200;
+/// What has done its work holds nothing up.
+const NOT_DONE: &str = "status.phase!=Succeeded";
+
+/// What to look at behind one object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Behind {
+    /// Where it is.
+    pub namespace: String,
+    /// Its labels; without any it may be anything of the namespace.
+    pub selector: Selector,
+    /// The UID of the object that has made it, itself or by what it made; `None` for whoever has these labels.
+    pub owner: Option<String>,
+    /// How it belongs to the object.
+    pub by: By,
+}
+
+/// How what is behind an object belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum By {
+    /// Pods have the labels of the object's selector.
+    Labels,
+    /// Pods, Jobs and claims have owners that lead to the object.
+    Owners,
+    /// The object makes no pods, but objects of these kinds, each the owner of the next.
+    Steps(&'static [Builtin]),
+}
+
+/// One list to read: the objects of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Of this kind.
+    pub kind: &'static Builtin,
+    /// A field selector, where there is one.
+    pub fields: Option<&'static str>,
+    /// So many, at most: those that come first by their names.
+    pub most: u16,
+}
+
+/// Labels that controllers give to all pods of an object, with the object's name as value: API group, kind, label. They only make the list
+/// short; the owners decide.
+const LABELS: [(&str, &str, &str); 10] = [
+    ("argoproj.io", "Workflow", "workflows.argoproj.io/workflow"),
+    ("batch.volcano.sh", "Job", "volcano.sh/job-name"),
+    (
+        "jobset.x-k8s.io",
+        "JobSet",
+        "jobset.sigs.k8s.io/jobset-name",
+    ),
+    ("kafka.strimzi.io", "Kafka", "strimzi.io/cluster"),
+    (
+        "leaderworkerset.x-k8s.io",
+        "LeaderWorkerSet",
+        "leaderworkerset.sigs.k8s.io/name",
+    ),
+    ("postgresql.cnpg.io", "Cluster", "cnpg.io/cluster"),
+    ("ray.io", "RayCluster", "ray.io/cluster"),
+    (
+        "sparkoperator.k8s.io",
+        "SparkApplication",
+        "sparkoperator.k8s.io/app-name",
+    ),
+    ("tekton.dev", "PipelineRun", "tekton.dev/pipelineRun"),
+    ("tekton.dev", "TaskRun", "tekton.dev/taskRun"),
+];
+
+const fn of_cert_manager(group: &'static str, kind: &'static str, plural: &'static str) -> Builtin {
+    Builtin {
+        group,
+        version: "v1",
+        kind,
+        plural,
+        short: &[],
+        namespaced: true,
+    }
+}
+
+/// How a Certificate of cert-manager gets issued.
+static ISSUANCE: [Builtin; 3] = [
+    of_cert_manager(
+        "cert-manager.io",
+        "CertificateRequest",
+        "certificaterequests",
+    ),
+    of_cert_manager("acme.cert-manager.io", "Order", "orders"),
+    of_cert_manager("acme.cert-manager.io", "Challenge", "challenges"),
+];
+
+impl Behind {
+    /// What to look at behind a Service, a workload or a custom object of this namespace; `None` where nothing tells what that is.
+    pub fn of(kind: &Kind, object: &Value, namespace: &str) -> Option<Self> {
+        let selector = &object["spec"]["selector"];
+        let labelled = |labels: &Value, owner: Option<String>| {
+            let selector = Selector::labels(labels);
+            (!selector.0.is_empty()).then(|| Self {
+                namespace: namespace.to_owned(),
+                selector,
+                owner,
+                by: By::Labels,
+            })
+        };
+        if kind.is_service() {
+            return labelled(selector, None);
+        }
+        let uid = object["metadata"]["uid"].as_str()?;
+        let labelled = labelled(&selector["matchLabels"], Some(uid.to_owned()));
+        if labelled.is_some() || matches!(kind, Kind::Builtin(_)) {
+            return labelled;
+        }
+        let (group, word) = crate::object::group_kind(object);
+        let by = match (group, word) {
+            ("cert-manager.io", "Certificate") => By::Steps(&ISSUANCE),
+            _ => By::Owners,
+        };
+        let label = LABELS.iter().find(|of| (of.0, of.1) == (group, word));
+        let named = |label: &str| Selector::label(label, crate::object::name(object));
+        Some(Self {
+            namespace: namespace.to_owned(),
+            selector: label.map_or_else(Selector::default, |of| named(of.2)),
+            owner: Some(uid.to_owned()),
+            by,
+        })
+    }
+
+    /// What may be read, one after another: the next where the one before it holds nothing of the object, and of [`By::Steps`] where
+    /// it does.
+    pub(crate) fn pages(&self) -> Vec<Page> {
+        let page = |kind, fields, most| Page { kind, fields, most };
+        let most = if self.selector.0.is_empty() {
+            MOST_OWNED
+        } else {
+            MOST
+        };
+        match self.by {
+            By::Labels => vec![page(kinds::POD, None, MOST)],
+            By::Owners => vec![
+                page(kinds::POD, Some(NOT_DONE), most),
+                page(kinds::JOB, None, most),
+                page(kinds::PERSISTENT_VOLUME_CLAIM, None, most),
+            ],
+            By::Steps(steps) => steps.iter().map(|kind| page(kind, None, MOST)).collect(),
+        }
+    }
+}
+
+impl Page {
+    /// How the rules name the kind.
+    pub fn kind(&self) -> Kind {
+        match kinds::builtin(self.kind.group, self.kind.kind) {
+            Some(builtin) => Kind::Builtin(builtin),
+            None => Kind::Custom {
+                group: self.kind.group.to_owned(),
+                word: self.kind.kind.to_owned(),
+            },
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The custom kinds whose objects come to an end, as a Job does: where the rule for the kind calls one current it has completed, and where
+//! that calls it failed it has failed for good.
+
+use crate::kinds::Kind;
+
+/// A kind whose objects come to an end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// API group.
+    pub group: &'static str,
+    /// `JobSet`
+    pub kind: &'static str,
+}
+
+const fn ending(group: &'static str, kind: &'static str) -> Ending {
+    Ending { group, kind }
+}
+
+/// Each has a rule in the library of health rules that knows both ends. A backup on a schedule has none, and neither has what goes on
+/// after it is ready.
+const ENDINGS: [Ending; 27] = [
+    ending("argoproj.io", "AnalysisRun"),
+    ending("argoproj.io", "Experiment"),
+    ending("argoproj.io", "Workflow"),
+    ending("batch.volcano.sh", "Job"),
+    ending("flow.volcano.sh", "JobFlow"),
+    ending("jobset.x-k8s.io", "JobSet"),
+    ending("k8s.mariadb.com", "Restore"),
+    ending("kargo.akuity.io", "Promotion"),
+    ending("kubeflow.org", "JAXJob"),
+    ending("kubeflow.org", "MPIJob"),
+    ending("kubeflow.org", "PaddleJob"),
+    ending("kubeflow.org", "PyTorchJob"),
+    ending("kubeflow.org", "TFJob"),
+    ending("kubeflow.org", "Trial"),
+    ending("kubeflow.org", "XGBoostJob"),
+    ending("postgresql.cnpg.io", "Backup"),
+    ending("postgresql.k8s.enterprisedb.io", "Backup"),
+    ending("ray.io", "RayJob"),
+    ending("shipwright.io", "BuildRun"),
+    ending("tekton.dev", "CustomRun"),
+    ending("tekton.dev", "PipelineRun"),
+    ending("tekton.dev", "Run"),
+    ending("tekton.dev", "TaskRun"),
+    ending("trainer.kubeflow.org", "TrainJob"),
+    ending("velero.io", "Backup"),
+    ending("velero.io", "PodVolumeRestore"),
+    ending("velero.io", "Restore"),
+];
+
+/// All of them.
+pub fn all() -> &'static [Ending] {
+    &ENDINGS
+}
+
+/// The one that an object's group and kind name; both are exact.
+pub fn named(group: &str, kind: &str) -> Option<&'static Ending> {
+    ENDINGS
+        .iter()
+        .find(|it| it.group == group && it.kind == kind)
+}
+
+/// The one that a reference names, by its kind or its plural.
+pub fn of(kind: &Kind) -> Option<&'static Ending> {
+    let Kind::Custom { group, word } = kind else {
+        return None;
+    };
+    let singular = word.strip_suffix(['s', 'S']).unwrap_or(word);
+    let is_spelled = |it: &&Ending| {
+        it.group == group
+            && [word, singular]
+                .iter()
+                .any(|word| it.kind.eq_ignore_ascii_case(word))
+    };
+    ENDINGS.iter().find(is_spelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_spelling_of_a_kind_is_known() {
+        let of = |word: &str, group: &str| {
+            of(&Kind::Custom {
+                group: group.to_owned(),
+                word: word.to_owned(),
+            })
+            .map(|it| it.kind)
+        };
+        for word in ["JobSet", "jobset", "jobsets", "JobSets"] {
+            assert_eq!(of(word, "jobset.x-k8s.io"), Some("JobSet"), "{word}");
+        }
+        assert_eq!(of("jobset", "example.com"), None);
+        assert_eq!(of("rollout", "argoproj.io"), None);
+        assert_eq!(named("tekton.dev", "taskrun"), None);
+        assert!(named("tekton.dev", "TaskRun").is_some());
+    }
+}
