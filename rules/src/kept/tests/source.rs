@@ -62,7 +62,7 @@ pub(super) const NO_FIELDS: [&str; 47] = [
 ];
 
 /// Labels. All of them are kept.
-pub(super) const LABELS: [&str; 12] = [
+pub(super) const LABELS: [&str; 14] = [
     "app.kubernetes.io/instance",
     "app.kubernetes.io/name",
     "app.kubernetes.io/part-of",
@@ -72,6 +72,8 @@ pub(super) const LABELS: [&str; 12] = [
     "helm.toolkit.fluxcd.io/name",
     "helm.toolkit.fluxcd.io/namespace",
     "kubernetes.io/service-name",
+    "kueue.x-k8s.io/job-uid",
+    "kueue.x-k8s.io/queue-name",
     "kustomize.toolkit.fluxcd.io/name",
     "kustomize.toolkit.fluxcd.io/namespace",
     "statefulset.kubernetes.io/pod-name",
