@@ -72,6 +72,28 @@ mod tests {
         Some(kinds.iter().map(ToString::to_string).collect())
     }
 
+    /// One may complete, and be removed, before anybody names it.
+    #[tokio::test]
+    async fn what_ends_as_a_job_does_is_watched_from_the_beginning() {
+        let (known, _) = Known::new(Settings::of_the_chart());
+        let rules = json!([
+            {"apiGroups": ["example.com"], "resources": ["widgets"], "verbs": ["get", "list", "watch"]},
+            {"apiGroups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ["get", "list", "watch"]},
+        ]);
+        learn(
+            stream::iter([Notice::Read(role(&rules))]),
+            "sluice-watch",
+            &known,
+        )
+        .await;
+        let watched: Vec<_> = known
+            .stores()
+            .into_iter()
+            .map(|(kind, _)| kind.to_string())
+            .collect();
+        assert_eq!(watched, ["jobsets.jobset.x-k8s.io"]);
+    }
+
     #[tokio::test]
     async fn what_the_role_says_counts_until_it_says_something_else() {
         let verbs = ["get", "list", "watch"];

@@ -7,6 +7,12 @@ use rules::kinds;
 use serde_json::json;
 use std::collections::BTreeSet;
 
+/// The groups of the definitions, each in version v1: kinds and their plurals.
+const CUSTOM: [(&str, &[(&str, &str)]); 2] = [
+    ("example.com", &[("Widget", "widgets"), ("Gauge", "gauges")]),
+    ("jobset.x-k8s.io", &[("JobSet", "jobsets")]),
+];
+
 /// What a built-in group serves.
 fn builtin(path: &str) -> Option<Response> {
     let group = path.strip_prefix("/apis/")?;
@@ -36,27 +42,30 @@ pub(super) fn discovery(path: &str) -> Option<Response> {
     if path.starts_with("/apis/broken.example.com") {
         return Some(failure(StatusCode::SERVICE_UNAVAILABLE));
     }
-    let group = "example.com";
-    let version = json!({"groupVersion": format!("{group}/v1"), "version": "v1"});
     if path == "/apis" {
         let named = |name: &str, version: &str| json!({"name": name, "versions": [{"groupVersion": format!("{name}/{version}"), "version": version}]});
         let builtin = kinds::all().iter().map(|it| (it.group, it.version));
         let builtin: BTreeSet<_> = builtin.filter(|(group, _)| !group.is_empty()).collect();
-        let custom = [(group, "v1"), ("broken.example.com", "v1")];
+        let custom = CUSTOM.map(|(group, _)| (group, "v1"));
+        let custom = custom.into_iter().chain([("broken.example.com", "v1")]);
         let all = builtin.into_iter().chain(custom);
         let groups: Vec<_> = all.map(|(name, version)| named(name, version)).collect();
         return Some(axum::Json(json!({"kind": "APIGroupList", "groups": groups})).into_response());
     }
-    if path == format!("/apis/{group}") {
+    let Some((group, kinds)) = CUSTOM.iter().find(|(group, _)| {
+        let rest = path
+            .strip_prefix("/apis/")
+            .and_then(|it| it.strip_prefix(group));
+        matches!(rest, Some("" | "/v1"))
+    }) else {
+        return builtin(path);
+    };
+    let version = json!({"groupVersion": format!("{group}/v1"), "version": "v1"});
+    if !path.ends_with("/v1") {
         return Some(axum::Json(json!({"name": group, "versions": [version]})).into_response());
     }
-    if path != format!("/apis/{group}/v1") {
-        return builtin(path);
-    }
-    Some({
-        let resource = |kind: &str, plural: &str| json!({"name": plural, "singularName": kind.to_lowercase(), "namespaced": true, "kind": kind, "verbs": ["list"]});
-        let resources = [resource("Widget", "widgets"), resource("Gauge", "gauges")];
-        let list = json!({"kind": "APIResourceList", "groupVersion": format!("{group}/v1"), "resources": resources});
-        axum::Json(list).into_response()
-    })
+    let resource = |(kind, plural): &(&str, &str)| json!({"name": plural, "singularName": kind.to_lowercase(), "namespaced": true, "kind": kind, "verbs": ["list"]});
+    let resources: Vec<_> = kinds.iter().map(resource).collect();
+    let list = json!({"kind": "APIResourceList", "groupVersion": format!("{group}/v1"), "resources": resources});
+    Some(axum::Json(list).into_response())
 }

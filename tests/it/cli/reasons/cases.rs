@@ -151,6 +151,14 @@ pub(super) fn case(reason: Reason) -> Shown {
                 [job("a", json!({"status": {"conditions": [failed]}}))],
             )
         }
+        Reason::FailedForGood => {
+            let failed = json!({"type": "Failed", "status": "True", "reason": "FailedJobs", "message": "no worker is left"});
+            let rest = json!({"spec": {}, "status": {"conditions": [failed]}});
+            on(
+                "JobSet.jobset.x-k8s.io/a:complete",
+                [object("jobset.x-k8s.io/v1", "JobSet", "a", rest)],
+            )
+        }
         Reason::NoEndpoints => {
             let spec = json!({"selector": {"app": "a"}, "clusterIP": "10.0.0.1"});
             on(

@@ -55,7 +55,9 @@ fn installation() -> Vec<Value> {
     let follow = |group: &str, resource: &str| json!({"apiGroups": [group], "resources": [resource], "verbs": ["get", "list", "watch"]});
     let builtin = kinds::all().iter().filter(|it| it.kind != "Secret");
     let mut rules: Vec<Value> = builtin.map(|it| follow(it.group, it.plural)).collect();
+    let jobsets = follow("jobset.x-k8s.io", "jobsets");
     let custom = ["widgets", "gauges"].map(|it| follow("example.com", it));
+    let custom: Vec<Value> = custom.into_iter().chain([jobsets]).collect();
     rules.push(follow("authentication.k8s.io", "tokenreviews"));
     rules.push(follow("events.k8s.io", "events"));
     let remembered = json!({"uid": "u", "created": 0, "completed": 60, "labels": {"app": "seed"}});
@@ -69,13 +71,14 @@ fn installation() -> Vec<Value> {
         .fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
     let held = json!({"whole-since": "2026-01-01T00:00:00Z", format!("{capped}.{hash}"): held.to_string()});
     let slots = &sheets::names("sluice-slots")[sheets::of(&capped)];
-    let defined = |kind: &str, plural: &str| {
+    let defined = |group: &str, kind: &str, plural: &str| {
         let names = json!({"kind": kind, "plural": plural, "singular": kind.to_lowercase()});
         let version =
             json!({"name": "v1", "served": true, "storage": true, "subresources": {"status": {}}});
-        let spec = json!({"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]});
+        let spec =
+            json!({"group": group, "scope": "Namespaced", "names": names, "versions": [version]});
         let status = json!({"conditions": [{"type": "Established", "status": "True"}]});
-        let name = format!("{plural}.example.com");
+        let name = format!("{plural}.{group}");
         object(
             "apiextensions.k8s.io/v1",
             "CustomResourceDefinition",
@@ -128,7 +131,8 @@ fn installation() -> Vec<Value> {
             json!({"provisioner": "p", "volumeBindingMode": "Immediate"}),
         ),
         object("v1", "Namespace", "elsewhere", json!({})),
-        defined("Widget", "widgets"),
-        defined("Gauge", "gauges"),
+        defined("example.com", "Widget", "widgets"),
+        defined("example.com", "Gauge", "gauges"),
+        defined("jobset.x-k8s.io", "JobSet", "jobsets"),
     ]
 }
