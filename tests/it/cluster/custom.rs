@@ -1,3 +1,4 @@
+mod ends;
 mod health; // the object's own word, and the library's
 
 use harness::cluster::{Defined, Namespace, Pod, deployment, with_namespace};
