@@ -34,6 +34,7 @@ pub struct Search<'b> {
     owners: Vec<String>,
     found: Option<Stuck>,
     over: bool,
+    is_bare: bool,
 }
 
 impl<'b> Search<'b> {
@@ -45,6 +46,7 @@ impl<'b> Search<'b> {
             owners: behind.owner.iter().cloned().collect(),
             found: None,
             over: false,
+            is_bare: true,
         }
     }
 
@@ -63,6 +65,7 @@ impl<'b> Search<'b> {
         now: Timestamp,
     ) {
         let own = self.own(things, world);
+        self.is_bare &= own.is_empty();
         match self.behind.by {
             By::Labels if self.behind.owner.is_none() && own.iter().all(|it| is_leaving(it)) => {
                 self.found = Some(nothing_selected(self.behind, world));
@@ -83,6 +86,11 @@ impl<'b> Search<'b> {
                 self.owners = uids.map(str::to_owned).collect();
             }
         }
+    }
+
+    /// Whether whole lists of the namespace were read, and held nothing of the object: most custom kinds make no pods.
+    pub fn is_in_vain(&self) -> bool {
+        self.is_bare && self.behind.by == By::Owners && self.behind.selector.0.is_empty()
     }
 
     /// What holds the object up, as far as was read.

@@ -9,7 +9,7 @@ use crate::known::Known;
 use kube::api::GetParams;
 use kube::core::request::Request;
 use kube::{Client, Error};
-use rules::cause::{self, Behind, Stuck};
+use rules::cause::{self, Behind};
 use rules::kept::Detail;
 use rules::kinds::{self, Builtin, Kind};
 use rules::lookup::{Lookup, Unavailable};
@@ -32,8 +32,11 @@ pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
     loop {
         let behind = known.glances().due().await;
         let took = match look(&client, &known, &behind, &clock).await {
-            Ok((found, took)) => {
-                known.glances().saw(&behind, found);
+            Ok((search, took)) => {
+                if search.is_in_vain() {
+                    known.glances().tire(&behind);
+                }
+                known.glances().saw(&behind, search.found());
                 took
             }
             Err(error) => {
@@ -47,12 +50,12 @@ pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
 }
 
 /// What a look finds, and how long it took to make something of the answers.
-async fn look(
+async fn look<'b>(
     client: &Client,
     known: &Arc<Known>,
-    behind: &Behind,
+    behind: &'b Behind,
     clock: &Clock,
-) -> Result<(Option<Stuck>, Duration), Error> {
+) -> Result<(Search<'b>, Duration), Error> {
     let (mut search, mut took) = (Search::new(behind), Duration::ZERO);
     while let Some(asked) = search.next() {
         let selector = Some(behind.selector.to_string()).filter(|it| !it.is_empty());
@@ -74,7 +77,7 @@ async fn look(
         search.saw(asked, &things, claim, &known.view(), clock.now());
         took += began.elapsed();
     }
-    Ok((search.found(), took))
+    Ok((search, took))
 }
 
 /// The claims of the pods that have no node, by their names.

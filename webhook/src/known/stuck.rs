@@ -118,6 +118,13 @@ impl Glances {
         true
     }
 
+    /// There is nothing behind it so far, and a look reads whole lists of a namespace: each pause is the longest.
+    pub(crate) fn tire(&self, behind: &Behind) {
+        if let Some(it) = self.lock().get_mut(behind) {
+            it.pause = LATEST;
+        }
+    }
+
     /// It was looked at, and the next time is later.
     pub(crate) fn put_off(&self, behind: &Behind) {
         if let Some(it) = self.lock().get_mut(behind) {

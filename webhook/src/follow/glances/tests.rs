@@ -169,6 +169,14 @@ async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
     );
     assert_eq!(*desk.asked.lock().unwrap(), [first.clone()]);
 
+    // What has made nothing is looked at as seldom as can be.
+    let claims = (CLAIMS_AT, list(&[]));
+    let desk = Desk::new(&[(PODS, list(&[])), (JOBS, list(&[])), claims]);
+    for (seconds, looks) in [(1, 1), (14, 1), (2, 2)] {
+        assert_eq!(desk.told_of(&behind, seconds).await, "");
+        assert_eq!(desk.asked.lock().unwrap().len(), 3 * looks, "{seconds}");
+    }
+
     let job =
         json!({"metadata": {"name": "seed", "uid": "u2"}, "spec": {"suspend": true}, "status": {}});
     let desk = Desk::new(&[(PODS, list(&[])), (JOBS, list(&[owned(job, "u1")]))]);
