@@ -43,6 +43,11 @@ impl<'w> Evidence<'w> {
         self.looked().declared(kind)
     }
 
+    /// [`World::is_granted`]
+    pub(super) fn is_granted(&self, kind: &Kind) -> bool {
+        self.looked().is_granted(kind)
+    }
+
     /// [`World::health`], which is no look: it tells of the object alone, and with other health rules everything is judged anew.
     pub(super) fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         self.world.health(object, statusless)

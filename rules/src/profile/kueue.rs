@@ -1,11 +1,12 @@
 //! Kueue: what is suspended until a queue admits it, and what the queue says of that.
 
+use super::evidence::Evidence;
 use crate::kinds::Kind;
 use crate::kstatus::Conditions;
 use crate::lookup::Lookup;
 use crate::selector::Selector;
 use crate::text::Quoted;
-use crate::world::World;
+use crate::world::Objects;
 use serde_json::Value;
 
 /// The label by which an object is put into a queue.
@@ -15,7 +16,7 @@ const JOB_UID: &str = "kueue.x-k8s.io/job-uid";
 
 /// `queued in LocalQueue "team"; its Workload says QuotaReserved is False: Pending: insufficient unused quota`; `None` of a Job that is in
 /// no queue. The Workload is looked at where the administrator lets sluice read Workloads.
-pub(super) fn queued(job: &Value, world: &dyn World) -> Option<String> {
+pub(super) fn queued(job: &Value, world: &Evidence<'_>) -> Option<String> {
     let queue = job["metadata"]["labels"][QUEUE_NAME].as_str()?;
     let queued = format!("queued in LocalQueue {}", Quoted(queue));
     Some(match reserved(job, world) {
@@ -25,7 +26,7 @@ pub(super) fn queued(job: &Value, world: &dyn World) -> Option<String> {
 }
 
 /// What the Workload of a Job says of its quota, while it has none.
-fn reserved(job: &Value, world: &dyn World) -> Option<String> {
+fn reserved(job: &Value, world: &Evidence<'_>) -> Option<String> {
     let kind = Kind::Custom {
         group: "kueue.x-k8s.io".to_owned(),
         word: "Workload".to_owned(),
