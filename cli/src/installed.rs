@@ -238,7 +238,7 @@ impl World for Installed<'_> {
         let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
         let claim = |name: &str| self.object(&claims, home, name);
         let mut search = Search::new(behind);
-        while let Some(page) = search.next() {
+        while let Some(page) = search.asks() {
             let Lookup::Found(mut found) = self.list(&page.kind(), home, &behind.selector) else {
                 break;
             };

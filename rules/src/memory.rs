@@ -194,10 +194,9 @@ pub fn ended(job: &Value) -> Option<CompletedJob> {
         .iter()
         .find_map(|field| object::time(job, &["status", field]));
     let conditions = get(job, &["status", "conditions"]).and_then(Value::as_array);
-    let changes = conditions.into_iter().flatten();
+    let all = conditions.into_iter().flatten();
     let changed = || {
-        changes
-            .filter_map(|it| object::time(it, &["lastTransitionTime"]))
+        all.filter_map(|it| object::time(it, &["lastTransitionTime"]))
             .max()
     };
     Some(CompletedJob {

@@ -180,8 +180,8 @@ impl Judge<'_> {
         if stuck.cause != Cause::Gate || gates == 0 {
             return String::new();
         }
-        let gated = self.gated_by(&behind.selector);
-        let pod = gated.iter().find(|pod| name(pod) == stuck.name);
+        let all = self.gated_by(&behind.selector);
+        let pod = all.iter().find(|pod| name(pod) == stuck.name);
         let Some(Lookup::Found(dependent)) =
             pod.map(|pod| Dependent::resolve(pod, &[], self.world))
         else {

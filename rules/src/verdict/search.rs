@@ -1,7 +1,7 @@
 //! The search for what holds an object up, behind it: which lists to read, one after another, and what is found in them.
 //!
-//! Whoever reads (the controller in a look, the command line at once) asks [`Search::next`] what to read, hands over what was read, and
-//! stops where there is no next.
+//! Whoever reads (the controller in a look, the command line at once) asks [`Search::asks`] what to read, hands over what was read, and
+//! stops where it asks for nothing more.
 
 use crate::cause::{self, Behind, By, Cause, Page, Stuck};
 use crate::dependency::State;
@@ -51,7 +51,7 @@ impl<'b> Search<'b> {
     }
 
     /// What to read next, in the namespace and by the labels of what is behind.
-    pub fn next(&mut self) -> Option<Page> {
+    pub fn asks(&mut self) -> Option<Page> {
         (!self.over).then(|| self.pages.next()).flatten()
     }
 

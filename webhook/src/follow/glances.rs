@@ -57,7 +57,7 @@ async fn look<'b>(
     clock: &Clock,
 ) -> Result<(Search<'b>, Duration), Error> {
     let (mut search, mut took) = (Search::new(behind), Duration::ZERO);
-    while let Some(asked) = search.next() {
+    while let Some(asked) = search.asks() {
         let selector = Some(behind.selector.to_string()).filter(|it| !it.is_empty());
         let target = Target {
             kind: asked.kind(),

@@ -1,5 +1,7 @@
 //! Why what is waited for is not ready: by the owners of what is behind it, and by the thing itself.
 
+#![expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
+
 use super::*;
 
 fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {

@@ -208,7 +208,7 @@ impl World for Cluster {
         let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
         let claim = |name: &str| self.object(&claims, home, name);
         let mut search = Search::new(behind);
-        while let Some(page) = search.next() {
+        while let Some(page) = search.asks() {
             let kind = page.kind();
             let things = match self.list(&kind, home, &behind.selector) {
                 Lookup::Found(things) => things,

@@ -1,5 +1,7 @@
 //! Custom kinds that come to an end, as a Job does.
 
+#![expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
+
 use super::*;
 use crate::health;
 use crate::keys;

@@ -1,5 +1,7 @@
 //! Jobs that wait in a queue of Kueue.
 
+#![expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
+
 use super::*;
 
 fn prep(labels: Value) -> Value {
