@@ -30,7 +30,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
             Reason::Failed,
             "PVC is Lost: its PersistentVolume no longer exists",
         ),
-        "Pending" => pending(object, evaluation.message, world),
+        "Pending" => pending(object, &evaluation.message, world),
         _ => waiting(Reason::ClaimNotBound, evaluation.message),
     }
 }
@@ -42,7 +42,7 @@ const NO_VOLUME: &str =
 const BY_HAND: &str =
     "its storageClassName is \"\", and no PersistentVolume that somebody made fits it";
 
-fn pending(claim: &Value, message: String, world: &dyn Objects) -> Judged {
+fn pending(claim: &Value, message: &str, world: &dyn Objects) -> Judged {
     let volume = text(claim, &["spec", "volumeName"], "");
     let unbound = |why: &str| waiting(Reason::ClaimNotBound, format!("{message}, {why}"));
     if !volume.is_empty() {
