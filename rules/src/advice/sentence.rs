@@ -92,11 +92,7 @@ impl fmt::Display for Advice {
                 "the wait counts against its progressDeadlineSeconds ({seconds}), after which it is reported as failed until \
                  it recovers; raise it where a dependency may take longer"
             ),
-            Self::ProgressAbort(seconds) => write!(
-                out,
-                "the wait counts against its progressDeadlineSeconds ({seconds}), and progressDeadlineAbort then ends an update \
-                 until somebody retries it; raise the deadline, or take progressDeadlineAbort away"
-            ),
+            Self::ProgressAbort(seconds) => progress_abort(out, *seconds),
             Self::ActiveDeadline(seconds) => write!(
                 out,
                 "the wait counts against activeDeadlineSeconds ({seconds}), after which its pods are ended as failed; raise \
@@ -202,6 +198,15 @@ fn foreign(out: &mut fmt::Formatter<'_>, key: &str, ours: &str) -> fmt::Result {
     } else {
         write!(out, "nobody acts on {key}; write {ours}")
     }
+}
+
+/// An update that ends although its dependency may come a moment later.
+fn progress_abort(out: &mut fmt::Formatter<'_>, seconds: i64) -> fmt::Result {
+    write!(
+        out,
+        "the wait counts against its progressDeadlineSeconds ({seconds}), and progressDeadlineAbort then ends an update until \
+         somebody retries it; raise the deadline, or take progressDeadlineAbort away"
+    )
 }
 
 fn windows(out: &mut fmt::Formatter<'_>, windows: Windows) -> fmt::Result {
