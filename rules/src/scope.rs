@@ -158,12 +158,9 @@ impl Scope {
         }
         let labels = &metadata["labels"];
         let instance = labels["app.kubernetes.io/instance"].as_str();
-        // Older charts say so beside their chart; alone it may mean anything, such as a canary.
-        let release = || {
-            labels["release"]
-                .as_str()
-                .filter(|_| chart(object).is_some())
-        };
+        // Older charts say so beside their chart; alone it may mean anything, such as a canary. Helm runs a hook apart from its release.
+        let of_a_chart = || chart(object).is_some() && !is_hook(object);
+        let release = || labels["release"].as_str().filter(|_| of_a_chart());
         scope(instance.or_else(release)?, None)
     }
 

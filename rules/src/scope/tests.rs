@@ -31,6 +31,11 @@ fn the_first_that_applies_names_the_scope() {
     assert_eq!(named(elsewhere), Some(("web".into(), Some("team".into()))));
     let instance = json!({"labels": {"app.kubernetes.io/instance": "i"}});
     assert_eq!(named(instance), Some(("i".into(), None)));
+    let older = json!({"chart": "redis-10.5.7", "release": "r"});
+    assert_eq!(named(json!({ "labels": older })), Some(("r".into(), None)));
+    let hook = json!({"helm.sh/hook": "post-install"});
+    assert_eq!(named(json!({"labels": older, "annotations": hook})), None);
+    assert_eq!(named(json!({"labels": {"release": "canary"}})), None);
     assert_eq!(named(json!({})), None);
     assert_eq!(
         Scope::of(&json!({"metadata": {"labels": {"app.kubernetes.io/instance": "i"}}})),
