@@ -50,10 +50,9 @@ use shares::Shares;
 use sights::Sights;
 use slots::Slots;
 use std::sync::Arc;
-use std::time::Duration;
 use stores::Stores;
 use tokio::sync::{Notify, mpsc};
-use whole::Whole;
+use whole::{Reading, Whole};
 
 /// What wakes those who wait may take this part of the memory, in all,
 const WAITS_IN_ALL: usize = 8;
@@ -274,32 +273,26 @@ impl Known {
         self.stores.forget_unnamed(&granted);
     }
 
-    /// The store of one object that is read whole; the first call for an object asks for its watch. `None` where so many are
-    /// read that this one has to wait.
-    pub(crate) fn whole(&self, named: &Named) -> Option<Arc<Store>> {
-        let (store, new) = self.whole.store(named)?;
-        if new {
+    /// What is known of one object that is read whole; its watch is asked for as its turn begins. `None` where so many of the namespace
+    /// wait for a turn that this one cannot even do that.
+    fn whole(&self, named: &Named) -> Option<Reading> {
+        let reading = self.whole.of(named)?;
+        if reading.begins {
             let _ = self.wanted.send(Wanted::Whole(named.clone()));
         }
-        Some(store)
+        Some(reading)
     }
 
-    /// The store of one object for who follows it from now on, until it makes room for another; `None` where somebody does already, or
-    /// it has made room.
+    /// Lets the next ones of the objects that are read whole have their turn: to be called every second or so.
+    pub(crate) fn take_turns(&self) {
+        for named in self.whole.take_turns() {
+            let _ = self.wanted.send(Wanted::Whole(named));
+        }
+    }
+
+    /// The store of one object for who follows it from now on, until its turn is over; `None` where somebody does already, or it is over.
     pub(crate) fn begin_whole(&self, named: &Named) -> Option<(Arc<Store>, Forgotten)> {
         self.whole.begin(named)
-    }
-
-    /// Returns when nobody has asked for the object for this long. It is forgotten then, and whoever asks again has it read
-    /// again.
-    pub(crate) async fn unasked_for(&self, named: &Named, long: Duration) {
-        loop {
-            let before = self.whole.asked(named);
-            tokio::time::sleep(long).await;
-            if before.is_some_and(|before| self.whole.forget(named, before)) {
-                return;
-            }
-        }
     }
 
     /// Lets `spelling` share the store of `canonical`: `true` if that store already had a watch of its own.

@@ -6,7 +6,7 @@ mod search;
 use super::discovery::Discovery;
 use super::served::resource;
 use super::watch::{Observer, Target, follow};
-use crate::known::{Freshness, Known, Named, Store, Wanted};
+use crate::known::{Known, Named, Store, Wanted};
 use crate::metrics::StatusMetrics;
 use crate::tasks::Spawner;
 use kube::Client;
@@ -22,8 +22,8 @@ use tracing::{debug, info};
 
 /// After this long a kind that is not served is looked for again.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// How long an object is followed whole that nobody asks for; a gate asks again within half of it.
-const UNASKED_FOR: Duration = Duration::from_mins(1);
+/// How often the next of the objects that are read whole have their turn.
+const TURNS: Duration = Duration::from_secs(1);
 /// How often custom kinds are looked for that nobody names any more.
 const FORGET: Duration = Duration::from_secs(30);
 
@@ -63,15 +63,17 @@ impl Catalog {
         // From the beginning, because a Job may complete and be removed before the first gate asks for it.
         self.known.want(&Kind::Builtin(kinds::JOB));
         let mut forget = tokio::time::interval(FORGET);
+        let mut turns = tokio::time::interval(TURNS);
         loop {
             tokio::select! {
                 biased;
-                // Both arms are cancel-safe: requests and ticks that are not taken come again.
+                // Each arm is cancel-safe: requests and ticks that are not taken come again.
                 wanted = requests.recv() => match wanted {
                     Some(wanted) => self.begin(wanted),
                     None => return,
                 },
                 _ = forget.tick() => self.known.forget_unnamed(),
+                _ = turns.tick() => self.known.take_turns(),
             }
         }
     }
@@ -164,7 +166,7 @@ impl Catalog {
         }
     }
 
-    /// One object of a built-in kind, by its name, for as long as somebody asks for it.
+    /// One object of a built-in kind, by its name, until its turn is over. What was read is believed on for a while.
     async fn serve_whole(self, named: Named) {
         let begun = self.known.begin_whole(&named);
         let (Kind::Builtin(builtin), Some((store, forgotten))) = (&named.kind, begun) else {
@@ -182,11 +184,8 @@ impl Catalog {
         };
         tokio::select! {
             () = self.follow_for_ever(&target, &store) => {}
-            () = self.known.unasked_for(&named, UNASKED_FOR) => debug!("Nobody asks for it any more"),
-            _ = forgotten => debug!("It has made room for another"),
+            _ = forgotten => debug!("Its turn is over"),
         }
-        // Whoever has come to it in between looks for it again.
-        store.clear(Freshness::Syncing);
     }
 
     /// Completed Jobs are remembered beyond their removal.

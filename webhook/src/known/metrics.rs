@@ -79,6 +79,14 @@ impl Collector for Condition {
         let gauge = watches.metric_type();
         let told = "Watches of kinds, by whether what they hold is believed";
         watches.encode(encoder.encode_descriptor("watches", told, None, gauge)?)?;
+        let crowd = self.0.whole.crowd();
+        let objects = Family::<State, Gauge>::default();
+        for (state, count) in [("Read", crowd.read), ("AwaitsTurn", crowd.waiting)] {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            objects.get_or_create(&State { state }).set(count);
+        }
+        let told = "Objects that are read whole, or wait for their turn";
+        objects.encode(encoder.encode_descriptor("objects_read_whole", told, None, gauge)?)?;
         let sheets = Family::<Sheet, Gauge>::default();
         for (sheet, bytes) in self.0.sheets() {
             sheets.get_or_create(&sheet).set(bytes);
@@ -148,6 +156,7 @@ mod tests {
             r#"sluice_written_down_bytes{of="memory",sheet="0"} 0"#,
             r#"sluice_written_down_bytes{of="memory",sheet="1"} 7"#,
             "sluice_written_down_bytes_limit 900000",
+            r#"sluice_objects_read_whole{state="AwaitsTurn"} 0"#,
             r#"sluice_shared_bytes{of="waits"} 0"#,
             r#"sluice_shared_bytes_limit{of="waits"} 33554432"#,
             r#"sluice_shared_bytes_refused_total{of="waits"} 0"#,

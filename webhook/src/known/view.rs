@@ -9,6 +9,7 @@ use super::memory::Memory;
 use super::shares::Allotment;
 use super::store::{Details, Interest, Store};
 use super::waiters::Bell;
+use super::whole::OF_A_NAMESPACE;
 use super::{Heard, Known, Named};
 use reads::Reads;
 use rules::job;
@@ -255,11 +256,15 @@ impl View {
     /// Where the share is too small nothing wakes this view, so what it tells is not believed for long.
     fn heeded<T>(&self, read: Result<T, Unavailable>) -> Result<T, Unavailable> {
         if let Err(Unavailable::OverBudget { .. }) = read {
-            self.believed()
-                .until
-                .get_or_insert_with(|| Instant::now() + ROOM_IN);
+            self.judge_anew();
         }
         read
+    }
+
+    /// Nothing wakes this view for what it was not told for want of room, so it is not believed for long.
+    fn judge_anew(&self) {
+        let until = &mut self.believed().until;
+        until.get_or_insert_with(|| Instant::now() + ROOM_IN);
     }
 
     fn reads(&self) -> MutexGuard<'_, Reads> {
@@ -310,10 +315,21 @@ impl Objects for View {
             namespace: namespace.into(),
             name: name.into(),
         };
-        let Some(store) = self.known.whole(&named) else {
-            return Lookup::Unavailable(Unavailable::Syncing);
+        let places = OF_A_NAMESPACE;
+        let Some(reading) = self.known.whole(&named) else {
+            self.judge_anew();
+            return Lookup::Unavailable(Unavailable::AwaitsTurn { places });
         };
-        self.object_of(&store, namespace, name).map(Cow::Owned)
+        let found = self.object_of(&reading.store, namespace, name);
+        match found {
+            // What was read in its last turn is no longer believed, or it had none.
+            Lookup::Unavailable(Unavailable::Syncing | Unavailable::Stale)
+                if !reading.is_its_turn =>
+            {
+                Lookup::Unavailable(Unavailable::AwaitsTurn { places })
+            }
+            found => found.map(Cow::Owned),
+        }
     }
 
     fn list(

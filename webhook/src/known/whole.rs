@@ -1,21 +1,33 @@
 //! Objects that are read whole, each by itself, because an expression looks at more than is kept of their kind.
+//!
+//! One may hold more than a megabyte, so few are read at a time, and they take turns: whoever waits for one that is not as it should be
+//! does not keep out those whose objects are. What was read of an object in its last turn is believed for as long as anything is, so
+//! what rests on more objects than are read at a time comes together all the same.
 
-use super::store::Store;
+use super::store::{Freshness, Store};
 use super::stores::Forgotten;
-use dashmap::{DashMap, Entry};
 use rules::kinds::Kind;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::oneshot;
-use tracing::warn;
+use tokio::time::Instant;
 
-/// Of how many objects every field is kept at once. One may hold more than a megabyte. Then one of the namespace with the most makes room
-/// for one of another.
+/// So many objects are read at a time,
 const AT_MOST: usize = 100;
-/// Of how many of one namespace: its gates could take every place for as long as they wait.
-const OF_A_NAMESPACE: usize = 20;
+/// and of these so many of one namespace.
+pub(super) const OF_A_NAMESPACE: usize = 20;
+/// So many of one namespace wait for their turn. A place takes some hundred bytes.
+const WAITING: usize = 200;
+/// A turn takes so long where others of the namespace wait: long enough to be judged by what was read,
+const TURN: Duration = Duration::from_secs(3);
+/// and so long where the API server has not answered.
+const SLOW_TURN: Duration = Duration::from_secs(15);
+/// So many bytes are kept of the objects of a namespace whose turn is over; of those that were read last.
+const KEPT_OF_A_NAMESPACE: usize = 4 << 20;
+/// An object that nobody has asked for so long is forgotten; a gate asks again within half of it.
+const UNASKED_FOR: Duration = Duration::from_mins(1);
 
 /// One object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -37,51 +49,81 @@ impl fmt::Display for Named {
 
 /// A store for each of them, which holds that object alone.
 #[derive(Debug, Default)]
-pub(super) struct Whole {
-    places: DashMap<Named, Place>,
-    /// Whether it was told that there are too many, since one was forgotten.
-    told: AtomicBool,
-}
+pub(super) struct Whole(Mutex<Places>);
 
 #[derive(Debug, Default)]
+struct Places {
+    by_object: HashMap<Named, Place>,
+    /// How often somebody has begun to wait for a turn, or to have one.
+    turns: u64,
+}
+
+#[derive(Debug)]
 struct Place {
     store: Arc<Store>,
-    /// Goes with the place, which its follower hears; `None` while nobody follows it.
+    /// Goes at the end of a turn, which its follower hears; `None` while nobody follows it.
     follower: Option<oneshot::Sender<()>>,
+    /// Since when it has its turn; `None` while it waits for one.
+    reads: Option<Instant>,
+    /// The number of that turn, or of the wait for it: the lower comes first.
+    number: u64,
+    /// How often it had been asked for, and since when it has not been any more; `None` while somebody waits for it.
+    unasked: Option<(u64, Instant)>,
+}
+
+/// What is known of an object that is read whole.
+pub(super) struct Reading {
+    /// What was read in this turn, or in the last.
+    pub(super) store: Arc<Store>,
+    /// Whether it has its turn.
+    pub(super) is_its_turn: bool,
+    /// Whether that has begun just now, and nobody follows it yet.
+    pub(super) begins: bool,
+}
+
+/// How many objects there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Crowd {
+    /// That are read.
+    pub(super) read: usize,
+    /// That wait for their turn.
+    pub(super) waiting: usize,
 }
 
 impl Whole {
-    /// The store of an object, and whether it is a new one; `None` where there is no room for it now.
-    pub(super) fn store(&self, named: &Named) -> Option<(Arc<Store>, bool)> {
-        if let Some(place) = self.places.get(named) {
-            return Some((Arc::clone(&place.store), false));
-        }
-        // Asked before the entry is locked, so a few more may slip in at the same moment.
-        if !self.has_room(&named.namespace) {
-            if !self.told.swap(true, Ordering::Relaxed) {
-                warn!(
-                    object = %named,
-                    in_all = AT_MOST,
-                    of_a_namespace = OF_A_NAMESPACE,
-                    "Too many objects are read whole, so some edges stay Syncing: let fewer lists at a time ask for health of fields that are not kept"
-                );
+    /// What is known of an object; `None` where too many of the namespace wait already.
+    pub(super) fn of(&self, named: &Named) -> Option<Reading> {
+        let places = &mut *self.lock();
+        let before = places.by_object.len();
+        if !places.by_object.contains_key(named) {
+            let waiting = places
+                .of(&named.namespace)
+                .filter(|(_, it)| it.reads.is_none());
+            if waiting.count() >= WAITING {
+                return None;
             }
-            return None;
+            let place = Place::new(places.next());
+            places.by_object.insert(named.clone(), place);
         }
-        match self.places.entry(named.clone()) {
-            Entry::Occupied(there) => Some((Arc::clone(&there.get().store), false)),
-            Entry::Vacant(empty) => {
-                let place = empty.insert(Place::default());
-                Some((Arc::clone(&place.store), true))
-            }
+        let begins = before < places.by_object.len() && places.has_room(&named.namespace);
+        let number = places.next();
+        let place = places.by_object.get_mut(named)?;
+        place.unasked = None;
+        if begins {
+            place.begin(number, Instant::now());
         }
+        Some(Reading {
+            store: Arc::clone(&place.store),
+            is_its_turn: place.reads.is_some(),
+            begins,
+        })
     }
 
-    /// The store of an object for who follows it from now on, until it is forgotten; `None` where somebody does, or it has made room
-    /// for another.
+    /// The store of an object for who follows it from now on, until its turn is over; `None` where somebody does, or it is over.
     pub(super) fn begin(&self, named: &Named) -> Option<(Arc<Store>, Forgotten)> {
-        let mut place = self.places.get_mut(named)?;
-        if place.follower.is_some() {
+        let places = &mut *self.lock();
+        let place = places.by_object.get_mut(named)?;
+        if place.follower.is_some() || place.reads.is_none() {
             return None;
         }
         let (follower, forgotten) = oneshot::channel();
@@ -89,133 +131,169 @@ impl Whole {
         Some((Arc::clone(&place.store), forgotten))
     }
 
-    /// Whether there is room for one more of a namespace, if need be in the place of another one's.
+    /// Lets the next ones have their turn, and forgets what nobody asks for. Returns those that are to be followed now.
+    pub(super) fn take_turns(&self) -> Vec<Named> {
+        let (places, now) = (&mut *self.lock(), Instant::now());
+        places.forget(now);
+        let mut begun = Vec::new();
+        // Whose turn ends here waits from now on, and not for this time.
+        let before = places.turns;
+        while let Some(next) = places.next_turn(before, now) {
+            let number = places.next();
+            if let Some(place) = places.by_object.get_mut(&next) {
+                place.begin(number, now);
+            }
+            begun.push(next);
+        }
+        places.keep_the_last();
+        begun
+    }
+
+    /// How many there are.
+    pub(super) fn crowd(&self) -> Crowd {
+        let places = self.lock();
+        let read = places.read_of_each().values().sum();
+        Crowd {
+            read,
+            waiting: places.by_object.len() - read,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        // A panic half way leaves a place that waits, which is looked at again.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Places {
+    fn next(&mut self) -> u64 {
+        self.turns += 1;
+        self.turns
+    }
+
+    fn of(&self, namespace: &str) -> impl Iterator<Item = (&Named, &Place)> {
+        let places = self.by_object.iter();
+        places.filter(move |(named, _)| *named.namespace == *namespace)
+    }
+
     fn has_room(&self, namespace: &str) -> bool {
-        let mut of: HashMap<Box<str>, Vec<Named>> = HashMap::new();
-        for it in &self.places {
-            let there = of.entry(it.key().namespace.clone()).or_default();
-            there.push(it.key().clone());
+        let read = self.read_of_each();
+        let own = read.get(namespace).copied().unwrap_or_default();
+        own < OF_A_NAMESPACE && read.values().sum::<usize>() < AT_MOST
+    }
+
+    /// Forgets what nobody has asked for for long.
+    fn forget(&mut self, now: Instant) {
+        self.by_object.retain(|_, place| {
+            place.unasked = match (place.store.asked(), place.unasked) {
+                (None, _) => None,
+                (Some(asked), Some((before, since))) if asked == before => Some((before, since)),
+                (Some(asked), _) => Some((asked, now)),
+            };
+            let unasked = place.unasked.map(|(_, since)| now.duration_since(since));
+            unasked.is_none_or(|it| it < UNASKED_FOR)
+        });
+    }
+
+    /// How many are read of each namespace that has a place.
+    fn read_of_each(&self) -> HashMap<&str, usize> {
+        let mut read = HashMap::new();
+        for (named, place) in &self.by_object {
+            *read.entry(&*named.namespace).or_default() += usize::from(place.reads.is_some());
         }
-        let beside = of.get(namespace).map_or(0, Vec::len);
-        let full = of.values().map(Vec::len).sum::<usize>() >= AT_MOST;
-        beside < OF_A_NAMESPACE && (!full || self.make_room(of.into_values(), beside + 1))
+        read
     }
 
-    /// Forgets an object of a namespace that has more than so many, one that nobody waits for if there is one. So two namespaces do not
-    /// take a place from each other for ever.
-    fn make_room(&self, of: impl Iterator<Item = Vec<Named>>, than: usize) -> bool {
-        let most = of.max_by_key(Vec::len).filter(|it| it.len() > than);
-        let last = most.and_then(|most| most.into_iter().max_by_key(|it| self.asked(it).is_some()));
-        last.is_some_and(|last| self.places.remove(&last).is_some())
-    }
-
-    /// How often the object was asked for; `None` while somebody waits for it, or where it is not kept.
-    pub(super) fn asked(&self, named: &Named) -> Option<u64> {
-        self.places.get(named)?.store.asked()
-    }
-
-    /// Forgets an object that nobody has asked for since [`Whole::asked`] said so.
-    pub(super) fn forget(&self, named: &Named, asked: u64) -> bool {
-        let idle = |_: &Named, place: &Place| place.store.asked() == Some(asked);
-        let forgotten = self.places.remove_if(named, idle).is_some();
-        if forgotten {
-            self.told.store(false, Ordering::Relaxed);
+    /// Whose turn is next, once there is room for it: of the namespace that reads the fewest, the one that has waited the longest, and
+    /// since `before`.
+    fn next_turn(&mut self, before: u64, now: Instant) -> Option<Named> {
+        let read = self.read_of_each();
+        let waiting = self
+            .by_object
+            .iter()
+            .filter(|(_, it)| it.waits() && it.number <= before);
+        let next = waiting.min_by_key(|(named, place)| (read[&*named.namespace], place.number));
+        let next = next.map(|(named, _)| named.clone())?;
+        let (own, all) = (read[&*next.namespace], read.values().sum::<usize>());
+        if own < OF_A_NAMESPACE && all < AT_MOST {
+            return Some(next);
         }
-        forgotten
+        let most = read.into_iter().max_by_key(|(_, read)| *read);
+        let most = most.filter(|(_, read)| own < OF_A_NAMESPACE && *read > own + 1);
+        // Whoever reads more than its part gives way at once.
+        let over = match most {
+            Some((most, _)) => self.last(most, |_| true),
+            None => self.last(&next.namespace, |place| place.is_over(now)),
+        };
+        self.end_turn(&over?);
+        Some(next)
+    }
+
+    /// Of those of a namespace that are read the one that gives way first: that nobody waits for, else that was begun first.
+    fn last(&self, namespace: &str, gives_way: impl Fn(&Place) -> bool) -> Option<Named> {
+        let read = self.of(namespace);
+        let read = read.filter(|(_, place)| place.reads.is_some() && gives_way(place));
+        let last = read.min_by_key(|(_, place)| (place.unasked.is_none(), place.number));
+        last.map(|(named, _)| named.clone())
+    }
+
+    fn end_turn(&mut self, named: &Named) {
+        let number = self.next();
+        if let Some(place) = self.by_object.get_mut(named) {
+            (place.follower, place.reads, place.number) = (None, None, number);
+        }
+    }
+
+    /// Of those whose turn is over, what was read is kept while it is believed, and up to a bound.
+    fn keep_the_last(&self) {
+        let resting = self.by_object.iter().filter(|(_, it)| it.reads.is_none());
+        let mut resting: Vec<_> = resting.collect();
+        resting.sort_by_key(|(_, it)| std::cmp::Reverse(it.number));
+        let mut kept: HashMap<&str, usize> = HashMap::new();
+        for (named, Place { store, .. }) in resting {
+            let bytes = kept.entry(&named.namespace).or_default();
+            *bytes += store.bytes();
+            let is_kept = *bytes <= KEPT_OF_A_NAMESPACE && store.believed_until().is_ok();
+            if !is_kept && store.condition() != Freshness::Syncing {
+                store.clear(Freshness::Syncing);
+            }
+        }
+    }
+}
+
+impl Place {
+    fn new(number: u64) -> Self {
+        Self {
+            store: Arc::default(),
+            follower: None,
+            reads: None,
+            number,
+            unasked: None,
+        }
+    }
+
+    fn begin(&mut self, number: u64, now: Instant) {
+        (self.reads, self.number) = (Some(now), number);
+    }
+
+    /// Whether somebody waits for its turn.
+    fn waits(&self) -> bool {
+        self.reads.is_none() && self.unasked.is_none()
+    }
+
+    /// Whether it has had its turn.
+    fn is_over(&self, now: Instant) -> bool {
+        let long = if self.unasked.is_some() {
+            Duration::ZERO
+        } else if self.store.condition() == Freshness::Syncing {
+            SLOW_TURN
+        } else {
+            TURN
+        };
+        self.reads
+            .is_some_and(|since| now.duration_since(since) >= long)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::known::store::Interest;
-    use rules::kinds::by_word;
-
-    fn of(namespace: &str, name: &str) -> Named {
-        Named {
-            kind: by_word("configmap").map(Kind::Builtin).unwrap(),
-            namespace: namespace.into(),
-            name: name.into(),
-        }
-    }
-
-    #[test]
-    fn there_is_room_for_so_many_and_an_object_is_forgotten_that_nobody_asks_for() {
-        let whole = Whole::default();
-        for number in 0..AT_MOST {
-            let (_, new) = whole.store(&of(&number.to_string(), "x")).unwrap();
-            assert!(new);
-        }
-        let (first, more) = (of("0", "x"), of("shop", "more"));
-        assert!(whole.store(&more).is_none());
-        let (store, new) = whole.store(&first).unwrap();
-        assert!(!new);
-
-        let waiter = Arc::default();
-        let before = whole.asked(&first).unwrap();
-        let subscription = store.subscribe(Interest::Kind, &waiter);
-        assert_eq!(whole.asked(&first), None);
-        assert!(!whole.forget(&first, before));
-        drop(subscription);
-        assert!(!whole.forget(&first, before), "it was asked for since");
-        let after = whole.asked(&first).unwrap();
-        assert!(whole.forget(&first, after));
-        assert!(whole.store(&more).is_some());
-    }
-
-    #[test]
-    fn a_namespace_takes_only_its_share() {
-        let whole = Whole::default();
-        let taken =
-            (0..AT_MOST).filter(|number| whole.store(&of("shop", &number.to_string())).is_some());
-        assert_eq!(taken.count(), OF_A_NAMESPACE);
-        assert!(whole.store(&of("shop", "0")).is_some(), "it is there");
-        assert!(whole.store(&of("data", "0")).is_some());
-    }
-
-    #[test]
-    fn those_who_take_the_most_make_room() {
-        let whole = Whole::default();
-        let awaited = of("shop-0", "0");
-        let waiter = Arc::default();
-        let store = whole.store(&awaited).unwrap().0;
-        let _subscription = store.subscribe(Interest::Kind, &waiter);
-        let mut followed = Vec::new();
-        for number in 0..AT_MOST {
-            let named = of(
-                &format!("shop-{}", number / OF_A_NAMESPACE),
-                &number.to_string(),
-            );
-            whole.store(&named).unwrap();
-            let (_, forgotten) = whole.begin(&named).unwrap();
-            assert!(whole.begin(&named).is_none(), "once");
-            followed.push((named, forgotten));
-        }
-        let taken = (0..AT_MOST).filter(|it| whole.store(&of("data", &it.to_string())).is_some());
-        assert_eq!(
-            taken.count(),
-            16,
-            "as many as each of the others is left with, or one less"
-        );
-        assert_eq!(whole.places.len(), AT_MOST);
-        let over = |forgotten: &mut Forgotten| {
-            forgotten
-                .try_recv()
-                .is_err_and(|it| it == oneshot::error::TryRecvError::Closed)
-        };
-        for (named, forgotten) in &mut followed {
-            assert_eq!(
-                over(forgotten),
-                whole.places.get(named).is_none(),
-                "its watch ends"
-            );
-        }
-        assert!(whole.places.contains_key(&awaited));
-        for number in 0..AT_MOST {
-            let _ = whole.store(&of("shop-0", &number.to_string()));
-        }
-        let left =
-            (0..AT_MOST).filter(|it| whole.places.contains_key(&of("data", &it.to_string())));
-        assert_eq!(left.count(), 16, "nobody takes them back");
-    }
-}
+mod tests;

@@ -34,6 +34,12 @@ impl Store {
         self.lock().objects.get(&key).map(Snapshot::text)
     }
 
+    /// How many bytes the objects take, as they are kept.
+    pub(in crate::known) fn bytes(&self) -> usize {
+        let objects = &self.lock().objects;
+        objects.values().map(Snapshot::bytes).sum()
+    }
+
     /// The namespaces and names of all objects.
     pub fn keys(&self) -> Vec<(String, String)> {
         let objects = &self.lock().objects;

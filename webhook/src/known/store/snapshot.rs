@@ -56,6 +56,11 @@ impl Snapshot {
         self.labels != other.labels || self.place != other.place
     }
 
+    /// How many bytes the object takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.0.len()
+    }
+
     pub(super) fn text(&self) -> Text {
         self.text.clone()
     }

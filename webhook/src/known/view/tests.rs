@@ -54,7 +54,7 @@ fn an_object_is_read_whole_by_itself_and_a_secret_never() {
     assert_eq!(requests.try_recv(), Ok(Wanted::Whole(named.clone())));
     assert!(requests.try_recv().is_err(), "once");
 
-    let store = known.whole(&named).unwrap();
+    let store = known.whole(&named).unwrap().store;
     store.replace::<&Value>(&[]);
     assert!(view.changed().now_or_never().is_some());
     assert_eq!(view.whole(&named.kind, &seen), Lookup::NotFound);

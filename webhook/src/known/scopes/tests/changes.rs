@@ -172,8 +172,8 @@ impl Cluster {
                     namespace: "shop".into(),
                     name: whole["metadata"]["name"].as_str().expect("a name").into(),
                 };
-                if let Some(store) = self.known.whole(&named) {
-                    store.replace([&whole]);
+                if let Some(reading) = self.known.whole(&named) {
+                    reading.store.replace([&whole]);
                 }
             }
             8 => store.describe(Details {
