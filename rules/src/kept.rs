@@ -8,7 +8,7 @@
 mod requests;
 mod trim;
 
-pub use trim::trim;
+pub use trim::{trim, trim_within};
 
 use crate::definition::COLUMNS;
 use crate::expression::Expression;

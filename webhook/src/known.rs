@@ -23,6 +23,7 @@ mod stuck;
 mod view;
 mod waiters;
 mod whole;
+mod wishes;
 
 pub(crate) use granted::{Changes, Granted};
 pub(crate) use health_rules::HealthSources;
@@ -38,6 +39,7 @@ pub(crate) use stores::Forgotten;
 pub(crate) use stuck::Glances;
 pub use view::View;
 pub(crate) use whole::Named;
+pub(crate) use wishes::{Kept, Wishes};
 
 use health_rules::HealthRules;
 use looks::Looks;
@@ -59,6 +61,11 @@ const WAITS_IN_ALL: usize = 8;
 /// and what wakes the dependents of one namespace this one. An ordinary dependent takes one KiB or two.
 const WAITS_OF_A_NAMESPACE: usize = 16;
 
+/// Objects that are kept whole by their own wish may take this part of the memory, in all,
+const WISHES_IN_ALL: usize = 16;
+/// and those of one namespace this one.
+const WISHES_OF_A_NAMESPACE: usize = 32;
+
 /// All of it.
 #[derive(Debug)]
 pub struct Known {
@@ -79,6 +86,7 @@ pub struct Known {
     health_rules: HealthRules,
     granted: Granted,
     whole: Whole,
+    wishes: Arc<Wishes>,
     /// Whose pods find no room.
     lacks: Looks<Option<Arc<Lack>>>,
     /// What is behind the Services that are waited for.
@@ -106,6 +114,7 @@ impl Known {
         let (wanted, requests) = mpsc::unbounded_channel();
         let stores = Stores::default();
         let memory = settings.memory;
+        let wishes = Shares::new(memory / WISHES_IN_ALL, memory / WISHES_OF_A_NAMESPACE);
         let known = Self {
             gated: stores.of_scopes().into(),
             stores,
@@ -119,6 +128,7 @@ impl Known {
             health_rules: HealthRules::new(settings.health_rules),
             granted: Granted::new(settings.reads_by_role),
             whole: Whole::default(),
+            wishes: Wishes::new(wishes).into(),
             lacks: Looks::default(),
             behind: Looks::default(),
             glances: Glances::default(),
@@ -177,6 +187,11 @@ impl Known {
     /// The Jobs that may be held before they have a pod.
     pub(crate) fn held_jobs(&self) -> &HeldJobs {
         &self.held_jobs
+    }
+
+    /// What objects that wish to be kept whole may fill.
+    pub(crate) fn wishes(&self) -> &Arc<Wishes> {
+        &self.wishes
     }
 
     /// The health rules of the administrator.

@@ -19,11 +19,18 @@ const LARGEST_WHOLE: usize = 64 * 1024;
 /// it is with any object whose annotations say which fields do, unless it is so large that a few of them would fill the memory:
 /// that one is read whole while somebody waits for it ([`super::is_cut`]).
 pub fn trim(kind: &Kind, object: &mut Value) {
+    trim_within(kind, object, |_| true);
+}
+
+/// The same where there may be no room for an object that wishes to be kept whole: `has_room` is asked for its length in bytes, and
+/// without room it is trimmed as a large one is.
+pub fn trim_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce(usize) -> bool) {
     trim_bookkeeping(object, matches!(kind, Kind::Custom { .. }));
     shorten(object.pointer_mut("/metadata/annotations"));
     let Kind::Builtin(builtin) = kind else { return };
     if says_its_health(object) {
-        if length(object) <= LARGEST_WHOLE {
+        let bytes = length(object);
+        if bytes <= LARGEST_WHOLE && has_room(bytes) {
             return;
         }
         object["metadata"][CUT] = Value::Bool(true);

@@ -129,6 +129,7 @@ impl Catalog {
             namespace: None,
             detail: Detail::Object,
             observer,
+            wishes: Some(Arc::clone(self.known.wishes())),
         };
         self.follow_for_ever(&target, store).await;
     }
@@ -159,6 +160,7 @@ impl Catalog {
                     namespace: None,
                     detail: detail(kind),
                     observer: self.observer(builtin),
+                    wishes: Some(Arc::clone(self.known.wishes())),
                 };
                 self.follow_for_ever(&target, store).await;
             }
@@ -181,6 +183,7 @@ impl Catalog {
             namespace,
             detail: Detail::Whole,
             observer: None,
+            wishes: None,
         };
         tokio::select! {
             () = self.follow_for_ever(&target, &store) => {}

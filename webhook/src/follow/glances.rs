@@ -116,6 +116,7 @@ fn target(builtin: &'static Builtin, behind: &Behind, selector: Option<String>) 
         namespace: Some(behind.namespace.as_str().into()),
         detail: Detail::Object,
         observer: None,
+        wishes: None,
     }
 }
 

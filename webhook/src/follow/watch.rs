@@ -4,7 +4,7 @@
 
 mod list;
 
-use crate::known::{Changes, Entry, Freshness, Granted, Store};
+use crate::known::{Changes, Entry, Freshness, Granted, Kept, Store, Wishes};
 use crate::lean::Lean;
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
@@ -54,6 +54,8 @@ pub(super) struct Target {
     pub detail: Detail,
     /// Who is shown each object as it arrives, beside the store.
     pub observer: Option<Observer>,
+    /// What objects that wish to be kept whole may fill; `None` where there are none.
+    pub wishes: Option<Arc<Wishes>>,
 }
 
 /// Is shown an object that was listed, added or changed.
@@ -252,7 +254,7 @@ fn note_version(object: &Value, seen: &mut String) {
 }
 
 /// The object as it is kept: items of a list lack their type, and metadata requests answer with another one.
-fn kept(target: &Target, mut object: Value) -> Value {
+fn kept(target: &Target, mut object: Value) -> Kept {
     if let Some(map) = object.as_object_mut() {
         map.insert(
             "apiVersion".to_owned(),
@@ -260,13 +262,18 @@ fn kept(target: &Target, mut object: Value) -> Value {
         );
         map.insert("kind".to_owned(), target.resource.kind.clone().into());
     }
-    if target.detail != Detail::Whole {
-        trim(&target.kind, &mut object);
-    }
+    let kept = match (&target.wishes, target.detail) {
+        (_, Detail::Whole) => Kept { object, wish: None },
+        (Some(wishes), _) => wishes.trimmed(&target.kind, object),
+        (None, _) => {
+            trim(&target.kind, &mut object);
+            Kept { object, wish: None }
+        }
+    };
     if let Some(observer) = &target.observer {
-        observer(&object);
+        observer(&kept.object);
     }
-    object
+    kept
 }
 
 pub(super) fn path(target: &Target) -> String {

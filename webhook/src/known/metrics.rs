@@ -30,9 +30,12 @@ struct Use {
 
 impl Known {
     /// What tenants fill of the memory, by what they fill it with.
-    fn shares(&self) -> [(Use, &Shares); 1] {
+    fn shares(&self) -> [(Use, &Shares); 2] {
         let of = |of| Use { of };
-        [(of("waits"), &*self.waits)]
+        [
+            (of("waits"), &*self.waits),
+            (of("kept_whole"), self.wishes.shares()),
+        ]
     }
 
     /// How many watches there are in each state: `Live`, or the reason that a dependent is told.

@@ -122,9 +122,12 @@ impl Store {
     }
 
     /// An object was added or changed.
-    pub fn apply(&self, object: &Value) {
-        let snapshot = Snapshot::new(object);
-        self.change(|inner, woken| inner.insert(&key(object), snapshot, woken));
+    pub fn apply<'o, T>(&self, object: &'o T)
+    where
+        Entry: From<&'o T>,
+    {
+        let Entry { key, snapshot } = object.into();
+        self.change(|inner, woken| inner.insert(&key, snapshot, woken));
     }
 
     /// An object was deleted.

@@ -87,6 +87,7 @@ impl Catalog {
                 fields: None,
                 namespace: None,
                 detail: Detail::Object,
+                wishes: None,
             };
             let began = tokio::time::Instant::now();
             tokio::select! {

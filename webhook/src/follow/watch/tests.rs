@@ -73,6 +73,7 @@ async fn play_knowing(
         fields: None,
         namespace: None,
         observer,
+        wishes: None,
     };
     let metrics = StatusMetrics::default();
     let ended = tokio::select! {

@@ -1,6 +1,7 @@
 //! One object as it is kept.
 
 use super::super::scopes::Standing;
+use super::super::wishes::{Kept, Wish};
 use super::Key;
 use super::packed::{Packed, pack};
 use serde_json::Value;
@@ -9,11 +10,20 @@ use std::sync::Arc;
 
 /// An object as it is kept: trimmed, and packed, because a tree takes many times the room and most objects of a kind are never
 /// asked for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Snapshot {
     text: Text,
     pub(super) labels: Labels,
     pub(super) place: Option<Box<Standing>>,
+    /// The room that it has to be kept whole, if it wishes to be.
+    _wish: Option<Arc<Wish>>,
+}
+
+impl PartialEq for Snapshot {
+    /// Whether the object is kept alike.
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.labels == other.labels && self.place == other.place
+    }
 }
 
 /// An object, packed. It is shared, so that nobody has to read it under a lock.
@@ -42,12 +52,21 @@ impl From<&Value> for Entry {
     }
 }
 
+impl From<&Kept> for Entry {
+    fn from(kept: &Kept) -> Self {
+        let mut entry = Self::from(&kept.object);
+        entry.snapshot._wish.clone_from(&kept.wish);
+        entry
+    }
+}
+
 impl Snapshot {
     pub(super) fn new(object: &Value) -> Self {
         Self {
             text: Text(pack(object).into()),
             labels: Labels::of(object),
             place: Standing::of(object).map(Box::new),
+            _wish: None,
         }
     }
 
