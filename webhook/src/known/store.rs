@@ -122,11 +122,12 @@ impl Store {
     }
 
     /// An object was added or changed.
-    pub fn apply<'o, T>(&self, object: &'o T)
-    where
-        Entry: From<&'o T>,
-    {
-        let Entry { key, snapshot } = object.into();
+    pub fn apply(&self, object: &Value) {
+        self.take(object.into());
+    }
+
+    /// The same of one that is ready to be kept.
+    pub(crate) fn take(&self, Entry { key, snapshot }: Entry) {
         self.change(|inner, woken| inner.insert(&key, snapshot, woken));
     }
 

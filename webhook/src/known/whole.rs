@@ -152,7 +152,7 @@ impl Whole {
     /// How many there are.
     pub(super) fn crowd(&self) -> Crowd {
         let places = self.lock();
-        let read = places.read_of_each().values().sum();
+        let read: usize = places.read_of_each().values().sum();
         Crowd {
             read,
             waiting: places.by_object.len() - read,
@@ -204,28 +204,41 @@ impl Places {
         read
     }
 
-    /// Whose turn is next, once there is room for it: of the namespace that reads the fewest, the one that has waited the longest, and
-    /// since `before`.
+    /// Whose turn is next of those who have waited since `before`, once there is room for it: namespaces that read few come first, and
+    /// of each the one that has waited the longest.
     fn next_turn(&mut self, before: u64, now: Instant) -> Option<Named> {
         let read = self.read_of_each();
-        let waiting = self
-            .by_object
-            .iter()
-            .filter(|(_, it)| it.waits() && it.number <= before);
-        let next = waiting.min_by_key(|(named, place)| (read[&*named.namespace], place.number));
-        let next = next.map(|(named, _)| named.clone())?;
-        let (own, all) = (read[&*next.namespace], read.values().sum::<usize>());
-        if own < OF_A_NAMESPACE && all < AT_MOST {
-            return Some(next);
+        let mut longest: HashMap<&str, (u64, &Named)> = HashMap::new();
+        let waiting = self.by_object.iter().filter(|(_, it)| it.waits());
+        for (named, place) in waiting.filter(|(_, it)| it.number <= before) {
+            let first = longest
+                .entry(&named.namespace)
+                .or_insert((place.number, named));
+            if place.number < first.0 {
+                *first = (place.number, named);
+            }
         }
-        let most = read.into_iter().max_by_key(|(_, read)| *read);
-        let most = most.filter(|(_, read)| own < OF_A_NAMESPACE && *read > own + 1);
-        // Whoever reads more than its part gives way at once.
-        let over = match most {
-            Some((most, _)) => self.last(most, |_| true),
-            None => self.last(&next.namespace, |place| place.is_over(now)),
-        };
-        self.end_turn(&over?);
+        let mut next: Vec<_> = longest.into_values().collect();
+        next.sort_by_key(|(number, named)| (read[&*named.namespace], *number));
+        let is_full = read.values().sum::<usize>() >= AT_MOST;
+        let most = read.iter().max_by_key(|(_, read)| **read);
+        let most = most.map(|(namespace, read)| (*namespace, *read));
+        let found = next.into_iter().find_map(|(_, named)| {
+            let own = read[&*named.namespace];
+            if own < OF_A_NAMESPACE && !is_full {
+                return Some((named.clone(), None));
+            }
+            // Whoever reads more than its part gives way at once.
+            let over = match most.filter(|(_, read)| own < OF_A_NAMESPACE && *read > own + 1) {
+                Some((most, _)) => self.last(most, |_| true),
+                None => self.last(&named.namespace, |place| place.is_over(now)),
+            };
+            over.map(|over| (named.clone(), Some(over)))
+        });
+        let (next, over) = found?;
+        if let Some(over) = over {
+            self.end_turn(&over);
+        }
         Some(next)
     }
 

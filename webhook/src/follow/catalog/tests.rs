@@ -1,5 +1,5 @@
 use super::*;
-use crate::known::{Settings, View};
+use crate::known::{Freshness, Settings, View};
 use crate::tasks::Tasks;
 use axum::body::Body as Answer;
 use axum::http::{Request, Response};

@@ -16,7 +16,7 @@ pub(super) struct Snapshot {
     pub(super) labels: Labels,
     pub(super) place: Option<Box<Standing>>,
     /// The room that it has to be kept whole, if it wishes to be.
-    _wish: Option<Arc<Wish>>,
+    wish: Option<Arc<Wish>>,
 }
 
 impl PartialEq for Snapshot {
@@ -55,7 +55,7 @@ impl From<&Value> for Entry {
 impl From<&Kept> for Entry {
     fn from(kept: &Kept) -> Self {
         let mut entry = Self::from(&kept.object);
-        entry.snapshot._wish.clone_from(&kept.wish);
+        entry.snapshot.wish.clone_from(&kept.wish);
         entry
     }
 }
@@ -66,7 +66,7 @@ impl Snapshot {
             text: Text(pack(object).into()),
             labels: Labels::of(object),
             place: Standing::of(object).map(Box::new),
-            _wish: None,
+            wish: None,
         }
     }
 
