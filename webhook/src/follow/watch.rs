@@ -220,7 +220,7 @@ async fn watch_once<T: Arriving>(
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
                 let object = object.into();
                 note_version(&object, &mut seen);
-                store.take((&kept(target, object)).into());
+                store.take(kept(target, object).into());
             }
             WatchEvent::Deleted(object) => {
                 let object = object.into();

@@ -112,7 +112,7 @@ mod tests {
         for number in 0..400 {
             let kept = wishes.trimmed(&kind, job(&number.to_string(), 59_000));
             assert_eq!(kept.wish.is_none(), is_cut(&kept.object));
-            store.take((&kept).into());
+            store.take(kept.into());
         }
         let all = store.list(Some("shop"), &Selector::default());
         let cut = all.iter().filter(|job| is_cut(job)).count();

@@ -75,6 +75,7 @@ fn living(namespace: &str, labels: String) -> Target {
         namespace: Some(namespace.into()),
         detail: Detail::Metadata,
         observer: None,
+        wishes: None,
     }
 }
 

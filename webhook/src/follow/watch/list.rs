@@ -62,7 +62,7 @@ pub(super) async fn list<T: Arriving>(
         let trimmed = async {
             for (number, item) in items.into_iter().enumerate() {
                 let object: T = serde_json::from_str(item.get()).map_err(Error::SerdeError)?;
-                objects.push(Entry::from(&kept(target, object.into())));
+                objects.push(kept(target, object.into()).into());
                 if number % IN_A_ROW == 0 {
                     yield_now().await;
                 }

@@ -52,10 +52,10 @@ impl From<&Value> for Entry {
     }
 }
 
-impl From<&Kept> for Entry {
-    fn from(kept: &Kept) -> Self {
+impl From<Kept> for Entry {
+    fn from(kept: Kept) -> Self {
         let mut entry = Self::from(&kept.object);
-        entry.snapshot.wish.clone_from(&kept.wish);
+        entry.snapshot.wish = kept.wish;
         entry
     }
 }
