@@ -96,7 +96,7 @@ async fn one_more_than_are_read_at_a_time_has_its_turn_within_seconds() {
     let (view, found) = cluster.ask(&last);
     let places = OF_A_NAMESPACE;
     let awaits = Lookup::Unavailable(Unavailable::AwaitsTurn { places });
-    assert_eq!(found, [awaits.clone()]);
+    assert_eq!(found, [awaits]);
     let began = Instant::now();
     while !view.has_changed() {
         assert!(began.elapsed() < Duration::from_secs(5), "it has no turn");
