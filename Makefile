@@ -61,6 +61,10 @@ test: ## every test: unit, router, process, chart, then the cluster's
 test-gitops: ## the tests under Argo CD and Flux, in a cluster of this machine
 	@tests/cluster/gitops/test.sh
 
+.PHONY: test-operators
+test-operators: ## the tests beside Prometheus operator, CloudNativePG, JobSet and Kueue, in a cluster of this machine
+	@tests/cluster/operators/test.sh
+
 .PHONY: test-held
 test-held: ## the cluster tests about order, while every pod is held before it takes a node
 	@tests/cluster/held.sh

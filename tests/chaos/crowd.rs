@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use wire::env;
+use wire::{Decision, env};
 
 /// The gates of one trial, which wait for one ConfigMap.
 pub(crate) struct Crowd {
@@ -148,12 +148,17 @@ impl Gate {
     }
 
     fn waits(&self) -> bool {
-        self.last_words().contains("waiting")
+        let said = wire::said::last(&self.log());
+        said.is_some_and(|said| said.decision == Decision::Wait)
     }
 
     fn last_words(&self) -> String {
-        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let log = self.log();
         log.lines().next_back().unwrap_or_default().to_owned()
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
     }
 }
 

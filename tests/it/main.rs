@@ -32,6 +32,8 @@ mod kstatus;
 mod measured;
 /// What a power cycle of the cluster's node leaves; ignored where none is asked for.
 mod node;
+/// What real operators write, and when a gate opens for it; ignored where they are not asked for.
+mod operators;
 /// What is beside the images: the list of the crates in each.
 mod sbom;
 /// What custom resources are judged to be, measured against what operators wait for.

@@ -12,11 +12,17 @@ use harness::cluster::{
     replication_controller, sluice, stateful_set,
 };
 use harness::unscheduled::{AT_ONCE, Unscheduled, create};
-use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::batch::v1::{CronJob, Job};
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, ReplicationController};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, Patch, PatchParams, PostParams};
+use kube::{Client, Resource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::fmt::Debug;
 use std::time::Duration;
 
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
@@ -67,19 +73,23 @@ async fn longest(site: &Site<'_>) -> Broken {
     let none = |manifest: Manifest| long(manifest).with("/spec/replicas", 0);
     let nowhere = json!({"kubernetes.io/hostname": "nowhere"});
     let gated = || long(pod("gated")).with("/spec/schedulerName", "nobody");
-    let all = [
-        gated(),
-        none(deployment("long")),
-        none(stateful_set("long")),
-        none(replica_set("long")),
-        none(replication_controller("long")),
-        long(daemon_set("long")).in_pod("/spec/nodeSelector", nowhere),
-        long(job("long")).with("/spec/suspend", true),
-        long(cron_job("long")).with("/spec/suspend", true),
-    ];
-    for one in all {
-        ns.pipe("create", &[one], &["--validate=false"]).await.ok();
-    }
+    // Not by kubectl, which escapes each letter itself: the API server takes no request of that length.
+    let client = &site.client;
+    let made = async {
+        one::<Pod>(client, &ns, gated()).await?;
+        one::<Deployment>(client, &ns, none(deployment("long"))).await?;
+        one::<StatefulSet>(client, &ns, none(stateful_set("long"))).await?;
+        one::<ReplicaSet>(client, &ns, none(replica_set("long"))).await?;
+        one::<ReplicationController>(client, &ns, none(replication_controller("long"))).await?;
+        let nowhere = long(daemon_set("long")).in_pod("/spec/nodeSelector", nowhere);
+        one::<DaemonSet>(client, &ns, nowhere).await?;
+        let suspended = long(job("long")).with("/spec/suspend", true);
+        one::<Job>(client, &ns, suspended).await?;
+        let suspended = long(cron_job("long")).with("/spec/suspend", true);
+        one::<CronJob>(client, &ns, suspended).await
+    };
+    let made: Result<()> = made.await;
+    made.expect("the API server takes them");
     // With the label from the start, admission would be asked, which takes no body of that size.
     let marked = ["label", "pod", "gated", "sluice.dev/gated=true"];
     ns.kubectl(marked).await.ok();
@@ -88,6 +98,15 @@ async fn longest(site: &Site<'_>) -> Broken {
     others_go_on(site).await;
     gone(&ns).await;
     Broken::times(1).seen("another namespace's edge on a Deployment opened, before and after")
+}
+
+async fn one<K>(client: &Client, ns: &Namespace, manifest: Manifest) -> Result<()>
+where
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    K: Serialize + DeserializeOwned + Clone + Debug,
+{
+    let api = Api::<K>::namespaced(client.clone(), &ns.name);
+    make(&api, manifest.into_object()).await
 }
 
 /// A Deployment of another namespace that waits for a Deployment there, and starts.
@@ -244,7 +263,7 @@ fn plan(number: usize) -> Value {
 
 async fn make<K>(api: &Api<K>, object: Value) -> Result<()>
 where
-    K: serde::Serialize + serde::de::DeserializeOwned + Clone + std::fmt::Debug,
+    K: Serialize + DeserializeOwned + Clone + Debug,
 {
     create(api, object).await?;
     Ok(())
@@ -316,9 +335,10 @@ async fn bodies(site: &Site<'_>) -> Broken {
     }
     let seen = attack.ended().await;
     let tried = 2 * REVIEWS;
+    let first = refused.first();
     assert!(
-        refused.is_empty(),
-        "{} of {tried} refused: {refused:?}",
+        first.is_none(),
+        "{} of {tried} refused: {first:?}",
         refused.len()
     );
     Broken::times(1).seen(format!(

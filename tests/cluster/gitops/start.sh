@@ -3,7 +3,7 @@
 # node's 127.0.0.1; but the metrics of Argo CD's application controller know no address and listen on all of the node's.
 set -eu
 bin=$1 dir=$2
-run=/run/gitops # stop.sh knows it too
+run=/run/gitops # gitops knows it too
 export PATH=$bin:$PATH HOME=$dir TMPDIR=$dir/tmp
 mkdir -p $run
 

@@ -139,6 +139,11 @@ impl Manifest {
             .with("/metadata/name", name)
     }
 
+    /// What is written.
+    pub fn into_object(self) -> Value {
+        self.object
+    }
+
     /// Its `kind`.
     pub fn kind(&self) -> &str {
         super::text(&self.object, "/kind")

@@ -1,11 +1,11 @@
 #!/bin/bash
-# stop.sh: in the node, ends what start.sh started. Ten seconds for each to end by itself.
+# stop.sh RUN: in the node, ends the programs whose ids are in RUN/*.pid. Ten seconds for each to end by itself.
 set -eu
-run=/run/gitops # start.sh knows it too
+run=$1
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
-[ -e $run ] || exit 0
+[ -e "$run" ] || exit 0
 for file in "$run"/*.pid; do kill "$(cat "$file")" 2>/dev/null || true; done
 for file in "$run"/*.pid; do
   pid=$(cat "$file")
@@ -15,4 +15,4 @@ for file in "$run"/*.pid; do
   done
   ended "$pid" || kill -9 "$pid"
 done
-rm -r $run
+rm -r "$run"
