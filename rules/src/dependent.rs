@@ -13,6 +13,7 @@ pub use revision::started;
 
 use crate::annotation::{self, ParseError, ReadTerms};
 use crate::dependency::{Edge, Part};
+use crate::kept::is_too_large;
 use crate::keys;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
@@ -210,6 +211,10 @@ impl Dependent {
         };
         match plans() {
             Lookup::Found(plans) => {
+                let is_of_scope = |plan: &&Value| Scope::of(plan).as_ref() == Some(scope);
+                if plans.iter().filter(is_of_scope).any(is_too_large) {
+                    return Err(Unknown::Plans(Unavailable::TooLarge));
+                }
                 let planned = plan::dependencies(&plans, scope, &self.called(is_same, has_chart))?;
                 waits.extend(planned.into_iter().map(of(Source::Plan)));
             }

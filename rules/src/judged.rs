@@ -67,6 +67,9 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
              looked at; let fewer of them wait at a time, or let their lists name less",
             share / 1024
         ),
+        Unavailable::TooLarge => format!(
+            "this {kind} is longer than 8 MiB as JSON, more than sluice reads of one object; make it smaller"
+        ),
         Unavailable::Hidden => {
             format!("you may not read {kind} objects, so it cannot be judged from here")
         }

@@ -201,6 +201,23 @@ pub fn is_cut(object: &Value) -> bool {
     object["metadata"][CUT] == true
 }
 
+/// As long as this, in bytes of JSON, an object may be that is read. One object of a tenant must not fill the memory, nor keep anybody from
+/// the others of its kind: of a longer one the metadata alone is read, and whatever rests on the rest waits.
+pub const LONGEST: usize = 8 << 20;
+
+/// The field of `metadata` by which an object that is longer than [`LONGEST`] tells so, on the same terms as [`CUT`].
+pub const TOO_LARGE: &str = "tooLarge";
+
+/// Marks an object of which only the metadata was read, because the whole of it is too long.
+pub fn mark_too_large(object: &mut Value) {
+    object["metadata"][TOO_LARGE] = Value::Bool(true);
+}
+
+/// Whether only the metadata of an object was read, because the whole of it is too long.
+pub fn is_too_large(object: &Value) -> bool {
+    object["metadata"][TOO_LARGE] == true
+}
+
 /// Whether the expression looks at nothing but the status.
 pub fn in_status(expression: &Expression) -> bool {
     expression.steps().next() == Some(Some("status"))

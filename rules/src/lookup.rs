@@ -58,6 +58,8 @@ pub enum Unavailable {
         /// The share, in bytes.
         share: usize,
     },
+    /// It is there, and longer than sluice reads of one object ([`crate::kept::LONGEST`]).
+    TooLarge,
     /// Whoever judges may not read it, though sluice may: so it is only to the command line.
     Hidden,
 }

@@ -2,6 +2,7 @@
 
 use crate::annotation::{self, ParseError};
 use crate::dependency::{Dependency, Part, Reference};
+use crate::kept::is_too_large;
 use crate::keys::{self, ORDER};
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
@@ -116,6 +117,11 @@ pub enum PlanFlaw {
     /// It has no text.
     #[error("the plan has no key {ORDER:?}; write one such as \"api: [postgresql]\"")]
     NoOrder,
+    /// It is longer than sluice reads of one object.
+    #[error(
+        "the plan is longer than 8 MiB as JSON, more than sluice reads of one object, so its release waits; make it smaller"
+    )]
+    TooLarge,
     /// Its text cannot be read.
     #[error(transparent)]
     Text(#[from] ParseError),
@@ -169,6 +175,9 @@ pub fn flaw(
     is_empty: impl Fn(&Reference, &Scope) -> bool,
     is_there: impl Fn(&Scope) -> bool,
 ) -> Option<PlanFlaw> {
+    if is_too_large(plan) {
+        return Some(PlanFlaw::TooLarge);
+    }
     let Some(text) = plan["data"][ORDER].as_str() else {
         return Some(PlanFlaw::NoOrder);
     };

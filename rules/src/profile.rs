@@ -29,6 +29,7 @@ use crate::judged::{Judged, Reason, unavailable};
 use crate::kept;
 use crate::kinds::Kind;
 use crate::kstatus::{self, Conditions, Evaluation, Status};
+use crate::lookup::Unavailable;
 use crate::path::get;
 use crate::text::one_line;
 use crate::world::{Ready, World};
@@ -112,6 +113,14 @@ fn judge_object(
     (state, health): (State, &[Expression]),
     world: &Evidence<'_>,
 ) -> Judged {
+    if kept::is_too_large(object) {
+        // That it exists is known.
+        return if state == State::Present {
+            present(None)
+        } else {
+            unavailable(Unavailable::TooLarge, kind, false)
+        };
+    }
     let whole = match health::whole(kind, object, (state, health), world) {
         Ok(whole) => whole,
         Err(why) => return unavailable(why, kind, false),

@@ -287,6 +287,7 @@ pub fn leaves_out<W: World + ?Sized>(world: &W, kind: &Kind, why: Unavailable) -
             }
             Unavailable::Stale
             | Unavailable::Hidden
+            | Unavailable::TooLarge
             | Unavailable::AwaitsTurn { .. }
             | Unavailable::OverBudget { .. } => false,
         }

@@ -1,8 +1,10 @@
-//! The connection to the API server: how long it may be silent, and how often it is used.
+//! The connection to the API server: how long it may be silent, how much it may say at once, and how often it is used.
 
 mod limits;
+mod lines;
+mod sieve;
 
-pub(crate) use limits::{Deadlines, MostBytes, TooLong};
+pub(crate) use limits::{Beyond, Bound, Limits, TooLong};
 
 use crate::clock::Clock;
 use axum::http::{Method, Request, Response};
@@ -66,7 +68,7 @@ pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Cli
         .with_layer(&config.base_uri_layer())
         .with_layer(&MapRequestLayer::new(count))
         .with_layer(&dated(clock))
-        .with_layer(&Deadlines);
+        .with_layer(&Limits::default());
     Ok(builder.build())
 }
 

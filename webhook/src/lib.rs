@@ -4,7 +4,7 @@
 //! * args
 //! * gate_spec, process, stranded
 //! * admission, status, follow, authority, server, admin
-//! * inject, known, event, metrics
+//! * inject, known, event, lists, metrics
 //! * readiness, shutdown, tasks, client, connections, container, digest, lean, telemetry
 //! * clock
 
@@ -31,6 +31,7 @@ mod gate_spec;
 mod inject;
 mod known;
 mod lean;
+mod lists;
 mod metrics;
 mod process;
 mod readiness;

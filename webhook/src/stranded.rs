@@ -3,20 +3,16 @@
 //!
 //! Listed and not watched: it takes a new CA to strand a pod, and then only those count that wait.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use certs::Resolver;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use kube::Client;
-use kube::api::ListParams;
-use kube::core::Request;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use rules::gate::{Gate, is_pending};
 use rules::keys;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -24,20 +20,21 @@ use tracing::{info, warn};
 use wire::env;
 
 use crate::authority::Bundle;
+use crate::clock::Clock;
 use crate::digest::short;
-use crate::event::{Note, Regarding, Telling, Writer};
+use crate::event::{Note, Outbox, Regarding, Telling};
+use crate::lists::{Selection, page};
 
-/// How often they are looked for while nothing changes.
+/// How often they are looked for while nothing changes,
 const LOOK_AGAIN: Duration = Duration::from_secs(300);
+/// and while there are some for whose Events there was no room: the outbox of a namespace is empty by then.
+const GO_ON: Duration = Duration::from_mins(1);
 /// How long after a new bundle, so that what is served follows from it.
 const AFTER_A_CHANGE: Duration = Duration::from_secs(15);
 /// How many pods are read at once.
 const PAGE: u32 = 50;
 /// The longest that one page may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two that are told: some hundred a second, so that etcd is not flooded where a CA is lost that thousands wait with, and so
-/// that their list is read to its end before the API server forgets, after five minutes, where that was.
-const PACE: Duration = Duration::from_millis(2);
 
 const NOTE: &str = "the gate of this pod trusts no certificate of sluice any more, because sluice has had to make a new CA since the pod was made; it cannot be told that it may open: delete the pod, and whoever owns it makes another that trusts the new CA (a pod that nobody owns has to be made again by hand)";
 
@@ -56,7 +53,8 @@ pub(crate) struct Lookout {
     pub(crate) resolver: Arc<Resolver>,
     /// The ClusterTrustBundle that is kept up to date.
     pub(crate) cluster_trust_bundle: Option<String>,
-    pub(crate) events: Writer,
+    pub(crate) outbox: Outbox,
+    pub(crate) clock: Clock,
     pub(crate) count: Gauge,
 }
 
@@ -71,16 +69,29 @@ pub(crate) fn register(registry: &mut Registry) -> Gauge {
     count
 }
 
+/// What a look found.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    count: i64,
+    /// Whether there was room for all their Events.
+    all_told: bool,
+}
+
 impl Lookout {
     /// Looks when the bundle has changed, and now and then.
     pub(crate) async fn keep(self, mut bundle: watch::Receiver<Bundle>) {
+        let mut told = HashSet::new();
         loop {
             let is_served = bundle.borrow_and_update().is_some();
             sleep(AFTER_A_CHANGE).await;
+            let mut pause = LOOK_AGAIN;
             if is_served {
-                match self.look().await {
-                    Ok(count) => {
+                match self.look(&mut told).await {
+                    Ok(Found { count, all_told }) => {
                         self.count.set(count);
+                        if !all_told {
+                            pause = GO_ON;
+                        }
                     }
                     Err(error) => {
                         warn!(%error, "Cannot look for pods whose gates trust nothing any more");
@@ -88,36 +99,45 @@ impl Lookout {
                 }
             }
             // Cancel-safe: both arms only begin the next look. The sender lives as long as the process.
-            let _ = timeout(LOOK_AGAIN, bundle.changed()).await;
+            let _ = timeout(pause, bundle.changed()).await;
         }
     }
 
-    /// Tells of each, and counts them.
-    async fn look(&self) -> Result<i64, LookError> {
-        let pods = Request::new("/api/v1/pods");
-        let mut params = ListParams::default()
-            .labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE))
-            .fields("status.phase=Pending")
-            .limit(PAGE);
+    /// Tells of each that was not `told` of, by its UID, and counts them. Those that are none any more are forgotten.
+    async fn look(&self, told: &mut HashSet<u64>) -> Result<Found, LookError> {
+        let waiting = Selection {
+            path: "/api/v1/pods".to_owned(),
+            labels: Some(format!("{}={}", keys::GATED, keys::GATED_VALUE)),
+            fields: Some("status.phase=Pending".to_owned()),
+            metadata: false,
+        };
         let mut accepted = HashMap::new();
-        let mut count = 0;
+        let (mut limit, mut begins) = (PAGE, None);
+        let mut found = Found {
+            count: 0,
+            all_told: true,
+        };
+        let mut seen = HashSet::new();
         loop {
-            let request = pods.list(&params).map_err(kube::Error::BuildRequest)?;
-            let page = timeout(PATIENCE, self.client.request::<Page>(request));
+            let page = timeout(PATIENCE, page(&self.client, &waiting, limit, begins));
             let page = page.await.map_err(|_| LookError::Slow)??;
-            for pod in page.items {
-                let Ok(pod) = serde_json::to_value(pod) else {
+            for pod in page.objects() {
+                let pod = pod?;
+                if !self.is_stranded(&pod, &mut accepted) {
                     continue;
-                };
-                if self.is_stranded(&pod, &mut accepted) {
-                    count += 1;
-                    self.tell(&pod).await;
-                    sleep(PACE).await;
+                }
+                found.count += 1;
+                let uid = short(pod["metadata"]["uid"].as_str().unwrap_or_default());
+                if told.contains(&uid) || self.tell(&pod) {
+                    seen.insert(uid);
+                } else {
+                    found.all_told = false;
                 }
             }
-            match page.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => params = params.continue_token(&token),
-                None => return Ok(count),
+            (limit, begins) = ((page.limit * 2).min(PAGE), page.next);
+            if begins.is_none() {
+                *told = seen;
+                return Ok(found);
             }
         }
     }
@@ -131,7 +151,7 @@ impl Lookout {
         if kept.is_some_and(|kept| is_handed(pod, kept)) {
             return false;
         }
-        let now = self.events.clock.now();
+        let now = self.clock.now();
         let key = short(format!("{name}\0{bundle}"));
         !*accepted.entry(key).or_insert_with(|| {
             let accepted = self.resolver.is_accepted(bundle.as_bytes(), name, now);
@@ -139,20 +159,17 @@ impl Lookout {
         })
     }
 
-    async fn tell(&self, pod: &Value) {
+    /// `false` where too many Events of its namespace, or in all, wait to be written.
+    fn tell(&self, pod: &Value) -> bool {
         let text = |key: &str| pod["metadata"][key].as_str().map(ToOwned::to_owned);
         let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else {
-            return;
+            return true;
         };
-        info!(
-            namespace,
-            name, "The gate of this pod trusts no certificate of ours any more"
-        );
         let about = Regarding {
             api_version: Some("v1".to_owned()),
             kind: "Pod".to_owned(),
-            namespace,
-            name,
+            namespace: namespace.clone(),
+            name: name.clone(),
             uid: text("uid"),
         };
         let note = Note {
@@ -163,56 +180,15 @@ impl Lookout {
             wait: None,
             telling: Telling::Once,
         };
-        self.events.write(about, note).await;
+        let told = self.outbox.add(about, note);
+        if told {
+            info!(
+                namespace,
+                name, "The gate of this pod trusts no certificate of ours any more"
+            );
+        }
+        told
     }
-}
-
-/// A page of pods, without what is not looked at: of thousands that wait that is most of it.
-#[derive(Debug, Deserialize)]
-struct Page {
-    metadata: ListMeta,
-    items: Vec<Gated>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Gated {
-    metadata: Metadata,
-    spec: Spec,
-    #[serde(default)]
-    status: Status,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    namespace: Option<String>,
-    name: Option<String>,
-    uid: Option<String>,
-    deletion_timestamp: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Spec {
-    #[serde(default)]
-    init_containers: Vec<Container>,
-    #[serde(default)]
-    volumes: Vec<Value>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Container {
-    name: String,
-    #[serde(default)]
-    env: Vec<Value>,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Status {
-    phase: Option<String>,
-    #[serde(default)]
-    init_container_statuses: Vec<Value>,
 }
 
 /// What a gate trusts, and for which name.

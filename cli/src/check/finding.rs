@@ -43,6 +43,7 @@ impl Checked {
             Unavailable::Forbidden | Unavailable::Hidden => {
                 "you may not read it; ask with the rights of an administrator"
             }
+            Unavailable::TooLarge => "it is longer than 8 MiB as JSON",
             Unavailable::NotServed => "the API server does not serve it",
             Unavailable::Syncing
             | Unavailable::Stale

@@ -47,7 +47,7 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
     match &flaw {
         // Every gated pod of the release waits until somebody can read it.
         PlanFlaw::Text(error) => Some(Finding::refused(&config.place, DATA, error)),
-        PlanFlaw::NoOrder => warning(flaw.to_string()),
+        PlanFlaw::NoOrder | PlanFlaw::TooLarge => warning(flaw.to_string()),
         PlanFlaw::NothingYet { .. } => {
             let note = Finding::new("Plan", Level::Note, &config.place, flaw.to_string());
             Some(note.at(DATA, keys::ORDER))

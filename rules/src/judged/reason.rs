@@ -80,6 +80,8 @@ pub enum Reason {
     AwaitsTurn,
     /// What the dependents of the namespace wait for fills its share of the memory.
     OverBudget,
+    /// The object is longer than sluice reads of one.
+    TooLarge,
     /// The object, or an expression on it, cannot be read as it is.
     Unjudgeable,
     /// The object asks for something that this version does not do.
@@ -90,7 +92,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -128,6 +130,7 @@ impl Reason {
         Self::Stale,
         Self::AwaitsTurn,
         Self::OverBudget,
+        Self::TooLarge,
         Self::Unjudgeable,
         Self::NotSupported,
         Self::RuleError,
@@ -178,6 +181,7 @@ impl Reason {
             Self::Stale => "Stale",
             Self::AwaitsTurn => "AwaitsTurn",
             Self::OverBudget => "OverBudget",
+            Self::TooLarge => "TooLarge",
             Self::Unjudgeable => "Unjudgeable",
             Self::NotSupported => "NotSupported",
             Self::RuleError => "RuleError",
@@ -268,6 +272,9 @@ impl Reason {
                 "what the dependents of this namespace wait for fills its share of sluice's memory; let fewer of them wait at a time, let \
                  their lists name less, or ask the administrator to give sluice more memory"
             }
+            Self::TooLarge => {
+                "it is longer than 8 MiB as JSON, more than sluice reads of one object; make it smaller"
+            }
             Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
             Self::NotSupported => "it asks for something that this version of sluice does not do",
             Self::RuleError => {
@@ -288,6 +295,7 @@ impl From<Unavailable> for Reason {
             Unavailable::Undiscovered => Self::DiscoveryFailed,
             Unavailable::AwaitsTurn { .. } => Self::AwaitsTurn,
             Unavailable::OverBudget { .. } => Self::OverBudget,
+            Unavailable::TooLarge => Self::TooLarge,
             Unavailable::Hidden => Self::Unjudgeable,
         }
     }

@@ -295,6 +295,9 @@ fn reading(what: &str, why: Unavailable) -> String {
             "room to look at {what}: the dependents of this namespace fill its share of {} KiB",
             share / 1024
         ),
+        Unavailable::TooLarge => format!(
+            "{what} to become smaller: something of it is longer than 8 MiB as JSON, more than sluice reads of one object"
+        ),
         Unavailable::Hidden => format!("{what}, which you may not read"),
     }
 }

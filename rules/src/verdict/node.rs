@@ -4,6 +4,7 @@ use super::edge::{Home, Judge};
 use super::several::{self, Member};
 use crate::dependency::Dependency;
 use crate::judged::{Judged, not_found};
+use crate::kept::is_too_large;
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
 use crate::object::{controller_of, group_kind};
@@ -15,7 +16,8 @@ impl Judge<'_> {
     /// Whether a pod is on the dependent's node.
     pub(super) fn is_on_same_node(&self, pod: &Value) -> bool {
         let node = self.dependent.node.as_deref();
-        node.is_some() && pod["spec"]["nodeName"].as_str() == node
+        // Where one is that is too large nobody can say, so it may be here.
+        is_too_large(pod) || node.is_some() && pod["spec"]["nodeName"].as_str() == node
     }
 
     /// Judges the pod of a `DaemonSet` on the dependent's node. While one pod takes another's place there are two, and

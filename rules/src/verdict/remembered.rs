@@ -122,6 +122,7 @@ fn forgotten(why: Unavailable) -> Judged {
         | Unavailable::Undiscovered
         | Unavailable::AwaitsTurn { .. }
         | Unavailable::OverBudget { .. }
+        | Unavailable::TooLarge
         | Unavailable::Hidden => (
             Reason::NotFound,
             "it is not there; whether sluice remembers that it completed cannot be seen from here",

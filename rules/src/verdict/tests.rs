@@ -10,6 +10,7 @@ mod dependent;
 mod ends;
 mod health;
 mod kueue;
+mod large;
 mod never;
 mod node;
 mod object;

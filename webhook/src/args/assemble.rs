@@ -116,7 +116,10 @@ impl Args {
         let fixed = self
             .fixed()
             .context("--gate-requests and --gate-limits cannot be those of a gate")?;
-        let admission = self.admission(&mut parts, &known, lifetimes, fixed);
+        let dropped = event::register(&mut parts.registry);
+        let (outbox, writer) = Outbox::new(self.events(&parts), dropped);
+        parts.tasks.keep("events", writer);
+        let admission = self.admission(&mut parts, &known, lifetimes, fixed, outbox.clone());
         let mut asked = Asked {
             requests,
             pods: None,
@@ -130,9 +133,6 @@ impl Args {
                 Some(Held { pods, jobs })
             }
         };
-        let dropped = event::register(&mut parts.registry);
-        let (outbox, writer) = Outbox::new(self.events(&parts), dropped);
-        parts.tasks.keep("events", writer);
         self.follow(&mut parts, &known, asked, &metrics, outbox.clone());
         let status = self.status(&mut parts, known, metrics, outbox, held);
         let shutdown = parts.shutdown.clone();

@@ -1,41 +1,78 @@
-//! How long the API server may take to answer.
+//! How long the API server may take to answer, and how much of an answer is held.
+//!
+//! Tenants choose how long their objects are. So every answer has a bound; those that come long are held one after the other, whichever
+//! kinds they are of; and no line of a watch is longer than one object may be.
 
+use super::lines::{FREE, Lines};
+use super::sieve::Sieve;
 use axum::body::{Body as Answer, Bytes, HttpBody};
 use axum::http::{Request, Response};
 use futures::future::BoxFuture;
-use http_body_util::{BodyExt, LengthLimitError, Limited as Shortened};
+use http_body_util::BodyExt;
 use kube::client::Body;
+use rules::kept::LONGEST;
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 use tower::{BoxError, Layer, Service};
 
 /// For the head of an answer, a watch's too: an API server that is slower is as good as away.
 const HEAD: Duration = Duration::from_secs(10);
 /// For the rest of an answer, except for a watch's: its follower knows when it must give a sign.
 const REST: Duration = Duration::from_secs(20);
+/// For so many long texts there is room at once: each is [`LONGEST`] at most, and takes twice that for a moment while it grows.
+const LONG: usize = 4;
 
-/// So many bytes the answer to a request may have that says so, in its extensions.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct MostBytes(pub(crate) usize);
+/// What the answer to a request may be, in its extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct Bound {
+    /// So many bytes.
+    pub(crate) most: usize,
+    /// What becomes of a longer one.
+    pub(crate) beyond: Beyond,
+    /// The room of a long one, for whoever reads it: until then there is less for others.
+    pub(crate) room: Arc<OnceLock<OwnedSemaphorePermit>>,
+}
+
+/// What becomes of an answer that is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// It is not read any further: [`TooLong`].
+    Refused,
+    /// Of its objects only the metadata is kept, with the mark of [`rules::kept::is_too_large`].
+    Sieved,
+}
 
 /// An answer has more bytes than its request allows; the rest of it was not read.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer of the API server is longer than {0} bytes")]
 pub(crate) struct TooLong(usize);
 
-/// Ends every request that takes too long, whoever makes it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Deadlines;
+/// Ends every request that takes too long, whoever makes it, and bounds every answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    room: Arc<Semaphore>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let room = Arc::new(Semaphore::new(LONG));
+        Self { room }
+    }
+}
 
 /// A service whose answers come in time or not at all.
 #[derive(Debug, Clone)]
-pub(crate) struct Limited<S>(S);
+pub(crate) struct Limited<S>(S, Arc<Semaphore>);
 
-impl<S> Layer<S> for Deadlines {
+impl<S> Layer<S> for Limits {
     type Service = Limited<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Limited(inner)
+        Limited(inner, Arc::clone(&self.room))
     }
 }
 
@@ -57,40 +94,71 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let watches = super::watches(&request);
-        let most = request.extensions().get::<MostBytes>().copied();
+        let bound = request.extensions().get::<Bound>().cloned();
+        let room = Arc::clone(&self.1);
         let answer = self.0.call(request);
         Box::pin(async move {
-            let (head, body) = within(HEAD, answer).await?.into_parts();
+            let head = tokio::time::timeout(HEAD, answer).await;
+            let answer = head.map_err(|_| too_slow(HEAD))?.map_err(Into::into)?;
+            let (head, body) = answer.into_parts();
             let body = if watches {
-                Answer::new(body)
+                Answer::from_stream(Lines::of(body, room).stream())
             } else {
-                Answer::from(within(REST, whole(body, most)).await?)
+                Answer::from(whole(body, bound, room).await?)
             };
             Ok(Response::from_parts(head, body))
         })
     }
 }
 
-async fn whole<B>(body: B, most: Option<MostBytes>) -> Result<Bytes, BoxError>
+/// A body, as far as its bound allows.
+async fn whole<B>(body: B, bound: Option<Bound>, room: Arc<Semaphore>) -> Result<Bytes, BoxError>
 where
     B: HttpBody<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
-    let MostBytes(most) = most.unwrap_or(MostBytes(usize::MAX));
-    let read = Shortened::new(body, most).collect().await;
-    let whole = read.map_err(|error| match error.downcast::<LengthLimitError>() {
-        Ok(_) => TooLong(most).into(),
-        Err(error) => error,
-    });
-    Ok(whole?.to_bytes())
-}
-
-async fn within<T, E: Into<BoxError>>(
-    limit: Duration,
-    what: impl Future<Output = Result<T, E>>,
-) -> Result<T, BoxError> {
-    match tokio::time::timeout(limit, what).await {
-        Ok(done) => done.map_err(Into::into),
-        Err(_) => Err(format!("the API server did not answer within {} s", limit.as_secs()).into()),
+    let most = bound.as_ref().map_or(LONGEST, |bound| bound.most);
+    let mut body = pin!(body);
+    let (mut text, mut sieve) = (Vec::new(), None::<Sieve>);
+    let mut latest = Instant::now() + REST;
+    loop {
+        let frame = timeout_at(latest, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| too_slow(REST))? else {
+            return Ok(sieve.map_or(text, Sieve::finish).into());
+        };
+        let Ok(part) = frame.map_err(Into::into)?.into_data() else {
+            continue;
+        };
+        let long = text.len() + part.len();
+        match (&mut sieve, &bound) {
+            (Some(sieve), _) => sieve.feed(&part),
+            (None, _) if long <= most => {
+                if let Some(bound) = &bound
+                    && long > FREE
+                    && bound.room.get().is_none()
+                {
+                    let waits = Instant::now();
+                    let held = Arc::clone(&room).acquire_owned().await?;
+                    // That was not the API server's doing.
+                    latest += waits.elapsed();
+                    let _ = bound.room.set(held);
+                }
+                text.extend_from_slice(&part);
+            }
+            (None, Some(bound)) if bound.beyond == Beyond::Sieved => {
+                let mut begun = Sieve::default();
+                begun.feed(&std::mem::take(&mut text));
+                begun.feed(&part);
+                sieve = Some(begun);
+            }
+            (None, _) => return Err(TooLong(most).into()),
+        }
     }
 }
+
+fn too_slow(limit: Duration) -> BoxError {
+    format!("the API server did not answer within {} s", limit.as_secs()).into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,10 @@
 //! No pod is followed for that, and none is kept: only what the rules make of them.
 
 use super::served::resource;
-use super::watch::{Target, items, page, path};
+use super::watch::{Target, path, selection};
 use crate::clock::Clock;
 use crate::known::Known;
+use crate::lists::page;
 use kube::api::GetParams;
 use kube::core::request::Request;
 use kube::{Client, Error};
@@ -64,9 +65,10 @@ async fn look<'b>(
             fields: asked.fields.map(str::to_owned),
             ..target(asked.kind, behind, selector)
         };
-        let (text, _) = page(client, &target, asked.most.into(), None).await?;
+        let read = page(client, &selection(&target), asked.most.into(), None).await?;
         let began = Instant::now();
-        let things = items(&text)?;
+        let things: Vec<Value> = read.objects().collect::<Result<_, _>>()?;
+        drop(read);
         took += began.elapsed();
         let claims = claims(client, behind, &things).await;
         let claim = |name: &str| {

@@ -6,6 +6,7 @@ mod list;
 
 use crate::known::{Changes, Entry, Freshness, Granted, Kept, Store, Wishes};
 use crate::lean::Lean;
+use crate::lists::Selection;
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{WatchEvent, WatchParams};
@@ -13,8 +14,7 @@ use kube::core::request::Request;
 use kube::discovery::ApiResource;
 use kube::{Client, Error};
 use list::list;
-pub(super) use list::{items, next, page};
-use rules::kept::{Detail, trim};
+use rules::kept::{Detail, is_too_large, trim};
 use rules::kinds::Kind;
 use rules::path::get;
 use serde::de::DeserializeOwned;
@@ -270,10 +270,22 @@ fn kept(target: &Target, mut object: Value) -> Kept {
             Kept { object, wish: None }
         }
     };
-    if let Some(observer) = &target.observer {
+    // Of one that is too large nothing is known that anybody could take note of.
+    let observer = target.observer.as_ref();
+    if let Some(observer) = observer.filter(|_| !is_too_large(&kept.object)) {
         observer(&kept.object);
     }
     kept
+}
+
+/// What is listed of a target.
+pub(super) fn selection(target: &Target) -> Selection {
+    Selection {
+        path: path(target),
+        labels: target.selector.clone(),
+        fields: target.fields.clone(),
+        metadata: target.detail == Detail::Metadata,
+    }
 }
 
 pub(super) fn path(target: &Target) -> String {

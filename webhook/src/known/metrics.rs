@@ -17,6 +17,12 @@ struct State {
     state: &'static str,
 }
 
+/// Bounded: as many as there are kinds that are watched.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Of {
+    kind: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Sheet {
     of: &'static str,
@@ -52,6 +58,27 @@ impl Known {
             Err(why) => Reason::from(why).label(),
         });
         states.map(|state| State { state })
+    }
+
+    /// How many objects are too large to be read, of each kind of which there are some. A pod may be kept twice: among all, and among those with
+    /// a gate.
+    fn too_large(&self) -> impl Iterator<Item = (Of, i64)> {
+        let own = [
+            ("gated Pod", &self.gated),
+            ("unscheduled Pod", &self.unscheduled),
+            ("plan", &self.plans),
+        ];
+        let own = own.map(|(kind, store)| (kind.to_owned(), Arc::clone(store)));
+        let kinds = self.stores().into_iter();
+        let each = kinds
+            .map(|(kind, store)| (kind.to_string(), store))
+            .chain(own);
+        let mut seen = HashSet::new();
+        let each = each.filter(move |(_, store)| seen.insert(Arc::as_ptr(store)));
+        let counts = each.map(|(kind, store)| (Of { kind }, store.too_large()));
+        counts
+            .filter(|(_, count)| *count > 0)
+            .map(|(of, count)| (of, i64::try_from(count).unwrap_or(i64::MAX)))
     }
 
     /// How many bytes each ConfigMap holds of what is written down.
@@ -90,6 +117,12 @@ impl Collector for Condition {
         }
         let told = "Objects that are read whole, or wait for their turn";
         objects.encode(encoder.encode_descriptor("objects_read_whole", told, None, gauge)?)?;
+        let large = Family::<Of, Gauge>::default();
+        for (of, count) in self.0.too_large() {
+            large.get_or_create(&of).set(count);
+        }
+        let told = "Objects that are longer than sluice reads, by kind; the log names them";
+        large.encode(encoder.encode_descriptor("too_large_objects", told, None, gauge)?)?;
         let sheets = Family::<Sheet, Gauge>::default();
         for (sheet, bytes) in self.0.sheets() {
             sheets.get_or_create(&sheet).set(bytes);
@@ -143,7 +176,10 @@ mod tests {
         known.want(&kind("secret")).refuse(Freshness::Forbidden);
         tokio::time::advance(std::time::Duration::from_mins(2)).await;
         known.want(&kind("secret")).refuse(Freshness::Forbidden);
-        known.gated().replace::<&serde_json::Value>([]);
+        let mut pod = serde_json::json!({"metadata": {"namespace": "shop", "name": "large"}});
+        known.gated().replace([&pod]);
+        rules::kept::mark_too_large(&mut pod);
+        known.gated().apply(&pod);
         known
             .memory()
             .learn(1, [("key".to_owned(), "four".to_owned())].into());
@@ -158,6 +194,7 @@ mod tests {
             r#"sluice_watches{state="Syncing"} 2"#,
             r#"sluice_written_down_bytes{of="memory",sheet="0"} 0"#,
             r#"sluice_written_down_bytes{of="memory",sheet="1"} 7"#,
+            r#"sluice_too_large_objects{kind="gated Pod"} 1"#,
             "sluice_written_down_bytes_limit 900000",
             r#"sluice_objects_read_whole{state="AwaitsTurn"} 0"#,
             r#"sluice_shared_bytes{of="waits"} 0"#,

@@ -94,6 +94,11 @@ impl Store {
         self.lock().objects.len()
     }
 
+    /// How many of them are too large to be read: only their metadata is kept.
+    pub fn too_large(&self) -> usize {
+        self.lock().too_large
+    }
+
     /// Whether no object is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

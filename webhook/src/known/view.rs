@@ -273,7 +273,13 @@ impl View {
     }
 
     fn object_of(&self, store: &Arc<Store>, namespace: &str, name: &str) -> Lookup<Value> {
-        self.read_of(store, namespace, name, |store| store.get(namespace, name))
+        let found = self.read_of(store, namespace, name, |store| store.get(namespace, name));
+        match found {
+            Lookup::Found(object) if kept::is_too_large(&object) => {
+                Lookup::Unavailable(Unavailable::TooLarge)
+            }
+            found => found,
+        }
     }
 
     fn read_of<T>(

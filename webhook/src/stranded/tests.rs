@@ -10,17 +10,19 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::*;
-use crate::clock::Clock;
+use crate::event::Writer;
+use prometheus_client::metrics::counter::Counter;
 
 const NAME: &str = "sluice.sluice-system.svc";
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Fake {
+    a_page: usize,
     pods: Arc<Mutex<Vec<Value>>>,
     events: Arc<Mutex<Vec<Value>>>,
 }
 
-/// One pod a page.
+/// As many pods a page as are asked for, and no more than `a_page`.
 async fn list(
     State(fake): State<Fake>,
     Query(query): Query<HashMap<String, String>>,
@@ -29,14 +31,25 @@ async fn list(
     assert_eq!(query["fieldSelector"], "status.phase=Pending");
     let at = query.get("continue").map_or(0, |it| it.parse().unwrap());
     let pods = fake.pods.lock().unwrap();
-    let token = if at + 1 < pods.len() {
-        (at + 1).to_string()
+    let end = at + fake.a_page.min(query["limit"].parse().unwrap());
+    let token = if end < pods.len() {
+        end.to_string()
     } else {
         String::new()
     };
     Json(
-        json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": token}, "items": pods.get(at).into_iter().collect::<Vec<_>>()}),
+        json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": token}, "items": pods[at.min(pods.len())..end.min(pods.len())]}),
     )
+}
+
+impl Default for Fake {
+    fn default() -> Self {
+        Self {
+            a_page: 1,
+            pods: Arc::default(),
+            events: Arc::default(),
+        }
+    }
 }
 
 async fn tell(State(fake): State<Fake>, Json(event): Json<Value>) -> Json<Value> {
@@ -70,23 +83,30 @@ fn pod(name: &str, bundle: &str, state: &Value) -> Value {
 fn lookout(fake: &Fake, resolver: Arc<Resolver>) -> Lookout {
     let router = Router::new()
         .route("/api/v1/pods", get(list))
-        .route("/apis/events.k8s.io/v1/namespaces/shop/events", post(tell))
+        .route(
+            "/apis/events.k8s.io/v1/namespaces/{namespace}/events",
+            post(tell),
+        )
         .with_state(fake.clone());
     let client = Client::new(router, "sluice-system");
-    Lookout {
+    let events = Writer {
         client: client.clone(),
+        instance: "sluice-0".to_owned(),
+        clock: Clock::new(now),
+    };
+    let (outbox, writer) = Outbox::new(events, Counter::default());
+    tokio::spawn(writer);
+    Lookout {
+        client,
         resolver,
         cluster_trust_bundle: Some("sluice".to_owned()),
-        events: Writer {
-            client,
-            instance: "sluice-0".to_owned(),
-            clock: Clock::new(now),
-        },
+        outbox,
+        clock: Clock::new(now),
         count: Gauge::default(),
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pod_that_trusts_nothing_that_is_served_is_told_of() {
     let (lost, old) = (ca(), ca());
     let new = ca().after(&old).unwrap();
@@ -115,10 +135,13 @@ async fn a_pod_that_trusts_nothing_that_is_served_is_told_of() {
     ];
     let resolver = Resolver::new();
     let lookout = lookout(&fake, Arc::clone(&resolver));
-    assert_eq!(lookout.look().await.unwrap(), 0, "nothing is served yet");
+    let mut told = HashSet::new();
+    let mut look = async || lookout.look(&mut told).await.unwrap().count;
+    assert_eq!(look().await, 0, "nothing is served yet");
     let names = [NAME.to_owned()];
     resolver.set(&Leaf::issue(&new, &names, now(), SignedDuration::from_hours(1)).unwrap());
-    assert_eq!(lookout.look().await.unwrap(), 4);
+    assert_eq!([look().await, look().await], [4, 4], "each is told of once");
+    sleep(Duration::from_secs(1)).await;
     let events = fake.events.lock().unwrap();
     let told: Vec<_> = events.iter().map(|it| &it["regarding"]["name"]).collect();
     assert_eq!(told, ["struck", "lost", "refused", "rubbish"]);
@@ -158,5 +181,49 @@ async fn a_new_bundle_has_it_look_again() {
     fake.pods.lock().unwrap().clear();
     sleep(LOOK_AGAIN + AFTER_A_CHANGE).await;
     assert_eq!(count.get(), 0);
+    keep.abort();
+}
+
+/// A CA is lost that thousands wait with.
+#[tokio::test(start_paused = true)]
+async fn thousands_are_told_of_by_turns_of_their_namespaces_and_at_the_common_pace() {
+    let (lost, new) = (ca(), ca());
+    let fake = Fake {
+        a_page: 500,
+        ..Fake::default()
+    };
+    let resolver = Resolver::new();
+    let leaf = Leaf::issue(
+        &new,
+        &[NAME.to_owned()],
+        now(),
+        SignedDuration::from_hours(1),
+    );
+    resolver.set(&leaf.unwrap());
+    let mut pods: Vec<Value> = (0..3_000)
+        .map(|number| pod(&format!("loud-{number}"), lost.pem(), &json!({})))
+        .collect();
+    let mut quiet = pod("quiet", lost.pem(), &json!({}));
+    quiet["metadata"]["namespace"] = json!("quiet");
+    pods.push(quiet);
+    *fake.pods.lock().unwrap() = pods;
+    let lookout = lookout(&fake, Arc::clone(&resolver));
+    let count = lookout.count.clone();
+    let (publish, bundle) = watch::channel(None);
+    publish.send_replace(Some(new.pem().into()));
+    let keep = tokio::spawn(lookout.keep(bundle));
+    sleep(AFTER_A_CHANGE + Duration::from_secs(10)).await;
+    assert_eq!(count.get(), 3_001);
+    let names = || -> HashSet<String> {
+        let events = fake.events.lock().unwrap();
+        let names = events.iter().map(|it| it["regarding"]["name"].to_string());
+        names.collect()
+    };
+    let early = names();
+    assert!(early.len() <= 201, "{} Events in ten seconds", early.len());
+    assert!(early.contains("\"quiet\""), "the other namespace is told");
+    sleep(Duration::from_mins(8)).await;
+    assert_eq!(names().len(), 3_001);
+    assert_eq!(fake.events.lock().unwrap().len(), 3_001, "each once");
     keep.abort();
 }

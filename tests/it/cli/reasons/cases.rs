@@ -271,6 +271,11 @@ pub(super) fn case(reason: Reason) -> Shown {
                 "it is of a replica that reads many objects whole: the command reads each of them itself",
             );
         }
+        Reason::TooLarge => {
+            return Shown::ByTheGate(
+                "it is of the room that a replica has for one object: the command reads objects of any length",
+            );
+        }
         Reason::OverBudget => {
             return Shown::ByTheGate(
                 "it is of the memory of a replica: the command keeps nothing for those who wait",

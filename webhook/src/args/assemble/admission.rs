@@ -4,6 +4,7 @@ use super::Parts;
 use crate::admission::{self, Admission, Cached};
 use crate::args::{Args, Windows};
 use crate::authority::{self, Authority};
+use crate::event::Outbox;
 use crate::gate_spec::{self, Fixed};
 use crate::inject::Options;
 use crate::known::Known;
@@ -20,6 +21,7 @@ impl Args {
         known: &Arc<Known>,
         lifetimes: Lifetimes,
         fixed: Fixed,
+        outbox: Outbox,
     ) -> Router {
         let options = Options {
             config_depends_on: self.honor_config_depends_on,
@@ -62,7 +64,8 @@ impl Args {
             client: parts.client.clone(),
             resolver: Arc::clone(&parts.resolver),
             cluster_trust_bundle: self.cluster_trust_bundle.clone(),
-            events: self.events(parts),
+            outbox,
+            clock: parts.clock.clone(),
             count: stranded::register(&mut parts.registry),
         };
         let keep = lookout.keep(bundle.clone());

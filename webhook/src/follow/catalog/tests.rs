@@ -1,3 +1,5 @@
+mod large;
+
 use super::*;
 use crate::known::{Freshness, Settings, View};
 use crate::tasks::Tasks;

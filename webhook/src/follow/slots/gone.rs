@@ -4,14 +4,11 @@
 //! nothing, since what is known may lag behind; then the API server is asked. A namespace of Jobs holds thousands of pods that have
 //! ended, so the API server leaves those out, and tells of the others the metadata alone.
 
-use crate::follow::served::resource;
-use crate::follow::watch::{Target, items, next, page};
 use crate::known::View;
+use crate::lists::{Selection, page};
 use kube::{Client, Error};
 use rules::holder::Holder;
-use rules::kept::Detail;
 use rules::keys;
-use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::selector::Selector;
 use rules::world::World;
@@ -39,14 +36,21 @@ pub(super) async fn has_no_pods(
         return Ok(false);
     }
     for labels in labels(holder) {
-        let living = living(namespace, labels);
+        let living = Selection {
+            path: format!("/api/v1/namespaces/{namespace}/pods"),
+            labels: Some(labels),
+            fields: Some(LIVING.to_owned()),
+            metadata: true,
+        };
         let mut begins = None;
         loop {
-            let (text, _) = page(client, &living, PAGE, begins).await?;
-            if items(&text)?.iter().any(|pod| is_of(holder, pod)) {
-                return Ok(false);
+            let read = page(client, &living, PAGE, begins).await?;
+            for pod in read.objects() {
+                if is_of(holder, &pod?) {
+                    return Ok(false);
+                }
             }
-            begins = next(&text)?;
+            begins = read.next;
             if begins.is_none() {
                 break;
             }
@@ -64,19 +68,6 @@ fn labels(holder: &Holder) -> Vec<String> {
     }
     let of_it = format!("{gated},{MADE_BY}={}", holder.pods_of);
     vec![of_it, format!("{gated},!{MADE_BY}")]
-}
-
-fn living(namespace: &str, labels: String) -> Target {
-    Target {
-        kind: Kind::Builtin(kinds::POD),
-        resource: resource(kinds::POD),
-        selector: Some(labels),
-        fields: Some(LIVING.to_owned()),
-        namespace: Some(namespace.into()),
-        detail: Detail::Metadata,
-        observer: None,
-        wishes: None,
-    }
 }
 
 /// Whether a pod of the holder is known to live. Only those with its label are looked at: the others of the namespace may be thousands.

@@ -52,7 +52,7 @@ async fn play_knowing(
             }
         }
     });
-    let client = Client::new(crate::client::Deadlines.layer(answer), "default");
+    let client = Client::new(crate::client::Limits::default().layer(answer), "default");
     let store = Arc::new(Store::default());
     let kind = Kind::Custom {
         group: "example.com".into(),

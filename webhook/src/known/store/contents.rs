@@ -8,7 +8,9 @@ use crate::known::scopes::Scopes;
 use crate::known::waiters::{Fingerprint, Waiters, Woken};
 use rules::selector::Selector;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use tokio::time::Instant;
+use tracing::warn;
 
 /// Namespace (empty for a cluster-scoped object) and name.
 pub(in crate::known) type Key = (Box<str>, Box<str>);
@@ -39,6 +41,9 @@ pub(super) struct Contents {
     /// Since when the API server answers with nothing but refusals, and what the last one comes to.
     pub(super) refused: Option<(Instant, Freshness)>,
     pub(super) objects: BTreeMap<Key, Snapshot>,
+    /// How many of them are too large to be read.
+    pub(super) too_large: usize,
+    told: Told,
     pub(super) scopes: Scopes,
     /// The selector narrows a list down.
     pub(super) waiters: Waiters<Fingerprint, Selector>,
@@ -48,10 +53,32 @@ pub(super) struct Contents {
     pub(super) counts: bool,
 }
 
+/// How many objects the log names in each stretch of time: tenants make them, and change them as often as they like.
+#[derive(Debug, Default)]
+struct Told {
+    since: Option<Instant>,
+    times: u32,
+}
+
+impl Told {
+    const STRETCH: Duration = Duration::from_mins(1);
+    const MOST: u32 = 20;
+
+    fn may_tell(&mut self) -> bool {
+        let now = Instant::now();
+        if self.since.is_none_or(|since| now - since >= Self::STRETCH) {
+            (self.since, self.times) = (Some(now), 0);
+        }
+        self.times += 1;
+        self.times <= Self::MOST
+    }
+}
+
 impl Contents {
     pub(super) fn forget(&mut self, why: Freshness, woken: &mut Woken) {
         self.find_all(woken);
         self.objects.clear();
+        self.too_large = 0;
         self.scopes.clear();
         self.condition = why;
     }
@@ -61,6 +88,7 @@ impl Contents {
             return; // most writes change nothing that a rule reads
         }
         let before = self.objects.remove(key);
+        self.count(key, before.as_ref(), Some(&snapshot));
         let left = before.as_ref().and_then(|before| before.place.as_deref());
         match (&snapshot.place, left) {
             (Some(place), left) => self.scopes.insert(place, left),
@@ -76,10 +104,30 @@ impl Contents {
 
     pub(super) fn remove(&mut self, key: &Key, woken: &mut Woken) {
         if let Some(before) = self.objects.remove(key) {
+            self.count(key, Some(&before), None);
             if let Some(place) = &before.place {
                 self.scopes.remove(place);
             }
             self.find(key, &before, woken);
+        }
+    }
+
+    /// Counts the objects that are too large, and names each in the log as it comes to be.
+    fn count(&mut self, key: &Key, before: Option<&Snapshot>, now: Option<&Snapshot>) {
+        match [before, now].map(|it| it.is_some_and(|it| it.too_large)) {
+            [true, false] => self.too_large = self.too_large.saturating_sub(1),
+            [false, true] => {
+                self.too_large += 1;
+                if self.told.may_tell() {
+                    let (namespace, name) = (&*key.0, &*key.1);
+                    warn!(
+                        namespace,
+                        name,
+                        "An object is longer than 8 MiB as JSON: sluice reads its metadata alone, and whatever depends on it waits. Make it smaller"
+                    );
+                }
+            }
+            _ => {}
         }
     }
 

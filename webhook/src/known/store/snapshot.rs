@@ -4,6 +4,7 @@ use super::super::scopes::Standing;
 use super::super::wishes::{Kept, Wish};
 use super::Key;
 use super::packed::{Packed, pack};
+use rules::kept::is_too_large;
 use serde_json::Value;
 use std::iter;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub(super) struct Snapshot {
     text: Text,
     pub(super) labels: Labels,
     pub(super) place: Option<Box<Standing>>,
+    /// Whether only its metadata was read.
+    pub(super) too_large: bool,
     /// The room that it has to be kept whole, if it wishes to be.
     wish: Option<Arc<Wish>>,
 }
@@ -67,6 +70,7 @@ impl Snapshot {
             labels: Labels::of(object),
             place: Standing::of(object).map(Box::new),
             wish: None,
+            too_large: is_too_large(object),
         }
     }
 

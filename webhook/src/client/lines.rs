@@ -1,0 +1,101 @@
+//! The lines of a watch, each an event. One that is longer than an object may be comes out as its metadata alone.
+
+use super::sieve::Sieve;
+use axum::body::{Bytes, HttpBody};
+use futures::stream::{self, BoxStream};
+use futures::{Stream, StreamExt, TryStreamExt};
+use http_body_util::BodyExt;
+use rules::kept::LONGEST;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::BoxError;
+
+/// What comes of a text before it has to wait for its room.
+pub(super) const FREE: usize = 256 << 10;
+/// The rest of an event: what is around its object.
+const AROUND: usize = 1 << 10;
+
+/// What comes of a watch, line by line.
+pub(super) struct Lines {
+    parts: BoxStream<'static, Result<Bytes, BoxError>>,
+    /// What has come of the line so far, unless it is too long.
+    line: Vec<u8>,
+    sieve: Option<Sieve>,
+    room: Arc<Semaphore>,
+    /// While there is a long line, also while somebody reads it.
+    held: Option<OwnedSemaphorePermit>,
+}
+
+impl Lines {
+    pub(super) fn of<B>(body: B, room: Arc<Semaphore>) -> Self
+    where
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let parts = body.into_data_stream();
+        Self {
+            parts: parts.map_err(Into::into).boxed(),
+            line: Vec::new(),
+            sieve: None,
+            room,
+            held: None,
+        }
+    }
+
+    /// Whole lines, as soon as they are there.
+    pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, BoxError>> {
+        stream::try_unfold(self, async |mut lines| {
+            let next = lines.next().await?;
+            Ok::<_, BoxError>(next.map(|text| (text, lines)))
+        })
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, BoxError> {
+        // Whoever asks for more has read what there was.
+        if self.line.is_empty() && self.sieve.is_none() {
+            self.held = None;
+        }
+        let mut out = Vec::new();
+        while out.is_empty() {
+            let Some(part) = self.parts.try_next().await? else {
+                // The last line may lack its end.
+                let last = std::mem::take(&mut self.line);
+                return Ok((!last.is_empty()).then(|| last.into()));
+            };
+            for piece in part.split_inclusive(|byte| *byte == b'\n') {
+                self.take(piece, &mut out).await?;
+            }
+        }
+        Ok(Some(out.into()))
+    }
+
+    /// Takes a piece of one line, which may be its end.
+    async fn take(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), BoxError> {
+        let long = self.line.len() + piece.len();
+        if let Some(sieve) = &mut self.sieve {
+            sieve.feed(piece);
+        } else if long > LONGEST + AROUND {
+            let mut sieve = Sieve::default();
+            sieve.feed(&std::mem::take(&mut self.line));
+            sieve.feed(piece);
+            self.sieve = Some(sieve);
+        } else {
+            if long > FREE && self.held.is_none() {
+                self.held = Some(Arc::clone(&self.room).acquire_owned().await?);
+            }
+            self.line.extend_from_slice(piece);
+        }
+        if piece.ends_with(b"\n") {
+            let line = std::mem::take(&mut self.line);
+            match self.sieve.take() {
+                Some(sieve) => {
+                    out.extend(sieve.finish());
+                    out.push(b'\n');
+                }
+                None if out.is_empty() => *out = line,
+                None => out.extend(line),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,319 @@
+//! Lets of a long text of the API server only the metadata of its objects through, as the text arrives, so that it is held nowhere whole.
+//!
+//! Each object that went through is marked ([`rules::kept::is_too_large`]). The text is JSON as the API server writes it, an event of a watch or a
+//! list; of anything else something comes out that no reader takes.
+
+use rules::kept::TOO_LARGE;
+
+/// What is longer than this in a mapping that is looked into is left out too.
+const LONGEST: usize = 2 << 20;
+/// No key is longer that is looked for.
+const LONGEST_KEY: usize = 64;
+
+/// A text on its way.
+#[derive(Debug, Default)]
+pub(super) struct Sieve {
+    out: Vec<u8>,
+    /// What is looked into, from the outside, and whether something is in it already.
+    within: Vec<(Place, bool)>,
+    key: Vec<u8>,
+    step: Step,
+}
+
+/// What is looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The event, or the list.
+    Root,
+    /// The objects of a list.
+    Items,
+    Object,
+    Metadata,
+}
+
+/// What happens to a value.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Enter(Place),
+    Keep,
+    Drop,
+}
+
+/// What comes next in the text.
+#[derive(Debug, Clone, Copy, Default)]
+enum Step {
+    /// A key, an item, or the end of what is looked into.
+    #[default]
+    Next,
+    /// More of a key.
+    Key { escaped: bool },
+    /// The value of the key.
+    Value,
+    /// More of a value that is kept or dropped.
+    Raw(Raw),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Raw {
+    /// Where it begins in what is let through; `None` where it is dropped.
+    kept: Option<usize>,
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+}
+
+impl Sieve {
+    /// Takes the next part of the text.
+    pub(super) fn feed(&mut self, part: &[u8]) {
+        let mut rest = part;
+        while let [byte, behind @ ..] = rest {
+            if let Step::Raw(Raw {
+                kept: None,
+                in_text: true,
+                escaped: false,
+                ..
+            }) = self.step
+            {
+                // By far the most of a long text.
+                let skipped = rest.iter().position(|it| matches!(it, b'"' | b'\\'));
+                rest = &rest[skipped.unwrap_or(rest.len())..];
+                if skipped != Some(0) {
+                    continue;
+                }
+            }
+            if self.take(*byte) {
+                rest = behind;
+            }
+        }
+    }
+
+    /// What was let through.
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// Whether the byte was taken; else it belongs to what comes next.
+    fn take(&mut self, byte: u8) -> bool {
+        match self.step {
+            Step::Next => self.next(byte),
+            Step::Key { escaped: false } if byte == b'"' => self.step = Step::Value,
+            Step::Key { escaped } => {
+                if self.key.len() < LONGEST_KEY {
+                    self.key.push(byte);
+                }
+                self.step = Step::Key {
+                    escaped: !escaped && byte == b'\\',
+                };
+            }
+            Step::Value if byte.is_ascii_whitespace() || byte == b':' => {}
+            Step::Value => return self.value(byte),
+            Step::Raw(raw) => return self.raw(raw, byte),
+        }
+        true
+    }
+
+    fn next(&mut self, byte: u8) {
+        match (byte, self.within.last()) {
+            (b'{', None) => self.enter(Place::Root, b'{'),
+            (b'{', Some((Place::Items, _))) => {
+                self.separate();
+                self.enter(Place::Object, b'{');
+            }
+            (b'"', Some(_)) => {
+                self.key.clear();
+                self.step = Step::Key { escaped: false };
+            }
+            (b'}' | b']', Some(_)) => {
+                self.within.pop();
+                self.out.push(byte);
+            }
+            _ => {}
+        }
+    }
+
+    /// The first byte of a value.
+    fn value(&mut self, byte: u8) -> bool {
+        let fate = match self.within.last() {
+            Some((place, _)) => place.fate(&self.key),
+            None => Fate::Drop,
+        };
+        match (fate, byte) {
+            (Fate::Drop, _) => self.begin(None),
+            (Fate::Enter(place), b'{' | b'[') => {
+                self.write_key();
+                self.enter(place, byte);
+                return true;
+            }
+            (Fate::Enter(_) | Fate::Keep, _) => {
+                self.write_key();
+                self.begin(Some(self.out.len()));
+            }
+        }
+        false
+    }
+
+    fn begin(&mut self, kept: Option<usize>) {
+        self.step = Step::Raw(Raw {
+            kept,
+            depth: 0,
+            in_text: false,
+            escaped: false,
+        });
+    }
+
+    fn raw(&mut self, mut raw: Raw, byte: u8) -> bool {
+        let mut ends = false;
+        if raw.in_text {
+            let quoted = raw.escaped;
+            raw.escaped = byte == b'\\' && !quoted;
+            if byte == b'"' && !quoted {
+                raw.in_text = false;
+                ends = raw.depth == 0;
+            }
+        } else {
+            match byte {
+                b'"' => raw.in_text = true,
+                b'{' | b'[' => raw.depth += 1,
+                // It ended before, without a mark of its own.
+                b'}' | b']' | b',' if raw.depth == 0 => {
+                    self.step = Step::Next;
+                    return false;
+                }
+                b'}' | b']' => {
+                    raw.depth -= 1;
+                    ends = raw.depth == 0;
+                }
+                _ => {}
+            }
+        }
+        if let Some(from) = raw.kept {
+            self.out.push(byte);
+            if self.out.len() - from > LONGEST {
+                self.out.truncate(from);
+                self.out.extend_from_slice(b"null");
+                raw.kept = None;
+            }
+        }
+        self.step = if ends { Step::Next } else { Step::Raw(raw) };
+        true
+    }
+
+    fn enter(&mut self, place: Place, byte: u8) {
+        self.out.push(byte);
+        self.step = Step::Next;
+        let marked = place == Place::Metadata;
+        if marked {
+            let mark = format!("\"{TOO_LARGE}\":true");
+            self.out.extend_from_slice(mark.as_bytes());
+        }
+        self.within.push((place, marked));
+    }
+
+    fn separate(&mut self) {
+        if let Some((_, filled)) = self.within.last_mut()
+            && std::mem::replace(filled, true)
+        {
+            self.out.push(b',');
+        }
+    }
+
+    fn write_key(&mut self) {
+        self.separate();
+        self.out.push(b'"');
+        self.out.extend_from_slice(&self.key);
+        self.out.extend_from_slice(b"\":");
+    }
+}
+
+impl Place {
+    fn fate(self, key: &[u8]) -> Fate {
+        match (self, key) {
+            (Self::Root, b"object") => Fate::Enter(Self::Object),
+            (Self::Root, b"items") => Fate::Enter(Self::Items),
+            (Self::Root, _) | (Self::Object, b"apiVersion" | b"kind") => Fate::Keep,
+            (Self::Object, b"metadata") => Fate::Enter(Self::Metadata),
+            (Self::Metadata, b"managedFields") => Fate::Drop,
+            // A key of this length was cut, or may have been.
+            (Self::Metadata, key) if key.len() < LONGEST_KEY => Fate::Keep,
+            (Self::Object | Self::Items | Self::Metadata, _) => Fate::Drop,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rules::kept::is_too_large;
+    use serde_json::{Value, json};
+
+    /// What comes out of a text that comes in parts of this many bytes.
+    fn sieved(text: &str, part: usize) -> Value {
+        let mut sieve = Sieve::default();
+        for part in text.as_bytes().chunks(part) {
+            sieve.feed(part);
+        }
+        let out = sieve.finish();
+        serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{error}: {out:?}"))
+    }
+
+    fn object() -> Value {
+        json!({
+            "apiVersion": "v1", "data": {"metadata": {"name": "false"}, "list": [1, "]}", {"a": "\\\""}]}, "kind": "Pod",
+            "metadata": {
+                "name": "a", "namespace": "b", "uid": "u", "resourceVersion": "7", "labels": {"a\"{": "}\\"}, "generation": 3,
+                "annotations": {"x": "<,]"}, "deletionTimestamp": null,
+                "managedFields": [{"manager": "m", "fieldsV1": {"f:x": {}}}],
+                "ownerReferences": [{"kind": "Job", "uid": "\u{1F980}"}],
+            },
+            "number": -1.5e3, "spec": {"deep": [[[[{"x": {}}]]]]}, "status": null, "true": true,
+        })
+    }
+
+    fn metadata_alone() -> Value {
+        let mut lean = object();
+        let fields = lean.as_object_mut().unwrap();
+        fields.retain(|key, _| ["apiVersion", "kind", "metadata"].contains(&key.as_str()));
+        let metadata = lean["metadata"].as_object_mut().unwrap();
+        metadata.remove("managedFields");
+        metadata.insert(TOO_LARGE.to_owned(), json!(true));
+        lean
+    }
+
+    #[test]
+    fn of_an_object_its_metadata_goes_through_wherever_the_text_is_cut() {
+        let event = json!({"type": "MODIFIED", "object": object()});
+        let list = json!({
+            "apiVersion": "v1", "kind": "PodList", "items": [object(), object()],
+            "metadata": {"resourceVersion": "8", "continue": "\"next\""},
+        });
+        for text in [
+            event.to_string(),
+            serde_json::to_string_pretty(&event).unwrap(),
+        ] {
+            for part in 1..40 {
+                let out = sieved(&text, part);
+                assert_eq!(out, json!({"type": "MODIFIED", "object": metadata_alone()}));
+                assert!(is_too_large(&out["object"]));
+            }
+        }
+        for part in [1, 3, 1_000] {
+            let mut expected = list.clone();
+            expected["items"] = json!([metadata_alone(), metadata_alone()]);
+            assert_eq!(sieved(&list.to_string(), part), expected);
+        }
+        let empty = json!({"items": [], "metadata": {}});
+        assert_eq!(sieved(&empty.to_string(), 2), empty);
+    }
+
+    #[test]
+    fn metadata_that_is_too_long_itself_loses_its_long_fields() {
+        let mut long = object();
+        long["metadata"]["ownerReferences"][0]["name"] = json!("<".repeat(LONGEST));
+        long["spec"] = json!("x".repeat(LONGEST));
+        let mut expected = metadata_alone();
+        expected["metadata"]["ownerReferences"] = Value::Null;
+        let event = json!({"type": "ADDED", "object": long});
+        let out = sieved(&event.to_string(), 10_000);
+        assert_eq!(out["object"], expected);
+    }
+}

@@ -1,0 +1,195 @@
+//! The one door for lists: every list of the API server is read here, page by page.
+//!
+//! How many objects there are, and how long each of them is, tenants choose. So a page is read up to a bound; is it longer, fewer objects
+//! are asked for; and of one object that is too long by itself the metadata alone, with the mark of [`rules::kept::is_too_large`]: one object
+//! keeps nobody from the others. Long pages are held one after the other, whoever lists ([`crate::client::Limits`]). Clippy refuses
+//! every other way to list.
+
+use crate::client::{Beyond, Bound, TooLong};
+use crate::lean::Lean;
+use axum::body::Bytes;
+use axum::http::{HeaderValue, header};
+use http_body_util::BodyExt;
+use kube::api::ListParams;
+use kube::core::Status;
+use kube::core::request::Request;
+use kube::{Client, Error};
+use rules::kept::{LONGEST, mark_too_large};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Which objects are listed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// `/apis/apps/v1/deployments`
+    pub(crate) path: String,
+    /// A label selector, where not every object is wanted.
+    pub(crate) labels: Option<String>,
+    /// The same by fields.
+    pub(crate) fields: Option<String>,
+    /// Whether their metadata is enough.
+    pub(crate) metadata: bool,
+}
+
+/// A page as it came. While it is there, there is less room for others. The objects stay text until each is read: together, as trees,
+/// they take many times the room.
+#[derive(Debug)]
+pub(crate) struct Page {
+    text: Bytes,
+    /// Where its objects are in the text.
+    items: Vec<Range<usize>>,
+    /// The version of the list.
+    pub(crate) version: String,
+    /// Where the next page begins; `None` on the last one.
+    pub(crate) next: Option<String>,
+    /// For how many objects was asked in the end.
+    pub(crate) limit: u32,
+    /// Whether its one object was too long to be read.
+    too_large: bool,
+    _room: Arc<OnceLock<OwnedSemaphorePermit>>,
+}
+
+#[derive(Deserialize)]
+struct Content<'p> {
+    #[serde(default)]
+    metadata: PageMetadata,
+    #[serde(default, borrow)]
+    items: Vec<&'p RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct PageMetadata {
+    resource_version: String,
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+/// A page of at most `limit` objects that begins where the one before it ended (`begins`), or with the first.
+///
+/// # Errors
+///
+/// Of the API server. None for the size of an object.
+pub(crate) async fn page(
+    client: &Client,
+    selection: &Selection,
+    mut limit: u32,
+    begins: Option<String>,
+) -> Result<Page, Error> {
+    let mut params = ListParams {
+        label_selector: selection.labels.clone(),
+        field_selector: selection.fields.clone(),
+        continue_token: begins,
+        ..ListParams::default()
+    };
+    let mut metadata = selection.metadata;
+    loop {
+        params.limit = Some(limit);
+        // Not even the metadata of one may be short: owners and finalizers have no bound of their own.
+        let beyond = if limit == 1 && metadata {
+            Beyond::Sieved
+        } else {
+            Beyond::Refused
+        };
+        let bound = Bound {
+            most: LONGEST,
+            beyond,
+            room: Arc::default(),
+        };
+        let room = Arc::clone(&bound.room);
+        match text(client, &selection.path, &params, (metadata, bound)).await {
+            Err(Error::Service(error)) if error.is::<TooLong>() && beyond == Beyond::Refused => {
+                metadata |= limit == 1;
+                limit = (limit / 8).max(1);
+            }
+            answer => {
+                let text = answer?;
+                let Content {
+                    metadata:
+                        PageMetadata {
+                            resource_version,
+                            next,
+                        },
+                    items,
+                } = serde_json::from_slice(&text).map_err(Error::SerdeError)?;
+                let begin = text.as_ptr().addr();
+                let range = |item: &RawValue| {
+                    let from = item.get().as_ptr().addr() - begin;
+                    from..from + item.get().len()
+                };
+                return Ok(Page {
+                    items: items.into_iter().map(range).collect(),
+                    version: resource_version,
+                    next: next.filter(|next| !next.is_empty()),
+                    limit,
+                    too_large: metadata && !selection.metadata,
+                    _room: room,
+                    text,
+                });
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+async fn text(
+    client: &Client,
+    path: &str,
+    params: &ListParams,
+    (metadata, bound): (bool, Bound),
+) -> Result<Bytes, Error> {
+    let request = Request::new(path);
+    let request = if metadata {
+        request.list_metadata(params)
+    } else {
+        request.list(params)
+    };
+    let mut request = request.map_err(Error::BuildRequest)?;
+    request.extensions_mut().insert(bound);
+    let plain = HeaderValue::from_static("identity");
+    request.headers_mut().insert(header::ACCEPT_ENCODING, plain);
+    // Not by the client's own ways to read an answer, which copy it.
+    let answer = client.send(request.map(Into::into)).await?;
+    let code = answer.status();
+    let text = answer.into_body().collect().await?.to_bytes();
+    if code.is_success() {
+        return Ok(text);
+    }
+    let status = serde_json::from_slice::<Status>(&text).unwrap_or_else(|_| {
+        let said = String::from_utf8_lossy(&text);
+        Status::failure(said.trim(), "").with_code(code.as_u16())
+    });
+    Err(Error::Api(status.boxed()))
+}
+
+impl Page {
+    /// How many bytes it has.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The objects, read one after the other.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Result<Value, Error>> {
+        self.objects_as::<Lean>()
+    }
+
+    /// The same, as somebody else reads them.
+    pub(crate) fn objects_as<T: DeserializeOwned + Into<Value>>(
+        &self,
+    ) -> impl Iterator<Item = Result<Value, Error>> {
+        self.items.iter().map(|range| {
+            let item = self.text.get(range.clone()).unwrap_or_default();
+            let object: T = serde_json::from_slice(item).map_err(Error::SerdeError)?;
+            let mut object = object.into();
+            if self.too_large {
+                mark_too_large(&mut object);
+            }
+            Ok(object)
+        })
+    }
+}
