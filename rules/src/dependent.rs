@@ -234,6 +234,14 @@ impl Dependent {
         annotation::ask(&self.annotations())
     }
 
+    /// Whether it was marked for a gate, as its template says, and nothing says what for: no list, no weight and no cap. Its namespace asks
+    /// for no gate in every pod.
+    pub(crate) fn is_marked_for_nothing(&self, world: &dyn World) -> bool {
+        self.pod_annotations.contains_key(keys::GATED)
+            && !self.asks_for_a_gate()
+            && plan::is_injected(&self.namespace, world) != Some(true)
+    }
+
     /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
     /// is: its pods come one after the other, and each of them runs.
     fn asks_again(&self, edge: &Edge) -> bool {

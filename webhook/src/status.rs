@@ -162,6 +162,7 @@ impl Service {
                 self.recorder
                     .released(subject, answer, waited.unwrap_or_default());
             }
+            Opened::Unlisted => self.recorder.unlisted(subject, answer),
             Opened::Cut(cut) => self.cut(subject, answer, *cut),
         }
         if matches!(why, Opened::Absent) {

@@ -74,8 +74,57 @@ impl Climb {
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
             }
         }
-        Lookup::Found(climb)
+        match climb.borrow(&namespace, world) {
+            Lookup::Found(()) => Lookup::Found(climb),
+            Lookup::NotFound => Lookup::NotFound,
+            Lookup::Unavailable(why) => Lookup::Unavailable(why),
+        }
     }
+
+    /// Lets the list of a workload count for the pods of the Rollout that takes its pod template: the user writes the list there, and the
+    /// pods are the Rollout's. What the Rollout says for itself comes first. What places an object in its scope is each one's own.
+    fn borrow(&mut self, namespace: &str, world: &dyn World) -> Lookup<()> {
+        let (Some(owner), Some(object)) = (self.owners.last_mut(), &self.topmost) else {
+            return Lookup::Found(());
+        };
+        let Some((kind, name)) = lender(&owner.kind, object) else {
+            return Lookup::Found(());
+        };
+        match world.object(&kind, Some(namespace), name) {
+            Lookup::Found(workload) => {
+                for (key, value) in annotations(&workload) {
+                    if BORROWED.contains(&key.as_str()) {
+                        owner.annotations.entry(key).or_insert(value);
+                    }
+                }
+                Lookup::Found(())
+            }
+            Lookup::NotFound => Lookup::NotFound,
+            Lookup::Unavailable(why) => Lookup::Unavailable(why),
+        }
+    }
+}
+
+/// The list of a workload and what is said beside it.
+const BORROWED: [&str; 9] = [
+    keys::DEPENDS_ON,
+    keys::CONFIG_DEPENDS_ON,
+    keys::REVISION,
+    keys::TIMEOUT,
+    keys::ON_TIMEOUT,
+    keys::ON_FAILURE,
+    keys::REGATE,
+    keys::SKIP,
+    keys::SKIP_REASON,
+];
+
+/// The workload whose pod template an object takes in place of one of its own: `spec.workloadRef` of a Rollout of Argo.
+fn lender<'o>(kind: &Kind, object: &'o Value) -> Option<(Kind, &'o str)> {
+    let is_rollout = (kind.group(), kind.word()) == ("argoproj.io", "Rollout");
+    let reference = get(object, &["spec", "workloadRef"]).filter(|_| is_rollout)?;
+    let (group, word) = group_kind(reference);
+    let kind = Kind::Builtin(kinds::builtin(group, word)?);
+    Some((kind, reference["name"].as_str()?))
 }
 
 impl Dependent {

@@ -39,6 +39,8 @@ pub enum Ground {
     Satisfied,
     /// They let it start, and one of them by not being there.
     Absent,
+    /// It is marked for a gate, and no list, plan, weight or cap is found for it.
+    Unlisted,
     /// It is held back, and its terms say what becomes of that.
     Ruled(Ruling),
     /// Nobody can say what it depends on, and why.
@@ -67,6 +69,8 @@ enum What {
         /// Nobody can say yet whether a pod of its revision has passed.
         unread: bool,
     },
+    /// Nothing says what it waits for, though it is marked for a gate; what the user wrote.
+    Unlisted(String),
 }
 
 /// Of whom and when it is asked; `patient` as in [`decide`].
@@ -117,6 +121,9 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
     let what = match judgement {
         Err(error) => What::Unknown(error),
         Ok(judgement) if passed && judgement.edges.is_empty() => What::Passed,
+        Ok(judgement) if judgement.edges.is_empty() && dependent.is_marked_for_nothing(world) => {
+            What::Unlisted(dependent.name())
+        }
         Ok(judgement) => What::Judged {
             judgement,
             unread: before == Lookup::Unavailable(Unavailable::Syncing),
@@ -142,6 +149,9 @@ impl Found {
             What::Passed => {
                 let note = "asking again: another pod of this revision has passed its gate before";
                 Decided::on(bare(Decision::Open, note.to_owned()), Ground::Passed)
+            }
+            What::Unlisted(name) => {
+                Decided::on(bare(Decision::Open, unlisted(name)), Ground::Unlisted)
             }
             What::Unknown(error) => self.unknown(error, asked),
             What::Judged { judgement, unread } => self.judged(judgement, *unread, asked),
@@ -220,7 +230,7 @@ impl Found {
     pub fn again(&self) -> Option<Timestamp> {
         match &self.what {
             What::Judged { judgement, .. } => judgement.again,
-            What::Skipped(_) | What::Passed | What::Unknown(_) => None,
+            What::Skipped(_) | What::Passed | What::Unlisted(_) | What::Unknown(_) => None,
         }
     }
 }
@@ -300,6 +310,16 @@ fn reading(what: &str, why: Unavailable) -> String {
         ),
         Unavailable::Hidden => format!("{what}, which you may not read"),
     }
+}
+
+/// What a gate opens without that finds nothing to wait for. Worded as [`bare`] says.
+fn unlisted(name: &str) -> String {
+    format!(
+        "a list: its pod template is marked ({}), and no list, plan, weight or cap is found for {name}; write {} on {name} or on \
+         its pod template",
+        keys::GATED,
+        keys::DEPENDS_ON
+    )
 }
 
 /// What is waited for while nobody can say what that is. Worded as [`bare`] says.

@@ -71,6 +71,8 @@ pub(super) enum Opened {
     Absent,
     /// A pod of its revision has passed before.
     Passed,
+    /// Nothing says what it waits for, though it is marked for a gate.
+    Unlisted,
     /// Something cut the wait short. It says nothing about the revision.
     Cut(Cut),
 }
@@ -79,7 +81,7 @@ impl Opened {
     /// How the wait ended, for metrics, conditions and the log.
     pub(super) fn outcome(&self) -> &'static str {
         match self {
-            Self::Satisfied(_) | Self::Absent => "Satisfied",
+            Self::Satisfied(_) | Self::Absent | Self::Unlisted => "Satisfied",
             Self::Passed => "Passed",
             Self::Cut(Cut::Skip) => "Skipped",
             Self::Cut(Cut::Timeout | Cut::Failure) => "Proceeded",
@@ -232,6 +234,7 @@ pub(super) fn outcome(decided: Decided, judged: Option<&Arc<Judged>>) -> Outcome
             Outcome::Open(answer, Opened::Satisfied(Arc::clone(judged)))
         }
         (Ground::Absent, _) => Outcome::Open(answer, Opened::Absent),
+        (Ground::Unlisted, _) => Outcome::Open(answer, Opened::Unlisted),
         (Ground::Passed | Ground::Satisfied, _) => Outcome::Open(answer, Opened::Passed),
         (Ground::Ruled(Ruling::Proceed(_) | Ruling::GivenUp), _) => {
             Outcome::Open(answer, Opened::Cut(Cut::Timeout))

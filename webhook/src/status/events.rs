@@ -84,6 +84,17 @@ impl Recorder {
         self.tell_above(subject, &news);
     }
 
+    /// A gate was told to open because nothing says what it waits for: whoever wrote a list where nobody finds it hears so.
+    pub(super) fn unlisted(&self, subject: &GatedPod<'_>, answer: &Answer) {
+        self.told.remove(&subject.pod.uid);
+        let news = News::opened(
+            EventReason::NoList,
+            format!("opened without {}", unmet(answer)),
+        );
+        self.send(pod(subject.pod), &news, 1);
+        self.tell_above(subject, &news);
+    }
+
     /// A gate was told what its dependencies alone would not have told it.
     pub(super) fn cut(&self, subject: &GatedPod<'_>, answer: &Answer, why: Cut) {
         let reason = match why {

@@ -82,6 +82,57 @@ fn a_deployment_that_has_not_heard_of_its_replica_set_is_not_believed() {
     }
 }
 
+/// Its pods are the Rollout's, and the template is the Deployment's.
+#[test]
+fn the_list_of_a_workload_counts_for_the_rollout_that_takes_its_template() {
+    let pod = owned("Pod", "web-1-x", Some(("ReplicaSet", "web-1")), json!({}));
+    let set = owned("ReplicaSet", "web-1", Some(("Rollout", "web")), json!({}));
+    let rollout = |kind: &str, says: Value| {
+        let mut rollout = owned("Rollout", "web", None, says);
+        let version = if kind == "PodTemplate" {
+            "v1"
+        } else {
+            "apps/v1"
+        };
+        rollout["spec"] =
+            json!({"workloadRef": {"apiVersion": version, "kind": kind, "name": "base"}});
+        rollout
+    };
+    let base = |says: Value| owned("Deployment", "base", None, says);
+    let list = |text: &str| json!({"sluice.dev/depends-on": text, "sluice.dev/timeout": "5m", "sluice.dev/weight": "7"});
+    let edges = |objects: &[&Value]| {
+        let Lookup::Found(dependent) = resolved(&pod, objects) else {
+            panic!("resolved")
+        };
+        let cluster = Cluster::of(Vec::new());
+        let edges = dependent.edges(true, &cluster).unwrap();
+        let edges: Vec<_> = edges.iter().map(ToString::to_string).collect();
+        (
+            edges.join(" "),
+            dependent.terms().terms.timeout,
+            dependent.weight(),
+        )
+    };
+    let minutes = |minutes: u64| Some(std::time::Duration::from_secs(60 * minutes));
+    let [plain, own] = [json!({}), json!({"sluice.dev/depends-on": "job/own"})]
+        .map(|it| rollout("Deployment", it));
+    let listed = base(list("job/migrate"));
+    let (found, timeout, weight) = edges(&[&set, &plain, &listed]);
+    assert_eq!(
+        (found.as_str(), timeout, weight),
+        ("Job/migrate", minutes(5), None)
+    );
+    assert_eq!(edges(&[&set, &own, &listed]).0, "Job/own");
+    assert_eq!(edges(&[&set, &plain, &base(json!({}))]).0, "");
+    assert_eq!(
+        resolved(&pod, &[&set, &plain]),
+        Lookup::NotFound,
+        "it is not read yet"
+    );
+    let odd = rollout("Widget", json!({}));
+    assert_eq!(edges(&[&set, &odd]).0, "", "nobody knows that kind");
+}
+
 /// A StatefulSet `db` that says which revisions it has and rolls out.
 fn set(current: &str, update: &str) -> Value {
     let mut set = owned("StatefulSet", "db", None, json!({}));

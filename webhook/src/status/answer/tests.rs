@@ -96,6 +96,7 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Open(_, Opened::Satisfied(_)) => "satisfied",
         Outcome::Open(_, Opened::Absent) => "absent",
         Outcome::Open(_, Opened::Passed) => "passed",
+        Outcome::Open(_, Opened::Unlisted) => "unlisted",
         Outcome::Open(_, Opened::Cut(Cut::Skip)) => "skip: open",
         Outcome::Open(_, Opened::Cut(Cut::Timeout)) => "timeout: open",
         Outcome::Open(_, Opened::Cut(Cut::Failure)) => "failure: open",
@@ -135,6 +136,36 @@ fn what_opened_by_absence_is_told_apart_from_what_is_satisfied() {
         let case = Case::new(json!({"sluice.dev/depends-on": list}), json!({}));
         assert_eq!(word(&case.asked()), expected, "{list}");
     }
+}
+
+#[test]
+fn a_pod_that_is_marked_and_has_no_list_opens_and_says_so() {
+    let marked = || json!({"sluice.dev/gated": "true"});
+    for (job, pod, expected) in [
+        (json!({}), marked(), "unlisted"),
+        (
+            json!({"config.kubernetes.io/depends-on": "my-own-format"}),
+            marked(),
+            "unlisted",
+        ),
+        (json!({}), json!({}), "satisfied"),
+        (json!({"sluice.dev/depends-on": ""}), marked(), "satisfied"),
+        (json!({"sluice.dev/weight": "5"}), marked(), "satisfied"),
+        (json!({"sluice.dev/skip": "true"}), marked(), "skip: open"),
+        (json!({"sluice.dev/depends-on": "cm/a"}), marked(), "wait"),
+    ] {
+        assert_eq!(
+            word(&Case::new(job.clone(), pod).asked()),
+            expected,
+            "{job}"
+        );
+    }
+    let said = note(Case::new(json!({}), marked()).asked());
+    assert!(
+        said.starts_with("a list: ")
+            && said.contains("found for Job/seed; write sluice.dev/depends-on"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(super) enum EventReason {
     NotPermitted,
     Cycle,
     Absent,
+    NoList,
 }
 
 impl EventReason {
@@ -45,6 +46,7 @@ impl EventReason {
             Self::NotPermitted => "NotPermitted",
             Self::Cycle => "Cycle",
             Self::Absent => "Absent",
+            Self::NoList => "NoList",
         }
     }
 
@@ -57,7 +59,8 @@ impl EventReason {
             | Self::NotFound
             | Self::NotPermitted
             | Self::Cycle
-            | Self::Absent => "Warning",
+            | Self::Absent
+            | Self::NoList => "Warning",
         }
     }
 
