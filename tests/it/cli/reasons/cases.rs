@@ -161,10 +161,11 @@ pub(super) fn case(reason: Reason) -> Shown {
         }
         Reason::NoEndpoints => {
             let spec = json!({"selector": {"app": "a"}, "clusterIP": "10.0.0.1"});
-            on(
-                "service/a",
-                [object("v1", "Service", "a", json!({"spec": spec}))],
-            )
+            // It selects a pod whose endpoint is not written yet: without one, a look at the pods adds words once it has been made.
+            let ready = json!({"metadata": {"labels": {"app": "a"}}, "spec": {"nodeName": "one"},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+            let service = object("v1", "Service", "a", json!({"spec": spec}));
+            on("service/a", [service, object("v1", "Pod", "b", ready)])
         }
         Reason::ClaimNotBound => {
             let claim =
