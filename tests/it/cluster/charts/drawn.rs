@@ -28,6 +28,8 @@ struct Drawing {
 struct Point {
     id: String,
     missing: bool,
+    /// A Job that is remembered is drawn, too; what it waited for is not known any more.
+    reason: Option<String>,
     waits_for: Vec<String>,
 }
 
@@ -45,7 +47,8 @@ impl Drawn {
         let graph = graph.args(["graph", "--namespace", &ns.name, "-o", "json"]);
         let printed = graph.run().await.ok();
         let printed: Drawing = serde_json::from_str(&printed).expect("it prints its own format");
-        let there = printed.nodes.into_iter().filter(|node| !node.missing);
+        let is_there = |node: &Point| !node.missing && node.reason.as_deref() != Some("Remembered");
+        let there = printed.nodes.into_iter().filter(is_there);
         let must = printed.edges.into_iter().filter(|edge| edge.must);
         Self {
             entries: there.map(|node| (node.id, node.waits_for)).collect(),
