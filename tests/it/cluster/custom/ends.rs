@@ -1,10 +1,12 @@
 //! Custom kinds that come to an end as a Job does.
 
 use harness::cluster::{Defined, deployment, with_namespace};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 fn status(condition: &str) -> Value {
-    let now = "2026-01-01T00:00:00Z";
+    // What completed before its namespace was made is not remembered.
+    let now = Timestamp::now().strftime("%FT%TZ").to_string();
     let condition = json!({"type": condition, "status": "True", "reason": "Test", "message": "of this test", "lastTransitionTime": now});
     json!({"conditions": [condition]})
 }
