@@ -304,7 +304,7 @@ async fn a_pod_at_its_gate_that_a_custom_resource_owns() {
             "type": "Ready", "status": "False", "reason": "Working", "message": "its workers run",
             "lastTransitionTime": "2026-01-01T00:00:00Z",
         });
-        ns.apply([widget.one("train")]).await.ok();
+        ns.apply([widget.one("train").with("/spec/workers", 1)]).await.ok();
         let train = widget.reference("train");
         ns.set_status(&train, &json!({"conditions": [condition]})).await;
         let uid = ns.kubectl(["get", &train, "--output=jsonpath={.metadata.uid}"]).await;
