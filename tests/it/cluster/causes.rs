@@ -316,8 +316,11 @@ async fn a_pod_at_its_gate_that_a_custom_resource_owns() {
         let seed = job("seed").in_app("/image", NO_IMAGE);
         let object = widget.dependency("train");
         let cause = "its pod worker waits at its gate for Job/seed; its pod seed-";
-        is_told(ns, [seed, worker], (&object, &object), cause).await;
+        ns.apply([seed, worker, deployment("api").depends_on(&object)]).await.ok();
         let api = ns.pod_of("api").await;
+        api.gate_says(cause).await;
+        // The graph says of the object itself that its pod waits at its gate.
+        says(ns, ["status", &api.name], cause).await;
         api.gate_says(&format!(" cannot pull image {NO_IMAGE}: ")).await;
     })
     .await;

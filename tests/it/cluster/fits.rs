@@ -37,7 +37,7 @@ async fn a_restored_pod_waits_and_starts() {
         let gate = json!([{
             "name": "sluice-gate", "image": "registry.invalid/sluice-gate:v0.0.1", "imagePullPolicy": "Never",
             "env": [{"name": "SLUICE_ADDRESSES", "value": "192.0.2.1:9764"}, {"name": "SLUICE_CA_BUNDLE", "value": "old"}],
-            "volumeMounts": [{"name": "sluice-token", "mountPath": "/old"}],
+            "volumeMounts": [{"name": "sluice-token", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}],
             "securityContext": {"runAsNonRoot": true, "runAsUser": 65532},
         }]);
         let volumes = json!([{"name": "sluice-state", "emptyDir": {"sizeLimit": "1Mi"}}]);
