@@ -58,8 +58,9 @@ pub(crate) struct Page {
 struct Content<'p> {
     #[serde(default)]
     metadata: PageMetadata,
+    /// Null where the list is empty and of metadata alone: the API server writes no empty list there.
     #[serde(default, borrow)]
-    items: Vec<&'p RawValue>,
+    items: Option<Vec<&'p RawValue>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -123,7 +124,7 @@ pub(crate) async fn page(
                     from..from + item.get().len()
                 };
                 return Ok(Page {
-                    items: items.into_iter().map(range).collect(),
+                    items: items.into_iter().flatten().map(range).collect(),
                     version: resource_version,
                     next: next.filter(|next| !next.is_empty()),
                     limit,

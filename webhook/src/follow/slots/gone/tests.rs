@@ -69,7 +69,7 @@ impl Pods {
         } else {
             String::new()
         };
-        json!({"metadata": {"resourceVersion": "1", "continue": next}, "items": items.collect::<Vec<_>>()})
+        json!({"metadata": {"resourceVersion": "1", "continue": next}, "items": Some(items.collect::<Vec<_>>()).filter(|it| !it.is_empty())})
     }
 }
 
