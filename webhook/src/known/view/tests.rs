@@ -1,7 +1,5 @@
 //! What a view reads is what wakes it.
 
-mod budget;
-
 use super::super::Wanted;
 use super::*;
 use crate::known::Settings;
