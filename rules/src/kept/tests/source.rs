@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 47] = [
+pub(super) const NO_FIELDS: [&str; 48] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -59,6 +59,7 @@ pub(super) const NO_FIELDS: [&str; 47] = [
     "sync",
     "value",
     "valuesObject",
+    "workloadRef",
 ];
 
 /// Labels. All of them are kept.
