@@ -1,4 +1,4 @@
-//! The plain port: is this process alive, may it be sent requests, and what does it count.
+//! The plain HTTP port for probes and metrics.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use prometheus_client::{encoding::text::encode, registry::Registry};
 use crate::connections::valid;
 use crate::readiness::Readiness;
 
-/// What Prometheus asks for; without it the names of counters would be read wrongly.
+/// The content type that Prometheus asks for. Under another type Prometheus reads the counters' names wrongly.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// `/live`, `/ready` and `/metrics`. Below any trace layer: probes make no spans.
+/// Serves `/live`, `/ready` and `/metrics`. No trace layer lies around this router, so probes make no spans.
 pub(crate) fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
     Router::new()
-        // Alive is: the runtime still schedules this. Whether work succeeds is what `/ready` says.
+        // A process is alive while the runtime schedules this handler. `/ready` says whether work succeeds.
         .route("/live", get(|| async { "alive\n" }))
         .route("/ready", get(move || async move { ready(&readiness) }))
         .route("/metrics", get(move || async move { metrics(&registry) }))
@@ -31,7 +31,7 @@ pub(crate) fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
         }))
 }
 
-/// 200, or 503 with a line for every condition that is not met.
+/// Answers 200, or 503 with a line for every condition that is not met.
 fn ready(readiness: &Readiness) -> Response {
     let missing = readiness.missing();
     if missing.is_empty() {

@@ -1,8 +1,8 @@
-//! The HTTP boundary of admission: a review in, a review out. What to answer is decided in [`crate::inject`].
+//! The HTTP boundary of admission: a review in, a review out. [`crate::inject`] decides the answer.
 //!
-//! An object that cannot be gated is a denial with its uid, never an HTTP error; an HTTP error is for a body that is no
-//! review, or for more of it than the process is willing to hold. There is no API client here, and nothing but the body
-//! is waited for.
+//! A review whose object cannot be gated is answered with a denial under the review's uid, never with an HTTP error.
+//! An HTTP error answers a body that is no review, or a body for which the process has no memory. This module holds
+//! no API client and awaits nothing but the body.
 
 mod bodies;
 mod known;
@@ -38,13 +38,13 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use tracing::info;
 
-/// The API server passes on 4 KiB of warnings, and nobody reads that many.
+/// The API server passes on 4 KiB of warnings, and a user reads only the first few.
 const MOST_WARNINGS: usize = 5;
 
-/// The label of a request whose operation nobody could read.
+/// The label of a request whose operation could not be read.
 const NO_OPERATION: &str = "none";
 
-/// What the admission handlers share.
+/// The state that the admission handlers share.
 #[derive(Debug)]
 pub struct Admission {
     options: Options,
@@ -55,8 +55,8 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// The handlers, and where they are told what gates are made of. Until then pods are refused, with the advice to try
-    /// again; workloads need none of it.
+    /// Returns the handlers, and the sender that tells them the parts of a gate. Until the first parts arrive, pods
+    /// are refused with the advice to try again; workloads need no parts.
     pub fn new(
         options: Options,
         limits: AdmissionLimits,
@@ -73,14 +73,14 @@ impl Admission {
         (admission, sender)
     }
 
-    /// Warns of what shows in what is known already, too, whoever has shown a certificate.
+    /// Adds warnings that rest on the objects in memory. Only a caller with a certificate gets such warnings.
     #[must_use]
     pub fn knowing(self, known: Arc<dyn Seen + Send + Sync>) -> Self {
         Self { known, ..self }
     }
 
-    /// `POST /admit/workloads`, `POST /admit/pods`, and for the namespaces that ask for all of theirs `POST /admit/every-pod` and
-    /// `POST /admit/held-pods`.
+    /// Serves `POST /admit/workloads` and `POST /admit/pods`, and for namespaces that ask for all of their pods `POST
+    /// /admit/every-pod` and `POST /admit/held-pods`.
     pub fn router(self: Arc<Self>) -> Router {
         let handler = |half: Half| {
             post(
@@ -116,7 +116,8 @@ impl Admission {
                 self.review(half, &body, certified)
             }
             Err(refusal) => {
-                // Who is still sending sees a broken connection in place of an answer, and the API server is such a one.
+                // Read the rest first: a client that is still sending, such as the API server, would not see the
+                // refusal.
                 let rest = chunks.for_each(async |_| {});
                 let _ = timeout_at(until, rest).await;
                 refusal.into()
@@ -132,8 +133,8 @@ impl Admission {
         response
     }
 
-    /// Answers one body. Nothing is awaited in here, so of those that are not alone no more are in decoded form than there
-    /// are threads.
+    /// Answers one body. This function awaits nothing, so at most one review per thread is decoded at a time, beside
+    /// the large one.
     fn review(&self, half: Half, body: &[u8], certified: bool) -> Reviewed {
         let request = match AdmissionRequest::read(body, half.about()) {
             Ok(request) => request,
@@ -204,11 +205,11 @@ impl Admission {
                 inject::pod::decide(&request, options, parts.as_deref())
             }
         };
-        // Of a pod that is held, another half has given the advice.
+        // Another webhook call has already given the advice on a held pod.
         let advises = !matches!(half, Half::HeldPods);
         if advises && !matches!(decision.action, Action::Deny(_)) {
-            // The namespace is what the request says, and anybody may send one: who is not the API server is told what
-            // follows from the request alone.
+            // A request names its own namespace, and any client may send one. So only the API server is told more
+            // than follows from the request alone.
             let known: &dyn Seen = if certified { &*self.known } else { &() };
             let hints = inject::hints(&request, self.options, known);
             decision
@@ -220,7 +221,7 @@ impl Admission {
     }
 }
 
-/// The client's address; that of nobody where there is no connection, as in a test.
+/// Returns the client's address, or the unspecified address where there is no connection, as in a test.
 fn address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
@@ -245,7 +246,7 @@ impl From<Refusal> for Reviewed {
     }
 }
 
-/// Which of the webhooks is called.
+/// The webhook that is called.
 #[derive(Debug, Clone, Copy)]
 enum Half {
     Workloads,
@@ -272,7 +273,7 @@ impl Half {
     }
 }
 
-/// A name that a message or the log quotes; nobody has checked it yet, so it may be of any length.
+/// A name that a message or the log quotes. The name is not validated yet, so its length has to be cut.
 fn quotable(name: &str) -> String {
     const LONGEST: usize = 253; // of a Kubernetes name
     if name.len() <= LONGEST && !name.contains(char::is_control) {
@@ -334,7 +335,8 @@ fn respond(uid: String, decision: Decision, subject: &Subject) -> Response {
     response
 }
 
-/// A text that may become a `Warning` header: the API server drops one with control characters, and cuts what is longer.
+/// A text that may become a `Warning` header: the API server drops a header with control characters and cuts a long
+/// one.
 fn header(text: &str) -> String {
     const LONGEST: usize = 256;
     let clean = text

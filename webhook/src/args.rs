@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Orders the start of pods: admission webhook and status service.
 #[derive(Debug, Clone, Parser)]
-// The last of two counts: whoever sets one through the chart means it, and the chart sets most.
+// The last of two equal flags counts: the chart puts a user's extra arguments after its own.
 #[command(name = "sluice-webhook", version, args_override_self = true)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -37,7 +37,8 @@ pub struct Args {
     /// The port of admission.
     #[arg(long, env = "SLUICE_ADMISSION_PORT", default_value_t = 10250)]
     admission_port: u16,
-    /// The certificates, in PEM, that sign those of API servers; who shows one at admission is told what sluice knows.
+    /// The certificates, in PEM, that sign those of API servers; a caller that shows such a certificate at admission
+    /// is told what sluice knows.
     #[arg(long, env = "SLUICE_ADMISSION_CLIENT_CA")]
     admission_client_ca: Option<String>,
     /// The port of the status service.
@@ -52,8 +53,8 @@ pub struct Args {
     /// The Secret that holds the CA.
     #[arg(long, env = "SLUICE_CA_SECRET", default_value = "sluice-ca")]
     ca_secret: String,
-    /// The Secret with a certificate that somebody else signs for us, as cert-manager writes it; without it the replicas have
-    /// a CA of their own.
+    /// The Secret with a certificate that another issuer signs for us, as cert-manager writes it; without it the
+    /// replicas have a CA of their own.
     #[arg(long, env = "SLUICE_ISSUED_SECRET")]
     issued_secret: Option<String>,
     /// The ClusterTrustBundle that says which CAs to trust, for gates that were made before the newest one; none without it.
@@ -148,12 +149,12 @@ pub struct Args {
     clock_offset: i64,
 }
 
-/// What becomes of a pod that asks for a gate and runs on Windows.
+/// The answer to a pod that asks for a gate and runs on Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Windows {
-    /// It is refused.
+    /// The pod is refused.
     Refuse,
-    /// It starts without a gate, with a warning.
+    /// The pod starts without a gate, with a warning.
     Skip,
 }
 
@@ -167,12 +168,12 @@ impl Args {
         })
     }
 
-    /// How long certificates live.
+    /// Returns the lifetimes of certificates.
     fn lifetimes(&self) -> Result<Lifetimes, LifetimesError> {
         Lifetimes::new(self.ca_lifetime, self.ca_overlap, self.leaf_lifetime)
     }
 
-    /// Where the status service is, and what the administrator chose for the gate.
+    /// Returns the address of the status service and the administrator's settings of the gate.
     fn fixed(&self) -> Result<Fixed, ResourcesError> {
         let resources = Resources::new(self.gate_requests.clone(), self.gate_limits.clone())?;
         Ok(Fixed {
@@ -188,7 +189,7 @@ impl Args {
         })
     }
 
-    /// What the verdicts rest on beside the cluster's state.
+    /// Returns the settings that verdicts rest on, beside the state of the cluster.
     fn settings(&self, memory: Option<u64>) -> Settings {
         Settings {
             policy: Policy {
@@ -207,13 +208,13 @@ impl Args {
         }
     }
 
-    /// The ConfigMap with the administrator's health rules.
+    /// Returns the name of the ConfigMap with the administrator's health rules.
     fn health_rules_configmap(&self) -> Option<&str> {
         let name = self.health_rules_configmap.as_deref();
         name.filter(|name| !name.is_empty())
     }
 
-    /// A ConfigMap of our own namespace.
+    /// Refers to a ConfigMap of our own namespace.
     fn config_map(&self, name: &str) -> ConfigMapRef {
         ConfigMapRef {
             namespace: self.service_namespace.clone(),
@@ -222,7 +223,7 @@ impl Args {
     }
 }
 
-/// `10` or `10s`.
+/// Reads `10` or `10s`.
 fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.strip_suffix('s').unwrap_or(text);
     number
@@ -231,7 +232,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .map_err(|_| format!("{text:?} is no number of seconds; write 10 or 10s"))
 }
 
-/// `87600h`, `1h30m`, `60s`.
+/// Reads `87600h`, `1h30m` or `60s`.
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     text.parse()
         .map_err(|error| format!("{text:?} is no time ({error}); write 87600h, 1h30m or 60s"))

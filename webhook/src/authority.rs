@@ -1,25 +1,28 @@
-//! One CA for all replicas, a leaf for this one, and a `caBundle` that says so.
+//! One CA for all replicas, a leaf for this replica, and a `caBundle` that API servers verify the leaf with.
 //!
-//! The CA lives in a Secret. No replica leads: whoever comes first creates it, the others get a conflict and take what
-//! is there; a damaged one is replaced under its resourceVersion. A replica that still holds the CA writes that one back,
-//! because every waiting gate carries its certificate. To get a new CA that nobody before it vouches for, scale to zero,
-//! delete the Secret, and scale up again.
+//! The CA lives in a Secret. No replica leads: the first replica creates the Secret, the others get a conflict and
+//! read it. A damaged Secret is replaced under its resourceVersion. A replica that still holds the CA writes that CA
+//! back, because every waiting gate carries its certificate. An administrator gets an unrelated CA by scaling to
+//! zero, deleting the Secret and scaling up.
 //!
-//! The next CA stands in every bundle long before it signs, so API servers and gates that are made meanwhile trust it, and
-//! each CA keeps the keys of those before it, which vouch for it: a gate that waits trusts what its pod was made with, and
-//! follows from there to whatever signs now. So it needs no word of any rotation, nor does one of an older version.
+//! The next CA stands in every bundle long before it signs, so API servers and new gates trust it in time. Each CA
+//! keeps the keys of the CAs before it, and these vouch for it. A waiting gate trusts the CA that its pod was made
+//! with, and follows the vouching certificates to the CA that signs now. So no gate has to be told of a rotation, and
+//! gates of older versions follow too.
 //!
-//! Everything hangs on the webhook configuration, which belongs to the chart. While there is none nothing is written, so a
-//! leaving replica of an uninstalled sluice brings nothing back. The Secret belongs to our Service and outlives the
-//! configuration, which somebody may delete in an emergency.
+//! Every write depends on the webhook configuration, which belongs to the chart. Without a configuration nothing is
+//! written, so a leaving replica of an uninstalled sluice brings nothing back. The Secret belongs to our Service, so
+//! it outlives the configuration, which an administrator may delete in an emergency.
 //!
-//! Where kubelets mount them, the bundle is written as a ClusterTrustBundle too, and reaches the gates that wait, even with
-//! such a CA. It belongs to the webhook configuration, since it is in no namespace.
+//! Where kubelets mount ClusterTrustBundles, the bundle is written as one too. Waiting gates then learn of every CA,
+//! even of one that no former CA vouches for. The ClusterTrustBundle is in no namespace, so it belongs to the webhook
+//! configuration.
 //!
-//! Somebody else may sign instead: then there is no CA of ours, the certificate is read from a Secret, and its CA published.
+//! With another issuer there is no CA of ours: the certificate is read from a Secret, and its CA is published.
 //!
-//! Polled: two reads every ten seconds cost nothing, need no right to list Secrets, and heal a missed event. The
-//! configuration is watched beside that, because the API server refuses pods for as long as its `caBundle` is wrong.
+//! The Secret is polled: two reads every ten seconds are cheap, need no right to list Secrets, and heal a missed
+//! event. The configuration is watched as well, because the API server refuses pods for as long as its `caBundle` is
+//! wrong.
 
 mod bundle;
 mod changes;
@@ -56,23 +59,24 @@ use crate::{
     shutdown::Shutdown,
 };
 
-/// Who writes, in the books of the API server.
+/// The name under which the API server records our writes.
 const FIELD_MANAGER: &str = "sluice";
 
-/// How often things are looked at while all is well; whatever somebody broke is mended this much later at the latest.
+/// The time between two rounds while all is well, and the longest time until a broken object is mended.
 const POLL: Duration = Duration::from_secs(10);
 
-/// How often while something is missing.
+/// The time between two rounds after an error.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The shortest time between two rounds, however often somebody writes the webhook configuration.
+/// The shortest time between two rounds, however often the webhook configuration is written.
 const BREATH: Duration = Duration::from_millis(200);
 
-/// How long a replica that holds no CA leaves to others to write back the one that is trusted: they look each [`POLL`].
+/// The time that a replica without a CA leaves to the other replicas to write back the trusted CA: each looks every
+/// [`POLL`].
 const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
 
-/// How long the next CA has to stand in the live `caBundle` before it signs: every replica has looked by then, and every API
-/// server been told.
+/// The time that the next CA has to stand in the live `caBundle` before it signs. By then every replica has read it
+/// and every API server has been told.
 const SETTLED: SignedDuration = SignedDuration::from_secs(30);
 
 /// The longest that one round of reads and writes may take.
@@ -81,16 +85,16 @@ const ROUND: Duration = Duration::from_secs(8);
 /// The bundle that gates are injected with, PEM; `None` until a CA is known.
 pub(crate) type Bundle = Option<Arc<str>>;
 
-/// Where things are and how long they live.
+/// The names of the objects, and the lifetimes of certificates.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The namespace that sluice runs in.
     pub namespace: String,
     /// The name of the Secret with the CA.
     pub secret: String,
-    /// The name of the Secret with a certificate that somebody else signs for us; then we have no CA.
+    /// The name of the Secret with a certificate that another issuer signs for us; then we have no CA.
     pub issued: Option<String>,
-    /// The name of the ClusterTrustBundle to write; `None` where there is to be none.
+    /// The name of the ClusterTrustBundle to write; `None` where none is wanted.
     pub cluster_trust_bundle: Option<String>,
     /// The name of our Service, which the Secret and the Events belong to.
     pub service: String,
@@ -98,13 +102,12 @@ pub struct Config {
     pub instance: String,
     /// The name of the `MutatingWebhookConfiguration`.
     pub webhook_configuration: String,
-    /// The DNS names to serve: the service's, as the API server and the gates ask for it.
+    /// The DNS names in the certificate: those of the Service, as the API server and the gates ask for it.
     pub names: Vec<String>,
-    /// Lifetimes.
     pub lifetimes: Lifetimes,
 }
 
-/// Who signs what we serve.
+/// The issuer of the certificate that we serve.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one of it in the process"
@@ -112,11 +115,11 @@ pub struct Config {
 enum Source {
     /// The replicas, with a CA of their own.
     Own(CaStore),
-    /// Somebody else.
+    /// An issuer that the administrator chose.
     Issued(IssuedStore),
 }
 
-/// What keeps the certificates right.
+/// Keeps the CA, the leaf and the `caBundle` in order.
 pub struct Authority {
     config: Config,
     source: Source,
@@ -129,15 +132,15 @@ pub struct Authority {
     metrics: AuthorityMetrics,
     /// The CA that this process signs with.
     held: Option<Stored>,
-    /// What somebody else has signed for us.
+    /// The certificate that the other issuer has signed for us.
     issued: Option<Leaf>,
-    /// What is served.
+    /// The leaf that is served.
     leaf: Option<Leaf>,
-    /// Whether the leaf's issuer stood in every `caBundle` when the configuration was last there.
+    /// Whether the leaf's issuer stood in every `caBundle` when the configuration was last read.
     in_sync: bool,
-    /// Since when this process holds no CA although one is trusted.
+    /// The time since which this process has held no CA, although API servers trust one.
     bereft: Option<Timestamp>,
-    /// The next CA, and since when it has stood in every `caBundle`.
+    /// The next CA, and the time since which it has stood in every `caBundle`.
     settling: Option<(CertificateDer<'static>, Timestamp)>,
 }
 
@@ -162,8 +165,8 @@ impl Source {
 }
 
 impl Authority {
-    /// An authority that has done nothing yet, with the bundle it will publish. It takes two conditions of `readiness`:
-    /// `certificate` and `caBundle`.
+    /// Returns an authority that has done nothing yet, and the bundle that it will publish. Adds two conditions to
+    /// `readiness`: `certificate` and `caBundle`.
     pub fn new(
         client: Client,
         config: Config,
@@ -210,8 +213,8 @@ impl Authority {
         (authority, receiver)
     }
 
-    /// Keeps at it until the process leaves. `clock` is asked anew each round: a timer that counts monotonically stands
-    /// still while a machine sleeps, and certificates do not.
+    /// Runs rounds until the process leaves. Each round asks `clock` anew: a monotonic timer stands still while a
+    /// machine sleeps, and certificates go on ageing.
     pub async fn run(mut self, clock: Clock, shutdown: Shutdown) {
         let mut failing: Option<String> = None;
         let mut changes = self.published.changes();
@@ -227,20 +230,20 @@ impl Authority {
                 log_change(&mut failing, result);
                 let seen = self.published.version();
                 sleep(BREATH).await;
-                // Nobody has changed it: it is time to look again all the same.
+                // A timeout means that the configuration is unchanged: the next round is due all the same.
                 let _ = timeout(pause, changes.after(seen)).await;
             };
             tokio::select! {
                 biased;
                 () = shutdown.leaving() => return,
-                // Cancel-safe: a write whose answer is lost is found by reading, here or on another replica.
+                // Cancel-safe: the next read finds a write whose answer was lost, here or on another replica.
                 () = round => {}
             }
         }
     }
 }
 
-/// Says once that rounds fail, again when they fail for another reason, and when they no longer do.
+/// Logs when rounds begin to fail, when they fail for another reason, and when they succeed again.
 fn log_change(failing: &mut Option<String>, result: Result<(), AuthorityError>) {
     let now = result.err().map(|error| error.to_string());
     if *failing != now {

@@ -1,4 +1,4 @@
-//! The connection to the API server: how long it may be silent, how much it may say at once, and how often it is used.
+//! The connection to the API server: its time limits, the bounds on its answers, and the count of its requests.
 
 mod limits;
 mod lines;
@@ -23,25 +23,25 @@ use std::time::Duration;
 use tower::util::{MapFutureLayer, MapRequestLayer, option_layer};
 use tower::{BoxError, ServiceExt};
 
-/// For an address of the API server to accept a connection. The kernel tries again after one second, and twice as late each
-/// time: another try of ours comes sooner than its third.
+/// The time for an address of the API server to accept a connection. The kernel repeats a lost packet after one
+/// second, and then after twice that: our next attempt comes before the kernel's third.
 const CONNECT: Duration = Duration::from_secs(3);
-/// A connection on which nothing comes for this long is probed,
+/// The silence after which a connection is probed.
 const PROBE_AFTER: Duration = Duration::from_secs(10);
-/// this often,
+/// The time between two probes.
 const PROBE_EVERY: Duration = Duration::from_secs(3);
-/// and is dead after this long without an acknowledgement, of a probe or of anything else.
+/// The time without an acknowledgement, of a probe or of data, after which a connection is dead.
 const DEAD_AFTER: Duration = Duration::from_secs(20);
 
-/// Bounded: a handful of verbs, and the resources that somebody depends on.
+/// The labels of a request. They are bounded: a handful of verbs, and the resources that gates depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabel {
     verb: &'static str,
     resource: String,
 }
 
-/// A client as the environment describes it, whose requests are counted as `api_requests`. A watch counts when it
-/// begins, a list once for each page.
+/// Returns a client for the cluster that the environment describes, and counts its requests as `api_requests`. A
+/// watch counts when it begins, a list once for each page.
 pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Client, Error> {
     let requests = Family::<RequestLabel, Counter>::default();
     registry.register(
@@ -58,7 +58,8 @@ pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Cli
         let proxy_url = Box::new(proxy_url);
         return Err(Error::ProxyProtocolUnsupported { proxy_url });
     }
-    // kube's own stack, without its connector, which would wait for a dead peer for a quarter of an hour, without its
+    // Build kube's stack by hand: kube's connector would wait for a dead peer for a quarter of an hour, the followers
+    // decide on retries themselves, and a log line for every failure is too much.
     // retries, which are ours to make, and without its log of every failure.
     let connector = config.rustls_https_connector_with_connector(connector())?;
     let http = legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
@@ -72,7 +73,7 @@ pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Cli
     Ok(builder.build())
 }
 
-/// Lets the clock learn from each answer.
+/// Passes the `Date` of each answer to the clock.
 pub(crate) fn dated<F, B, E>(
     clock: Clock,
 ) -> MapFutureLayer<impl Fn(F) -> BoxFuture<'static, Result<Response<B>, E>> + Clone>
@@ -90,7 +91,7 @@ where
     })
 }
 
-/// Connections that notice when nobody is at the other end any more.
+/// Returns a connector whose connections notice a dead peer.
 fn connector() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
@@ -101,7 +102,8 @@ fn connector() -> HttpConnector {
     connector
 }
 
-/// What RBAC calls it. Read from the request itself: kube notes a verb on some requests, not on all.
+/// Returns RBAC's verb and resource. Both are read from the request itself, because kube notes a verb on some
+/// requests only.
 fn label<B>(request: &Request<B>) -> RequestLabel {
     let (resource, named) = resource(request.uri().path()).unwrap_or(("discovery", true));
     let verb = match *request.method() {
@@ -124,7 +126,8 @@ fn watches<B>(request: &Request<B>) -> bool {
     query.unwrap_or_default().contains("watch=true")
 }
 
-/// The plural in a path such as `/apis/apps/v1/namespaces/shop/deployments/api`, and whether it names one object.
+/// Returns the plural in a path such as `/apis/apps/v1/namespaces/shop/deployments/api`, and whether the path names
+/// one object.
 fn resource(path: &str) -> Option<(&str, bool)> {
     let mut parts = path.trim_start_matches('/').split('/');
     let group_and_version = match parts.next()? {

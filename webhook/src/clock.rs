@@ -1,7 +1,7 @@
-//! The time of the API server, by which timeouts and certificates pass.
+//! The time of the API server, by which timeouts and certificates are judged.
 //!
-//! Objects carry times that the API server wrote, and it judges our certificate by its clock; the clock of our node may be
-//! another one. So each of its answers, which carries a `Date`, bounds by how much the two differ.
+//! Objects carry times that the API server wrote, and the API server judges our certificate by its own clock, which
+//! may differ from the clock of our node. Each answer carries a `Date`, which bounds the difference.
 
 use axum::http::{HeaderMap, header::DATE};
 use jiff::fmt::rfc2822::DateTimeParser;
@@ -13,14 +13,14 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracing::{info, warn};
 
-/// A difference beyond this is worth a warning.
+/// The difference beyond which the log warns.
 const MUCH: SignedDuration = SignedDuration::from_mins(1);
-/// A `Date` is a whole second, rounded down.
+/// The precision of a `Date`, which is a whole second, rounded down.
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
-/// In so many seconds two clocks may drift apart by one: no clock that is kept by anything drifts faster.
+/// Two clocks may drift apart by one second within this many seconds: synchronized clocks drift less.
 const DRIFT: i32 = 2_000;
 
-/// The clock of this process, corrected by what the API server says. Clones share what was learnt.
+/// The clock of this process, corrected by the API server's `Date`s. Clones share the correction.
 #[derive(Clone)]
 pub struct Clock(Arc<Corrected>);
 
@@ -33,11 +33,11 @@ struct Corrected {
 #[derive(Debug, Clone, Copy)]
 struct Learnt {
     bounds: Bounds,
-    /// By the local clock.
+    /// The time of the last answer, by the local clock.
     at: Timestamp,
 }
 
-/// What has to be added to the local time to have the API server's: no less and no more than this.
+/// The least and the most that may have to be added to the local time to get the API server's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bounds {
     least: SignedDuration,
@@ -45,7 +45,7 @@ struct Bounds {
 }
 
 impl Clock {
-    /// A clock that goes by `local` until the API server says otherwise.
+    /// Returns a clock that follows `local` until the API server's answers correct it.
     pub fn new(local: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(Corrected {
             local: Box::new(local),
@@ -54,7 +54,7 @@ impl Clock {
         }))
     }
 
-    /// Shows by how much the local clock is ahead.
+    /// Registers the gauge of the offset.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "clock_offset_seconds",
@@ -63,17 +63,17 @@ impl Clock {
         );
     }
 
-    /// The time of the API server, as far as it is known.
+    /// Returns the time of the API server, as far as it is known.
     pub fn now(&self) -> Timestamp {
         corrected(self.local(), *self.lock())
     }
 
-    /// The time that our own clock shows.
+    /// Returns the uncorrected time of our own clock.
     pub(crate) fn local(&self) -> Timestamp {
         (self.0.local)()
     }
 
-    /// An answer to what was asked at `sent`, by the local clock, has arrived with these headers.
+    /// Learns from the headers of an answer. `sent` is the time of the request, by the local clock.
     pub(crate) fn answered(&self, sent: Timestamp, headers: &HeaderMap) {
         let Some(date) = headers.get(DATE).and_then(|date| date.to_str().ok()) else {
             return;
@@ -103,7 +103,7 @@ impl Clock {
     }
 }
 
-/// Says when the clocks begin to differ by much, and when they no longer do.
+/// Logs when the clocks begin to differ by more than [`MUCH`], and when they agree again.
 fn tell(before: SignedDuration, offset: SignedDuration) {
     match (before.abs() > MUCH, offset.abs() > MUCH) {
         (false, true) => warn!(
@@ -129,7 +129,8 @@ impl Bounds {
         }
     }
 
-    /// What both allow; where they exclude each other, a clock was set since, and the newer counts.
+    /// Returns the offsets that both bounds allow. Where there are none, a clock was set in between, and the newer
+    /// bounds count.
     fn narrowed(self, newer: Self) -> Self {
         let both = Self {
             least: self.least.max(newer.least),
@@ -145,7 +146,7 @@ impl Bounds {
         }
     }
 
-    /// The best guess: none where the clocks may well agree.
+    /// Returns the best guess: zero where the clocks may agree, else the middle of the bounds.
     fn offset(self) -> SignedDuration {
         let agree = self.least <= SignedDuration::ZERO && self.most >= SignedDuration::ZERO;
         if agree {

@@ -1,9 +1,10 @@
-//! Who may hold how many connections of a listener, and who has to go when somebody comes.
+//! Bounds the connections of a listener, and chooses the connection that makes room for a new one.
 //!
-//! Two bounds: on all connections, so that memory is bounded, and on those of one client address, so that a single pod
-//! does not take the places of all. Beyond a bound the newcomer gets the place of whoever has proven the least: so no
-//! crowd of idle clients, of however many addresses, keeps anybody out. Where one whose request is being answered costs less than
-//! one that may yet send anything, several of those share a place.
+//! There are two bounds: on all connections, so that memory is bounded, and on the connections of one client address,
+//! so that a single pod does not take all places. Beyond a bound a newcomer gets the place of the connection with the
+//! least merit. So no crowd of idle clients, of however many addresses, keeps another client out. Where a connection
+//! whose request is being answered costs less than one that may still send anything, several of the former share a
+//! place.
 
 use axum::http::Extensions;
 use std::collections::{BTreeMap, HashMap};
@@ -21,49 +22,50 @@ pub(crate) struct Connections {
 /// How many connections a listener may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Places at a time. For one more connection, another has to go.
+    /// The places of the listener. Beyond them, a new connection replaces another.
     pub all: usize,
-    /// Places of one client address at a time; the same.
+    /// The places of one client address. Beyond them, a new connection replaces another of that address.
     pub per_client: usize,
-    /// How many connections share a place while their requests are being answered.
+    /// The connections that share a place while their requests are being answered.
     pub sharing: usize,
 }
 
-/// One connection's place; free again when dropped.
+/// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Connection {
     place: Place,
     lost: oneshot::Receiver<Lost>,
 }
 
-/// The mark of a request whose client has shown a certificate that one of those signed who may. An extension of it.
+/// An extension of a request whose client has shown a certificate of a trusted CA.
 #[derive(Debug, Clone, Copy)]
 pub struct Certified;
 
-/// Why there is no place for a connection, or no longer.
+/// The reason why a connection gets no place, or loses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {
-    /// Its address holds too many.
+    /// The client's address holds too many places.
     Crowded,
-    /// All places are taken, and it had proven the least: it made room for another.
+    /// All places are taken, and this connection had the least merit.
     Outranked,
-    /// All places are taken, and a request is being answered on every one of them.
+    /// All places are taken, and every connection has a request that is being answered.
     Full,
 }
 
-/// Which place a request came through. Clones are the same one.
+/// The place that a request came through. Clones refer to the same place.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     connections: Arc<Connections>,
     number: u64,
 }
 
-/// Later ones are kept longer; of the same merit, the one that has had it for longest goes first.
+/// The worth of a connection. Connections of a lower merit are cut first; among equals, the one that has had its
+/// merit for longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Merit {
     /// No valid request has come yet.
     Unproven,
-    /// A request is being answered that claims to be of one who may ask. Whether it is, is being found out.
+    /// A request claims to be valid, such as by its token, and the claim is being checked.
     Claiming,
     /// A valid request was answered.
     Idle,
@@ -72,18 +74,18 @@ enum Merit {
 }
 
 impl Merit {
-    /// Whether nothing more is expected than the end of an answer.
+    /// Returns whether the connection only waits for the end of an answer.
     fn shares(self) -> bool {
         matches!(self, Self::Claiming | Self::Answering)
     }
 }
 
-/// The merit, and at which turn it was reached: no two are alike.
+/// The merit, and the turn at which the connection reached it: ranks are unique.
 type Rank = (Merit, u64);
 
 #[derive(Debug, Default)]
 struct Places {
-    /// Counts what happens here, and so tells earlier from later.
+    /// Counts events, so that earlier and later ones can be told apart.
     turn: u64,
     held: HashMap<u64, Held>,
     all: Ranks,
@@ -109,12 +111,12 @@ impl Ranks {
         }
     }
 
-    /// How many places they take.
+    /// Returns how many places the connections take.
     fn places(&self, sharing: usize) -> usize {
         self.ranks.len() - self.sharing + self.sharing.div_ceil(sharing)
     }
 
-    /// The one that has proven the least.
+    /// Returns the connection of the lowest rank.
     fn first(&self) -> Option<(Rank, u64)> {
         let first = self.ranks.first_key_value();
         first.map(|(rank, number)| (*rank, *number))
@@ -128,15 +130,15 @@ struct Held {
     cut: oneshot::Sender<Lost>,
 }
 
-/// Notes that a request claims to be valid, and that this is being found out.
+/// Notes that a request claims to be valid, and that the claim is being checked.
 pub(crate) fn claims(extensions: &Extensions) {
     if let Some(place) = extensions.get::<Place>() {
         place.stands(Merit::Claiming);
     }
 }
 
-/// Notes that a request is valid: its body has come, or its token is accepted. Until it is answered its connection is not
-/// cut for another one.
+/// Notes that a request is valid: its body has arrived, or its token is accepted. The connection is not cut until the
+/// answer is complete.
 pub(crate) fn valid(extensions: &Extensions) {
     if let Some(place) = extensions.get::<Place>() {
         place.stands(Merit::Answering);
@@ -151,7 +153,7 @@ impl Connections {
         })
     }
 
-    /// A place for a connection of `client`, if need be that of another one.
+    /// Takes a place for a connection of `client`, if need be that of another connection.
     pub(crate) fn take(self: &Arc<Self>, client: IpAddr) -> Result<Connection, Lost> {
         let client = client.to_canonical();
         let mut places = self.lock();
@@ -171,7 +173,7 @@ impl Connections {
         Ok(Connection { place, lost })
     }
 
-    /// Who holds the place that a newcomer needs, where there is no other, and why that one would lose it.
+    /// Returns the connection that a newcomer would replace, and the reason. `None` while a place is free.
     fn in_the_way(&self, places: &Places, client: IpAddr) -> Option<((Rank, u64), Lost)> {
         let Bounds {
             all,
@@ -194,16 +196,16 @@ impl Connections {
 }
 
 impl Connection {
-    /// Which place this is.
+    /// The place of this connection.
     pub(crate) fn place(&self) -> Place {
         self.place.clone()
     }
 
-    /// Returns when the place is needed for another one.
+    /// Returns when another connection needs the place.
     pub(crate) async fn lost(&mut self) -> Lost {
         match (&mut self.lost).await {
             Ok(lost) => lost,
-            // Nobody else takes the sender away than whoever uses it.
+            // Unreachable: only `cut` takes the sender away, and it sends.
             Err(_) => Lost::Outranked,
         }
     }
@@ -216,7 +218,7 @@ impl Drop for Connection {
 }
 
 impl Place {
-    /// The request is answered, whatever it was.
+    /// Notes that the request is answered.
     pub(crate) fn answered(&self) {
         self.stands(Merit::Idle);
     }
@@ -224,13 +226,13 @@ impl Place {
     fn stands(&self, merit: Merit) {
         let mut places = self.connections.lock();
         let Some(held) = places.held.get(&self.number) else {
-            return; // it has lost its place
+            return; // the place is lost
         };
         let (client, (before, _)) = (held.client, held.rank);
         let merit = match (before, merit) {
-            // An answer to what was not valid proves nothing.
+            // An answer to an invalid request proves nothing.
             (Merit::Unproven | Merit::Claiming, Merit::Idle) => Merit::Unproven,
-            // What was proven once is worth more than a claim.
+            // A proven connection is worth more than a claim.
             (Merit::Idle, Merit::Claiming) => return,
             (_, merit) => merit,
         };
@@ -250,7 +252,7 @@ impl Places {
 
     fn rank(&mut self, number: u64, client: IpAddr, merit: Merit) {
         self.turn += 1;
-        // Who has proven nothing is as old as its connection, whatever it has claimed.
+        // A connection that has proven nothing ranks by its age, whatever it has claimed.
         let since = if merit == Merit::Unproven {
             number
         } else {
@@ -284,7 +286,7 @@ impl Places {
 
     fn cut(&mut self, number: u64, lost: Lost) {
         if let Some(held) = self.remove(number) {
-            // Who ends by itself in this moment needs no telling.
+            // A connection that ends by itself at this moment needs no message.
             let _ = held.cut.send(lost);
         }
     }

@@ -1,30 +1,30 @@
-//! What the container that this process runs in grants it.
+//! Reads the memory and the token that this process's container has.
 
 use std::fs;
 
-/// Where the kernel shows a container its own group's limit: in version 2 of control groups, and in version 1, on which
-/// Kubernetes runs too.
+/// The files with the memory limit of the container's own control group: version 2, and version 1, which Kubernetes
+/// runs on too.
 const LIMITS: [&str; 2] = [
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
-/// Where Kubernetes puts the token of a pod's account.
+/// The file with the token of the pod's service account.
 const TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
-/// The bytes of memory that the kernel grants; `None` where it sets no limit, or does not tell.
+/// The bytes of memory that the kernel grants; `None` where there is no limit, or no file tells it.
 pub(crate) fn memory_limit() -> Option<u64> {
     let mut texts = LIMITS.iter().map(fs::read_to_string);
     limit(&texts.find_map(Result::ok)?)
 }
 
-/// Version 2 has a word for no limit, `max`; version 1 says a number that no machine has.
+/// Version 2 writes `max` for no limit; version 1 writes a number that no machine has.
 fn limit(text: &str) -> Option<u64> {
     let bytes = text.trim().parse().ok();
     bytes.filter(|bytes| *bytes < 1 << 60)
 }
 
-/// The token of our own account; `None` outside of a cluster.
+/// The token of our own service account; `None` outside of a cluster.
 pub(crate) fn own_token() -> Option<String> {
     fs::read_to_string(TOKEN).ok()
 }

@@ -1,8 +1,8 @@
-//! A short name for a text, the same in every replica.
+//! Short names of texts, equal in every replica.
 
 use sha2::{Digest, Sha256};
 
-/// Only "is it another text" is asked of it, so eight bytes are plenty.
+/// Returns eight bytes of a digest: enough, because callers only compare texts for equality.
 pub(crate) fn short(text: impl AsRef<[u8]>) -> u64 {
     let digest = Sha256::digest(text);
     let first = digest.iter().take(8);

@@ -1,4 +1,4 @@
-//! Reads bodies, and no more of them at a time than there is memory for.
+//! Reads bodies, as many at a time as there is memory for.
 
 use super::limits::AdmissionLimits;
 use super::refusal::Refusal;
@@ -9,16 +9,16 @@ use futures::StreamExt;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
-/// What all bodies share.
+/// The memory that all bodies share.
 #[derive(Debug)]
 pub(super) struct Bodies {
     pub(super) limits: AdmissionLimits,
     room: Room,
-    /// One body at a time that is long, or becomes a large tree.
+    /// Admits one large body at a time: large by its bytes, or by the tree that they decode to.
     large: Semaphore,
 }
 
-/// What a body holds while it is read and answered.
+/// The memory that a body holds while it is read and answered.
 #[derive(Debug)]
 pub(super) struct Held<'a> {
     part: Part,
@@ -34,7 +34,8 @@ impl Bodies {
         }
     }
 
-    /// Reads a body, charging it by what has arrived: a sender that announces much and sends little holds nobody up.
+    /// Reads a body and charges it for the bytes that have arrived. A sender that announces much and sends little
+    /// holds up no other body.
     pub(super) async fn read(
         &self,
         announced: u64,
@@ -53,7 +54,7 @@ impl Bodies {
         let cut = held.part.cut();
         let bytes = tokio::select! {
             biased;
-            // It is not read on in either case.
+            // A body that was cut is read no further.
             () = cut.notified() => return Err(Refusal::Outpaced),
             bytes = self.gather(&mut held, chunks, until) => bytes?,
         };
@@ -63,7 +64,7 @@ impl Bodies {
         Ok((bytes, held))
     }
 
-    /// Reads all of a body, and where it is one that has to be alone has it wait for its turn.
+    /// Reads a whole body. A body that is large by its bytes or its tree waits here for its turn.
     async fn gather<'a>(
         &'a self,
         held: &mut Held<'a>,
@@ -102,7 +103,8 @@ impl Bodies {
         Ok(bytes)
     }
 
-    /// Waits until no other large body is held; it is not charged beside that.
+    /// Waits until no other large body is held. A large body is charged to its turn, and no longer to the shared
+    /// room.
     async fn alone<'a>(&'a self, held: &mut Held<'a>, until: Instant) -> Result<(), Refusal> {
         if held.alone.is_none() {
             let turn = timeout_at(until, self.large.acquire()).await;

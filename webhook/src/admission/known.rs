@@ -1,5 +1,5 @@
-//! What the watches have brought, looked at from the side: nothing is asked for, so a kind that no gate has needed yet is
-//! unknown, whatever a list says.
+//! What admission sees of the objects in memory. Admission starts no watch, so a kind that no gate has needed yet is
+//! unknown, although a list may name it.
 
 use crate::known::{Freshness, Known, Store};
 use rules::advice::{Seen, Served, Target, Workload};
@@ -12,11 +12,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the status service knows.
+/// Gives admission the status service's memory.
 #[derive(Debug)]
 pub struct Cached(pub Arc<Known>);
 
-/// What is said of a kind that nobody watches.
+/// The answer for a kind without a watch.
 const UNWATCHED: Unavailable = Unavailable::Syncing;
 
 impl Cached {
@@ -33,7 +33,7 @@ impl Seen for Cached {
             return Lookup::Unavailable(UNWATCHED);
         };
         let home = home(from, &named.kind, named.namespace.as_ref());
-        // Of another kind nobody says here whether it has namespaces.
+        // Admission does not know whether a custom kind has namespaces, so look for an object of the cluster too.
         let of_cluster = || store.get("", &named.name);
         let found = store.get(home, &named.name).or_else(of_cluster);
         found.map_or(Lookup::NotFound, |object| {
@@ -69,8 +69,8 @@ impl Seen for Cached {
         }
     }
 
-    /// Told of a release that is kept in the workload's own namespace alone: what says in another one that it belongs to that was
-    /// made by whoever may write here.
+    /// Answers only for a release that is kept in the workload's own namespace. An object of another namespace that
+    /// claims this release was then written by a user with rights in the workload's namespace.
     fn elsewhere(&self, from: &Workload<'_>, part: &Part) -> Vec<String> {
         let release = Scope::of(from.object).filter(|own| own.kept_in.is_none());
         let Some(own) = release else {
@@ -106,7 +106,7 @@ impl Seen for Cached {
     }
 }
 
-/// The namespace of what a workload names; empty for a kind of the cluster.
+/// The namespace of an object that a workload names; empty for a kind of the cluster.
 fn home<'a>(from: &Workload<'a>, kind: &Kind, written: Option<&'a String>) -> &'a str {
     match kind {
         Kind::Builtin(builtin) if !builtin.namespaced => "",
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// What a Deployment of a release is told.
+    /// Calls `told` with a Deployment of a release.
     fn with_workload<T>(told: impl FnOnce(&Workload<'_>) -> T) -> T {
         let object = json!({"metadata": {"namespace": "shop", "labels": {"app.kubernetes.io/instance": "r"}}});
         told(&Workload {
@@ -260,7 +260,7 @@ mod tests {
             [""; 0],
             "another release"
         );
-        // Anybody may claim to be of a release that is kept elsewhere.
+        // Any user may claim a release that is kept elsewhere.
         let theirs = [job("data", "theirs")];
         assert_eq!(told("theirs", &theirs), [""; 0]);
         store.clear(Freshness::Forbidden);

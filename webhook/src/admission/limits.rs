@@ -1,25 +1,25 @@
-//! How much the process is willing to hold.
+//! The bounds on the memory and time of admission.
 
 use std::time::Duration;
 
-/// What becomes of a body that is too much, or that comes while too much is held.
+/// Bounds on the bodies of reviews: alone, and all together.
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionLimits {
-    /// Bytes of one body. A review may hold two objects of 3 MiB each.
+    /// The longest body, in bytes. A review may hold two objects of 3 MiB each.
     pub body: usize,
-    /// Values in one body.
+    /// The most values in one body.
     pub values: usize,
-    /// Bytes that one body may take once it is decoded.
+    /// The most bytes that one body may take once it is decoded.
     pub decoded: usize,
-    /// Beyond so many bytes a body is read and decoded while no other such one is.
+    /// A longer body, in bytes, is large: large bodies are read and decoded one at a time.
     pub long: usize,
-    /// The same for one that takes so many decoded.
+    /// A body that takes more bytes than this once it is decoded is large too.
     pub heavy: usize,
-    /// Bytes of all other bodies that are being read or answered,
+    /// The bytes that all bodies that are not large may take together.
     pub in_flight: usize,
-    /// without the first of each, so that a usual one is always read.
+    /// The first bytes of each body do not count for `in_flight`, so a usual body is always read.
     pub uncharged: usize,
-    /// Time for a body to arrive.
+    /// The time within which a body has to arrive.
     pub deadline: Duration,
 }
 
@@ -39,7 +39,7 @@ impl Default for AdmissionLimits {
 }
 
 impl AdmissionLimits {
-    /// No more than fits into so many bytes of memory that the whole process has.
+    /// Lowers the bounds to a share of `memory`, the bytes that the whole process has.
     #[must_use]
     pub fn within(self, memory: u64) -> Self {
         let part = |part| usize::try_from(memory / part).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! What the admission half counts. Labels come from closed sets only.
+//! The metrics of admission. Labels come from closed sets only.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -7,7 +7,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use std::time::Duration;
 
-/// The metrics of this module.
+/// Counters and durations of admission requests.
 #[derive(Debug, Clone)]
 pub struct AdmissionMetrics {
     requests: Family<OutcomeLabels, Counter>,

@@ -1,7 +1,7 @@
-//! AdmissionReview v1, as much of it as is used.
+//! AdmissionReview v1, with the fields that sluice uses.
 //!
-//! Not kube's types: they tie the patch to kube's version of json-patch, and their answer to a body that cannot be read
-//! has no uid, which the API server reports to the user as a mismatch of uids.
+//! kube's types do not fit: they tie the patch to kube's version of json-patch, and their answer to an unreadable
+//! body has no uid. The API server would report that answer to the user as a mismatch of uids.
 
 use crate::inject::Edit;
 use crate::lean::{self, About};
@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
 
-/// What the answer for a gate takes, in bytes: so it is not copied while it grows.
+/// The usual length of an answer for a gate, in bytes. A buffer of this size is not copied while it grows.
 const USUAL_REPLY: usize = 6 * 1024;
 
-/// The ends of the response and of the review around it.
+/// The closing braces of the response and of the review around it.
 const ENDS: &[u8] = b"}}";
 
 /// The request in a review.
@@ -46,7 +46,7 @@ pub(super) struct GroupKind {
     pub(super) kind: String,
 }
 
-/// Why a body is not a review.
+/// The reason why a body is not a review.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unreadable {
     #[error("the body is not JSON: {0}")]
@@ -55,7 +55,7 @@ pub(super) enum Unreadable {
     NotAReview,
     #[error("the review has no request with a uid")]
     NoRequest,
-    /// The only one that can be answered as a review.
+    /// The only variant with a uid, so the only one that can be answered as a review.
     #[error("the request cannot be read: {error}")]
     Malformed {
         uid: String,
@@ -64,8 +64,8 @@ pub(super) enum Unreadable {
 }
 
 impl AdmissionRequest {
-    /// Reads a review, each object of it once. `serde_json` stops at 128 levels, and does not descend into what is passed over, so
-    /// depth costs no stack.
+    /// Reads a review, and each object in it once. `serde_json` stops at 128 levels and does not descend into skipped
+    /// values, so a deep body costs no stack.
     pub(super) fn read(body: &[u8], about: About) -> Result<Self, Unreadable> {
         let text = str::from_utf8(body).map_err(Error::custom);
         let review = text.and_then(|text| lean::review(text, about));
@@ -109,10 +109,10 @@ impl Default for AdmissionRequest {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Response {
-    /// The request's, exactly.
+    /// The uid of the request, exactly.
     pub(super) uid: String,
     pub(super) allowed: bool,
-    /// Empty where nothing is changed.
+    /// The operations of the patch; empty where the object stays unchanged.
     #[serde(skip)]
     pub(super) patch: Vec<Edit>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,9 +150,9 @@ impl From<Response> for Reply {
 }
 
 impl Reply {
-    /// The review as text, its patch last. Patch and type come together or not at all: one without the other is a failure of the
-    /// webhook. It is put in as it is, because base64 has nothing to escape: to look for that in what is most of the answer would be a
-    /// twelfth of an admission.
+    /// Writes the review as text, with the patch last. The patch and its type come together or not at all: the API
+    /// server takes one alone for a failure of the webhook. The base64 of the patch is inserted as it is, because
+    /// base64 needs no escaping; looking for characters to escape would take a twelfth of an admission.
     fn text(&self) -> serde_json::Result<Vec<u8>> {
         let mut text = Vec::with_capacity(USUAL_REPLY);
         serde_json::to_writer(&mut text, self)?;

@@ -1,10 +1,11 @@
-//! The room that all bodies share, and which of them has to go where there is none for another.
+//! The memory that all bodies share, and the choice of the body that is cut when the memory is full.
 //!
-//! A body holds what has arrived of it. Whoever sends much and then stops, or sends a little now and then, would fill the room for
-//! as long as a body may take. So a body has to keep a pace, and where there is no room for what has arrived of another, the bodies
-//! go that lag behind; where none does, one of the address that has held the most of late, if that is more than the other address
-//! has. So an API server, which sends fast and is answered within milliseconds, makes room for no crowd that sends as slowly as it
-//! may, however many bodies it sends at a time.
+//! A body holds the bytes that have arrived. A client that sends much and then stops, or sends a little now and then,
+//! would fill the memory until its bodies reach their deadline. So a body has to keep a pace. When the memory is full
+//! and another body grows, the bodies that lag behind are cut first. If all keep the pace, a body of the address that
+//! has held the most recently is cut, provided that this address has held more than the growing body's address. An
+//! API server sends fast and is answered within milliseconds, so a crowd of slow clients never cuts the API server's
+//! bodies, however many it sends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -13,22 +14,23 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// So many bytes of a body have to arrive in a second.
+/// The pace of a body, in bytes a second.
 const PACE: f64 = 256.0 * 1024.0;
-/// So long a body may send nothing, whatever it has sent before.
+/// The longest pause of a body, whatever has arrived before.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// What an address has held so long ago counts for a third.
+/// The time after which memory that an address has given back still counts for a third.
 const OF_LATE: Duration = Duration::from_secs(1);
 
-/// Who sends a body.
+/// The client that sends a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sender {
     pub(super) address: IpAddr,
-    /// Whether it has shown a certificate of those who may: such a one makes room for no other.
+    /// Whether the client has shown a certificate of an API server. A certified body is never cut for a body without
+    /// one.
     pub(super) certified: bool,
 }
 
-/// All bodies that are being read or answered. Clones are the same room.
+/// All bodies that are being read or answered. Clones share the memory.
 #[derive(Debug, Clone)]
 pub(super) struct Room {
     bytes: usize,
@@ -39,32 +41,33 @@ pub(super) struct Room {
 struct Bodies {
     held: BTreeMap<u64, Body>,
     loads: HashMap<IpAddr, Load>,
-    /// The number of the next one.
+    /// The number of the next body.
     next: u64,
 }
 
 #[derive(Debug)]
 struct Body {
     sender: Sender,
-    /// What it holds, in bytes.
+    /// The bytes that the body holds.
     holds: usize,
-    /// Until when it keeps the pace.
+    /// The time until which the body keeps the pace.
     on_time_until: Instant,
-    /// Whether all of it has come, and it need not wait for its turn. It is answered then, which takes no time.
+    /// Whether the whole body has arrived and waits for no turn. The answer then takes no time, so the body is not
+    /// cut.
     whole: bool,
     cut: Arc<Notify>,
 }
 
-/// What the bodies of one address hold, in bytes.
+/// The bytes that the bodies of one address hold.
 #[derive(Debug)]
 struct Load {
     now: usize,
-    /// The mean of late, as it was when that changed.
+    /// The recent mean of `now`, as of `changed`.
     mean: f64,
     changed: Instant,
 }
 
-/// A body's part of the room; free again when dropped.
+/// A body's share of the memory. Dropping the part frees the share.
 #[derive(Debug)]
 pub(super) struct Part {
     room: Room,
@@ -72,12 +75,12 @@ pub(super) struct Part {
     cut: Arc<Notify>,
 }
 
-/// There is no room, and no other body has to go.
+/// The memory is full, and no other body may be cut.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoRoom;
 
 impl Room {
-    /// Room for so many bytes.
+    /// Makes room for `bytes`.
     pub(super) fn new(bytes: usize) -> Self {
         Self {
             bytes,
@@ -85,7 +88,7 @@ impl Room {
         }
     }
 
-    /// A body of this sender begins to arrive.
+    /// Enters a body whose first bytes are about to arrive.
     pub(super) fn enter(&self, sender: Sender, now: Instant) -> Part {
         let cut = Arc::<Notify>::default();
         let body = Body {
@@ -109,22 +112,23 @@ impl Room {
     }
 
     fn lock(&self) -> MutexGuard<'_, Bodies> {
-        // A panic while the lock was held leaves at worst a body that holds more or less than it says, until it is dropped.
+        // A panic under the lock leaves at worst a body with a wrong count, until that body is dropped.
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Part {
-    /// So many bytes more have arrived, and in all so many are to be held.
+    /// Counts `arrived` further bytes for the pace, and has the body hold `to` bytes in all. Cuts other bodies where
+    /// that needs room.
     pub(super) fn grow(&self, arrived: usize, to: usize, now: Instant) -> Result<(), NoRoom> {
         let mut bodies = self.room.lock();
         bodies.came(self.number, arrived, now);
         let Some((sender, holds)) = bodies.held.get(&self.number).map(Body::claim) else {
-            return Err(NoRoom); // it has been cut, and is about to hear of that
+            return Err(NoRoom); // this body was cut, and its reader is about to be notified
         };
         let more = to.saturating_sub(holds);
         while more > 0 && bodies.held() + more > self.room.bytes {
-            // What it held is free a moment later, when its reader has heard of it.
+            // The bytes of the cut body become free a moment later, when its reader is notified.
             let number = bodies.who_goes(self.number, sender, now).ok_or(NoRoom)?;
             if let Some(body) = bodies.remove(number, now) {
                 body.cut.notify_one();
@@ -134,19 +138,19 @@ impl Part {
         Ok(())
     }
 
-    /// All of it has come, and it is answered now. `false` where it has been cut before.
+    /// Marks the body as whole, so it is not cut any more. Returns `false` where the body was cut before.
     pub(super) fn whole(&self) -> bool {
         let mut bodies = self.room.lock();
         let body = bodies.held.get_mut(&self.number);
         body.is_some_and(|body| std::mem::replace(&mut body.whole, true) || body.whole)
     }
 
-    /// It holds nothing here any more.
+    /// Frees the body's bytes: a large body is charged to its turn.
     pub(super) fn give_back(&self) {
         self.room.lock().hold(self.number, 0, Instant::now());
     }
 
-    /// What tells that it has had to go.
+    /// Notified when the body is cut.
     pub(super) fn cut(&self) -> Arc<Notify> {
         Arc::clone(&self.cut)
     }
@@ -189,7 +193,7 @@ impl Bodies {
         }
     }
 
-    /// Has a body hold so many bytes.
+    /// Has a body hold `bytes`, and updates the load of the body's address.
     fn hold(&mut self, number: u64, bytes: usize, now: Instant) {
         let Some(body) = self.held.get_mut(&number) else {
             return;
@@ -210,13 +214,13 @@ impl Bodies {
         self.held.remove(&number)
     }
 
-    /// What is long past counts for nothing.
+    /// Drops the loads of addresses that have held nothing for a long time.
     fn forget_idle(&mut self, now: Instant) {
         let idle = |load: &Load| load.now == 0 && now.duration_since(load.changed) > 10 * OF_LATE;
         self.loads.retain(|_, load| !idle(load));
     }
 
-    /// The body that makes room for another one, of this sender.
+    /// Chooses the body to cut for body `number` of `sender`.
     fn who_goes(&self, number: u64, sender: Sender, now: Instant) -> Option<u64> {
         let may_go = |(other, body): &(&u64, &Body)| {
             **other != number

@@ -1,31 +1,32 @@
-//! What a JSON text would take once it is decoded, told from the text alone: nothing is built for it.
+//! Estimates the memory of a decoded JSON text from the text alone, without building the tree.
 //!
-//! A text of 7 MiB may become a tree of hundreds: `0,` are two bytes and a value of 32, and an object of one key takes
-//! room for eleven. So what is too much is refused before anything is decoded.
+//! A text of 7 MiB may become a tree of hundreds of MiB: `0,` is two bytes and a value of 32, and an object of one
+//! key takes the space of eleven. So an excessive text is refused before it is decoded.
 
-/// A value and its place in a list that has just grown to twice its length, or in a part of an object that is half full.
+/// The bytes of a value with its place, in a list that has just doubled its capacity or in a half-full node of an
+/// object.
 const VALUE: usize = 112;
-/// The room for the first eleven entries of an object.
+/// The bytes for the first eleven entries of an object.
 const OBJECT: usize = 656;
-/// The room for the first four values of a list.
+/// The bytes for the first four values of a list.
 const LIST: usize = 144;
-/// A text beside its bytes.
+/// The bytes of a string beside its text.
 const TEXT: usize = 32;
 
-/// What decoding a text comes to, at most.
+/// An upper bound on the decoded size of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Weight {
-    /// Values of all sorts.
+    /// The number of values of all types.
     pub(super) values: usize,
-    /// Bytes of memory.
+    /// The bytes of memory.
     pub(super) bytes: usize,
 }
 
-/// By so much a byte makes a tree heavier, at most: a bracket that opens a list in a list.
+/// The most bytes of tree that one byte of text can add: a bracket that opens a list in a list.
 const BYTE: usize = VALUE + LIST;
 
 impl Weight {
-    /// More than any text of so many bytes weighs: what is short needs no look.
+    /// Returns an upper bound for any text of `length` bytes, so a short text need not be weighed.
     pub(super) fn at_most(length: usize) -> Self {
         Self {
             values: length + 1,
@@ -34,7 +35,7 @@ impl Weight {
     }
 }
 
-/// The weight of a text. Where it is no JSON nobody will build a tree of it, and the weight says nothing.
+/// Returns the weight of a text. For a text that is no JSON the weight is meaningless, because no tree will be built.
 pub(super) fn weigh(text: &[u8]) -> Weight {
     let mut weight = Weight {
         values: 1,
@@ -43,7 +44,7 @@ pub(super) fn weigh(text: &[u8]) -> Weight {
     let mut opened = 0;
     let mut rest = text.iter();
     while let Some(byte) = rest.next() {
-        // What is opened and closed at once has no room and no value in it.
+        // A list or an object that is closed at once holds no values and takes no space.
         let (first, room) = match opened {
             0 => (false, 0),
             room => (!b"]} \n\r\t".contains(byte), room),
@@ -70,7 +71,7 @@ pub(super) fn weigh(text: &[u8]) -> Weight {
     weight
 }
 
-/// Passes over the rest of a string: its length as it is written, which is no less than what it says.
+/// Skips the rest of a string and returns its escaped length, which is at least the length of its text.
 fn string<'a>(rest: &mut impl Iterator<Item = &'a u8>) -> usize {
     let mut length = 0;
     while let Some(byte) = rest.next() {
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// What a tree holds on to, as far as it tells; of an object, nodes that are half full.
+    /// The memory that a tree holds, as far as it can be told; nodes of objects count as half full.
     fn taken(value: &Value) -> usize {
         const ENTRY: usize = size_of::<String>() + size_of::<Value>();
         match value {

@@ -1,4 +1,4 @@
-//! What the flags assemble: the watches, the routers and the servers of the process.
+//! Assembles the process from its flags: the watches, the routers and the servers.
 
 mod admission;
 mod follow;
@@ -29,23 +29,23 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tracing::info;
 
-/// What is asked of whoever follows the cluster.
+/// The inputs of the tasks that follow the cluster.
 struct Asked {
-    /// What somebody depends on.
+    /// The kinds and objects that gates depend on.
     requests: UnboundedReceiver<Wanted>,
-    /// Who is shown the gated pods.
+    /// Receives the gated pods.
     pods: Option<Observer>,
-    /// Who is shown the Jobs.
+    /// Receives the Jobs.
     jobs: Option<Observer>,
 }
 
-/// What is shown to be held.
+/// Held pods and suspended Jobs, as they are found.
 struct Held {
     pods: UnboundedReceiver<Identity>,
     jobs: UnboundedReceiver<Identity>,
 }
 
-/// What the process is assembled from, once the flags are read.
+/// The parts that the process is assembled from, once the flags are read.
 struct Parts {
     client: Client,
     registry: Registry,
@@ -54,19 +54,19 @@ struct Parts {
     resolver: Arc<Resolver>,
     tasks: Spawner,
     clock: Clock,
-    /// The threads of admission.
+    /// The runtime of admission's own threads.
     admission: Handle,
-    /// The bytes that the container is granted.
+    /// The bytes of memory that the container is granted.
     memory: Option<u64>,
 }
 
 impl Args {
-    /// Runs until a signal has been answered and the last request is done; admission on threads of its own. `arguments`: as they
-    /// were given, for the log.
+    /// Runs until a signal has arrived and the last request is answered. Admission runs on threads of its own.
+    /// `arguments` is the command line as it was given, for the log.
     ///
     /// # Errors
     ///
-    /// The process cannot start, or a task of it has ended that had to last.
+    /// The process cannot start, or one of its lasting tasks has ended.
     pub async fn run(self, arguments: &str, admission: Handle) -> Result<()> {
         let log = telemetry::init(&self.log_level, self.log_format)?;
         let version = wire::VERSION;
@@ -145,7 +145,7 @@ impl Args {
         })
     }
 
-    /// Who writes Events.
+    /// Returns the writer of Events.
     fn events(&self, parts: &Parts) -> Writer {
         Writer {
             client: parts.client.clone(),

@@ -1,4 +1,4 @@
-//! The `caBundle` of the webhook configuration: what it should be, and what it was seen to be. Pure.
+//! Compares the `caBundle` of the webhook configuration with the wanted bundle. Pure.
 
 use certs::{CertificateDer, certificates};
 use k8s_openapi::{
@@ -12,16 +12,16 @@ use super::secret::holds;
 const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const KIND: &str = "MutatingWebhookConfiguration";
 
-/// How many certificates are carried on from a `caBundle` of which nobody holds the CA.
+/// The most certificates that are carried on from a `caBundle` whose CA no replica holds.
 pub(super) const MOST: usize = 8;
 
-/// The webhooks of `observed` that have another bundle than this, or none.
+/// Returns the names of the webhooks in `observed` whose `caBundle` is missing or differs from `bundle`.
 pub(super) fn lacking(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {
     without(observed, |pem| pem == bundle.as_bytes())
 }
 
-/// The webhooks of `observed` that do not trust everything in this bundle. What they trust beside it is let be: while a roll-out
-/// sets or removes an issuer, that is what the other replicas serve.
+/// Returns the names of the webhooks in `observed` that lack a certificate of this bundle. Further certificates may
+/// stay: while a roll-out sets or removes an issuer, other replicas serve leaves of those.
 pub(super) fn distrusting(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {
     let Ok(ours) = certificates(bundle.as_bytes()) else {
         return lacking(observed, bundle);
@@ -45,14 +45,15 @@ fn without(observed: &MutatingWebhookConfiguration, right: impl Fn(&[u8]) -> boo
         .collect()
 }
 
-/// The strategic merge patch that puts `bundle` into every webhook of `observed`.
+/// Returns the strategic merge patch that puts `bundle` into every webhook of `observed`.
 ///
-/// Only names and `caBundle` are in it. The API server merges webhooks by name, so the chart keeps the rest. The uid and the
-/// resourceVersion keep it from making anything: a webhook that the chart has just removed would come back as a stump.
+/// The patch holds only names and `caBundle`s. The API server merges webhooks by name, so the chart keeps the rest.
+/// The uid and the resourceVersion keep the patch from creating anything: a webhook that the chart has just removed
+/// would come back without its rules.
 ///
-/// Not server-side apply. That would make us an owner of each webhook as a whole, so a chart that no longer has one could not
-/// take it away: it would stay, with nothing in it but what is ours, and be refused. By a patch we own the field alone, and
-/// it goes with its webhook.
+/// Server-side apply would make us an owner of each webhook as a whole. A chart could then not remove a webhook: the
+/// API server would keep our part of it, and refuse that part as incomplete. With a patch we own the field alone, and
+/// the field goes with its webhook.
 pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) -> Value {
     let wanted = ByteString(bundle.as_bytes().to_vec());
     let webhooks = observed.webhooks.as_deref().unwrap_or_default();
@@ -66,7 +67,7 @@ pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) 
     })
 }
 
-/// The configuration as the owner of what goes with it.
+/// The configuration as an owner, for objects that are removed with it.
 pub(super) fn owner(observed: &MutatingWebhookConfiguration) -> OwnerReference {
     OwnerReference {
         api_version: API_VERSION.to_owned(),
@@ -77,7 +78,7 @@ pub(super) fn owner(observed: &MutatingWebhookConfiguration) -> OwnerReference {
     }
 }
 
-/// Whether the API server, with this configuration, accepts a leaf that `issuer` signed: for every webhook in it.
+/// Returns whether every webhook in this configuration trusts a leaf that `issuer` signed.
 pub(super) fn trusts(observed: &MutatingWebhookConfiguration, issuer: &CertificateDer<'_>) -> bool {
     let webhooks = observed.webhooks.as_deref().unwrap_or_default();
     webhooks.iter().all(|webhook| {
@@ -86,8 +87,8 @@ pub(super) fn trusts(observed: &MutatingWebhookConfiguration, issuer: &Certifica
     })
 }
 
-/// The certificates that API servers trust so far, PEM: of the first webhook that has any; `None` where none has, or more
-/// than we would ever write.
+/// Returns the certificates that API servers trust so far, in PEM: those of the first webhook that has 1 to [`MOST`].
+/// `None` where no webhook has. A longer bundle is not ours.
 pub(super) fn trusted(observed: &MutatingWebhookConfiguration) -> Option<String> {
     let webhooks = observed.webhooks.as_deref().unwrap_or_default();
     webhooks.iter().find_map(|webhook| {

@@ -1,4 +1,4 @@
-//! The watch of the one webhook configuration that is ours.
+//! Watches our webhook configuration.
 
 use std::{future::pending, time::Duration};
 
@@ -15,17 +15,17 @@ use super::{BREATH, POLL};
 
 type Events = BoxStream<'static, Result<WatchEvent<MutatingWebhookConfiguration>, Error>>;
 
-/// What becomes of it. The watch lasts from round to round.
+/// A watch of the configuration, which lasts from round to round.
 pub(super) struct ConfigurationWatch {
     api: Api<MutatingWebhookConfiguration>,
     name: String,
     events: Option<Events>,
-    /// When it was last asked for,
+    /// The time of the last watch request.
     began: Instant,
-    /// and so long after it ended it is again.
+    /// The pause between the end of a watch and the next request.
     pause: Duration,
     ended: Instant,
-    /// Whether it was told that there is none.
+    /// Whether the log already says that the watch fails.
     told: bool,
 }
 
@@ -43,8 +43,8 @@ impl ConfigurationWatch {
         }
     }
 
-    /// Returns once it is another than that of the version `seen`. Where nothing was seen of it, that is left to whoever looks
-    /// again. Cancel-safe.
+    /// Returns once the configuration has another version than `seen`. Without a `seen` version it never returns, and
+    /// the next poll finds the configuration. Cancel-safe.
     pub(super) async fn after(&mut self, seen: Option<String>) {
         let Some(seen) = seen else {
             return pending().await;
@@ -69,8 +69,8 @@ impl ConfigurationWatch {
         }
     }
 
-    /// It has ended. The API server ends each after some minutes; one that does so at once, or refuses them all, must not keep us
-    /// busy.
+    /// Notes the end of a watch. The API server ends each watch after some minutes. A watch that ends at once, or is
+    /// refused, must not be repeated in a tight loop.
     fn end(&mut self, error: Option<Error>) {
         self.events = None;
         self.ended = Instant::now();
@@ -89,8 +89,8 @@ impl ConfigurationWatch {
         }
     }
 
-    /// How it is and what becomes of it. From no version on: the API server forgets them, and one that has not changed for long is
-    /// of an old one.
+    /// Returns the running watch, or begins one at version "0", which means any. A watch from a given version would
+    /// fail: the API server forgets versions, and an object that has not changed for long has an old one.
     async fn events(&mut self) -> Result<&mut Events, Error> {
         let events = if let Some(events) = self.events.take() {
             events
@@ -125,7 +125,7 @@ mod tests {
     use tokio::time::timeout;
     use tower::service_fn;
 
-    /// As one of an older chart is, that grants no watch.
+    /// A chart of an older version grants no watch.
     #[tokio::test(start_paused = true)]
     async fn who_may_not_watch_asks_seldom() {
         let asked = Arc::new(AtomicUsize::new(0));

@@ -1,48 +1,48 @@
-//! Why a round of upkeep did not get to its end.
+//! The errors of a round of certificate upkeep.
 
 use certs::{CaError, LeafError, plan::CaReason};
 
 use super::{PATIENCE, ROUND};
 
-/// Why a round did not get to its end; the next one tries again.
+/// The reason why a round ended early. The next round tries again.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
     /// The API server refused, or could not be reached.
     #[error("failed to {doing}: {error}")]
     Api {
-        /// What was being done, with the object's name.
+        /// The action that failed, with the object's name.
         doing: String,
-        /// What the API server or the client says.
+        /// The message of the API server or the client.
         error: String,
     },
     /// The round took longer than its limit.
     #[error("the API server took longer than {ROUND:?} to answer")]
     Slow,
-    /// Other replicas were faster every time.
+    /// Other replicas wrote first, at every attempt.
     #[error("the Secret {0:?} changed each time it was about to be written")]
     Contended(String),
     /// There is no webhook configuration.
     #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
     NoConfiguration(String),
-    /// Another replica may hold the CA.
+    /// Another replica may hold the CA, and gets time to write it back.
     #[error(
         "{reason}, and the caBundle has a CA that another replica may hold: it gets {PATIENCE:?} to write that one back"
     )]
     Elsewhere {
-        /// Why there has to be one.
+        /// The reason why a CA is needed.
         reason: CaReason,
     },
-    /// Nobody has signed our certificate yet, or nothing says by which CA.
+    /// The other issuer has not signed our certificate yet, or its Secret does not name the CA.
     #[error(
         "the Secret {secret:?} has no {key:?} yet; look at the Certificate in our namespace, and take an issuer that says which CA it signs with"
     )]
     NotIssued {
         /// The Secret's name.
         secret: String,
-        /// What it lacks.
+        /// The key that the Secret lacks.
         key: &'static str,
     },
-    /// The CA that came with it cannot be read.
+    /// The CA beside the issued certificate cannot be read.
     #[error("failed to read the CA of our certificate: {0}")]
     Bundle(String),
     /// ClusterTrustBundles are not served.
@@ -50,7 +50,7 @@ pub enum AuthorityError {
         "the API server serves no ClusterTrustBundle in certificates.k8s.io/v1 or v1beta1; turn that on, or set certificates.clusterTrustBundle to false"
     )]
     NoTrustBundles,
-    /// The Secret would belong to nothing.
+    /// The Service that would own the Secret does not exist.
     #[error("there is no Service {0:?} for the Secret to belong to; the chart creates it")]
     NoService(String),
     /// No CA could be made.
@@ -61,7 +61,7 @@ pub enum AuthorityError {
     Leaf(#[from] LeafError),
 }
 
-/// The client's error in one line: its own `Display` prints a status twice.
+/// Puts the client's error in one line: its own `Display` prints a status twice.
 pub(super) fn failed(doing: String, error: &kube::Error) -> AuthorityError {
     let error = match error {
         kube::Error::Api(status) => format!("{} ({})", status.message, status.code),

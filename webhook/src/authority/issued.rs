@@ -1,4 +1,5 @@
-//! A certificate that somebody else signs for us, in a Secret: cert-manager's, as a rule. Read, and never written.
+//! A certificate that another issuer signs for us, in a Secret that cert-manager usually writes. The Secret is read,
+//! never written.
 
 use certs::{Leaf, joined};
 use jiff::Timestamp;
@@ -10,27 +11,28 @@ use super::{
     error::{AuthorityError, failed},
 };
 
-/// The chain, the key and the CA, as a `Certificate` of cert-manager has them written.
+/// The keys of the chain, the private key and the CA, as cert-manager writes them for a `Certificate`.
 const KEYS: [&str; 3] = ["tls.crt", "tls.key", "ca.crt"];
 
-/// Where the certificate is.
+/// Reads the Secret with the issued certificate.
 pub(super) struct IssuedStore {
     pub(super) api: Api<Secret>,
     /// The Secret's name.
     pub(super) name: String,
-    /// The DNS name that it has to be good for.
+    /// The DNS name that the certificate has to hold.
     pub(super) server_name: String,
 }
 
-/// What is in there, and the bundle that goes with it.
+/// The issued certificate, and the bundle that goes with it.
 pub(super) struct Issued {
     pub(super) leaf: Leaf,
     pub(super) bundle: String,
 }
 
 impl IssuedStore {
-    /// What is there now. The certificates that are `trusted` so far stay in the bundle until they are over: other replicas
-    /// may still serve what the CA before has signed. They are read where all replicas see the same.
+    /// Reads the issued certificate. The `trusted` certificates stay in the bundle until they expire, since other
+    /// replicas may still serve a leaf of the former CA. They are read from the `caBundle`, where all replicas see
+    /// the same.
     pub(super) async fn read(
         &self,
         now: Timestamp,

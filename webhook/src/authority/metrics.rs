@@ -1,4 +1,4 @@
-//! What the authority counts and shows.
+//! The metrics of the authority.
 
 use certs::plan::{CaReason, LeafReason};
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use prometheus_client::{
 
 type Reasons = [(&'static str, &'static str); 1];
 
-/// Expiry, trust, and how often something had to be written. Clones share them.
+/// Expiry of the certificates, trust in them, and the number of writes. Clones share the values.
 #[derive(Debug, Clone, Default)]
 pub struct AuthorityMetrics {
     expiry: Family<Reasons, Gauge>,
@@ -20,7 +20,7 @@ pub struct AuthorityMetrics {
 }
 
 impl AuthorityMetrics {
-    /// Registers them.
+    /// Registers the metrics.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         let Self {

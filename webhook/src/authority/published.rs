@@ -1,4 +1,5 @@
-//! The bundle as it stands in our webhook configuration: read, compared, mended, and told of where somebody overwrote it.
+//! Reads and mends the bundle in our webhook configuration, and tells the administrator when another program
+//! overwrote it.
 
 use std::collections::BTreeSet;
 
@@ -23,32 +24,32 @@ use crate::{
     event::{Note, Regarding, Telling, Writer},
 };
 
-/// Whether it is news to everybody.
+/// Whether the bundle has changed in this round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Novelty {
-    /// This process has just begun to hold it.
+    /// This process has just begun to hold the bundle.
     New,
-    /// It was published before.
+    /// The bundle was published before.
     Known,
 }
 
 /// Our webhook configuration.
 pub(super) struct Published {
     pub(super) client: Client,
-    /// Its name.
+    /// The name of the configuration.
     pub(super) name: String,
     /// The name of our own pod, for Events.
     pub(super) instance: String,
-    /// What Events stand beside: the configuration is in no namespace.
+    /// The object that Events are about, because the configuration is in no namespace.
     pub(super) beside: Regarding,
-    /// As last read or written; `None` while there is none.
+    /// The configuration as last read or written; `None` while there is none.
     observed: Option<MutatingWebhookConfiguration>,
     /// The webhooks that have had the present bundle.
     ours: BTreeSet<String>,
 }
 
 impl Published {
-    /// One that nobody has read yet.
+    /// Returns a configuration that has not been read yet.
     pub(super) fn new(client: Client, name: String, instance: String, beside: Regarding) -> Self {
         Self {
             client,
@@ -60,7 +61,7 @@ impl Published {
         }
     }
 
-    /// What becomes of it from now on.
+    /// Watches the configuration from now on.
     pub(super) fn changes(&self) -> ConfigurationWatch {
         ConfigurationWatch::of(self.api(), self.name.clone())
     }
@@ -74,12 +75,12 @@ impl Published {
         let found = self.api().get_opt(&self.name).await;
         let doing = || format!("read the MutatingWebhookConfiguration {:?}", self.name);
         let found = found.map_err(|error| failed(doing(), &error))?;
-        // One that waits for its dependents to go is as good as gone.
+        // A configuration that waits for its dependents to be deleted counts as deleted.
         self.observed = found.filter(|found| found.metadata.deletion_timestamp.is_none());
         Ok(())
     }
 
-    /// An error where there is none.
+    /// Returns an error where the configuration does not exist.
     pub(super) fn is_there(&self) -> Result<(), AuthorityError> {
         match &self.observed {
             Some(_) => Ok(()),
@@ -87,7 +88,7 @@ impl Published {
         }
     }
 
-    /// What is in no namespace, and goes with it, belongs to it.
+    /// The configuration as the owner of objects that are in no namespace and go with it.
     pub(super) fn owner(&self) -> Option<OwnerReference> {
         self.observed.as_ref().map(bundle::owner)
     }
@@ -103,8 +104,8 @@ impl Published {
         observed.is_some_and(|observed| bundle::trusts(observed, issuer))
     }
 
-    /// Writes the bundle where another one stands, or, where it is no news, one that lacks a part of it. Tells of it where this one
-    /// stood before.
+    /// Writes the bundle into webhooks that need it. A new bundle replaces every other bundle; a known one replaces
+    /// only bundles that lack a part of it. Writes an Event where a webhook had this bundle before.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,

@@ -1,4 +1,4 @@
-//! One round: the CA or what somebody else has signed, the `caBundle`, the leaf, the conditions.
+//! One round of upkeep: the CA or the issued certificate, then the `caBundle`, the leaf and the conditions.
 
 use certs::{
     Leaf,
@@ -18,8 +18,8 @@ use super::{
 use crate::clock::Clock;
 
 impl Authority {
-    /// One round: the CA, the `caBundle`, the leaf, the conditions. The later ones are looked after even when the API
-    /// server is away, with what was last seen of it.
+    /// Runs one round. The leaf and the conditions are looked after even when the API server does not answer, with
+    /// the objects that were last seen.
     pub async fn round(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
         let synced = timeout(ROUND, self.sync(clock))
             .await
@@ -32,7 +32,7 @@ impl Authority {
 
     async fn sync(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
         self.published.read().await?;
-        // Only now: the answer has told what time it is.
+        // Read the clock only now: the answer has corrected it.
         let now = clock.now();
         let trusted = self.published.trusted();
         let elsewhere = trusted.is_some() && self.is_patient(now);
@@ -68,13 +68,14 @@ impl Authority {
         }
     }
 
-    /// Whether others get more time to write back the CA that they may hold. To ask begins the wait.
+    /// Returns whether other replicas get more time to write back a CA that they may hold. The first call begins the
+    /// wait.
     fn is_patient(&mut self, now: Timestamp) -> bool {
         let since = *self.bereft.get_or_insert(now);
         now.duration_since(since) < PATIENCE
     }
 
-    /// Whether the next CA has been trusted for long enough. To ask begins the wait.
+    /// Returns whether the next CA has been trusted for long enough. The first call begins the wait.
     fn is_settled(&mut self, now: Timestamp) -> bool {
         let next = self.held.as_ref().and_then(|held| held.next.as_ref());
         let next = next.map(|next| next.certificate());
@@ -87,7 +88,7 @@ impl Authority {
         since.is_some_and(|since| now.duration_since(since) >= SETTLED)
     }
 
-    /// Takes the CA that is stored.
+    /// Holds the stored CA from now on.
     fn hold(&mut self, stored: Stored) {
         self.metrics.expiry("ca", stored.ca.not_after());
         if let Some(next) = &stored.next {
@@ -97,7 +98,7 @@ impl Authority {
         self.bereft = None;
     }
 
-    /// Tells everybody of the bundle where it is another one.
+    /// Sends the bundle to all readers of [`Bundle`] when it has changed.
     fn tell(&self, bundle: &str) -> Novelty {
         let is_new = self.bundle.send_if_modified(|current| {
             let changed = current.as_deref() != Some(bundle);
@@ -146,7 +147,7 @@ impl Authority {
         self.leaf = Some(leaf);
     }
 
-    /// Sets the conditions.
+    /// Sets the two conditions of readiness.
     fn report(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
         match &self.leaf {
             None => self
@@ -160,7 +161,8 @@ impl Authority {
             )),
         }
         if let Err(error) = self.published.is_there() {
-            // Without a configuration nobody calls. A replica that was ready stays so: gates that wait still ask it.
+            // Without a configuration the API server does not call. A replica that was ready stays ready: waiting
+            // gates still ask it.
             if !self.in_sync {
                 self.trust.unmet(error.to_string());
             }

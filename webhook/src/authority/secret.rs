@@ -1,4 +1,4 @@
-//! The CA as a Secret: names of the keys, reading with suspicion, writing. Pure.
+//! The CA as a Secret: the keys' names, a wary reader, and a writer. Pure.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,19 +9,20 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 
-/// The CA's certificate, PEM.
+/// The certificate of the CA, PEM.
 const CERTIFICATE: &str = "ca.crt";
-/// The CA's key, PEM.
+/// The private key of the CA, PEM.
 const KEY: &str = "ca.key";
-/// The certificate and the key of the CA that is to follow, PEM; absent mostly.
+/// The certificate and the private key of the next CA, PEM; usually absent.
 const NEXT: [&str; 2] = ["next.crt", "next.key"];
-/// The keys of the CAs that came before, PEM, the newest first: they vouch for this one. Absent until there are some.
+/// The private keys of former CAs, PEM, the newest first: they vouch for the present CA. Absent until there is a
+/// former CA.
 const FORMERS: &str = "former.key";
-/// Certificates that are trusted beside the CA's, PEM; absent mostly. Every replica honours it, so that a CA can be
-/// replaced while leaves of the one before are still about.
+/// Certificates that are trusted beside the CA's, PEM; usually absent. Every replica honours them, so that a CA can
+/// be replaced while leaves of the former CA are still served.
 const PREVIOUS: &str = "previous.crt";
 
-/// What the Secret holds. The bundle is a function of this alone, so that replicas never disagree about it.
+/// The contents of the Secret. The bundle is a function of these alone, so replicas never disagree about it.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) ca: Arc<Ca>,
@@ -29,7 +30,7 @@ pub(super) struct Stored {
     pub(super) previous: Option<String>,
 }
 
-/// Why a Secret's content cannot be used.
+/// The reason why a Secret's contents cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unusable {
     #[error("it has no key {0:?}")]
@@ -50,7 +51,7 @@ impl Stored {
         }
     }
 
-    /// `ca` in the place of this one, which vouches for it and stays in the bundle.
+    /// Returns `ca` in the place of the present CA, which vouches for it and stays in the bundle.
     pub(super) fn followed_by(&self, ca: &Ca) -> Result<Self, CaError> {
         Ok(Self {
             ca: Arc::new(ca.after(&self.ca)?),
@@ -59,7 +60,7 @@ impl Stored {
         })
     }
 
-    /// The same, with what is to sign after it.
+    /// Returns the same CA with another next CA.
     pub(super) fn with_next(&self, next: Option<Arc<Ca>>) -> Self {
         Self {
             next,
@@ -67,7 +68,7 @@ impl Stored {
         }
     }
 
-    /// The bundle for verifiers, PEM: the CA that signs now first.
+    /// Returns the bundle for verifiers, in PEM. The CA that signs now comes first.
     pub(super) fn bundle(&self) -> String {
         let mut bundle = String::new();
         let next = self.next.as_ref().map(|next| next.pem());
@@ -82,7 +83,7 @@ impl Stored {
     }
 }
 
-/// Reads a Secret that anybody may have edited.
+/// Reads a Secret, which a user may have edited.
 pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
     let text = |key: &'static str| match secret.data.as_ref().and_then(|data| data.get(key)) {
         Some(ByteString(bytes)) => {
@@ -95,7 +96,7 @@ pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
         key: text(KEY)?,
         formers: text(FORMERS).unwrap_or_default(),
     })?;
-    // One that cannot be used is made anew when it is due. It must not cost the CA itself.
+    // An unusable next CA is made anew when it is due. It must not cost the CA itself.
     let next = match NEXT.map(text) {
         [Ok(certificate), Ok(key)] => Ca::restore(CaParts {
             certificate,
@@ -119,7 +120,7 @@ pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
     })
 }
 
-/// A new Secret. It belongs to `owner`, so that uninstalling takes it away.
+/// Returns a new Secret that belongs to `owner`, so an uninstallation removes it.
 pub(super) fn create(name: &str, owner: OwnerReference, stored: &Stored) -> Secret {
     Secret {
         metadata: ObjectMeta {
@@ -133,14 +134,14 @@ pub(super) fn create(name: &str, owner: OwnerReference, stored: &Stored) -> Secr
     }
 }
 
-/// What says of an object that the replicas have made it.
+/// The labels of objects that the replicas create.
 pub(super) fn labels() -> BTreeMap<String, String> {
     ["name", "managed-by"]
         .map(|key| (format!("app.kubernetes.io/{key}"), "sluice".to_owned()))
         .into()
 }
 
-/// The same Secret with another content. Its resourceVersion stays, which is what guards the update.
+/// Replaces the contents of a Secret. Its resourceVersion stays and guards the update.
 pub(super) fn refill(secret: Secret, stored: &Stored) -> Secret {
     Secret {
         data: Some(data(stored)),
@@ -171,7 +172,7 @@ fn data(Stored { ca, next, previous }: &Stored) -> BTreeMap<String, ByteString> 
         .collect()
 }
 
-/// Whether the bundle `pem` holds `certificate`; a bundle that cannot be read holds nothing.
+/// Returns whether the bundle `pem` holds `certificate`. An unreadable bundle holds nothing.
 pub(super) fn holds(pem: &[u8], certificate: &CertificateDer<'_>) -> bool {
     certificates(pem).is_ok_and(|found| found.contains(certificate))
 }

@@ -1,4 +1,4 @@
-//! The Secret: read, created, updated under its version.
+//! Reads, creates and updates the Secret with the CA, under its version.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use super::{
     secret::{self, Stored},
 };
 
-/// How often a write is tried again within a round when another replica was faster.
+/// The attempts to write within a round, while other replicas write first.
 const ATTEMPTS: usize = 3;
 
-/// Where the CA is kept.
+/// The Secret with the CA.
 pub(super) struct CaStore {
     pub(super) api: Api<Secret>,
     /// The Secret's name.
@@ -34,28 +34,28 @@ pub(super) struct CaStore {
     pub(super) lifetimes: Lifetimes,
 }
 
-/// What this process knows beside the Secret.
+/// The facts that this process knows beside the Secret.
 #[derive(Clone, Copy)]
 pub(super) struct Trust<'a> {
-    /// What it signs with.
+    /// The CA that this process signs with.
     pub(super) held: Option<&'a Stored>,
     /// The certificates that API servers trust so far, PEM.
     pub(super) trusted: Option<&'a str>,
-    /// Whether another replica may hold the CA of these.
+    /// Whether another replica may hold the CA of `trusted`.
     pub(super) elsewhere: bool,
-    /// Whether they have held the CA that is to follow for long enough.
+    /// Whether API servers have trusted the next CA for long enough.
     pub(super) settled: bool,
 }
 
-/// The CA to sign with, and why it was written if it was.
+/// The CA to sign with, and the reason for writing it, if it was written.
 pub(super) struct Synced {
     pub(super) stored: Stored,
     pub(super) written: Option<CaReason>,
 }
 
 impl CaStore {
-    /// Reads the Secret, writes it where the plan says so, and gives what is in it afterwards. `may_write` is the error of
-    /// a write where there must be none.
+    /// Reads the Secret, writes it where the plan says so, and returns its contents. `may_write` returns an error
+    /// where writing is forbidden.
     pub(super) async fn sync(
         &self,
         now: Timestamp,
@@ -92,7 +92,7 @@ impl CaStore {
                             written: None,
                         });
                     }
-                    // The plan keeps and adopts only what is usable.
+                    // The plan keeps and adopts only a usable CA.
                     _ => continue,
                 }
             };
@@ -112,8 +112,8 @@ impl CaStore {
         Err(AuthorityError::Contended(name.clone()))
     }
 
-    /// What the plan wants to be stored, and why; `None` where that is what is stored. A new CA follows the one that was, and
-    /// where nobody has that any more, what is trusted so far stays in the bundle.
+    /// Returns the contents that the plan wants to store, and the reason; `None` where they are stored already. A new
+    /// CA follows the former one. Where no replica holds the former CA, its trusted certificates stay in the bundle.
     fn planned(
         &self,
         plan: CaPlan,
@@ -153,7 +153,7 @@ impl CaStore {
                 may_write()?;
                 return Err(AuthorityError::Elsewhere { reason });
             }
-            // What else a plan needs is there, because it was made of it.
+            // Unreachable: a plan names only CAs that the Secret or this process holds.
             (
                 CaPlan::Keep
                 | CaPlan::Adopt
@@ -167,8 +167,8 @@ impl CaStore {
         Ok(Some(next))
     }
 
-    /// What the Secret belongs to: our Service. Not the webhook configuration, which somebody deletes in an emergency: the
-    /// CA has to outlive that.
+    /// Returns our Service as the owner of the Secret. An administrator may delete the webhook configuration in an
+    /// emergency, and the CA has to outlive that.
     async fn owner(&self) -> Result<OwnerReference, AuthorityError> {
         let name = &self.service;
         let found = self.services.get_opt(name).await;
@@ -183,7 +183,7 @@ impl CaStore {
         })
     }
 
-    /// Updates the Secret that was found, or creates one; `false` when somebody else changed it in between.
+    /// Updates the Secret that was found, or creates one. Returns `false` when another writer came first.
     async fn write(&self, found: Option<Secret>, next: &Stored) -> Result<bool, AuthorityError> {
         let params = PostParams {
             field_manager: Some(FIELD_MANAGER.to_owned()),
@@ -202,9 +202,9 @@ impl CaStore {
         };
         match written {
             Ok(_) => Ok(true),
-            // A name that is taken, or a version that is old.
+            // The name is taken, or the version is old.
             Err(Error::Api(status)) if status.code == 409 => Ok(false),
-            // What was to be updated has just been deleted. A create that finds nothing lacks its namespace.
+            // The Secret to update has just been deleted. A create that finds nothing lacks its namespace.
             Err(Error::Api(status)) if status.code == 404 && doing == "update" => Ok(false),
             Err(error) => Err(failed(
                 format!("{doing} the Secret {:?}", self.name),

@@ -1,4 +1,4 @@
-//! The authority against an API server that is a service without a socket.
+//! The authority with an API server that is a service without a socket.
 
 mod ca;
 mod fake;
@@ -69,7 +69,7 @@ impl Replica {
         self.authority.round(&Clock::new(move || now)).await
     }
 
-    /// Runs it on the first day; returns when it has a bundle.
+    /// Runs the authority on the first day, and returns when it has a bundle.
     async fn starts(mut self) -> (Shutdown, JoinHandle<()>) {
         let shutdown = Shutdown::default();
         let run = self.authority.run(Clock::new(|| day(0)), shutdown.clone());
@@ -78,7 +78,7 @@ impl Replica {
         (shutdown, running)
     }
 
-    /// It waits for another one that may hold the CA, and makes one when none has come.
+    /// Checks that the replica waits for another holder of the CA, and then makes a CA.
     async fn finds_no_ca_for_long(&mut self, now: Timestamp) {
         for waited in [
             SignedDuration::ZERO,

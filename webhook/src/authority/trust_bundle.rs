@@ -1,6 +1,7 @@
-//! The bundle as a ClusterTrustBundle: kubelets hand it on to every pod that mounts it, and keep what they handed on up to date.
+//! The bundle as a ClusterTrustBundle: kubelets put it into every pod that mounts it, and keep it up to date there.
 //!
-//! It has no signer's name: one that has needs the right to attest for that signer, and says no more to a gate.
+//! The ClusterTrustBundle names no signer: a named signer needs the right to attest for it, and tells a gate nothing
+//! more.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
@@ -19,14 +20,15 @@ use super::{
 const GROUP: &str = "certificates.k8s.io";
 const KIND: &str = "ClusterTrustBundle";
 
-/// Those that have it, the best first: the last from Kubernetes 1.33 on, the first from 1.37 on. What we write is the same.
+/// The versions with ClusterTrustBundles, the best first: `v1` since Kubernetes 1.37, `v1beta1` since 1.33. We write
+/// the same fields in both.
 const VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
 /// Our ClusterTrustBundle.
 pub(super) struct TrustBundle {
     client: Client,
     name: String,
-    /// What the API server calls the kind; `None` until it was asked, and after it has refused something.
+    /// The API server's name of the kind; `None` before the first request and after an error.
     resource: Option<ApiResource>,
 }
 
@@ -39,7 +41,7 @@ impl TrustBundle {
         }
     }
 
-    /// Writes it where it says something else, or is not there. It goes with its owner.
+    /// Creates or updates the ClusterTrustBundle where it differs. The ClusterTrustBundle goes with its owner.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,
@@ -91,7 +93,7 @@ impl TrustBundle {
             ..PostParams::default()
         };
         let (what, written) = if let Some(found) = found {
-            // Its resourceVersion stays, which is what guards the update.
+            // The resourceVersion stays and guards the update.
             let wanted = filled(found.clone());
             if wanted == found {
                 return Ok(());
@@ -107,7 +109,7 @@ impl TrustBundle {
                 info!(cluster_trust_bundle = name, "Wrote the ClusterTrustBundle");
                 Ok(())
             }
-            // Another replica was faster, and wrote the same; the next round looks.
+            // Another replica wrote the same bundle first; the next round checks.
             Err(Error::Api(status)) if status.code == 409 => Ok(()),
             Err(error) => Err(failed(doing(what), &error)),
         }

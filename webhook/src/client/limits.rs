@@ -1,7 +1,7 @@
-//! How long the API server may take to answer, and how much of an answer is held.
+//! Bounds the time of the API server's answers, and the bytes of them that are held.
 //!
-//! Tenants choose how long their objects are. So every answer has a bound; those that come long are held one after the other, whichever
-//! kinds they are of; and no line of a watch is longer than one object may be.
+//! Tenants choose the length of their objects. So every answer has a bound, only a few long answers are held at a
+//! time, whatever their kinds, and no line of a watch is longer than one object may be.
 
 use super::lines::{FREE, Lines};
 use super::sieve::Sieve;
@@ -19,30 +19,31 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use tower::{BoxError, Layer, Service};
 
-/// For the head of an answer, a watch's too: an API server that is slower is as good as away.
+/// The time for the head of an answer, also of a watch: a slower API server counts as away.
 const HEAD: Duration = Duration::from_secs(10);
-/// For the rest of an answer, except for a watch's: its follower knows when it must give a sign.
+/// The time for the rest of an answer. A watch has no such limit: its follower knows when an event is due.
 const REST: Duration = Duration::from_secs(20);
-/// For so many long texts there is room at once: each is [`LONGEST`] at most, and takes twice that for a moment while it grows.
+/// The number of long texts that are held at a time. Each has [`LONGEST`] bytes at most, and takes twice that for a
+/// moment while it grows.
 const LONG: usize = 4;
 
-/// What the answer to a request may be, in its extensions.
+/// The bound on the answer to a request, in the request's extensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
-    /// So many bytes.
+    /// The most bytes of the answer.
     pub(crate) most: usize,
-    /// What becomes of a longer one.
+    /// The treatment of a longer answer.
     pub(crate) beyond: Beyond,
-    /// The room of a long one, for whoever reads it: until then there is less for others.
+    /// The permit of a long answer, which the reader of the answer keeps until it is done.
     pub(crate) room: Arc<OnceLock<OwnedSemaphorePermit>>,
 }
 
-/// What becomes of an answer that is too long.
+/// The treatment of an answer that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beyond {
-    /// It is not read any further: [`TooLong`].
+    /// The rest of the answer is not read: [`TooLong`].
     Refused,
-    /// Of its objects only the metadata is kept, with the mark of [`rules::kept::is_too_large`].
+    /// Only the metadata of its objects is kept, with the mark of [`rules::kept::is_too_large`].
     Sieved,
 }
 
@@ -51,7 +52,7 @@ pub(crate) enum Beyond {
 #[error("the answer of the API server is longer than {0} bytes")]
 pub(crate) struct TooLong(usize);
 
-/// Ends every request that takes too long, whoever makes it, and bounds every answer.
+/// Ends every request that takes too long, and bounds every answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
     room: Arc<Semaphore>,
@@ -64,7 +65,7 @@ impl Default for Limits {
     }
 }
 
-/// A service whose answers come in time or not at all.
+/// A service whose answers come in time or fail.
 #[derive(Debug, Clone)]
 pub(crate) struct Limited<S>(S, Arc<Semaphore>);
 
@@ -111,7 +112,7 @@ where
     }
 }
 
-/// A body, as far as its bound allows.
+/// Reads a body, up to its bound.
 async fn whole<B>(body: B, bound: Option<Bound>, room: Arc<Semaphore>) -> Result<Bytes, BoxError>
 where
     B: HttpBody<Data = Bytes>,
@@ -139,7 +140,7 @@ where
                 {
                     let waits = Instant::now();
                     let held = Arc::clone(&room).acquire_owned().await?;
-                    // That was not the API server's doing.
+                    // The wait for a permit does not count against the API server.
                     latest += waits.elapsed();
                     let _ = bound.room.set(held);
                 }

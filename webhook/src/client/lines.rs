@@ -1,4 +1,4 @@
-//! The lines of a watch, each an event. One that is longer than an object may be comes out as its metadata alone.
+//! The lines of a watch, one event each. An event that is longer than an object may be is cut down to its metadata.
 
 use super::sieve::Sieve;
 use axum::body::{Bytes, HttpBody};
@@ -10,19 +10,19 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::BoxError;
 
-/// What comes of a text before it has to wait for its room.
+/// The bytes that may arrive of a text before it needs a permit.
 pub(super) const FREE: usize = 256 << 10;
-/// The rest of an event: what is around its object.
+/// The bytes of an event around its object.
 const AROUND: usize = 1 << 10;
 
-/// What comes of a watch, line by line.
+/// Splits the body of a watch into lines.
 pub(super) struct Lines {
     parts: BoxStream<'static, Result<Bytes, BoxError>>,
-    /// What has come of the line so far, unless it is too long.
+    /// The part of the line that has arrived, unless the line is too long.
     line: Vec<u8>,
     sieve: Option<Sieve>,
     room: Arc<Semaphore>,
-    /// While there is a long line, also while somebody reads it.
+    /// The permit of a long line, held until the line has been read.
     held: Option<OwnedSemaphorePermit>,
 }
 
@@ -42,7 +42,7 @@ impl Lines {
         }
     }
 
-    /// Whole lines, as soon as they are there.
+    /// Returns whole lines, as soon as they are complete.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, BoxError>> {
         stream::try_unfold(self, async |mut lines| {
             let next = lines.next().await?;
@@ -51,14 +51,14 @@ impl Lines {
     }
 
     async fn next(&mut self) -> Result<Option<Bytes>, BoxError> {
-        // Whoever asks for more has read what there was.
+        // A reader that asks for more has read the lines before.
         if self.line.is_empty() && self.sieve.is_none() {
             self.held = None;
         }
         let mut out = Vec::new();
         while out.is_empty() {
             let Some(part) = self.parts.try_next().await? else {
-                // The last line may lack its end.
+                // The last line may lack its line break.
                 let last = std::mem::take(&mut self.line);
                 return Ok((!last.is_empty()).then(|| last.into()));
             };
@@ -69,7 +69,7 @@ impl Lines {
         Ok(Some(out.into()))
     }
 
-    /// Takes a piece of one line, which may be its end.
+    /// Takes a piece of one line, which may end the line.
     async fn take(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), BoxError> {
         let long = self.line.len() + piece.len();
         if let Some(sieve) = &mut self.sieve {

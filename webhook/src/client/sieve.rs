@@ -1,26 +1,27 @@
-//! Lets of a long text of the API server only the metadata of its objects through, as the text arrives, so that it is held nowhere whole.
+//! Cuts a long text of the API server down to the metadata of its objects while the text arrives, so the text is
+//! never held as a whole.
 //!
-//! Each object that went through is marked ([`rules::kept::is_too_large`]). The text is JSON as the API server writes it, an event of a watch or a
-//! list; of anything else something comes out that no reader takes.
+//! Each object in the output carries the mark of [`rules::kept::is_too_large`]. The text is JSON as the API server
+//! writes it, an event of a watch or a list. Any other text becomes an output that no reader accepts.
 
 use rules::kept::TOO_LARGE;
 
-/// What is longer than this in a mapping that is looked into is left out too.
+/// A value in the metadata that is longer than this becomes null.
 const LONGEST: usize = 2 << 20;
-/// No key is longer that is looked for.
+/// The sieve looks for no longer key.
 const LONGEST_KEY: usize = 64;
 
-/// A text on its way.
+/// The state of the sieve within a text.
 #[derive(Debug, Default)]
 pub(super) struct Sieve {
     out: Vec<u8>,
-    /// What is looked into, from the outside, and whether something is in it already.
+    /// The open places, the outermost first, and whether each holds an entry already.
     within: Vec<(Place, bool)>,
     key: Vec<u8>,
     step: Step,
 }
 
-/// What is looked into.
+/// A part of the text whose entries are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// The event, or the list.
@@ -31,7 +32,7 @@ enum Place {
     Metadata,
 }
 
-/// What happens to a value.
+/// The treatment of a value.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Enter(Place),
@@ -39,23 +40,23 @@ enum Fate {
     Drop,
 }
 
-/// What comes next in the text.
+/// The next element of the text.
 #[derive(Debug, Clone, Copy, Default)]
 enum Step {
-    /// A key, an item, or the end of what is looked into.
+    /// A key, an item, or the end of the open place.
     #[default]
     Next,
-    /// More of a key.
+    /// The rest of a key.
     Key { escaped: bool },
-    /// The value of the key.
+    /// The value of a key.
     Value,
-    /// More of a value that is kept or dropped.
+    /// The rest of a value that is kept or dropped.
     Raw(Raw),
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Raw {
-    /// Where it begins in what is let through; `None` where it is dropped.
+    /// The place in the output where the value begins; `None` where the value is dropped.
     kept: Option<usize>,
     depth: usize,
     in_text: bool,
@@ -74,7 +75,7 @@ impl Sieve {
                 ..
             }) = self.step
             {
-                // By far the most of a long text.
+                // Skip the inside of a dropped string at once: most of a long text is that.
                 let skipped = rest.iter().position(|it| matches!(it, b'"' | b'\\'));
                 rest = &rest[skipped.unwrap_or(rest.len())..];
                 if skipped != Some(0) {
@@ -87,12 +88,12 @@ impl Sieve {
         }
     }
 
-    /// What was let through.
+    /// Returns the output.
     pub(super) fn finish(self) -> Vec<u8> {
         self.out
     }
 
-    /// Whether the byte was taken; else it belongs to what comes next.
+    /// Returns whether the byte was taken. A byte that was not taken belongs to the next element.
     fn take(&mut self, byte: u8) -> bool {
         match self.step {
             Step::Next => self.next(byte),
@@ -131,7 +132,7 @@ impl Sieve {
         }
     }
 
-    /// The first byte of a value.
+    /// Takes the first byte of a value.
     fn value(&mut self, byte: u8) -> bool {
         let fate = match self.within.last() {
             Some((place, _)) => place.fate(&self.key),
@@ -174,7 +175,7 @@ impl Sieve {
             match byte {
                 b'"' => raw.in_text = true,
                 b'{' | b'[' => raw.depth += 1,
-                // It ended before, without a mark of its own.
+                // A number, `true`, `false` or `null` ends before this byte, without a mark of its own.
                 b'}' | b']' | b',' if raw.depth == 0 => {
                     self.step = Step::Next;
                     return false;
@@ -246,7 +247,7 @@ mod tests {
     use rules::kept::is_too_large;
     use serde_json::{Value, json};
 
-    /// What comes out of a text that comes in parts of this many bytes.
+    /// Sieves a text that arrives in parts of `part` bytes.
     fn sieved(text: &str, part: usize) -> Value {
         let mut sieve = Sieve::default();
         for part in text.as_bytes().chunks(part) {

@@ -1,4 +1,4 @@
-//! A clock that is off, and an API server that says what time it is.
+//! A clock that is off, and an API server that sends the true time.
 
 use super::*;
 use jiff::fmt::rfc2822::DateTimePrinter;
@@ -30,7 +30,7 @@ impl Replica {
         *self.now.lock().unwrap() += time;
     }
 
-    /// Asks the API server, which answers in the middle of the time that this takes.
+    /// Asks the API server, which answers after half of the time that the request takes.
     fn asks(&self, takes: SignedDuration) {
         let sent = self.clock.local();
         self.passes(takes / 2);
@@ -40,7 +40,7 @@ impl Replica {
         self.clock.answered(sent, &headers);
     }
 
-    /// How far off the corrected time is.
+    /// Returns by how much the corrected time is off.
     fn error(&self) -> SignedDuration {
         self.clock
             .now()

@@ -52,7 +52,7 @@ async fn the_least_proven_goes_first_then_the_longest_idle_and_never_one_that_is
     answering(&held[1]);
     answered(&held[2]);
     answered(&held[0]);
-    // What is answered without being valid is as unproven as before.
+    // An answer to an invalid request leaves the connection unproven.
     held[3].place().answered();
     for (expected, place) in [
         (Lost::Outranked, 3),
@@ -81,7 +81,7 @@ async fn those_whose_requests_are_answered_share_places_and_no_others_do() {
         })
         .collect();
     let mut comes = take(&connections, "10.0.0.0").unwrap();
-    // Its own take three places, and all four are taken.
+    // The client's own connections take three places, and all four are taken.
     let next = take(&connections, "10.0.0.0").unwrap();
     assert_eq!(lost(&mut comes), Some(Lost::Crowded));
     let mut last = take(&connections, "10.0.0.3").unwrap();
@@ -89,7 +89,7 @@ async fn those_whose_requests_are_answered_share_places_and_no_others_do() {
     answering(&last);
     assert_eq!(take(&connections, "10.0.0.3").unwrap_err(), Lost::Full);
     waiting[0].place().answered();
-    // One that is idle makes room for two.
+    // An idle connection makes room for two that share a place.
     assert!(take(&connections, "10.0.0.3").is_ok());
     assert_eq!(lost(&mut last), None);
 }
@@ -109,7 +109,7 @@ async fn who_claims_shares_a_place_until_it_is_answered_and_outranks_who_has_sai
     assert!(crowd.iter_mut().all(|one| lost(one).is_none()));
     answering(&crowd[0]);
     crowd[1].place().answered();
-    // What was refused proves nothing, and the place is its own again.
+    // A refused claim proves nothing, and the connection has a place of its own again.
     let _newcomer = take(&connections, "10.0.0.6").unwrap();
     assert_eq!(lost(&mut crowd[1]), Some(Lost::Outranked));
     assert_eq!(lost(&mut crowd[2]), None);

@@ -15,7 +15,7 @@ fn sender(last: u8, certified: bool) -> Sender {
     Sender { address, certified }
 }
 
-/// Reads a body that comes in these pieces, a pause before each, and then hangs, unless it is `whole`.
+/// Reads a body that arrives in `pieces`, with a pause before each. A body that is not `whole` hangs at its end.
 async fn read(
     reader: Arc<Reader>,
     sender: Sender,
@@ -42,7 +42,7 @@ fn reader() -> Arc<Reader> {
     Arc::new(Reader::new(AdmissionLimits::default().within(256 << 20)))
 }
 
-/// Bodies of a client that sends nearly all of them and stops, again and again.
+/// Starts clients that send nearly all of a body, stop, and begin again.
 fn besiege(reader: &Arc<Reader>, sender: Sender, connections: usize, pieces: &[(Duration, usize)]) {
     for _ in 0..connections {
         let (reader, pieces) = (Arc::clone(reader), pieces.to_vec());
@@ -55,7 +55,7 @@ fn besiege(reader: &Arc<Reader>, sender: Sender, connections: usize, pieces: &[(
     }
 }
 
-/// How many of 64 reviews are refused, one after the other every 50 ms.
+/// Sends 64 reviews, one every 50 ms, and counts the refused ones.
 async fn refused(reader: &Arc<Reader>, sender: Sender) -> usize {
     let mut refused = 0;
     for number in 0..64_usize {
@@ -84,7 +84,7 @@ async fn one_client_with_slow_bodies_has_nobody_elses_refused() {
     }
 }
 
-/// As an API server does that is the only one.
+/// A single API server sends like this.
 #[tokio::test(start_paused = true)]
 async fn many_fast_bodies_of_one_client_make_room_for_nobody() {
     let reader = reader();
@@ -103,7 +103,7 @@ async fn many_fast_bodies_of_one_client_make_room_for_nobody() {
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
 }
 
-/// Where all keep the pace, each has a share; who has shown a certificate comes before all who have not.
+/// Where all bodies keep the pace, each address has a share. Bodies with a certificate come before all others.
 #[test]
 fn of_those_in_time_one_of_the_largest_goes() {
     let (room, start) = (Room::new(4 * MIB), Instant::now());

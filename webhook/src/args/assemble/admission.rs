@@ -1,4 +1,4 @@
-//! Admission, the certificates that it needs, and what it puts into gates.
+//! Assembles admission, its certificates, and the parts of its gates.
 
 use super::Parts;
 use crate::admission::{self, Admission, Cached};
@@ -14,7 +14,7 @@ use certs::Lifetimes;
 use std::sync::Arc;
 
 impl Args {
-    /// Admission, the certificates that it needs, and what it puts into gates.
+    /// Assembles admission, its certificates, and the parts of its gates.
     pub(super) fn admission(
         &self,
         parts: &mut Parts,

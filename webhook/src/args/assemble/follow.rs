@@ -1,4 +1,4 @@
-//! What fills the knowledge of this replica, and what tells of it.
+//! Assembles the tasks that fill this replica's memory and write down what outlives the process.
 
 use super::{Asked, Parts};
 use crate::args::Args;
@@ -11,7 +11,7 @@ use crate::metrics::StatusMetrics;
 use std::sync::Arc;
 
 impl Args {
-    /// What fills `known`, and what tells of it.
+    /// Starts the tasks that fill `known`, and the tasks that tell about plans and health rules.
     pub(super) fn follow(
         &self,
         parts: &mut Parts,

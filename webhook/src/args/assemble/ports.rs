@@ -1,4 +1,4 @@
-//! The ports: what each serves, on whose threads, and within which part of the memory.
+//! Opens the ports. Each port has its router, its threads and its share of the memory.
 
 use super::Parts;
 use crate::admin;

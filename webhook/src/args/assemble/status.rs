@@ -1,4 +1,4 @@
-//! The status service and its Events, and where holds are on who takes them away.
+//! Assembles the status service and its Events and, where holds are on, the tasks that remove them.
 
 use super::{Held, Parts};
 use crate::args::Args;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 impl Args {
-    /// The status service and its Events, and where holds are on who takes them away.
+    /// Assembles the status service and its Events and, where holds are on, the tasks that remove them.
     pub(super) fn status(
         &self,
         parts: &mut Parts,

@@ -1,4 +1,4 @@
-//! The process as it is assembled, with a panic in one of its tasks.
+//! The assembled process, with a panic in one of its tasks.
 
 use super::*;
 use axum::body::Body as Answer;
@@ -39,7 +39,7 @@ const TASKS: [&str; 21] = [
     "what was told",
 ];
 
-/// The process, on any free ports, beside an API server that does not answer.
+/// The process, on free ports, with an API server that does not answer.
 fn process() -> (Process, Readiness) {
     let silent = service_fn(|_: Request<Body>| pending::<Result<Response<Answer>, Infallible>>());
     let (tasks, background) = Tasks::new();

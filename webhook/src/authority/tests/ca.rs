@@ -1,4 +1,4 @@
-//! The CA in its Secret: who makes it, and who writes back one that was lost.
+//! The CA in its Secret: its creation, and its restoration by a replica that still holds it.
 
 use super::*;
 
@@ -11,7 +11,7 @@ async fn replicas_that_start_together_end_with_one_ca() {
         fake.objects().secret = secret;
         let (mut a, mut b) = (replica(&fake), replica(&fake));
         let (first, second) = tokio::join!(a.round(day(0)), b.round(day(0)));
-        // The slower one may lose the race for the caBundle as well, and finds it done when it looks again.
+        // The slower replica may lose the race for the caBundle as well. Its next round finds the caBundle written.
         for (replica, result) in [(&mut a, first), (&mut b, second)] {
             if let Err(error) = result {
                 assert!(

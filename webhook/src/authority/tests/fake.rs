@@ -1,4 +1,4 @@
-//! One Secret, one webhook configuration, one ClusterTrustBundle, and the rules of writing them.
+//! One Secret, one webhook configuration, one ClusterTrustBundle, and the API server's rules for writing them.
 
 use std::{
     collections::HashMap,
@@ -33,11 +33,11 @@ const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/sluice-system/events";
 const SERVICE: &str = "/api/v1/namespaces/sluice-system/services/sluice";
 const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
-/// An API server that knows one Secret and one webhook configuration, as a service without a socket.
+/// An API server for one Secret and one webhook configuration, as a service without a socket.
 #[derive(Clone, Default)]
 pub(super) struct Fake {
     objects: Arc<Mutex<Objects>>,
-    /// Where the first two reads of the Secret meet, so that two replicas see the same.
+    /// Where the first two reads of the Secret meet, so that two replicas see the same state.
     pub(super) rendezvous: Option<Arc<Barrier>>,
 }
 
@@ -48,17 +48,18 @@ pub(super) struct Objects {
     pub(super) secret: Option<Value>,
     pub(super) configuration: Option<Value>,
     pub(super) trust_bundle: Option<Value>,
-    /// The version of the group that has ClusterTrustBundles.
+    /// The version of the API group that has ClusterTrustBundles.
     pub(super) serves: Option<&'static str>,
-    /// Writes that went through, by what they did.
+    /// Successful writes, by their kind.
     pub(super) writes: Vec<&'static str>,
     /// The Events that were written.
     pub(super) events: Vec<Value>,
-    /// Reads fail.
+    /// Whether reads fail.
     pub(super) down: bool,
-    /// Patches are refused.
+    /// Whether patches are refused.
     pub(super) forbidden: bool,
-    /// After so many writes more whoever wrote is gone: nothing is answered to it, not even that it has written.
+    /// The number of writes after which the writer dies. The writer gets no further answer, not even to the last
+    /// write.
     pub(super) fatal: Option<u32>,
 }
 
@@ -112,7 +113,7 @@ pub(super) fn refuse(code: StatusCode, reason: &str) -> Response {
 }
 
 impl Fake {
-    /// With a configuration of two webhooks, as the chart creates it.
+    /// Holds a configuration of two webhooks, as the chart creates it.
     pub(super) fn with_configuration() -> Self {
         let fake = Self::default();
         fake.install();
@@ -151,7 +152,7 @@ impl Fake {
         Client::new(self.router(), "sluice-system")
     }
 
-    /// A client of an API server that says that it is this time.
+    /// Returns a client whose answers carry `date`.
     pub(super) fn dated_client(&self, date: &'static str, clock: &Clock) -> Client {
         let date = MapResponseLayer::new(move |mut answer: Response| {
             answer
@@ -243,8 +244,8 @@ async fn create_event(State(fake): State<Fake>, Json(event): Json<Value>) -> Jso
     Json(event)
 }
 
-/// The configuration as it is and each time that it has changed. One who asks from a version on is refused: the real one
-/// forgets them, at the latest when it is restarted.
+/// Streams the configuration and each of its changes. A watch from a version is refused: the real API server forgets
+/// versions, at the latest when it restarts.
 async fn watch_configuration(
     State(fake): State<Fake>,
     Query(query): Query<HashMap<String, String>>,
@@ -269,8 +270,8 @@ async fn watch_configuration(
     }))
 }
 
-/// What the real one answers to this patch: the uid and the version guard it, webhooks merge by name, and one that is not
-/// there would be incomplete.
+/// Answers a patch as the real API server does: the uid and the version guard it, webhooks merge by name, and an
+/// unknown webhook would be incomplete.
 async fn patch_configuration(
     State(fake): State<Fake>,
     Query(query): Query<HashMap<String, String>>,

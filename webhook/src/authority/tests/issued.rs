@@ -1,4 +1,4 @@
-//! A certificate that somebody else signs: the test, in the place of cert-manager.
+//! A certificate of another issuer, where the test acts as cert-manager.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
@@ -6,7 +6,7 @@ use super::*;
 
 const NAME: &str = "sluice.sluice-system.svc";
 
-/// A CA that is none of ours, with another subject and another kind of path.
+/// A CA that is not ours, with another subject and another type of path.
 struct Signer {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -23,7 +23,7 @@ impl Signer {
         }
     }
 
-    /// The Secret as cert-manager writes it.
+    /// Writes the Secret as cert-manager does.
     fn sign(&self, fake: &Fake) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([NAME.to_owned()]).unwrap();
@@ -128,7 +128,7 @@ async fn what_cannot_be_used_changes_nothing() {
     }
 }
 
-/// As while a roll-out sets or removes the issuer.
+/// A roll-out that sets or removes the issuer looks like this.
 #[tokio::test]
 async fn replicas_of_both_kinds_do_not_undo_what_the_others_write() {
     let fake = Fake::with_configuration();
@@ -154,7 +154,7 @@ async fn replicas_of_both_kinds_do_not_undo_what_the_others_write() {
     assert!(fake.objects().events.is_empty());
     assert!(own.missing().is_empty() && other.missing().is_empty());
 
-    // Once it is over, what nobody serves any more goes with the next replica that starts.
+    // After the roll-out, the next replica that starts removes the CA that no replica serves.
     fake.objects().secret = secret;
     replica(&fake).round(day(0)).await.unwrap();
     assert_eq!(fake.objects().bundles(), [own.bundle(), own.bundle()]);

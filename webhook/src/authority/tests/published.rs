@@ -1,4 +1,4 @@
-//! The `caBundle` of the webhook configuration, and what is done without one.
+//! The `caBundle` of the webhook configuration, and a round without a configuration.
 
 use super::*;
 
@@ -30,7 +30,7 @@ async fn a_webhook_that_was_never_ours_is_not_overwritten() {
     let fake = Fake::with_configuration();
     let mut replica = replica(&fake);
     replica.round(day(0)).await.unwrap();
-    // Added by the chart, and then overwritten.
+    // The chart adds a webhook, and then another program overwrites it.
     for told in [0, 1] {
         {
             let mut objects = fake.objects();

@@ -8,13 +8,13 @@ fn each_minute(fake: &Fake) -> Replica {
     living(fake, [180, 60, 30])
 }
 
-/// With lives of so many seconds: of a CA, the overlap, a leaf.
+/// A replica with lifetimes in seconds: of a CA, the overlap, a leaf.
 fn living(fake: &Fake, lives: [i64; 3]) -> Replica {
     let [ca, overlap, leaf] = lives.map(SignedDuration::from_secs);
     replica_living(fake.client(), Lifetimes::new(ca, overlap, leaf).unwrap())
 }
 
-/// Each ten seconds, as often as replicas look.
+/// The times of a replica's rounds, one each ten seconds.
 fn looks(minutes: u32) -> impl Iterator<Item = Timestamp> {
     let look = |number: u32| day(0) + SignedDuration::from_secs(i64::from(number) * 10);
     (0..minutes * 6).map(look)
@@ -77,14 +77,15 @@ async fn the_next_ca_signs_only_once_it_has_stood_in_every_bundle() {
             signs.get_or_insert(now);
         }
     }
-    // It was made at 120, and the overlap is over at 240. But it has stood in the live bundle only since 230, as the next
-    // look finds.
+    // The next CA was made at 120, and the overlap is over at 240. But it has stood in the live bundle only since
+    // 230, which the next round finds.
     assert_eq!(signs, Some(at(270)));
 }
 
 #[tokio::test]
 async fn whoever_comes_next_goes_on_where_a_rotation_stopped() {
-    // The first two writes make everything; the rotation's are the next one, the bundle, the step, the bundle.
+    // The first two writes make everything. The rotation's writes follow: the next CA, the bundle, the step, the
+    // bundle.
     for fatal in 1..=6 {
         let fake = Fake::with_configuration();
         fake.objects().fatal = Some(fatal);

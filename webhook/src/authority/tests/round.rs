@@ -1,4 +1,4 @@
-//! A whole round: what it leaves, by which clock, and when the next one comes.
+//! A whole round: its results, its clock, and the time of the next round.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The ClusterTrustBundle, where it is wanted.
+//! The ClusterTrustBundle, where the administrator wants one.
 
 use axum::{
     Json, Router,

@@ -1,4 +1,4 @@
-//! Answers that are long, before a server that writes them in parts.
+//! Long answers, from a server that sends them in parts.
 
 use super::*;
 use futures::{StreamExt, stream};
@@ -8,12 +8,12 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tower::{ServiceExt, service_fn};
 
-/// A pod whose text has so many bytes.
+/// A pod with a text of `bytes` bytes.
 fn pod(bytes: usize) -> Value {
     json!({"metadata": {"namespace": "a", "name": "x", "resourceVersion": "7"}, "spec": {"env": "<".repeat(bytes)}})
 }
 
-/// The answer to a request when the server says this, in parts.
+/// Sends a request to a server that answers with `said`, in parts.
 async fn answer(
     said: String,
     watches: bool,
@@ -122,7 +122,7 @@ async fn an_answer_without_a_bound_of_its_own_is_bounded() {
     assert!(is_too_large(&sieved["items"][0]) && sieved["metadata"]["continue"] == "next");
 }
 
-/// Twelve kinds are listed at once, a page of 7 MiB of each.
+/// Twelve kinds are listed at once, with a page of 7 MiB each.
 #[tokio::test(start_paused = true)]
 async fn however_many_lists_there_are_only_a_few_long_pages_are_held() {
     let (limits, held, most) = (Limits::default(), AtomicUsize::new(0), AtomicUsize::new(0));
