@@ -1,7 +1,7 @@
-//! What is worth saying of a list that can be read: waits that end badly, or never, and words without an effect.
+//! Advice on a list that can be read: waits that end badly or never end, and words without an effect.
 //!
-//! Admission says it as a warning, `kubectl sluice lint` as a finding. Both ask here, each with what it may look at
-//! ([`Seen`]), so that the same object gets the same advice from both.
+//! Admission prints each advice as a warning, `kubectl sluice lint` as a finding. Both call this module, each with the objects
+//! that it may look at ([`Seen`]), so that the same object gets the same advice from both.
 
 mod limits;
 mod seen;
@@ -50,7 +50,7 @@ pub enum Advice {
     RunsBefore {
         /// `Job/migrate`
         dependency: String,
-        /// Whose hook the dependent is.
+        /// The installer that runs the dependent as a hook.
         installer: Installer,
     },
     /// A dependency is a hook that Helm runs after this one.
@@ -73,16 +73,16 @@ pub enum Advice {
     },
     /// A sub-chart is in another namespace than the one in which the entry looks.
     PartElsewhere {
-        /// What it is called.
+        /// The sub-chart's name.
         subchart: String,
-        /// Where it is.
+        /// The namespace of its objects.
         namespace: String,
     },
     /// A Job goes away after its end.
     Removed {
         /// `Job/migrate`
         dependency: String,
-        /// When, and by what.
+        /// When the Job is removed, and by which mechanism.
         removal: Removal,
     },
     /// A Job that is not run.
@@ -95,7 +95,8 @@ pub enum Advice {
     KindForbidden(Kind),
     /// The wait counts against the `progressDeadlineSeconds` of this many seconds.
     ProgressDeadline(i64),
-    /// The same of a Rollout whose `progressDeadlineAbort` ends an update then.
+    /// The wait of a Rollout counts against the `progressDeadlineSeconds` of this many seconds, and its `progressDeadlineAbort`
+    /// ends an update then.
     ProgressAbort(i64),
     /// The wait counts against the `activeDeadlineSeconds` of this many seconds.
     ActiveDeadline(i64),
@@ -108,22 +109,22 @@ pub enum Advice {
         /// The name.
         name: &'static str,
     },
-    /// It says what becomes of a wait that takes too long, and not how long that is.
+    /// The list says what happens when the wait takes too long, but not how long that is.
     NoTimeout,
     /// The timeout of an entry is longer than the whole wait.
     EntryTimeout {
         /// `Service/cache`
         dependency: String,
-        /// Of the entry.
+        /// The timeout of the entry.
         timeout: Duration,
-        /// When the wait ends.
+        /// The timeout of the whole wait.
         whole: Duration,
     },
-    /// A key that nobody acts on.
+    /// A key that no controller reads.
     ForeignKey {
         /// `helm.sh/weight`
         key: String,
-        /// What to write in its place.
+        /// The key to write in its place.
         ours: String,
     },
     /// An entry of another product's list, under the key that cli-utils shares with it.
@@ -147,7 +148,7 @@ pub enum Advice {
     NoSuchInitContainer(String),
 }
 
-/// What takes a Job away after its end.
+/// A mechanism that removes a Job after its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal {
     /// `ttlSecondsAfterFinished`
@@ -156,7 +157,7 @@ pub enum Removal {
     HookSucceeded,
 }
 
-/// What becomes of pods that ask for a gate and run on Windows.
+/// How an installation treats pods that ask for a gate and run on Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Windows {
     /// They are refused.
@@ -186,17 +187,17 @@ pub struct Workload<'a> {
     pub group: &'a str,
     /// `Deployment`
     pub kind: &'a str,
-    /// Where it is; empty where a manifest leaves that open.
+    /// `metadata.namespace`; empty where a manifest leaves it open.
     pub namespace: &'a str,
     /// `metadata.name`
     pub name: &'a str,
     /// All of it.
     pub object: &'a Value,
-    /// Its pod template; of a pod itself.
+    /// Its pod template; for a pod, the pod itself.
     pub template: &'a Value,
 }
 
-/// What there is to say of a workload that asks for a gate, and of what it waits for.
+/// All advice on a workload that asks for a gate, and on its dependencies.
 pub fn of(
     workload: &Workload<'_>,
     dependencies: &[Dependency],
@@ -214,7 +215,7 @@ pub fn of(
         .collect()
 }
 
-/// Whether a dependency is the workload itself. What names several objects passes the dependent over.
+/// Whether a dependency is the workload itself. A dependency on several objects passes the dependent over, so it never is.
 fn is_itself(dependency: &Dependency, workload: &Workload<'_>) -> bool {
     match &dependency.reference {
         Reference::Object(object) => {

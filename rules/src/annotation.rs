@@ -7,8 +7,8 @@
 //! and that of cli-utils (`config`). Inside, a flaw carries a byte offset; only the finished error counts lines and
 //! columns.
 //!
-//! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: the text is
-//! written by whoever may create a pod.
+//! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: any user that may create a
+//! pod writes the text.
 
 mod config;
 mod duration;
@@ -53,14 +53,14 @@ pub const MAX_ENTRIES: usize = 64;
 /// The deepest nesting of the long form; the list itself is the first level.
 pub const MAX_LEVELS: usize = 8;
 
-/// What is wrong with an annotation: the key, the place, the text and, for a near miss, the likely word.
+/// A fault of an annotation: the key, the place, the sentence and, for a near miss, the likely word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The annotation's key.
     pub key: String,
-    /// Where in the annotation's value; `None` where the key itself is the matter.
+    /// The place in the annotation's value; `None` where the key itself is at fault.
     pub place: Option<Place>,
-    /// What is wrong, and the way out.
+    /// The fault, and the way out.
     pub problem: Problem,
 }
 
@@ -73,14 +73,14 @@ pub struct Place {
     pub column: usize,
 }
 
-/// Reads the annotations that count for one dependent: the union of its lists, exact repeats once. What is said beside
-/// the lists is only checked here; [`terms`] reads it. A [`foreign`] text is for the caller to leave out.
+/// Reads the annotations that count for one dependent: the union of its lists, exact repeats once. [`terms`] reads the
+/// annotations beside the lists; this function only checks them. The caller leaves out a [`foreign`] text.
 ///
 /// # Errors
 ///
 /// A key that cannot be read, or one below [`keys::PREFIX`] that this version does not act on.
 pub fn declared(annotations: &Map<String, Value>) -> Result<Vec<Dependency>, ParseError> {
-    // Only admission acts on them; that they can be read is asked of everybody.
+    // Only admission acts on these two keys, but a list with an unreadable one is refused everywhere.
     gate_position(annotations)?;
     suspends(annotations)?;
     terms(annotations).all()?;
@@ -101,12 +101,12 @@ pub fn declared(annotations: &Map<String, Value>) -> Result<Vec<Dependency>, Par
     Ok(union)
 }
 
-/// What [`keys::TERMS`] say, as far as it can be read.
+/// The readable part of [`keys::TERMS`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadTerms {
-    /// Those that can be read.
+    /// The terms of the keys that can be read.
     pub terms: Terms,
-    /// Those that cannot, in the order of [`keys::TERMS`].
+    /// The faults of the keys that cannot be read, in the order of [`keys::TERMS`].
     pub unreadable: Vec<ParseError>,
 }
 
@@ -115,7 +115,7 @@ pub fn terms(annotations: &Map<String, Value>) -> ReadTerms {
     terms_by(|key| annotations.get(key))
 }
 
-/// The same of annotations that stand in more than one place.
+/// Reads [`keys::TERMS`] by a function that finds an annotation by its key, for annotations that stand in more than one place.
 pub fn terms_by<'a>(annotation: impl Fn(&str) -> Option<&'a Value>) -> ReadTerms {
     let mut read = ReadTerms::default();
     for key in keys::TERMS {
@@ -183,7 +183,7 @@ pub fn foreign(annotations: &Map<String, Value>) -> Option<&str> {
     short.then(|| config::foreign(text)).flatten()
 }
 
-/// Whether annotations ask for a gate: one of [`keys::ASKING`] is there, whatever it says, unless that is [`foreign`].
+/// Whether annotations ask for a gate: one of [`keys::ASKING`] is there with any value, unless that is [`foreign`].
 pub fn ask(annotations: &Map<String, Value>) -> bool {
     let counts = |key: &str| key != keys::CONFIG_DEPENDS_ON || foreign(annotations).is_none();
     let mut keys = keys::ASKING.into_iter();
@@ -211,7 +211,7 @@ fn placed(key: &str, text: &str, Flaw { at, problem }: Flaw) -> ParseError {
     }
 }
 
-/// Kubernetes stores nothing but text here; an object in an admission request may still say otherwise.
+/// Kubernetes stores only text here; an object in an admission request may still hold another value.
 fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, ParseError> {
     value.as_str().ok_or_else(|| ParseError {
         key: key.to_owned(),

@@ -1,5 +1,5 @@
-//! Root causes: what holds up the pods behind an object that is not ready, as their own status says. It is told and decides
-//! nothing.
+//! Root causes: the reason why the pods behind an unready object do not become ready, from their own status. A cause is only
+//! shown; it decides nothing.
 
 mod behind;
 mod container;
@@ -17,15 +17,15 @@ use std::cmp::Reverse;
 use std::fmt;
 use wire::said::clean;
 
-/// So many pods are looked at, at most: those that come first by their names.
+/// The most pods that are looked at: those that come first by their names.
 pub const MOST: u16 = 20;
-/// So long what begins is taken for no trouble.
+/// A container that starts is no trouble for this long.
 const STARTS: SignedDuration = SignedDuration::from_secs(5);
-/// So long a pod may be in the making.
+/// A pod may take this long to get its containers.
 const MADE: SignedDuration = SignedDuration::from_secs(30);
-/// Longest name of an image that is told, in characters.
+/// Longest shown name of an image, in characters.
 const IMAGE: usize = 120;
-/// Longest text of somebody else's that is told.
+/// Longest shown text of a program other than sluice, in characters.
 const SAYS: usize = 160;
 
 /// A thing behind an object that is not ready, most often a pod, and why: the one of several that tells the most.
@@ -37,7 +37,7 @@ pub struct Stuck {
     pub name: String,
     /// Why.
     pub cause: Cause,
-    /// With how many the same is the matter, itself among them.
+    /// How many have the same cause, itself included.
     pub alike: usize,
     /// How many were looked at.
     pub of: usize,
@@ -48,7 +48,7 @@ pub struct Stuck {
 pub enum Cause {
     /// An image cannot be pulled.
     Image {
-        /// As it is written.
+        /// The image reference, as the pod spells it.
         image: String,
         /// The registry's word; empty where the kubelet does not pass it on.
         says: String,
@@ -57,7 +57,7 @@ pub enum Cause {
     Container {
         /// Its name.
         name: String,
-        /// What the kubelet says.
+        /// The kubelet's message.
         says: String,
     },
     /// A container ends with a failure, or again and again.
@@ -78,7 +78,7 @@ pub enum Cause {
     },
     /// No node takes it.
     NoNode {
-        /// What the scheduler says.
+        /// The scheduler's message.
         says: String,
     },
     /// Its gate has not opened, or it is held before that.
@@ -91,21 +91,21 @@ pub enum Cause {
     NotReady(String),
     /// A container has ended well, and this one beside it runs on, so that the pod does not end.
     Lingers(String),
-    /// It runs, and something else says that it is not ready; of a thing that is no pod, what that says.
+    /// It runs, and something else says that it is not ready: for an object that is no pod, that object's own message.
     Unready(String),
     /// Its containers are not made.
     NotMade,
     /// There is no pod with the labels of a Service.
     NoPods {
-        /// As `kubectl get -l` takes them.
+        /// The labels, as `kubectl get -l` takes them.
         labels: String,
-        /// What the labels of another workload's pods are instead, where that is near.
+        /// The labels of another workload's pods that differ only a little; `None` where there are none.
         near: Option<String>,
     },
 }
 
 impl Stuck {
-    /// The one of these pods that tells the most of why they are not ready: the same one, whatever their order.
+    /// The pod with the most telling cause, whatever the order of the pods.
     pub fn among<'p>(pods: impl IntoIterator<Item = &'p Value>, now: Timestamp) -> Option<Self> {
         let (mut of, mut found) = (0, Vec::new());
         for pod in pods.into_iter().filter(|pod| !is_leaving(pod)) {
@@ -160,7 +160,7 @@ impl Cause {
         others.then(|| Self::Unready(clean(unready.message, SAYS)))
     }
 
-    /// Nobody says what it lacks, and it takes long.
+    /// The cause of a pod that has been in the making for too long although no message says why.
     fn of_one_to_be_made(pod: &Value, conditions: Conditions<'_>, now: Timestamp) -> Option<Self> {
         let created = text(&pod["metadata"]["creationTimestamp"]);
         if pod["spec"]["nodeName"].is_string() {
@@ -172,7 +172,7 @@ impl Cause {
             let idle = !Kept::all(pod).any(|it| it.is_at_work());
             return (idle && older(since, MADE, now)).then_some(Self::NotMade);
         }
-        // A scheduling gate is whoever's who put it there.
+        // A pod with a scheduling gate is no trouble of the scheduler: the gate's owner removes it.
         if conditions.find("PodScheduled", "False").is_some() {
             return None;
         }
@@ -181,7 +181,7 @@ impl Cause {
     }
 }
 
-/// What the scheduler says of a pod that it has found no node for.
+/// The scheduler's message on a pod for which it has found no node.
 pub(crate) fn without_a_node(pod: &Value) -> Option<String> {
     let conditions = Conditions::read(pod).ok()?;
     let condition = conditions.find("PodScheduled", "False")?;
@@ -199,11 +199,11 @@ pub fn claims(pod: &Value) -> impl Iterator<Item = &str> {
     volumes.filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
 }
 
-/// Why a workload gets no pods, where its controller says so: a quota, or somebody's webhook.
+/// The message of a workload's controller that gets no pods, because of a quota or of another webhook.
 pub(crate) fn refused(workload: &Value) -> Option<String> {
     let conditions = Conditions::read(workload).ok()?;
     let says = conditions.find("ReplicaFailure", "True")?.message;
-    // What comes before it is the name of a pod, another one each time.
+    // The message begins with the name of a pod, a different one each time.
     let marks = [" is forbidden: ", " denied the request: "];
     let why = marks.iter().find_map(|mark| Some(says.split_once(mark)?.1));
     Some(clean(why.unwrap_or(says), SAYS))

@@ -32,7 +32,7 @@ impl Operator {
         Self::Greater,
     ];
 
-    /// As it is written.
+    /// The spelling in an expression: `==`, `<`.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Equal => "==",
@@ -51,7 +51,7 @@ impl Operator {
             .find(|operator| operator.sign() == sign)
     }
 
-    /// Whether it asks for more than equality.
+    /// Whether the operator needs an order, not only equality.
     pub fn orders(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }

@@ -1,4 +1,4 @@
-//! What a CustomResourceDefinition says of the kind that it defines.
+//! The facts that a CustomResourceDefinition states about the kind that it defines.
 
 mod column;
 
@@ -10,42 +10,43 @@ use serde_json::{Map, Value, json};
 /// Kubernetes' word for a schema that takes fields which it does not name.
 const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 
-/// Where a version has its printer columns.
+/// The field of a version that lists its printer columns.
 pub(crate) const COLUMNS: &str = "additionalPrinterColumns";
 
-/// As many columns of one version are read and kept. The definitions of all kinds are kept at once, and there may be thousands.
+/// The most columns of one version that are read and kept. The definitions of all kinds are kept at once, and there may be
+/// thousands.
 const MOST: usize = 12;
 
-/// As many fields of one status.
+/// The most fields of one status that are read and kept.
 const MOST_FIELDS: usize = 40;
 
-/// As long is a name of one of them, in bytes, that is kept.
+/// The longest name of a column or field that is kept, in bytes.
 const LONGEST: usize = 40;
 
 /// Stands for the fields of a schema of which none is kept.
 const OTHERS: &str = "x-others";
 
-/// What the definition of a kind says of the status of its objects.
+/// The facts that a kind's definition states about the status of its objects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declared {
-    /// Whether a controller writes one.
+    /// Whether a controller writes a status.
     pub status: bool,
-    /// By what a status says how the object is; `None` where the definition is not to be had.
+    /// The fields that tell whether an object is ready; `None` where the definition is missing.
     pub summary: Option<Summary>,
 }
 
-/// By what a status says how its object is.
+/// The fields of a status that tell whether its object is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// What `kubectl get` shows of the status, in the order of the definition.
+    /// The parts of the status that `kubectl get` shows, in the order of the definition.
     pub columns: Vec<Column>,
     /// The fields of the status that the schema names, but for those with a long name; the first forty.
     pub fields: Vec<String>,
 }
 
 impl Declared {
-    /// What is taken for granted where the definition cannot be read: that there is a status. To open for an object that its
-    /// controller has not seen is worse than to wait for one that never has a status.
+    /// The assumption where the definition cannot be read: there is a status. To open for an object that its controller has not
+    /// seen is worse than to wait for an object that never has a status.
     pub fn unseen() -> Self {
         Self {
             status: true,
@@ -53,15 +54,15 @@ impl Declared {
         }
     }
 
-    /// What one version of a definition says (an entry of `spec.versions`).
+    /// The facts of one version of a definition (an entry of `spec.versions`).
     ///
-    /// There is a status where it is a subresource, or where the schema or a printer column names a field of it, and there is room for
-    /// anything in it: of a status whose schema names no field the API server keeps nothing, whoever writes it.
+    /// There is a status where the version has the subresource, or where the schema or a printer column names a field of the
+    /// status, and only if the schema leaves room for one: the API server drops every field of a status whose schema names none.
     pub fn of(version: &Value) -> Self {
         let subresource = get(version, &["subresources", "status"]);
         let schema = get(version, &["schema", "openAPIV3Schema"]);
         let columns = columns(version);
-        // Where there is no schema nobody has looked at it.
+        // Without a schema the API server drops nothing.
         let has_room = schema.is_none_or(has_room);
         let named = schema.and_then(named);
         let shown = !columns.is_empty() || named.is_some();
@@ -75,7 +76,7 @@ impl Declared {
         }
     }
 
-    /// What two versions say, of an object that may be of either.
+    /// The facts of two versions together, for an object that may be of either.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
         self.status |= other.status;

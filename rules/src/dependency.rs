@@ -1,4 +1,4 @@
-//! The model of what a dependent waits for.
+//! The model of the dependencies of a dependent.
 
 mod spelling;
 
@@ -9,7 +9,7 @@ use crate::terms::{OnTimeout, deadline};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// One thing that a dependent waits for.
+/// One dependency of a dependent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
     /// An entry of a list or of a plan.
@@ -23,49 +23,49 @@ pub enum Edge {
 /// One entry: what is waited for, and the state it must have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dependency {
-    /// How it is named.
+    /// The object or objects that the entry names.
     pub reference: Reference,
-    /// What the edge asks for, of each object.
+    /// The state that each object must have.
     pub state: State,
     /// Not found counts as satisfied.
     pub optional: bool,
-    /// Whether an object needs a status that its kind declares.
+    /// Whether an object must have the status that its kind declares.
     pub status: Need,
-    /// Which revision of an object counts.
+    /// The revision of an object that counts.
     pub revision: Revision,
     /// Only a Job made at or after the dependent's revision counts.
     pub fresh: bool,
-    /// Only what is on the dependent's node counts: the one pod of a `DaemonSet`, or selected pods.
+    /// Only objects on the dependent's node count: the one pod of a `DaemonSet`, or selected pods.
     pub same_node: bool,
-    /// What makes an object ready to this dependent, in the place of the rule of its kind; empty for that rule.
+    /// The expressions that make an object ready for this dependent, in place of the rule of its kind; empty for that rule.
     pub health: Vec<Expression>,
-    /// For how long it may hold its dependent back; `None` for as long as the dependent waits.
+    /// How long the entry may hold its dependent back; `None` for as long as the dependent waits.
     pub patience: Option<Patience>,
-    /// For how long it has to be satisfied without a break before it counts; zero for not at all, and `None` for as long as its kind
-    /// asks for.
+    /// How long the entry must be satisfied without a break before it counts; zero for not at all, `None` for the default of the
+    /// object's kind.
     pub stable: Option<Duration>,
 }
 
-/// For how long one entry is waited for.
+/// The time limit of one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Patience {
     /// From the start of each pod; never zero.
     pub timeout: Duration,
-    /// What happens then.
+    /// The effect of the timeout.
     pub then: OnTimeout,
 }
 
-/// Whether something has to be there.
+/// Whether an object must have a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Need {
-    /// It is waited for.
+    /// The dependent waits for the status.
     #[default]
     Required,
-    /// It is waited for no longer than whoever writes it takes.
+    /// An object without a status is satisfied once its controller has had time to write one.
     Optional,
 }
 
-/// How a dependency is named.
+/// The object or objects that a dependency names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reference {
     /// By its name.
@@ -74,7 +74,7 @@ pub enum Reference {
     Selected(Selection),
     /// The objects of a group, a sub-chart or a release.
     Part(Parts),
-    /// Some of several.
+    /// Some of several alternatives.
     Any(Alternatives),
 }
 
@@ -82,7 +82,7 @@ pub enum Reference {
 /// cluster-scoped kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectRef {
-    /// What kind of object.
+    /// The kind of the object.
     pub kind: Kind,
     /// The namespace that the user wrote.
     pub namespace: Option<String>,
@@ -93,11 +93,11 @@ pub struct ObjectRef {
 /// Objects by their labels. `namespace` as in [`ObjectRef`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Selection {
-    /// What kind of objects.
+    /// The kind of the objects.
     pub kind: Kind,
     /// The namespace that the user wrote.
     pub namespace: Option<String>,
-    /// Which of them; never empty.
+    /// The labels that select them; never empty.
     pub selector: Selector,
     /// How many of them must be satisfied; `None` for all.
     pub min: Option<Min>,
@@ -106,10 +106,10 @@ pub struct Selection {
 /// The objects of a part of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Parts {
-    /// Which part.
+    /// The part of the scope.
     pub part: Part,
-    /// Where it is, as the user wrote it: a release, or a sub-chart of the dependent's own release. A group is of the dependent's
-    /// own scope.
+    /// The namespace that the user wrote: that of a release, or of a sub-chart of the dependent's own release. A group is always
+    /// of the dependent's own scope.
     pub namespace: Option<String>,
     /// How many of them must be satisfied; `None` for all.
     pub min: Option<Min>,
@@ -129,38 +129,38 @@ pub enum Part {
 /// Dependencies of which some are enough.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Alternatives {
-    /// What they are; never empty.
+    /// The alternatives; never empty.
     pub of: Vec<Dependency>,
     /// How many of them must be satisfied; `None` for one.
     pub min: Option<Min>,
 }
 
-/// What comes before what, in one scope.
+/// The order of the parts of one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// In the order of the text; nothing twice, and no way round.
+    /// The steps in the order of the text, each subject once, without a cycle.
     pub steps: Vec<Step>,
 }
 
-/// What a plan names, and what comes before it.
+/// One step of a plan: its subject, and the dependencies of the subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// A part of the release, an object, or the objects that a selector finds.
     pub subject: Reference,
-    /// What they wait for.
+    /// The dependencies of the subject.
     pub after: Vec<Dependency>,
 }
 
 /// How many are enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Min {
-    /// So many, from 1.
+    /// This many, from 1.
     Count(usize),
-    /// So many in a hundred, from 1 to 100; a part of an object counts as a whole one.
+    /// This percentage, from 1 to 100; a fraction of an object counts as a whole one.
     Percent(u8),
 }
 
-/// Which revision of an object counts, where it carries [`crate::keys::REVISION`].
+/// The revision of an object that counts, where the object carries [`crate::keys::REVISION`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Revision {
     /// The dependent's own.
@@ -170,7 +170,7 @@ pub enum Revision {
     Any,
 }
 
-/// What an edge asks of its dependency.
+/// The state that an edge asks of its dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum State {
     /// It exists.
@@ -189,7 +189,7 @@ pub enum State {
 }
 
 impl Edge {
-    /// Whether the same is found of it for every pod that is like the dependent's ([`crate::dependent::alike`]).
+    /// Whether the edge has one verdict for all pods that are alike ([`crate::dependent::alike`]).
     pub(crate) fn is_of_all_alike(&self) -> bool {
         match self {
             Self::Listed(entry) => !entry.is_per_pod() && !entry.means_pods(),
@@ -198,8 +198,8 @@ impl Edge {
         }
     }
 
-    /// By which edges are put in order. A slot comes last, because it is asked for once everything else is satisfied, and
-    /// so is never what a wait is about.
+    /// The key by which edges are sorted. A slot comes last, because a dependent asks for it once everything else is satisfied,
+    /// so the slot is never the reason of a wait that has other reasons.
     pub fn name(&self) -> String {
         match self {
             Self::Listed(entry) => entry.name(),
@@ -208,7 +208,7 @@ impl Edge {
         }
     }
 
-    /// The entry, where somebody wrote one.
+    /// The entry, if the edge comes from a list or a plan; waves and slots have none.
     pub fn entry(&self) -> Option<&Dependency> {
         match self {
             Self::Listed(entry) => Some(entry),
@@ -243,7 +243,7 @@ impl Dependency {
         }
     }
 
-    /// Whether a pod may be meant by it, which may be the dependent's own.
+    /// Whether the entry may name pods, and so the dependent's own pod.
     fn means_pods(&self) -> bool {
         match &self.reference {
             Reference::Object(object) => object.kind.is_pod(),
@@ -253,7 +253,7 @@ impl Dependency {
         }
     }
 
-    /// By which entries are put in order: the name of an object; what else is meant has none.
+    /// The key by which entries are sorted: the name of an object; every other reference has none.
     fn name(&self) -> String {
         match &self.reference {
             Reference::Object(object) => object.name.clone(),
@@ -268,7 +268,7 @@ impl Dependency {
 }
 
 impl Patience {
-    /// When it is over for a pod that was started then; `None` for never.
+    /// The end of the patience for a pod that started at this time; `None` for never.
     pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
         deadline(self.timeout, started)
     }
@@ -284,7 +284,7 @@ impl Part {
         }
     }
 
-    /// What it is called.
+    /// The name of the group, sub-chart or release.
     pub fn name(&self) -> &str {
         let (Self::Group(name) | Self::SubChart(name) | Self::Release(name)) = self;
         name
@@ -292,7 +292,7 @@ impl Part {
 }
 
 impl Min {
-    /// How many of `total`.
+    /// The number of objects that are enough, of `total`.
     pub fn of(self, total: usize) -> usize {
         match self {
             Self::Count(count) => count,

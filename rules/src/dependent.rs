@@ -1,7 +1,7 @@
-//! Who waits: from a pod up to the workload that the user wrote, and the annotations that count.
+//! The dependent: from a pod up to the workload that the user wrote, and the annotations that count.
 //!
-//! The Pod says *that* it is gated, its owner says *on what*. The list is read from the owner each time a gate asks, so
-//! that editing it rolls no pod and frees the pod that waits.
+//! The pod carries the gate, its owner carries the list. The list is read from the owner each time a gate asks, so that an edit
+//! of the list rolls no pod and frees the pod that waits.
 
 mod alike;
 mod older;
@@ -27,7 +27,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use wire::said::clean;
 
-/// So much of [`keys::SKIP_REASON`] is told, in characters.
+/// The longest shown text of [`keys::SKIP_REASON`], in characters.
 const LONGEST_REASON: usize = 200;
 
 /// A pod and the workload above it.
@@ -41,15 +41,15 @@ pub struct Dependent {
     pub uid: String,
     /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
     pub template_hash: Option<String>,
-    /// The `ControllerRevision` that such an owner keeps the template in; `Err` where sluice may not look at it, and then
-    /// the revision has no name that is sure.
+    /// The `ControllerRevision` in which such an owner keeps the template; `Err` where sluice may not read it, and the revision
+    /// then has no certain name.
     pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
     /// When the pod was made.
     pub created: Option<Timestamp>,
-    /// When its kubelet took it up (`status.startTime`); before that is written, when it was scheduled, or made. Of a pod that was
-    /// held, when it was made.
+    /// The time at which the kubelet took the pod up (`status.startTime`); before that is written, the time at which the pod was
+    /// scheduled or created. For a pod that was held, the time of its creation.
     pub started: Option<Timestamp>,
     /// The node that the pod is on.
     pub node: Option<String>,
@@ -59,9 +59,9 @@ pub struct Dependent {
     pub owners: Vec<Owner>,
     /// The release or application that it belongs to.
     pub scope: Option<Scope>,
-    /// The parts of its scope that it may be in: as which a plan may name it.
+    /// The parts of its scope that the pod may be in: the names by which a plan may mean it.
     pub parts: Vec<Part>,
-    /// The labels of the object that the user wrote: by which a plan may select it.
+    /// The labels of the object that the user wrote: the labels by which a plan may select it.
     pub labels: Map<String, Value>,
 }
 
@@ -78,9 +78,9 @@ pub struct Owner {
     pub annotations: Map<String, Value>,
     /// When it was made.
     pub created: Option<Timestamp>,
-    /// When it was last written, its status apart.
+    /// When it was last written, except for its status.
     pub written: Option<Timestamp>,
-    /// What it weighs as it is now, by its template, else by itself; `None` where it says none, and then it weighs 0.
+    /// The weight that it has now, from its template or else from itself; `None` without a weight, which counts as 0.
     pub weight: Option<i64>,
 }
 
@@ -89,20 +89,20 @@ pub struct Owner {
 pub struct Times {
     /// When it was made.
     pub created: Option<Timestamp>,
-    /// When it was last written, its status apart.
+    /// When it was last written, except for its status.
     pub written: Option<Timestamp>,
 }
 
-/// One thing that a dependent waits for.
+/// One edge of a dependent, with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
-    /// What it is.
+    /// The edge.
     pub edge: Edge,
-    /// Where it is written.
+    /// The place that the edge comes from.
     pub source: Source,
 }
 
-/// Where it is written that a dependent waits.
+/// The place that an edge comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// In a list on the workload or on its pod template.
@@ -113,7 +113,7 @@ pub enum Source {
     Weight,
 }
 
-/// Why nobody can say what a dependent waits for.
+/// The reason why the edges of a dependent are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     /// A list or a plan is not what it should be.
@@ -125,7 +125,7 @@ pub enum Unknown {
 }
 
 impl Dependent {
-    /// `Deployment/api`: what the user wrote, which is the topmost owner or the pod itself.
+    /// `Deployment/api`: the object that the user wrote, which is the topmost owner or the pod itself.
     pub fn name(&self) -> String {
         match self.owners.last() {
             Some(owner) => format!("{}/{}", owner.kind, owner.name),
@@ -133,12 +133,12 @@ impl Dependent {
         }
     }
 
-    /// The UID of the same.
+    /// The UID of the object that the user wrote, which is the topmost owner or the pod itself.
     pub(crate) fn uid_as_written(&self) -> &str {
         self.owners.last().map_or(&self.uid, |owner| &owner.uid)
     }
 
-    /// What a plan may know it by.
+    /// The names by which a plan may mean the dependent.
     fn called<'d>(
         &'d self,
         is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
@@ -156,7 +156,7 @@ impl Dependent {
         }
     }
 
-    /// What installers read of the object that the user wrote: its name and its annotations.
+    /// The fields that installers read of the object that the user wrote: its name and its annotations.
     pub(crate) fn as_written(&self) -> Value {
         let (name, annotations) = match self.owners.last() {
             Some(owner) => (&owner.name, &owner.annotations),
@@ -165,8 +165,8 @@ impl Dependent {
         json!({"metadata": {"name": name, "annotations": annotations}})
     }
 
-    /// What the dependent waits for: its lists, and in a scope what the plans say, everything that weighs less, and its
-    /// turn; a test of Helm waits for its lists alone. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
+    /// The edges of the dependent: its lists and, in a scope, those of the plans, of lighter weights, and of its slot. A test of
+    /// Helm has the edges of its lists alone. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
     ///
     /// # Errors
     ///
@@ -181,12 +181,13 @@ impl Dependent {
         Ok(waits.into_iter().map(|wait| wait.edge).collect())
     }
 
-    /// As [`Dependent::edges`], each with its source, out of the `plans` of the dependent's namespace. `is_same` tells whether two
-    /// words mean one kind, `has_chart` whether its scope has objects that carry the label of a sub-chart.
+    /// The edges of the dependent, each with its source, from the `plans` of the dependent's namespace. [`Dependent::edges`]
+    /// explains which. `is_same` tells whether two words mean one kind, `has_chart` whether the dependent's scope has objects
+    /// that carry the label of a sub-chart.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// A list or a plan that cannot be read.
     pub fn waits(
         &self,
         config_depends_on: bool,
@@ -234,7 +235,7 @@ impl Dependent {
         annotation::ask(&self.annotations())
     }
 
-    /// Whether it was marked for a gate, as its template says, and nothing says what for: no list, no weight and no cap. Its namespace asks
+    /// Whether the pod's template asks for a gate and nothing gives it an edge: no list, no weight and no cap. Its namespace asks
     /// for no gate in every pod.
     pub(crate) fn is_marked_for_nothing(&self, world: &dyn World) -> bool {
         self.pod_annotations.contains_key(keys::GATED)
@@ -242,8 +243,8 @@ impl Dependent {
             && plan::is_injected(&self.namespace, world) != Some(true)
     }
 
-    /// Whether an edge is asked of this pod although another one of its revision has passed its gate before. A Job's slot
-    /// is: its pods come one after the other, and each of them runs.
+    /// Whether an edge counts for this pod although another pod of the revision has passed its gate. The slot of a Job does: its
+    /// pods come one after the other, and each of them runs.
     fn asks_again(&self, edge: &Edge) -> bool {
         match edge {
             Edge::Listed(entry) => entry.is_per_pod(),
@@ -263,19 +264,20 @@ impl Dependent {
         }
     }
 
-    /// What is asked of this pod: [`Dependent::edges`], of which only some are asked again once another pod of the
-    /// revision has passed its gate. What counts on its node alone is left to the gate of a pod that is held.
+    /// The edges that count for this pod: all of [`Dependent::edges`], or only some once another pod of the revision has passed
+    /// its gate. A held pod leaves the edges of its node to its gate, because it has no node yet.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// A list or a plan that cannot be read.
     pub fn asked(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
-        // Where nobody can say, everything is asked.
+        // Where it is unknown whether the revision has passed, every edge counts.
         let passed = self.has_passed(world) == Lookup::Found(true);
         self.asked_after(passed, config_depends_on, world)
     }
 
-    /// The same for whoever knows already whether another pod of the revision `passed`, and that counts.
+    /// The edges that count for this pod, where the caller has found out whether another pod of the revision `passed`.
+    /// [`Dependent::asked`] finds out by itself.
     pub(crate) fn asked_after(
         &self,
         passed: bool,
@@ -289,15 +291,15 @@ impl Dependent {
         Ok(edges)
     }
 
-    /// On which terms it waits; a list that cannot be read does not matter here.
+    /// The terms of the wait; a list that cannot be read does not matter here.
     pub fn terms(&self) -> ReadTerms {
         annotation::terms_by(|key| self.annotation(key))
     }
 
-    /// Where somebody has broken the glass ([`keys::SKIP`]): on the pod, on its Job, or on the workload that the user wrote; and why,
-    /// where that is written beside it. One run of a CronJob can be let go without all that follow.
+    /// The place of a [`keys::SKIP`] that opens the gate at once: the pod, its Job, or the workload that the user wrote; with the
+    /// reason that is written beside it. On a Job it lets one run of a CronJob go, and none of the later runs.
     ///
-    /// Here one "true" is enough. Whoever sets it in an emergency shall not have to look for a "false" beside it.
+    /// One "true" is enough. An operator that sets it in an emergency need not look for a "false" beside it.
     pub fn skipped_on(&self) -> Option<String> {
         if skips(&self.pod_annotations) {
             return Some(because("the pod".to_owned(), &self.pod_annotations));
@@ -308,15 +310,15 @@ impl Dependent {
         Some(because(place, &owner.annotations))
     }
 
-    /// The Job that made the pod, whoever made that.
+    /// The Job that made the pod, even where a workload above made the Job.
     pub(crate) fn job(&self) -> Option<&Owner> {
         self.owners.first().filter(|owner| owner.kind.is_job())
     }
 
     /// Every annotation that counts: the topmost owner's, and over them the pod's, which are those of its template.
     ///
-    /// What stands on an owner in between is a copy: a Deployment writes its annotations onto its replica sets, and what
-    /// is taken away from the Deployment stays there.
+    /// The annotations of an owner in between do not count: a Deployment copies its annotations onto its replica sets, and an
+    /// annotation that is removed from the Deployment stays there.
     fn annotations(&self) -> Map<String, Value> {
         let topmost = self.owners.last();
         let mut all = topmost.map_or_else(Map::new, |owner| owner.annotations.clone());
@@ -324,7 +326,7 @@ impl Dependent {
         all
     }
 
-    /// One of them.
+    /// The value of one annotation that counts.
     fn annotation(&self, key: &str) -> Option<&Value> {
         let above = || self.owners.last()?.annotations.get(key);
         self.pod_annotations.get(key).or_else(above)

@@ -1,8 +1,9 @@
-//! Who waits for whom: the objects that an edge means, and whether there is a way around each of them.
+//! The graph of dependents and dependencies: the objects that an edge means, and whether the dependent can become ready without
+//! one of them.
 //!
-//! Whoever follows edges asks here: the search for the cycle that a gate is told of, `kubectl sluice graph`, and `lint`. They
-//! differ in where they look ([`Targets`]): the controller in what it watches of one namespace, the command line in all
-//! that its files hold.
+//! Three searches follow edges by these rules: the search for the cycle that a gate reports, `kubectl sluice graph`, and `lint`.
+//! They differ in where they look ([`Targets`]): the controller in the namespace that it watches, the command line in all its
+//! files.
 
 mod cycles;
 
@@ -13,18 +14,19 @@ use crate::dependency::{
 };
 use crate::kinds::Kind;
 
-/// One object that is waited for.
+/// One object of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link<O> {
     /// The object.
     pub to: O,
-    /// Whether there is no way around it. Where there is a choice, or existence is enough, there is one.
+    /// Whether the dependent can never become ready without the object. An alternative, or a state that asks for existence alone,
+    /// makes the answer no.
     pub must: bool,
 }
 
-/// Where one dependent finds the objects that it waits for. The dependent itself is none of several.
+/// Finds the objects of the edges of one dependent. A reference to several objects leaves the dependent itself out.
 pub trait Targets {
-    /// What an object is here.
+    /// The object, as the graph holds it.
     type Object;
 
     /// The object of this name.
@@ -36,7 +38,7 @@ pub trait Targets {
     /// The objects of a part of a scope.
     fn part(&self, parts: &Parts) -> Vec<Self::Object>;
 
-    /// The objects of the dependent's scope that weigh less, as far as they matter.
+    /// The lighter objects of the dependent's scope, as far as they matter.
     fn lighter(&self, below: i64) -> Vec<Self::Object>;
 }
 
@@ -63,7 +65,8 @@ fn meant<O: Targets>(entry: &Dependency, objects: &O) -> Vec<O::Object> {
     }
 }
 
-/// The workloads behind a Service. Without its one workload there is no endpoint; of several, one is enough.
+/// The workloads behind a Service. A single workload is needed, because the Service has no endpoint without it; one of several is
+/// enough.
 pub fn behind<O>(workloads: Vec<O>) -> Vec<Link<O>> {
     let must = workloads.len() == 1;
     let link = |to| Link { to, must };
@@ -75,7 +78,7 @@ fn has_no_way_around(entry: &Dependency) -> bool {
     !has_choice(entry) && !is_met_by_one_that_waits(entry)
 }
 
-/// Whether an entry may be satisfied although one of its objects never is.
+/// Whether an entry may be satisfied although one of its objects never becomes ready.
 pub fn has_choice(entry: &Dependency) -> bool {
     let some_are_enough = match &entry.reference {
         Reference::Selected(selection) => selection.min.is_some_and(leaves_some),
@@ -90,13 +93,13 @@ pub fn has_choice(entry: &Dependency) -> bool {
     entry.optional || some_are_enough
 }
 
-/// Whether so many may be fewer than there are.
+/// Whether this minimum may be less than the number of objects.
 fn leaves_some(min: Min) -> bool {
     min != Min::Percent(100)
 }
 
-/// Whether an object may be as it is asked for while it waits itself: it exists, it has an address, it is what an expression
-/// says, or it is of a kind that counts as started while its pods are at their gates.
+/// Whether an object may reach the asked state while it waits itself: the state is existence or an address, an expression decides
+/// it, or objects of this kind count as started while their pods are at their gates.
 fn is_met_by_one_that_waits(entry: &Dependency) -> bool {
     let by_kind = match (entry.state, &entry.reference) {
         // Of which kinds the objects of a part are is not written.
@@ -119,7 +122,7 @@ mod tests {
     use super::*;
     use crate::annotation::parse_depends_on;
 
-    /// Everything is there, and called by what it was asked as.
+    /// A world that has every object, each called by the question that found it.
     struct All;
 
     impl Targets for All {

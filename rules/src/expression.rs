@@ -1,7 +1,7 @@
 //! Health by expression: `/status/items/each/phase == Ready`.
 //!
-//! A path from the root of the object, an operator, a literal. The draft HIP 0999 is where the semantics come from; the
-//! spelling is ours, because its annotation keys are none that Kubernetes accepts.
+//! A path from the root of the object, an operator, a literal. The semantics come from the draft HIP 0999; the spelling is ours,
+//! because Kubernetes accepts none of the draft's annotation keys.
 //!
 //! * `each` and `any` (or `-`) stand for the elements of a list: all of them must do, or one. Of an empty list neither
 //!   holds: "all of none" is what a list looks like before its controller has filled it.
@@ -9,8 +9,8 @@
 //!   `_u` an underscore. Every other underscore is refused, because in half of the names it would mean something else.
 //! * A literal is a number, `true`, `false`, or a text; in quotes it is a text in any case. Quantities (`10Gi`) are
 //!   texts.
-//! * What is missing, and what is of another type than the literal, holds for no operator: `!= Failed` is not true of
-//!   an object that has no phase yet.
+//! * A missing value, and a value of another type than the literal, holds for no operator: `!= Failed` is not true of an object
+//!   that has no phase yet.
 //!
 //! Reading and judging are linear in the text and in the object: no value is looked at twice for one expression.
 
@@ -40,7 +40,7 @@ pub struct Expression {
     literal: Literal,
 }
 
-/// What an object makes of an expression.
+/// The result of an expression on an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
     /// It holds.
@@ -90,7 +90,7 @@ impl Expression {
         })
     }
 
-    /// Where a line has the text in quotes that a value is compared with; empty where it has none.
+    /// The range of the quoted text in a line that a value is compared with; empty where the line has none.
     pub(crate) fn quoted(line: &str) -> Range<usize> {
         let Some(sign) = line.find(literal::is_sign) else {
             return 0..0;
@@ -103,7 +103,7 @@ impl Expression {
         end.map_or(0..0, |length| start..start + 1 + length)
     }
 
-    /// The names along its path; `None` for the elements of a list.
+    /// The field names along its path; `None` for the elements of a list.
     pub fn steps(&self) -> impl Iterator<Item = Option<&str>> {
         self.path.iter().map(|segment| match segment {
             Segment::Field(name) => Some(name.as_str()),
@@ -111,7 +111,7 @@ impl Expression {
         })
     }
 
-    /// Whether it holds for `object`, which is the whole object.
+    /// Whether the expression holds for `object`, which is the whole object.
     pub fn holds(&self, object: &Value) -> Held {
         match holds::check(self, object) {
             Ok(()) => Held::Holds,
@@ -120,7 +120,7 @@ impl Expression {
     }
 }
 
-/// As it was written, in the form of a list.
+/// The text of the expression, in the form of a list.
 impl fmt::Display for Expression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.text)

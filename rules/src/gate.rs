@@ -1,4 +1,4 @@
-//! The gate in a pod: what it is made of, and how far it is, as the pod's status says; and the hold before it.
+//! The gate in a pod: its parts, and its progress, by the pod's status; and the hold before it.
 
 mod parts;
 
@@ -7,32 +7,32 @@ pub use parts::{STATE_VOLUME, TOKEN_VOLUME, is_gate, taken};
 use crate::keys;
 use serde_json::Value;
 
-/// How far the gate of a pod is. The times are the kubelet's own texts; an empty one where it wrote none.
+/// The progress of a pod's gate. The times are the kubelet's own texts, empty where it wrote none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate<'p> {
     /// It has not run yet.
     NotStarted,
     /// It runs.
     Waiting {
-        /// Since when.
+        /// The time at which it began to run.
         since: &'p str,
     },
     /// It has opened.
     Passed {
-        /// When it began to run.
+        /// The time at which it began to run.
         since: &'p str,
-        /// When it opened.
+        /// The time at which it opened.
         at: &'p str,
     },
     /// It has refused the pod, and the kubelet starts it again or has given up.
     Refused {
-        /// When.
+        /// The time at which it refused.
         at: &'p str,
     },
 }
 
 impl<'p> Gate<'p> {
-    /// The gate of a pod.
+    /// The progress of the gate of a pod.
     pub fn of(pod: &'p Value) -> Self {
         let Some(gate) = status(pod) else {
             return Self::NotStarted;
@@ -61,7 +61,7 @@ impl<'p> Gate<'p> {
     }
 }
 
-/// Where the hold of a pod stands among its scheduling gates; `None` for one that is not held.
+/// The index of the hold among a pod's scheduling gates; `None` for a pod that is not held.
 pub fn hold(pod: &Value) -> Option<usize> {
     let gates = pod["spec"]["schedulingGates"].as_array()?;
     gates.iter().position(|gate| gate["name"] == keys::HOLD)
@@ -72,7 +72,7 @@ pub fn is_held(pod: &Value) -> bool {
     hold(pod).is_some()
 }
 
-/// The names of the scheduling gates of others, which keep a pod from the scheduler as well.
+/// The names of the scheduling gates other than sluice's hold, which keep a pod from the scheduler as well.
 pub fn others(pod: &Value) -> impl Iterator<Item = &str> {
     let gates = pod["spec"]["schedulingGates"].as_array();
     let names = gates.into_iter().flatten().map(|gate| text(&gate["name"]));
@@ -84,12 +84,13 @@ pub fn is_only_held(pod: &Value) -> bool {
     is_held(pod) && others(pod).next().is_none()
 }
 
-/// Whether a pod was made with a hold, which it may have been let go of since.
+/// Whether a pod was created with a hold, even if it has been released since.
 pub fn was_held(pod: &Value) -> bool {
     pod["metadata"]["annotations"][keys::HELD] == keys::GATED_VALUE
 }
 
-/// Whether a pod came to its gate out of a hold: what it has waited for then is over. A node that is started again runs gates once more.
+/// Whether a pod came to its gate out of a hold, so that it need not wait again for the edges of the hold. A restarted node runs
+/// gates once more.
 pub fn comes_of_a_hold(pod: &Value) -> bool {
     let again = |gate: &Value| {
         let ended = ["state", "lastState"].map(|state| found(&gate[state]["terminated"]));
@@ -103,7 +104,7 @@ pub fn is_gated(pod: &Value) -> bool {
     pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
 }
 
-/// Whether a pod has yet to start, and is to.
+/// Whether a pod is still going to start.
 pub fn is_pending(pod: &Value) -> bool {
     let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
     pending && pod["metadata"]["deletionTimestamp"].is_null()

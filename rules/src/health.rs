@@ -1,10 +1,10 @@
 //! Health rules of an administrator: per group and kind, three expressions in CEL, with the names and the meaning that
 //! they have in Flux (`healthCheckExprs`), so that a library written for Flux can be pasted.
 //!
-//! The order is Flux's: generation, `inProgress`, `failed`, `current`, and an object of which none is true is in
-//! progress. An expression that cannot be evaluated makes the object unknown, which never opens a gate; nor does a
-//! rule that cannot be read. Narrower than in Flux: a function that nobody knows is found when the rule is read, and
-//! `has(a.b)` of an `a` that is no map is an error.
+//! The order is Flux's: generation, `inProgress`, `failed`, `current`, and an object of which none is true is in progress. An
+//! expression that cannot be evaluated makes the object unknown, which never opens a gate; nor does a rule that cannot be read.
+//! Narrower than in Flux: an unknown function is found when the rule is read, and `has(a.b)` of an `a` that is no map is an
+//! error.
 //!
 //! **Bounds.** The crate has no cost budget, so cost is bounded before evaluation, by numbers that depend on the rule
 //! and the object alone: the length of a text and the number of rules (`expression`, [`Rules`]), the size of the
@@ -31,7 +31,7 @@ use crate::kstatus;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What the rule for the object's kind says: the administrator's, else the library's where `builtin` lets it count. `statusless`: its
+/// Judges an object by the rule for its kind: the administrator's, else the library's if `builtin` allows it. `statusless`: its
 /// kind is known to have no status.
 pub fn judge(
     administrator: &Rules,
@@ -47,8 +47,8 @@ pub fn judge(
         .flatten()
 }
 
-/// Whether the rule for the object's kind, of the same origins, reads a generation: then it knows whether a status is of the latest
-/// spec.
+/// Whether the rule for the object's kind, of the same origins, reads a generation: such a rule tells by itself whether a status
+/// is of the latest spec.
 pub fn reads_a_generation(administrator: &Rules, builtin: bool, object: &Value) -> bool {
     if administrator.concerns(object) {
         return administrator.reads_a_generation(object);
@@ -60,7 +60,7 @@ pub fn reads_a_generation(administrator: &Rules, builtin: bool, object: &Value) 
 #[derive(Debug, Default)]
 pub struct Rules {
     entries: HashMap<For, RuleEntry>,
-    /// Why some rules could not be read at all: nobody knows which kinds they are for.
+    /// Why some rules could not be read at all, so that their kinds are unknown.
     unreadable: Option<String>,
 }
 
@@ -75,8 +75,8 @@ enum RuleEntry {
 }
 
 impl Rules {
-    /// Reads texts such as the values of a ConfigMap, each with the name it has there. Whatever is wrong is told; a
-    /// broken rule stays in the place of the one that was meant, and holds its kind back.
+    /// Reads texts such as the values of a ConfigMap, each with its key there. Every fault is returned; a broken rule takes the
+    /// place of the rule that was meant, and holds its kind back.
     pub fn read<'a>(
         texts: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> (Self, Vec<RuleProblem>) {
@@ -88,7 +88,7 @@ impl Rules {
         (rules, problems)
     }
 
-    /// No rules can be had, and why: whatever they may be for waits.
+    /// Rules that cannot be read, and why: an object that they may be for waits.
     pub fn unreadable(why: impl Into<String>) -> Self {
         Self {
             unreadable: Some(why.into()),
@@ -106,7 +106,7 @@ impl Rules {
         self.entries.keys().map(|(group, _)| group.as_str())
     }
 
-    /// Whether there is none.
+    /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -116,7 +116,7 @@ impl Rules {
         self.entry(object).is_some() || self.holds_back(object)
     }
 
-    /// What the rule for the object's kind says, if there is one. `statusless`: its kind is known to have no status.
+    /// Judges an object by the rule for its kind, if there is one. `statusless`: its kind is known to have no status.
     pub fn judge(&self, object: &Value, statusless: bool) -> Option<Judged> {
         match self.entry(object) {
             Some(RuleEntry::Rule(rule)) => Some(rule.judge(object, statusless)),
@@ -146,7 +146,8 @@ impl Rules {
         self.found(object).map(|(_, entry)| entry)
     }
 
-    /// The kind's entry, else the group's, else that of the group's parent domain (`*.upbound.io`), with what it is for.
+    /// The entry of the kind, else of the group, else of the group's parent domain (`*.upbound.io`), with the group and kind of
+    /// the entry.
     fn found(&self, object: &Value) -> Option<(&For, &RuleEntry)> {
         if self.entries.is_empty() {
             return None;
@@ -170,7 +171,7 @@ impl Rules {
     }
 }
 
-/// Nobody has written a status that a rule could look at.
+/// The verdict on an object without the status that a rule reads.
 fn unwritten(message: String) -> Judged {
     crate::judged::unmet(kstatus::Status::InProgress, Reason::NoStatusYet, message)
 }

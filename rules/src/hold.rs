@@ -1,16 +1,16 @@
-//! What ends a hold, as the operations of a JSON patch. Each tests what it takes away, so it changes nothing where another object of
-//! that name is there, or somebody was faster.
+//! The JSON patches that end a hold. Each patch tests the value that it removes, so it changes nothing where another object of
+//! that name exists, or where another writer was faster.
 
 use crate::gate;
 use crate::keys;
 use serde_json::{Value, json};
 
-/// What is noted on a Job once its wait is over.
+/// The note that stays on a Job once its wait is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
-    /// Nothing.
+    /// No note.
     Gone,
-    /// That it took too long: else the gates of its pods would begin to count anew.
+    /// The wait took too long; without this note the gates of its pods would start the time anew.
     TimedOut,
 }
 
@@ -37,14 +37,14 @@ pub fn resume(job: &Value, note: Note) -> Vec<Value> {
     change
 }
 
-/// Leaves a Job that somebody else has resumed to him: nothing is noted on it any more.
+/// Leaves a Job to the user or controller that has resumed it: the Job carries no note of sluice any more.
 pub fn disown(job: &Value) -> Vec<Value> {
     let mut change = noted(job, false);
     change.push(forget());
     change
 }
 
-/// That it is the object that was looked at.
+/// Tests that the object is still the one that was read.
 pub fn same(object: &Value) -> Value {
     test("/metadata/uid", object["metadata"]["uid"].clone())
 }
@@ -54,7 +54,7 @@ pub fn annotation(key: &str) -> String {
     format!("/metadata/annotations/{}", key.replace('/', "~1"))
 }
 
-/// That it is the Job that was looked at, and stands so.
+/// Tests that the Job is still the one that was read, with the same `suspend`.
 fn noted(job: &Value, suspended: bool) -> Vec<Value> {
     vec![
         same(job),
@@ -75,7 +75,7 @@ fn test(path: &str, value: impl Into<Value>) -> Value {
 mod tests {
     use super::*;
 
-    /// What each operation does, and where.
+    /// The operation, the path and the value of each operation.
     fn operations(change: &[Value]) -> Vec<String> {
         let text = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
         let told = |it: &Value| {

@@ -1,4 +1,4 @@
-//! Who holds a slot, and of what.
+//! The holders of slots, and their waves.
 
 use crate::kinds::{self, Kind};
 use crate::scope::Scope;
@@ -9,9 +9,9 @@ use std::fmt;
 /// The objects of one weight in a scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Wave {
-    /// Where they are.
+    /// The scope of the objects.
     pub scope: Scope,
-    /// What they weigh.
+    /// The weight of the objects.
     pub weight: i64,
 }
 
@@ -27,27 +27,27 @@ pub struct Holder {
     pub name: String,
     /// `metadata.uid`
     pub uid: String,
-    /// The revision of the dependent: another revision of the same object is written down beside it, and shares its slot.
+    /// The revision of the dependent. Another revision of the same object is a second entry that shares its slot.
     pub revision: String,
     /// `metadata.uid` of the nearest owner of its pods.
     pub pods_of: String,
-    /// How many may run at once, as it says itself.
+    /// How many may run at once, by the object's own annotation.
     pub most: usize,
 }
 
-/// The first holder of each object: so many slots are taken.
+/// The first holder of each object; their number is the number of taken slots.
 pub(crate) fn objects(holders: &[Holder]) -> Vec<&Holder> {
     let mut seen = BTreeSet::new();
     let holders = holders.iter();
     holders.filter(|it| seen.insert(&it.uid)).collect()
 }
 
-/// Who runs in a wave.
+/// The holders of a wave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Running {
-    /// Those whose slots are written down.
+    /// The holders that are written down.
     pub holders: Vec<Holder>,
-    /// Why no more can be, although there may be slots.
+    /// Why no other holder can be written down, although there may be free slots.
     pub trouble: Option<Trouble>,
 }
 
@@ -61,13 +61,13 @@ pub enum Trouble {
 }
 
 impl Holder {
-    /// Whether the same revision of the same object is one of them.
+    /// Whether the same revision of the same object is among the holders.
     pub fn is_among(&self, holders: &[Self]) -> bool {
         let same = |it: &Self| it.uid == self.uid && it.revision == self.revision;
         holders.iter().any(same)
     }
 
-    /// The kind as references name it.
+    /// The kind, as references name it.
     pub fn object_kind(&self) -> Kind {
         match kinds::builtin(&self.group, &self.kind) {
             Some(builtin) => Kind::Builtin(builtin),

@@ -1,4 +1,4 @@
-//! What of the workload itself ends the wait, or makes it impossible.
+//! Limits of the workload itself that end the wait, or make it impossible.
 
 use super::{Advice, Workload};
 use crate::annotation;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The progress deadline that the API server writes where there is none.
 const DEFAULT_PROGRESS_DEADLINE: i64 = 600;
 
-/// Limits that run while the gate is shut, one that does not, and what keeps the gate out.
+/// Advice on a name that the gate needs, on the deadlines that run while the gate is shut, and on a missing timeout.
 pub(super) fn of(workload: &Workload<'_>) -> impl Iterator<Item = Advice> {
     let advice = [
         gate::taken(workload.template).map(|(what, name)| Advice::NameTaken { what, name }),
@@ -24,7 +24,8 @@ pub(super) fn of(workload: &Workload<'_>) -> impl Iterator<Item = Advice> {
     advice.into_iter().flatten()
 }
 
-/// Entries that would be given up, or end the wait, only once the whole of it has ended. Where it goes on all the same, they do.
+/// Advice on entries whose timeout is longer than that of the whole wait, where the latter ends the wait: such an entry's timeout
+/// never passes. A wait that goes on after its timeout leaves room for it.
 pub(super) fn of_entries(
     workload: &Workload<'_>,
     dependencies: &[Dependency],
@@ -42,7 +43,7 @@ pub(super) fn of_entries(
     })
 }
 
-/// Whether it says what is to become of a wait that never takes too long.
+/// Whether the annotations say what follows a timeout, and set no timeout.
 fn lacks_timeout(workload: &Workload<'_>) -> bool {
     let said = |key: &str| {
         let mut places = [workload.template, workload.object].into_iter();
@@ -52,8 +53,9 @@ fn lacks_timeout(workload: &Workload<'_>) -> bool {
     is_idle && matches!(said(keys::ON_TIMEOUT), Some("fail" | "proceed"))
 }
 
-/// Where it is shorter than what everybody has, or than the workload says that it may wait. The default alone is nobody's
-/// choice: told of each workload, it would hide what else is told. What aborts an update for it is.
+/// Advises on a progress deadline that is shorter than the default, or than the wait that the workload allows. A default deadline
+/// alone is not the author's choice: advice on every workload would hide the advice that matters. A deadline that aborts an
+/// update is always worth a line.
 fn progress_deadline(workload: &Workload<'_>) -> Option<Advice> {
     let deadline = number(workload.object, &["spec", "progressDeadlineSeconds"]);
     let has_default = matches!(
@@ -72,7 +74,7 @@ fn progress_deadline(workload: &Workload<'_>) -> Option<Advice> {
     too_short.then_some(Advice::ProgressDeadline(seconds))
 }
 
-/// What it says of the waiting, each on the pod template or else on the workload itself.
+/// The terms of the wait, each from the pod template or else from the workload itself.
 fn terms(workload: &Workload<'_>) -> Terms {
     let places =
         [workload.template, workload.object].map(|it| it["metadata"]["annotations"].as_object());

@@ -1,4 +1,4 @@
-//! What may be looked at beside the workload: its dependencies, as far as they are known.
+//! The objects that advice may look at beside the workload: its dependencies, as far as they are known.
 
 use super::Workload;
 use crate::dependency::{ObjectRef, Part, Selection};
@@ -7,7 +7,7 @@ use crate::lookup::{Lookup, Unavailable};
 use serde_json::Value;
 use std::fmt;
 
-/// What may be looked at beside the workload. Nobody is asked for more: what is not known gives no advice.
+/// The objects that advice may look at beside the workload. Advice asks for nothing else: an unknown object gives no advice.
 pub trait Seen: fmt::Debug {
     /// An object that a workload names. `NotFound` only where the cluster has none of that name.
     fn object(&self, from: &Workload<'_>, named: &ObjectRef) -> Lookup<Target>;
@@ -15,7 +15,7 @@ pub trait Seen: fmt::Debug {
     /// The objects that a workload selects.
     fn selected(&self, from: &Workload<'_>, selection: &Selection) -> Lookup<Vec<Target>>;
 
-    /// Who serves a Service that a workload names, the workload itself apart.
+    /// Whether pods other than the workload's serve a Service that the workload names.
     fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served;
 
     /// The other namespaces in which the workload's release has objects of a sub-chart of which it has none in its own, as far
@@ -25,7 +25,8 @@ pub trait Seen: fmt::Debug {
     /// Whether the API server has forbidden sluice to watch the kind.
     fn is_forbidden(&self, kind: &Kind) -> bool;
 
-    /// Whether objects of another namespace may be told of. To whoever applies an object, not even that they are there.
+    /// Whether advice may mention objects of another namespace. Admission answers the user that applies the object, so it
+    /// mentions none, not even that they exist.
     fn tells_of_other_namespaces(&self) -> bool;
 }
 
@@ -59,21 +60,21 @@ impl Seen for () {
 /// An object that a dependency names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// What is known of it.
+    /// The object, as far as it is known.
     pub object: Value,
-    /// Whether it is of the workload's release; `None` where nobody knows.
+    /// Whether the object is of the workload's release; `None` where that is unknown.
     pub same_release: Option<bool>,
 }
 
-/// Who serves a Service.
+/// Whether a Service has pods to serve it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
-    /// Somebody does, or will.
+    /// Pods serve it, or are going to.
     Yes,
-    /// Nobody so far.
+    /// No pod serves it yet.
     NotYet,
-    /// Nobody does, and nobody will.
+    /// No pod serves it, and none ever will.
     Never,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }

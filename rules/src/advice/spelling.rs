@@ -1,4 +1,4 @@
-//! Keys that nobody acts on: those of proposals for Helm, ours under another prefix, ours as a label.
+//! Keys without an effect: those of proposals for Helm, sluice's own under another prefix, sluice's own as a label.
 
 use super::Advice;
 use crate::annotation;
@@ -6,7 +6,7 @@ use crate::keys;
 use crate::suggest;
 use serde_json::{Map, Value};
 
-/// What there is to say of the keys in `metadata`: of an object of this kind, or of a template (empty) in it.
+/// Advice on the keys in `metadata`: of an object of this kind, or of a template in it (`kind` is then empty).
 pub fn of_metadata(kind: &str, metadata: &Value) -> Vec<Advice> {
     let keys = |of: &str| {
         metadata[of]
@@ -35,7 +35,7 @@ pub fn of_metadata(kind: &str, metadata: &Value) -> Vec<Advice> {
         .collect()
 }
 
-/// What there is to say of a list under the key of cli-utils, which is not sluice's alone.
+/// Advice on a list under the key of cli-utils, a key that other tools use too.
 pub fn of_list(annotations: &Map<String, Value>) -> Option<Advice> {
     annotation::foreign(annotations).map(|entry| Advice::ForeignList(entry.to_owned()))
 }
@@ -45,7 +45,7 @@ pub(super) fn is_refused(key: &str) -> bool {
     key.matches('/').count() > 1
 }
 
-/// How we spell what the author of a key is likely to want.
+/// Our spelling of the key that the author most likely meant.
 fn ours(key: &str) -> Option<String> {
     let (prefix, rest) = key.split_once('/')?;
     if prefix == "helm.sh" {
@@ -60,7 +60,7 @@ fn domain() -> &'static str {
     keys::PREFIX.trim_end_matches('/')
 }
 
-/// What HIP-0025, HIP-0999 and older proposals call it.
+/// Our key for a name that HIP-0025, HIP-0999 or an older proposal gives it.
 fn of_helm(rest: &str) -> Option<String> {
     let list = keys::DEPENDS_ON;
     match rest.split_once('/').unwrap_or((rest, "")) {

@@ -1,4 +1,4 @@
-//! What a dependency is, or what becomes of it.
+//! Advice on the dependencies: their form, and their fate.
 
 use super::{Advice, Removal, Seen, Served, Target, Workload, is_here, is_itself};
 use crate::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection, State};
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// A Job that stays at least this long after its end is there when a later pod asks.
 const LONG_ENOUGH: i64 = 24 * 60 * 60;
 
-/// What there is to say of one dependency of a workload.
+/// Advice on one dependency of a workload.
 pub(super) fn of(
     workload: &Workload<'_>,
     dependency: &Dependency,
@@ -60,7 +60,7 @@ fn of_part(workload: &Workload<'_>, parts: &Parts, known: &dyn Seen) -> Vec<Advi
     elsewhere.collect()
 }
 
-/// What a workload asks of something.
+/// A workload, and the state that it asks of a dependency.
 struct Asked<'a> {
     workload: &'a Workload<'a>,
     state: State,
@@ -105,8 +105,8 @@ impl Asked<'_> {
         targets.iter().filter_map(of).flatten().collect()
     }
 
-    /// An installer makes nothing of its release before the hooks that run first. Nobody can tell here what of that is
-    /// still to come, and what somebody else will make.
+    /// Warns of a wait that starts before the release exists: an installer runs some hooks before it makes any other object.
+    /// Whether the object is still to come, or another tool makes it, is unknown here.
     fn absent(&self, named: &ObjectRef) -> Option<Advice> {
         let installer = installer::runs_first(self.workload.object)?;
         Some(Advice::RunsBefore {
@@ -115,7 +115,7 @@ impl Asked<'_> {
         })
     }
 
-    /// What becomes of a Job before it is done, and after.
+    /// Warns of a Job that is suspended, or removed soon after its end.
     fn job(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
         if !named.kind.is_job() {
             return None;
@@ -128,7 +128,7 @@ impl Asked<'_> {
         removed(named.to_string(), found)
     }
 
-    /// Who serves it, where that is waited for.
+    /// Warns of a Service without pods, where the state needs endpoints.
     fn service(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
         let needs_endpoints = matches!(self.state, State::Ready | State::Available);
         if !named.kind.is_service() || !needs_endpoints || !self.judged_by_kind {
@@ -148,7 +148,7 @@ impl Asked<'_> {
     }
 }
 
-/// What there is to say of a dependency that the installer makes too late for its dependent.
+/// Advice on a dependency that the installer makes too late for its dependent.
 pub fn too_late(dependent: &Value, dependency: String, target: &Target) -> Option<Advice> {
     if target.same_release == Some(false) {
         return None;

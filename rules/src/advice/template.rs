@@ -1,11 +1,11 @@
-//! What counts on the pod template alone, and is written elsewhere.
+//! Keys that count on the pod template alone, and are written elsewhere.
 
 use super::{Advice, Workload};
 use crate::annotation::{self, GatePosition};
 use crate::keys;
 use serde_json::{Map, Value};
 
-/// What there is to say of [`keys::GATE_POSITION`], which counts on the pod template alone.
+/// Advice on [`keys::GATE_POSITION`], which counts on the pod template alone.
 pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
     let [own, template] = [workload.object, workload.template]
         .map(|object| object["metadata"]["annotations"].as_object());
@@ -23,8 +23,8 @@ pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
     (!is_there).then_some(Advice::NoSuchInitContainer(name))
 }
 
-/// What there is to say of [`keys::HOLD`] on a workload itself, where no pod carries it. Only a Job may say `suspend` there, which is
-/// for itself.
+/// Advice on [`keys::HOLD`] on a workload itself, where no pod carries it. Only a Job may say `suspend` there: it suspends the
+/// Job.
 pub fn of_hold(workload: &Workload<'_>) -> Option<Advice> {
     let says = |object: &Value| object["metadata"]["annotations"][keys::HOLD].clone();
     let of_pods = matches!(says(workload.object).as_str(), Some("true" | "false"));

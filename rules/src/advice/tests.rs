@@ -1,4 +1,4 @@
-//! What is said of a workload and its list, beside a few objects.
+//! Advice on a workload and its list, beside a few objects.
 
 mod cluster;
 mod installer;

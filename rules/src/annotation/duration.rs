@@ -47,7 +47,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, Flaw> {
     })
 }
 
-/// As [`duration`], or zero.
+/// Reads a duration that may be zero; otherwise the rules of [`duration`] apply.
 pub(super) fn duration_or_zero(text: &str) -> Result<Duration, Flaw> {
     match read(text) {
         Err((_, DurationFault::Zero)) => Ok(Duration::ZERO),

@@ -79,8 +79,8 @@ fn without_comment(line: &str) -> &str {
     &line[..short::comment(line, &Expression::quoted(line))]
 }
 
-/// What an item of a list says of the health of its kind's objects: one expression or a list of them, each of which must
-/// be able to look at what it names. `elsewhere`: in another namespace.
+/// The health expressions of an item of a list: one expression or a list of them. Each must be able to look at the objects that
+/// it names. `elsewhere`: the item names another namespace.
 pub(super) fn of_an_item(
     node: &Node<'_>,
     kind: &Kind,

@@ -7,10 +7,10 @@ use crate::installer;
 use crate::keys;
 use serde_json::{Map, Value};
 
-/// What a Job says that is to be created suspended.
+/// The value by which a Job asks to be created suspended.
 const SUSPEND: &str = "suspend";
 
-/// What the annotations of a pod or a pod template say; `None` where they leave it to the installation.
+/// Whether the annotations of a pod or a pod template ask for a hold; `None` where they leave it to the installation.
 ///
 /// # Errors
 ///
@@ -44,11 +44,11 @@ pub fn suspends(annotations: &Map<String, Value>) -> Result<bool, ParseError> {
     Ok(word == SUSPEND)
 }
 
-/// Checks that nobody takes a Job with this metadata for done while it waits or runs, where it asks to be created suspended.
+/// Refuses `suspend` on a Job that an installer would take for done while it waits or runs.
 ///
 /// # Errors
 ///
-/// An installer does.
+/// The installer does not wait for a Job with this metadata.
 pub fn suspends_safely(metadata: &Value) -> Result<(), ParseError> {
     let key = keys::HOLD;
     match installer::goes_on_too_soon(metadata) {

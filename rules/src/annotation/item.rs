@@ -34,7 +34,7 @@ const BESIDE_PART: [&str; 8] = [
 ];
 
 impl<'n> Fields<'n> {
-    /// What the mapping says.
+    /// Reads the mapping as one entry.
     pub(super) fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         self.whole(count).map_err(|flaw| self.with_its_key(flaw))
     }
@@ -47,7 +47,7 @@ impl<'n> Fields<'n> {
         })
     }
 
-    /// What is waited for; for how long, is said beside it.
+    /// Reads the object or objects that the item waits for; `patience` and `stable` are read beside it.
     fn what(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         if let Some(field) = self.find("any") {
             return self.alternatives(field, count);

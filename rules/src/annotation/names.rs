@@ -10,7 +10,7 @@ pub(super) enum NameRule {
     Subdomain,
     /// One RFC 1123 label, up to 63 characters: Namespaces and Services.
     Label,
-    /// Whatever can stand between two slashes of a path: RBAC kinds and `APIService` (`v1.` is one).
+    /// Any text that can stand between two slashes of a path: RBAC kinds and `APIService` (`v1.` is one).
     PathSegment,
     /// An RFC 1035 label in any letter case: the kind, plural, singular or short name of a custom resource.
     KindWord,
@@ -122,7 +122,7 @@ fn find_fault(text: &str, rule: NameRule) -> Option<(usize, NameFault)> {
     }
 }
 
-/// What is wrong with the ends of a label whose characters are all allowed, so ASCII.
+/// The fault at one of the ends of a label whose characters are all allowed (and therefore ASCII).
 fn label_fault(label: &str, rule: NameRule) -> Option<(usize, NameFault)> {
     let (Some(first), Some(last)) = (label.chars().next(), label.chars().next_back()) else {
         return Some((0, NameFault::EmptyLabel));

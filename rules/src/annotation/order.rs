@@ -15,7 +15,7 @@ use std::collections::HashMap;
 ///
 /// # Errors
 ///
-/// A text that is no such mapping, or in which a step waits for itself, by whatever way round.
+/// A text that is no such mapping, or in which a step waits for itself, directly or through others.
 pub fn order(text: &str) -> Result<Plan, ParseError> {
     parse(ORDER, text, |text| {
         if says_nothing(text) {
@@ -47,13 +47,13 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
     })
 }
 
-/// Nothing but blanks and comments, as a template leaves behind that had nothing to render.
+/// Whether the text holds only blanks and comments, as a template leaves behind that had nothing to render.
 fn says_nothing(text: &str) -> bool {
     let mut lines = text.lines();
     lines.all(|line| short::without_comment(line).trim().is_empty())
 }
 
-/// What a plan orders: names, and nothing that is asked of them.
+/// Reads the subject of a step: a name alone, because a plan asks no state and no number of its subjects.
 fn subject(node: &Node<'_>, count: &mut Count) -> Result<Reference, Flaw> {
     let entry = entry(node, count)?;
     let name = entry.to_string();
@@ -115,7 +115,7 @@ fn named(text: &str) -> Result<Dependency, Flaw> {
     })))
 }
 
-/// Whether the first of two words is meant as a kind, also where it is misspelt: no chart is called like one.
+/// Whether the first of two words is meant as a kind, even a misspelt one: no chart has such a name.
 fn is_kind(word: &str) -> bool {
     reference::is_part(word)
         || word.contains('.')
@@ -123,7 +123,7 @@ fn is_kind(word: &str) -> bool {
         || kinds::nearest(word).is_some()
 }
 
-/// Refuses an order that nobody can keep, with the whole way round: of the first step that has one.
+/// Refuses an order with a cycle, and names every step of the cycle of the first step that has one.
 fn acyclic(steps: &[(usize, Step)]) -> Result<(), Flaw> {
     let before = indexed(steps);
     let round = |start: usize| Some((start, way_round(&before, start)?));
@@ -135,7 +135,7 @@ fn acyclic(steps: &[(usize, Step)]) -> Result<(), Flaw> {
     Err(Flaw::at(steps[start].0, Problem::Round(names.join(" -> "))))
 }
 
-/// Which steps come before each, by their places. What is no step itself waits for nothing, so it is on no way round.
+/// The steps that come before each step, by their indexes. An entry that is no step waits for nothing, so it is in no cycle.
 fn indexed(steps: &[(usize, Step)]) -> Vec<Vec<usize>> {
     let subjects = steps.iter().map(|(_, step)| &step.subject);
     let places: HashMap<&Reference, usize> = subjects.zip(0..).collect();
@@ -144,10 +144,10 @@ fn indexed(steps: &[(usize, Step)]) -> Vec<Vec<usize>> {
     steps.iter().map(before).collect()
 }
 
-/// From a step over what comes before it back to itself.
+/// The path from a step through the steps before it back to itself.
 ///
-/// Each step is a start of its own: a search that goes through all of them once finds some way round, but not whose the first
-/// one is. A plan has no more than 64 steps, and here they are numbers.
+/// Each step is a start of its own: one search through all steps would find some cycle, but not the first step's. A plan has no
+/// more than 64 steps, and here they are numbers.
 fn way_round(before: &[Vec<usize>], start: usize) -> Option<Vec<usize>> {
     // From which step each was reached.
     let mut from = vec![None; before.len()];

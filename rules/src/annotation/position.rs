@@ -1,4 +1,4 @@
-//! Where the gate stands: the value of [`keys::GATE_POSITION`].
+//! The gate's place among the init containers: the value of [`keys::GATE_POSITION`].
 
 use super::names::{self, NameRule};
 use super::problem::{Flaw, Problem};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 const AFTER: &str = "after=";
 
-/// Where the gate stands among a pod's init containers.
+/// The gate's place among a pod's init containers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatePosition {
     /// Before every other one.
@@ -20,7 +20,7 @@ pub enum GatePosition {
     After(String),
 }
 
-/// What the annotations of a pod or a pod template say of the gate's place; `None` where they leave it to sluice.
+/// The gate's place according to the annotations of a pod or a pod template; `None` where they leave it to sluice.
 ///
 /// # Errors
 ///

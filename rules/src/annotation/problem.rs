@@ -21,13 +21,13 @@ impl Flaw {
         Self { at, problem }
     }
 
-    /// The same flaw, seen from a text in which this one begins at `offset`.
+    /// Moves the flaw by `offset`, the byte at which this text begins in a longer one.
     pub(super) fn after(self, offset: usize) -> Self {
         Self::at(self.at + offset, self.problem)
     }
 }
 
-/// What is wrong with an annotation, as a sentence that quotes the text and says the way out.
+/// A fault of an annotation, as a sentence that quotes the text and says the way out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum Problem {

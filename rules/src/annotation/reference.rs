@@ -22,7 +22,7 @@ pub(super) fn part(word: &str, name: &str) -> Result<Part, Flaw> {
         _ => Part::Release,
     };
     let part = name_it(name.to_owned());
-    // Whatever can be a label's value: that is where two of the three are read from.
+    // Two of the three parts are read from labels, so a name may be any label value.
     names::check(part.word(), name, NameRule::LabelPart)?;
     Ok(part)
 }
@@ -91,7 +91,8 @@ fn unknown(kind: &str) -> Problem {
     }
 }
 
-/// Also accepts kubectl's `deployments.v1.apps`. Elsewhere `v1.` stays a part of the group, for want of a way to tell.
+/// Finds a built-in kind, also by kubectl's `deployments.v1.apps`. Elsewhere `v1.` stays a part of the group: nothing there tells
+/// a version from a group.
 fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
     kinds::by_word_in(group, word).or_else(|| {
         let (version, rest) = group.split_once('.')?;
@@ -184,7 +185,7 @@ pub(super) fn state(word: &str) -> Result<State, Flaw> {
     })
 }
 
-/// Refuses a state that objects of a built-in kind can never have. Of other kinds nobody knows.
+/// Refuses a state that objects of a built-in kind can never have. The states of other kinds are unknown, so none is refused.
 pub(super) fn state_of(kind: &Kind, state: State) -> Result<(), Flaw> {
     let Kind::Builtin(builtin) = kind else {
         return Ok(());

@@ -39,7 +39,7 @@ fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, Flaw> {
     Ok(Requirement { key, test })
 }
 
-/// What follows a key.
+/// Reads the test that follows a key; none is a test for existence.
 fn test(tokens: &mut Tokens<'_>) -> Result<Test, Flaw> {
     let (at, token) = tokens.peek();
     if matches!(token, Token::End | Token::Symbol(",")) {

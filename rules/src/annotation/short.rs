@@ -35,7 +35,7 @@ pub(super) fn without_comment(line: &str) -> &str {
     &line[..comment(line, &(0..0))]
 }
 
-/// Where the comment of a line begins, or the line ends; within `text` there is none.
+/// The index at which the comment of a line begins, or the line ends; a `#` within `text` begins none.
 pub(super) fn comment(line: &str, text: &Range<usize>) -> usize {
     let marks = line.match_indices('#').map(|(at, _)| at);
     let mut comments = marks.filter(|at| {

@@ -32,7 +32,7 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
             terms.regate = Some(regate);
         }
         keys::SKIP => terms.skip = Some(word(text, &["true", "false"])? == "true"),
-        // What follows is read where it counts, on dependencies too; here it is only checked.
+        // The following keys are only checked here: they count on dependencies too, so other modules read them.
         keys::REVISION => revision(text)?,
         keys::WEIGHT => drop(integer(text)?),
         keys::PARALLELISM => drop(cap(text)?),
@@ -46,7 +46,7 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
     Ok(())
 }
 
-/// What happens when a timeout has passed.
+/// The effect of a timeout that has passed.
 pub(super) fn on_timeout(text: &str) -> Result<OnTimeout, Flaw> {
     Ok(match word(text, &["wait", "fail", "proceed"])? {
         "fail" => OnTimeout::Fail,

@@ -1,4 +1,4 @@
-//! What is accepted, in tables; what is refused, sentence by sentence, in the files below.
+//! Accepted lists, in tables; the files below hold the refused ones, sentence by sentence.
 
 mod config;
 mod edge;
@@ -195,7 +195,7 @@ fn the_other_keys_of_an_item_are_read() {
     let within = "- any: [job/a, {kind: ds, name: csi, sameNode: true}]";
     assert!(one(within).is_per_pod());
     assert!(!one("- any: [job/a, ds/csi]").is_per_pod());
-    // What is switched off may stand anywhere: a template may always write it.
+    // A flag that is off may stand anywhere, because a template may always write it.
     let plain = "- {kind: Deployment, name: a, fresh: false, sameNode: 'false'}";
     assert_eq!(one(plain), one("deployment/a"));
     for (min, expected) in [
@@ -248,7 +248,7 @@ fn the_grammar_of_cli_utils_is_read() {
     }
 }
 
-/// What the documentation shows as a list is one.
+/// Every block that the documentation shows as a list can be read.
 #[test]
 fn the_documented_lists_are_read() {
     let page = include_str!("../../../docs/annotations.md");

@@ -24,7 +24,7 @@ pub(super) enum Value<'t> {
 pub(super) struct Text<'t> {
     pub(super) content: Cow<'t, str>,
     plain: bool,
-    /// Where the text begins.
+    /// The byte at which the text begins.
     at: usize,
     /// Whether the source holds the text byte for byte: on one line and without escapes.
     verbatim: bool,

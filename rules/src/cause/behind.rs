@@ -1,23 +1,24 @@
-//! What to look at behind an object: what a Service selects, what a workload has made, or what an object of another kind has had made.
+//! The objects behind an object: the pods that a Service selects, those that a workload made, and those that an object of another
+//! kind had made.
 
 use super::MOST;
 use crate::kinds::{self, Builtin, Kind};
 use crate::selector::Selector;
 use serde_json::Value;
 
-/// So many things of a namespace are looked at whose owners alone can say whether they are the object's.
+/// The most objects of a namespace that are read where only their owners tell whether they belong to the object.
 const MOST_OWNED: u16 = 200;
-/// What has done its work holds nothing up.
+/// A field selector without the pods that have succeeded: they hold nothing up.
 const NOT_DONE: &str = "status.phase!=Succeeded";
 
-/// What to look at behind one object.
+/// The objects to read behind one object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Behind {
-    /// Where it is.
+    /// The namespace to read.
     pub namespace: String,
-    /// Its labels; without any it may be anything of the namespace.
+    /// The labels to read by; empty when anything of the namespace may belong to the object.
     pub selector: Selector,
-    /// The UID of the object that has made it, itself or by what it made; `None` for whoever has these labels.
+    /// The UID of the object that made them, directly or through others; `None` when the labels alone decide.
     pub owner: Option<String>,
     /// How it belongs to the object.
     pub by: By,
@@ -41,7 +42,7 @@ pub struct Page {
     pub kind: &'static Builtin,
     /// A field selector, where there is one.
     pub fields: Option<&'static str>,
-    /// So many, at most: those that come first by their names.
+    /// The most objects to read: those that come first by their names.
     pub most: u16,
 }
 
@@ -95,7 +96,8 @@ static ISSUANCE: [Builtin; 3] = [
 ];
 
 impl Behind {
-    /// What to look at behind a Service, a workload or a custom object of this namespace; `None` where nothing tells what that is.
+    /// The objects to read behind a Service, a workload or a custom object of this namespace; `None` where nothing tells which
+    /// they are.
     pub fn of(kind: &Kind, object: &Value, namespace: &str) -> Option<Self> {
         let selector = &object["spec"]["selector"];
         let labelled = |labels: &Value, owner: Option<String>| {
@@ -130,8 +132,8 @@ impl Behind {
         })
     }
 
-    /// What may be read, one after another: the next where the one before it holds nothing of the object, and of [`By::Steps`] where
-    /// it does.
+    /// The lists that may be read, in order: each is read where the one before it holds nothing of the object, and for
+    /// [`By::Steps`] where it does.
     pub(crate) fn pages(&self) -> Vec<Page> {
         let page = |kind, fields, most| Page { kind, fields, most };
         let most = if self.selector.0.is_empty() {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use wire::said::clean;
 
-/// What the kubelet calls an image that it cannot use.
+/// The kubelet's reasons for an image that it cannot use.
 const IMAGES: [&str; 6] = [
     "ErrImagePull",
     "ImagePullBackOff",
@@ -16,9 +16,10 @@ const IMAGES: [&str; 6] = [
     "ImageInspectError",
     "RegistryUnavailable",
 ];
-/// What a container waits for when nothing is wrong with it.
+/// The kubelet's reasons for a container that waits and has no trouble.
 const ORDINARY: [&str; 3] = ["", "PodInitializing", "ContainerCreating"];
-/// How a container ends that could not begin: the words are then those of the runtime and none of the application's.
+/// The reasons of a container that ended before it began: the message is then the runtime's and holds nothing of the
+/// application's.
 const NEVER_BEGAN: [&str; 2] = ["StartError", "ContainerCannotRun"];
 
 /// The status of one container.
@@ -43,7 +44,7 @@ impl<'p> Kept<'p> {
             })
     }
 
-    /// What is the matter with it.
+    /// The trouble of the container, if it has any.
     pub(super) fn trouble(&self, now: Timestamp) -> Option<Cause> {
         let state = &self.status["state"];
         let name = || clean(self.name, SAYS);
@@ -72,7 +73,7 @@ impl<'p> Kept<'p> {
         self.running(now)
     }
 
-    /// What is the matter with one that runs.
+    /// The trouble of a running container.
     fn running(&self, now: Timestamp) -> Option<Cause> {
         let running = &self.status["state"]["running"];
         if !running.is_object() {

@@ -1,7 +1,7 @@
-//! What a registry says, out of what the kubelet makes of it.
+//! The registry's own message, taken out of the kubelet's.
 
-/// The registry's own word. The kubelet and the runtime wrap it in what they were about, each quoting the image; nothing is left
-/// where they do not pass it on.
+/// The registry's own message. The kubelet and the runtime wrap it in sentences that quote the image. Empty where they do not
+/// pass the message on.
 pub(super) fn its_word(message: &str) -> &str {
     let wrapped = ["Back-off pulling image ", "Failed to pull image "];
     let rest = match message.rsplit_once("\": ") {

@@ -46,12 +46,12 @@ fn runs(since: &str) -> Value {
     json!({"running": {"startedAt": since}})
 }
 
-/// What is told of a pod.
+/// The sentence for a pod.
 fn told(pod: &Value) -> String {
     Stuck::among([pod], now()).map_or_else(String::new, |it| it.to_string())
 }
 
-/// The same of one with this one container.
+/// The sentence for a pod with this one container.
 fn told_of(phase: &str, container: &Value) -> String {
     told(&pod(phase, &json!([container])))
 }
@@ -136,7 +136,7 @@ fn a_container_that_crashes_says_the_same_between_its_crashes() {
         told_of("Running", &plain),
         format!("its pod db-0 crashes: container \"db\" cannot be started: {says}")
     );
-    // What an application says in its last message is its own.
+    // The last message of an application is never shown: it may hold a secret.
     plain["lastState"] = ended(1, "Error");
     plain["lastState"]["terminated"]["message"] = json!("password=hunter2");
     assert!(!told_of("Running", &plain).contains("hunter2"));

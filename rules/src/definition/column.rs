@@ -1,7 +1,7 @@
 //! A column that `kubectl get` shows of the status of an object.
 //!
-//! Its path is the JSONPath of Kubernetes, of which only the shapes are read that columns of a status have; whatever else a
-//! column shows says nothing here.
+//! The path of a column is a JSONPath of Kubernetes. Only the shapes that point into a status are read; a column of any other
+//! shape is dropped.
 
 use serde_json::{Value, json};
 
@@ -20,9 +20,9 @@ pub struct Column {
 /// The part of a status that a column shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
-    /// The condition of this type, whatever is shown of it: `.status.conditions[?(@.type=="Ready")].status`.
+    /// The condition of this type, by any of its fields: `.status.conditions[?(@.type=="Ready")].status`.
     Condition(String),
-    /// A condition, whatever its type: `.status.conditions[0].status`.
+    /// A condition of any type: `.status.conditions[0].status`.
     Conditions,
     /// The field below `status` to which these names lead: `.status.health.state`.
     Field(Vec<String>),

@@ -7,7 +7,7 @@ fn shortened(version: &Value) -> Value {
     version
 }
 
-/// What it says, whole and as it is kept.
+/// The facts of a version, which are the same for the version as it is kept.
 fn declared(version: &Value) -> Declared {
     let whole = Declared::of(version);
     assert_eq!(Declared::of(&shortened(version)), whole, "{version}");

@@ -45,7 +45,7 @@ impl fmt::Display for Alternatives {
     }
 }
 
-/// `2`, `50%`: as it is written.
+/// `2`, `50%`: the spelling of a list.
 impl fmt::Display for Min {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -55,7 +55,7 @@ impl fmt::Display for Min {
     }
 }
 
-/// As the entry is written; `every weight below 2`; `one of 3 slots`.
+/// An entry in the spelling of a list; `every weight below 2`; `one of 3 slots`.
 impl fmt::Display for Edge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -66,7 +66,7 @@ impl fmt::Display for Edge {
     }
 }
 
-/// Of an object the short form: the object, and `:state` unless it is `ready`. There are no words in it for the rest.
+/// The short form: the object or objects, and `:state` unless that is `ready`. The short form has no words for the other fields.
 impl fmt::Display for Dependency {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A ClusterRole may be called `audit:present`: there the state is always written, so that the text reads back.

@@ -1,17 +1,17 @@
-//! Pods that are alike: what is found of one of them is found of all.
+//! Pods that are alike: a verdict on one of them is a verdict on all.
 
 use crate::object::controller_of;
 use serde_json::{Value, json};
 
-/// By these labels controllers tell apart pods that are otherwise the same.
+/// The labels by which controllers tell apart pods that are otherwise alike.
 const OWN_LABELS: [&str; 3] = [
     "apps.kubernetes.io/pod-index",
     "batch.kubernetes.io/job-completion-index",
     "statefulset.kubernetes.io/pod-name",
 ];
 
-/// What the pods that a controller has made have in common: a pod without its name, its UID, its node and its start. A dependent
-/// is resolved from it as from a pod, so what is found of that rests on nothing else. `None` for a pod of its own.
+/// The part of a pod that all pods of its controller share: without its name, its UID, its node and its start. A dependent is
+/// resolved from this part as from a pod, so its verdict rests on nothing else. `None` for a pod without a controller.
 pub fn alike(pod: &Value) -> Option<Value> {
     controller_of(pod)?;
     let metadata = |field: &str| pod["metadata"][field].clone();

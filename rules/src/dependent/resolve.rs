@@ -29,14 +29,14 @@ const WORKLOADS: [(&str, &str); 7] = [
 /// Deeper than any chain of workloads that Kubernetes makes (CronJob, Job, Pod), and a bound on forged ones.
 const MAX_OWNERS: usize = 4;
 
-/// What stands above a pod, as far as it is known.
+/// The owners above a pod, as far as they are known.
 #[derive(Default)]
 struct Climb {
     /// From the pod upwards.
     owners: Vec<Owner>,
     nearest: Option<Value>,
     topmost: Option<Value>,
-    /// Why the one above the topmost cannot be read.
+    /// Why the owner above the topmost cannot be read.
     unread: Option<Unavailable>,
 }
 
@@ -81,8 +81,9 @@ impl Climb {
         }
     }
 
-    /// Lets the list of a workload count for the pods of the Rollout that takes its pod template: the user writes the list there, and the
-    /// pods are the Rollout's. What the Rollout says for itself comes first. What places an object in its scope is each one's own.
+    /// Lets the list of a workload count for the pods of the Rollout that takes over its pod template: the user writes the list
+    /// on the workload, and the pods are the Rollout's. An annotation of the Rollout itself wins. The annotations that place an
+    /// object in a scope are not borrowed.
     fn borrow(&mut self, namespace: &str, world: &dyn World) -> Lookup<()> {
         let (Some(owner), Some(object)) = (self.owners.last_mut(), &self.topmost) else {
             return Lookup::Found(());
@@ -105,7 +106,7 @@ impl Climb {
     }
 }
 
-/// The list of a workload and what is said beside it.
+/// The keys of the list, and of the terms beside it.
 const BORROWED: [&str; 9] = [
     keys::DEPENDS_ON,
     keys::CONFIG_DEPENDS_ON,
@@ -176,7 +177,7 @@ impl Dependent {
         Lookup::Found(dependent)
     }
 
-    /// Whether a list stands on the pod or on the topmost owner that is known.
+    /// Whether the pod or its topmost known owner has a list.
     fn has_list(&self) -> bool {
         let annotations = self.annotations();
         let honoured =
@@ -223,8 +224,8 @@ impl Owner {
     }
 }
 
-/// What a pod's scope is, in which of its parts it may be, and the labels of what the user wrote. A name by hand counts wherever it stands; what installers write,
-/// they write on the object that the user made.
+/// A pod's scope, the parts of it that the pod may be in, and the labels of the object that the user wrote. A name that the user
+/// sets counts on the pod too; an installer's names count only on the object that the user made.
 fn belonging(
     pod: &Value,
     topmost: Option<&Value>,
@@ -242,7 +243,7 @@ fn belonging(
     (scope, parts.collect(), labels.cloned().unwrap_or_default())
 }
 
-/// The controller of an object, as that says.
+/// The controller of an object, by its owner references.
 struct ControllerRef {
     kind: Kind,
     name: String,

@@ -1,4 +1,4 @@
-//! The dependent's revision: what it is called, and when it appeared.
+//! The dependent's revision: its name, and the time at which it appeared.
 
 use super::{Dependent, Owner, Times};
 use crate::annotation;
@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 impl Dependent {
-    /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job.
-    /// `None` for a pod of its own, which is the only one of its revision, and where sluice may not look at what tells it.
+    /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job. `None` for a
+    /// pod of its own, which is the only one of its revision, and where sluice may not read the object that names it.
     ///
-    /// One that a rollback brings back has another name than before: what it depends on is rolled back as well.
+    /// A revision that a rollback brings back gets another name than before: its dependencies are rolled back as well.
     pub fn revision(&self) -> Option<String> {
         let nearest = self.owners.first()?;
         let hash = &self.template_hash;
@@ -44,13 +44,13 @@ impl Dependent {
         }
     }
 
-    /// Its wave; `None` where it says none, and then it weighs 0.
+    /// The pod's weight; `None` where no object states one, which counts as 0.
     pub fn weight(&self) -> Option<i64> {
         annotation::weight(self.said(keys::WEIGHT)?)
     }
 
-    /// Everything that weighs less than this comes first. A pod may be of an older template than its workload has now, and heavier
-    /// than that: it must not wait for its own workload, and so goes by the lower weight of the two.
+    /// The weight below which every object of the scope comes first. A pod may be of an older template than its workload has now,
+    /// and heavier than that template: the pod must not wait for its own workload, so the lower weight of the two counts.
     pub(super) fn waits_below(&self) -> i64 {
         let of_pod = self.weight().unwrap_or_default();
         let now = self
@@ -60,7 +60,7 @@ impl Dependent {
         now.map_or(of_pod, |now| now.min(of_pod))
     }
 
-    /// How many objects of its wave may run at once; at least 1, and `None` without a cap.
+    /// The cap of the pod's wave: how many of its objects may run at once; at least 1, and `None` without a cap.
     pub fn parallelism(&self) -> Option<usize> {
         annotation::parallelism(self.said(keys::PARALLELISM)?)
     }
@@ -70,7 +70,7 @@ impl Dependent {
         self.said(keys::HELM_HOOK).is_some_and(scope::is_test)
     }
 
-    /// What an annotation says: on the pod, else on the topmost owner.
+    /// The value of an annotation: the pod's, else the topmost owner's.
     pub(super) fn said(&self, key: &str) -> Option<&str> {
         let topmost = self.owners.last().map(|owner| &owner.annotations);
         [Some(&self.pod_annotations), topmost]
@@ -79,20 +79,20 @@ impl Dependent {
             .find_map(|annotations| annotations.get(key)?.as_str())
     }
 
-    /// The value of [`keys::REVISION`] that the dependencies of this one are held to.
+    /// The value of [`keys::REVISION`] that the dependencies must carry too.
     pub fn lockstep(&self) -> Option<&str> {
         self.said(keys::REVISION)
     }
 
-    /// When this version of the pod's template appeared: when its `ReplicaSet`, its `ControllerRevision` or its Job was
-    /// made; of a pod of its own, when that was made. Of an owner that changes its template in place and keeps none of them, not
-    /// after the pod was made, nor after the owner was last written.
+    /// The time at which this version of the pod's template appeared: the creation of its `ReplicaSet`, its `ControllerRevision`
+    /// or its Job; for a pod of its own, the pod's creation. An owner that changes its template in place and keeps no versions
+    /// gives the earlier of two times: the pod's creation, and the owner's last write.
     ///
-    /// A rollback brings an old one back, and with it the time at which that was first made.
+    /// A rollback brings an old `ReplicaSet` back, with the time of its first creation.
     ///
     /// # Errors
     ///
-    /// Why nobody can say.
+    /// The object that tells the time cannot be read, or has not been seen yet.
     pub fn revision_began(&self) -> Result<Timestamp, Unavailable> {
         let created = match (&self.controller_revision, self.owners.first()) {
             (Some(revision), _) => revision.map(|times| times.created)?,
@@ -105,22 +105,24 @@ impl Dependent {
         created.ok_or(Unavailable::Syncing)
     }
 
-    /// As [`Dependent::revision_began`], and for one that a rollback has brought back the time of that: since then its
-    /// dependencies may be rolled back as well.
+    /// The time at which the revision appeared or, if a rollback brought it back, came back: from then on its dependencies may be
+    /// rolled back as well.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The object that tells the time cannot be read, or has not been seen yet.
     pub fn revision_returned(&self) -> Result<Timestamp, Unavailable> {
         self.returned().map_or_else(|| self.revision_began(), Ok)
     }
 
-    /// When the wait of this pod began: as [`started`], unless the Job above it was held and its wait took too long.
+    /// The time at which the wait of this pod began: the pod's [`started`], unless the Job above it was held and its wait took
+    /// too long.
     pub fn wait_began(&self, pod: &Value) -> Option<Timestamp> {
         waited_since(&self.owners).or_else(|| started(pod))
     }
 
-    /// When a rollback brought the revision back, at the latest; `None` for one that is there for the first time.
+    /// The latest time at which a rollback can have brought the revision back; `None` for a revision that is there for the first
+    /// time.
     fn returned(&self) -> Option<Timestamp> {
         match self.controller_revision {
             // Nothing else writes one once it is there: its controller then gives it the next number.
@@ -132,13 +134,13 @@ impl Dependent {
         }
     }
 
-    /// Why the revision cannot be told, where sluice may not look at what its owner keeps it in.
+    /// Why the name of the revision is unknown, where sluice may not read the object that its owner keeps it in.
     pub fn unread_revision(&self) -> Option<Unavailable> {
         self.controller_revision?.err()
     }
 
-    /// What [`Dependent::controller_revision`] is to be. One that has not been seen is waited for: until then the revision
-    /// has no name, and what is known of another must not count for it.
+    /// Finds the value of [`Dependent::controller_revision`]. A `ControllerRevision` that has not been seen yet is `NotFound`:
+    /// until it is seen the revision has no name, and facts about another revision must not count for it.
     pub(super) fn look_up_controller_revision(
         &self,
         world: &dyn World,
@@ -160,8 +162,8 @@ impl Dependent {
         }
     }
 
-    /// Where the owner keeps its versions in objects of their own. A `StatefulSet` labels its pods with the name of
-    /// such an object, a `DaemonSet` with the last part of it.
+    /// The `ControllerRevision` in which the owner keeps the pod's version. A `StatefulSet` labels its pods with the name of that
+    /// object, a `DaemonSet` with the last part of it.
     fn controller_revision_name(&self) -> Option<(Kind, String)> {
         let owner = self.owners.first()?;
         let hash = self.template_hash.as_deref()?;
@@ -174,7 +176,7 @@ impl Dependent {
     }
 }
 
-/// Since when the pods of a Job have waited whose wait took too long before it had any: since the Job was made.
+/// The start of the wait of a Job's pods, where the Job's wait timed out before it had any pod: the creation of the Job.
 pub(super) fn waited_since(owners: &[Owner]) -> Option<Timestamp> {
     let job = owners.first()?;
     let timed_out = job.annotations.get(keys::SUSPENDED)? == keys::TIMED_OUT;
@@ -182,12 +184,12 @@ pub(super) fn waited_since(owners: &[Owner]) -> Option<Timestamp> {
 }
 
 impl Owner {
-    /// Whether it changes the template of its pods in place, and no object that is read here tells when.
+    /// Whether the owner changes the template of its pods in place, and no object that sluice reads tells when.
     fn keeps_no_template(&self) -> bool {
         matches!(self.kind, Kind::Custom { .. }) || self.kind.word() == "ReplicationController"
     }
 
-    /// When a rollback brought a `ReplicaSet` back, at the latest; `None` for one that is there for the first time.
+    /// The latest time at which a rollback can have brought a `ReplicaSet` back; `None` for one that is there for the first time.
     fn brought_back(&self) -> Option<Timestamp> {
         self.annotations.get(keys::ROLLOUT_HISTORY)?;
         self.written
@@ -198,14 +200,14 @@ impl Owner {
         let number = keys::ROLLOUT_NUMBERS
             .into_iter()
             .find_map(|key| self.annotations.get(key)?.as_str())?;
-        // It becomes part of a key, and on a ReplicaSet without a Deployment anybody may have written it.
+        // The number becomes part of a key, and on a ReplicaSet without a Deployment any user may have written it.
         let plain = number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());
         plain.then_some(number)
     }
 }
 
-/// When a pod began to be run. A gate may ask before the kubelet's word of the start has arrived; the pod may have waited
-/// for a node until then, which is no part of its start. A pod that was held has waited since it was made.
+/// The time at which a pod began to run. A gate may ask before the kubelet has reported the start; the time of scheduling then
+/// counts, because the wait for a node is no part of the start. A held pod has waited since its creation.
 pub fn started(pod: &Value) -> Option<Timestamp> {
     if gate::was_held(pod) {
         return created(pod);
@@ -226,7 +228,7 @@ mod tests {
     use serde_json::Map;
     use serde_json::json;
 
-    /// A pod whose owner of this kind has these annotations.
+    /// A pod with an owner of this kind that has these annotations.
     fn below(kind: Kind, annotations: Value) -> Dependent {
         let Value::Object(annotations) = annotations else {
             panic!("a mapping")
@@ -258,7 +260,7 @@ mod tests {
         }
     }
 
-    /// What the revision of a pod is called whose ReplicaSet has these annotations.
+    /// The name of the revision of a pod whose ReplicaSet has these annotations.
     fn name(annotations: Value) -> Option<String> {
         let set = kinds::builtin("apps", "ReplicaSet").map(Kind::Builtin);
         below(set.unwrap(), annotations).revision()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-/// So many cycles of what waits for each other are told: each that is broken shows others.
+/// The most cycles that are reported of objects that wait for each other: each cycle that is broken shows others.
 const MOST: usize = 10;
 
 /// The shortest cycle over each edge that is in one, of those that share members ten at most; each begins with its smallest
@@ -29,7 +29,7 @@ pub fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The part of the graph that each is in: those of one part lead to each other.
+/// The part of the graph that each node is in; the nodes of one part lead to each other.
 fn parts(needs: &[Vec<usize>]) -> Vec<usize> {
     let mut leads: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
     for (from, needs) in needs.iter().enumerate() {
@@ -37,7 +37,7 @@ fn parts(needs: &[Vec<usize>]) -> Vec<usize> {
             leads[*to].push(from);
         }
     }
-    // Backwards, who is left last is in a part that leads to no part that is yet to come.
+    // Read backwards, the next node that was left belongs to a part that leads to none of the parts that follow.
     let mut parts = vec![None; needs.len()];
     for start in left(needs).into_iter().rev() {
         let mut open = vec![start];
@@ -51,7 +51,7 @@ fn parts(needs: &[Vec<usize>]) -> Vec<usize> {
     parts.into_iter().flatten().collect()
 }
 
-/// All of them in the order in which a walk is done with what each needs.
+/// The nodes in the order in which a walk has finished with the needs of each.
 fn left(needs: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; needs.len()];
     let mut left = Vec::new();
@@ -76,7 +76,7 @@ fn left(needs: &[Vec<usize>]) -> Vec<usize> {
     left
 }
 
-/// The shortest way from one to another that it leads to.
+/// The shortest path from one node to another that it leads to.
 fn way(needs: &[Vec<usize>], from: usize, to: usize) -> Vec<usize> {
     let mut before = HashMap::from([(from, from)]);
     let mut open = VecDeque::from([from]);

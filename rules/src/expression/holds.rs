@@ -8,9 +8,9 @@ use crate::suggest;
 use crate::text::Quoted;
 use serde_json::{Map, Value};
 
-/// Where an expression misses, told while the calls return: which elements of its lists were looked at.
+/// The place at which an expression fails, gathered while the calls return: the elements of its lists that were looked at.
 pub(super) struct Miss<'v> {
-    /// How many steps were not taken any more.
+    /// How many steps of the path were left.
     left: usize,
     /// The elements, the innermost first.
     elements: Vec<usize>,
@@ -19,7 +19,7 @@ pub(super) struct Miss<'v> {
     found: Instead<'v>,
 }
 
-/// What is there instead of what the expression wants.
+/// The value in place of the one that the expression wants.
 enum Instead<'v> {
     /// No value, or no such name in this map.
     Nothing(Option<&'v Map<String, Value>>),
@@ -63,7 +63,7 @@ fn follow<'v>(path: &[Segment], value: &'v Value, expression: &Expression) -> Re
     }
 }
 
-/// The first element speaks for all, where none will do.
+/// The first element stands for all of them, where none holds.
 fn any<'v>(items: &'v [Value], rest: &[Segment], expression: &Expression) -> Result<(), Miss<'v>> {
     let mut first = None;
     for item in items {
@@ -80,7 +80,7 @@ fn any<'v>(items: &'v [Value], rest: &[Segment], expression: &Expression) -> Res
     })
 }
 
-/// A name of the same map that may have been meant. Long names are not compared: the cost is in their lengths.
+/// A name of the same map that the user may have meant. Long names are not compared: the cost grows with their lengths.
 fn likely<'v>(name: &str, map: &'v Map<String, Value>) -> Option<&'v str> {
     const LONGEST: usize = 63;
     let short = map.keys().map(String::as_str);
@@ -147,8 +147,8 @@ impl<'v> Miss<'v> {
         }
     }
 
-    /// What the last step that was taken may have meant. Not asked before: an `any` that holds for none misses once an element,
-    /// and one of these is told.
+    /// The name that the user may have meant by the last step that was taken. Only found when asked for: an `any` that holds for
+    /// no element fails once for each, and the sentence shows one of these failures.
     fn likely<'m>(&self, path: &[Segment], map: &'m Map<String, Value>) -> Option<&'m str> {
         let taken = path.len().saturating_sub(self.left);
         match path[..taken].last()? {
@@ -157,7 +157,7 @@ impl<'v> Miss<'v> {
         }
     }
 
-    /// The steps that were taken, with the numbers of the elements for `each` and `any`.
+    /// The steps that were taken, with the indexes of the elements in place of `each` and `any`.
     fn place(&self, path: &[Segment]) -> String {
         let mut elements = self.elements.iter().rev();
         let taken = path.len().saturating_sub(self.left);

@@ -1,10 +1,10 @@
-//! What follows the path: the operator, and what the value is compared with.
+//! The text behind the path: the operator and the literal.
 
 use super::problem::{ExpressionFlaw, ExpressionProblem};
 use crate::comparison::Operator;
 use serde_json::Number;
 
-/// What a value is compared with.
+/// The literal that a value is compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Literal {
     Number(Number),
@@ -12,7 +12,7 @@ pub(super) enum Literal {
     Text(String),
 }
 
-/// Whether a character is part of an operator, or of what may have been meant as one.
+/// Whether a character is part of an operator, or of a misspelt one.
 pub(super) fn is_sign(letter: char) -> bool {
     matches!(letter, '=' | '!' | '<' | '>' | '~')
 }

@@ -3,20 +3,20 @@
 use super::MAX_SEGMENTS;
 use crate::text::Quoted;
 
-/// What is wrong with an expression, and where.
+/// A fault of an expression, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct ExpressionError {
-    /// The byte of the text at which it is; `None` where the key of a path is the matter.
+    /// The byte of the text at which the fault is; `None` where the key of a path is at fault.
     pub at: Option<usize>,
-    /// What is wrong, and the way out.
+    /// The fault, and the way out.
     pub problem: ExpressionProblem,
 }
 
 /// A problem, and the byte at which it is.
 pub(super) type ExpressionFlaw = (usize, ExpressionProblem);
 
-/// What is wrong with an expression, as a sentence that quotes it and says the way out.
+/// A fault of an expression, as a sentence that quotes it and says the way out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum ExpressionProblem {

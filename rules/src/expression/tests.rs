@@ -83,7 +83,7 @@ fn expressions_that_do_not_hold_say_why() {
         ),
         ("/status/phase == ready", "/status/phase is \"Ready\""),
         ("/status/phase != Ready", "/status/phase is \"Ready\""),
-        // What is missing, empty or of another type holds for no operator.
+        // A value that is missing, empty or of another type holds for no operator.
         ("/status/qqq == 1", "/status/qqq is missing"),
         ("/status/qqq != 1", "/status/qqq is missing"),
         (

@@ -1,4 +1,4 @@
-//! What a gate is made of, in a pod or a template as it is applied: whether it is there, and what else has its names.
+//! The parts of a gate in a pod or a template: whether they are there, and whether something else has their names.
 
 use crate::keys;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub fn is_gate(container: &Value) -> bool {
         && lists("volumeMounts", TOKEN_VOLUME)
 }
 
-/// The first of the gate's names that something else in a pod, or in a pod template, has: what it is, and the name.
+/// The first of the gate's names that something else in a pod or a pod template has: `container` or `volume`, and the name.
 pub fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
     let spec = &pod["spec"];
     let init_containers = spec["initContainers"].as_array();

@@ -60,7 +60,7 @@ pub enum Broken {
     Syntax {
         /// The expression.
         text: String,
-        /// What the parser says.
+        /// The parser's message.
         error: String,
     },
 }
@@ -108,7 +108,7 @@ impl CelExpression {
         })
     }
 
-    /// Whether the expression is true of an object. An error tells what Flux's tells, and the expression.
+    /// Whether the expression is true of an object. An error holds the text of Flux's error, and the expression.
     pub fn holds(&self, object: &Value) -> Result<bool, String> {
         let told = |error: &str| {
             format!(
@@ -138,8 +138,8 @@ impl CelExpression {
     }
 }
 
-/// Parses on a thread of its own: the parser takes up to 150 KiB of stack for one level of brackets, and whoever asks may
-/// be on a thread with 2 MiB.
+/// Parses on a thread of its own: the parser takes up to 150 KiB of stack for one level of brackets, and the caller's thread may
+/// have only 2 MiB.
 fn parse(text: &str) -> Result<IdedExpr, Broken> {
     let broken = |error: String| Broken::Syntax {
         text: text.to_owned(),
@@ -199,7 +199,7 @@ fn convert(value: &Value) -> Box<dyn Val + '_> {
     }
 }
 
-/// Counts what nests in the text, for the parser itself recurses before it counts.
+/// Counts the nesting in the text, because the parser itself recurses before it counts.
 fn is_shallow(text: &str) -> bool {
     let mut depth = 0_usize;
     let mut signs = 0_usize;
@@ -217,14 +217,14 @@ fn is_shallow(text: &str) -> bool {
     true
 }
 
-/// What an expression's cost depends on.
+/// The properties of an expression that decide its cost.
 #[derive(Debug, Default)]
 struct Shape {
     depth: usize,
     loops: usize,
     nested: u32,
     literal: usize,
-    /// The first call that nothing answers.
+    /// The first call of an unknown function, or with a wrong number of values.
     fault: Option<String>,
 }
 
@@ -286,9 +286,9 @@ fn entries<'a>(
     }
 }
 
-/// What an object's cost depends on.
+/// The property of an object that decides the cost of an evaluation.
 struct Size {
-    /// Of its longest list or map, or the one in the expression.
+    /// The length of its longest list or map, or of the one in the expression.
     longest: u64,
 }
 

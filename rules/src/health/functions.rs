@@ -11,7 +11,8 @@ use cel::common::types::{CelBool, CelList, LIST_TYPE};
 use cel::common::value::CowVal;
 use cel::{DeclarationError, Env, ExecutionError};
 
-/// How many values a function takes, the one before the dot among them, where cel-go looks at that before evaluation.
+/// The number of values that a function takes, including the one before the dot, where cel-go checks the number before
+/// evaluation.
 #[derive(Debug, Clone, Copy)]
 enum Takes {
     One,
@@ -21,8 +22,8 @@ enum Takes {
 
 use Takes::{Any, One, Two};
 
-/// As cel-go has them with the options of Flux, less `first`, `last`, `optional.unwrap` and `unwrapOpt`, which the crate
-/// has not. The crate looks for a function when it comes to the call, and a slip in a name would be found by a gate.
+/// The functions that cel-go has with the options of Flux, without `first`, `last`, `optional.unwrap` and `unwrapOpt`, which the
+/// crate lacks. The crate looks a function up only at the call, so a misspelt name would first be found by a gate.
 const FUNCTIONS: [(&str, Takes); 50] = [
     ("base64.decode", One),
     ("base64.encode", One),
@@ -76,10 +77,10 @@ const FUNCTIONS: [(&str, Takes); 50] = [
     ("value", One),
 ];
 
-/// What is wrong with a call, where something is.
+/// The fault of a call, if it has one.
 pub(super) fn fault(call: &CallExpr) -> Option<String> {
     let name = call.func_name.as_str();
-    // Operators are calls too, of names that nobody can write.
+    // Operators are calls too, with names that no user can write.
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     if !name.chars().all(|letter| is_word(letter) || letter == '.') {
         return None;
@@ -174,7 +175,7 @@ mod tests {
 
     const UNKNOWN: &str = "no such attribute";
 
-    /// A function that the crate has not is told so when it is called.
+    /// A function that the crate lacks is reported when it is called.
     #[test]
     fn the_crate_has_every_function() {
         for (name, takes) in FUNCTIONS {

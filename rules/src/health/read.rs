@@ -10,14 +10,14 @@ pub const MOST_RULES: usize = 1000;
 
 const FIELDS: [&str; 5] = ["apiVersion", "kind", "current", "inProgress", "failed"];
 
-/// What is wrong with a rule, where, and how to mend it.
+/// A fault of a rule, its place, and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProblem {
     /// The text that it is in: the key of a ConfigMap, or a file.
     pub text: String,
     /// The rule, from 1; `None` where the text cannot be read at all.
     pub rule: Option<usize>,
-    /// What is wrong.
+    /// The fault, and the way out.
     pub message: String,
 }
 

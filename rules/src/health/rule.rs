@@ -21,7 +21,7 @@ pub struct Rule {
 #[cfg(test)]
 pub(super) type Texts<'r> = (&'r str, Option<&'r str>, Option<&'r str>);
 
-/// Compiled when it is first needed: of a library of hundreds a command looks at a few.
+/// Compiled on first use: a command looks at a few of the library's hundreds of rules.
 #[derive(Debug)]
 struct Lazy {
     text: String,
@@ -60,7 +60,7 @@ impl Rule {
         }
     }
 
-    /// Compiles all of it, and tells the first field and text that are broken.
+    /// Compiles all expressions, and returns the first field and text that are broken.
     pub fn check(&self) -> Result<(), (&'static str, Broken)> {
         for (name, lazy) in [
             ("inProgress", self.in_progress.as_ref()),
@@ -74,7 +74,7 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether it reads a generation, of whatever the status is of.
+    /// Whether an expression reads a generation, of any part of the object.
     pub(super) fn reads_a_generation(&self) -> bool {
         let more = [&self.in_progress, &self.failed];
         let all = more.into_iter().flatten().chain([&self.current]);
@@ -82,7 +82,7 @@ impl Rule {
             .any(|lazy| lazy.text.to_ascii_lowercase().contains("generation"))
     }
 
-    /// What is written in it: `current`, `inProgress`, `failed`.
+    /// The texts of `current`, `inProgress`, `failed`.
     #[cfg(test)]
     pub(super) fn texts(&self) -> Texts<'_> {
         (
@@ -132,7 +132,7 @@ impl Rule {
         }
     }
 
-    /// A status, and what the object says about it.
+    /// A status with the object's own message about it.
     pub(super) fn told(object: &Value, status: Status) -> Judged {
         let (reason, says) = match status {
             Status::Current => (Reason::Satisfied, "current"),
@@ -156,7 +156,7 @@ impl Rule {
     }
 }
 
-/// The field by which somebody has paused the object, so that its controller leaves it as it is.
+/// The field that pauses the object, so that its controller leaves it as it is.
 fn paused(object: &Value) -> Option<String> {
     const FIELDS: [&[&str]; 4] = [
         &["spec", "paused"],

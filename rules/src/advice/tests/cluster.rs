@@ -1,4 +1,4 @@
-//! What may be looked at, as a list of objects.
+//! The objects that advice may look at, as a list.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! What an installer makes too late, or never.
+//! Objects that an installer makes too late, or never.
 
 use super::*;
 
-/// What a dependent with these annotations is told of a Job with those.
+/// Advice for a dependent with the annotations `own`, on a Job with the annotations `theirs`.
 fn of_hooks(own: &Value, theirs: &Value, same_release: Option<bool>) -> String {
     let known = Cluster {
         same_release,

@@ -1,4 +1,4 @@
-//! Keys that nobody acts on.
+//! Keys without an effect.
 
 use super::*;
 use crate::keys;

@@ -1,4 +1,4 @@
-//! What a dependency is, or what becomes of it.
+//! Advice on the dependencies: their form, and their fate.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What counts on the pod template alone.
+//! Keys that count on the pod template alone.
 
 use super::*;
 

@@ -5,7 +5,7 @@ use super::super::yaml::{Node, Text, Value};
 use crate::suggest;
 use crate::text::Quoted;
 
-/// What an item may say, in the order in which the documentation lists it.
+/// The keys that an item may have, in the order in which the documentation lists them.
 pub(in crate::annotation) const KEYS: [&str; 19] = [
     "kind",
     "apiVersion",
@@ -36,7 +36,7 @@ pub(in crate::annotation) struct Fields<'n> {
 
 pub(super) struct Field<'n> {
     pub(super) key: &'static str,
-    /// Where the key stands.
+    /// The byte at which the key begins.
     pub(super) at: usize,
     pub(super) value: &'n Node<'n>,
 }
@@ -66,7 +66,7 @@ impl<'n> Fields<'n> {
         Ok(fields)
     }
 
-    /// In quotes too: whoever fills in a template may not have a say in that.
+    /// Reads a flag, in quotes too: a template may put every value in quotes, and its user cannot change that.
     pub(super) fn flag(&self, key: &'static str) -> Result<bool, Flaw> {
         const TAKES: &str = "true or false";
         let Some(field) = self.find(key) else {

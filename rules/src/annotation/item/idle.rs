@@ -1,4 +1,4 @@
-//! What would mean nothing beside the rest of the item.
+//! Keys that mean nothing beside the rest of the item.
 
 use super::super::problem::{Flaw, Problem};
 use super::fields::Fields;
@@ -6,7 +6,7 @@ use crate::dependency::{Dependency, Need, ObjectRef, Reference, Selection, State
 use crate::kinds::Kind;
 
 impl Fields<'_> {
-    /// Refuses what would mean nothing.
+    /// Refuses keys that mean nothing.
     pub(super) fn check(&self, dependency: &Dependency) -> Result<(), Flaw> {
         let by_name = matches!(dependency.reference, Reference::Object(_));
         let (Reference::Object(ObjectRef { kind, .. })
@@ -57,7 +57,8 @@ impl Fields<'_> {
     }
 }
 
-/// Of all other kinds and states a status is either there or not looked at.
+/// Whether objects of this kind may lack the status that this state needs. Every other kind always has a status, and every other
+/// state reads none.
 fn has_status_to_wait_for(kind: &Kind, state: State) -> bool {
     matches!(kind, Kind::Custom { .. }) && matches!(state, State::Ready | State::Available)
 }

@@ -1,4 +1,4 @@
-//! What holds for every text. `PROPTEST_CASES=100000` looks longer.
+//! Properties of every text. `PROPTEST_CASES=100000` tries more texts.
 
 use super::super::*;
 use crate::dependency::{
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Pieces of the three grammars and of what they forbid, so that a random text gets past the first character.
+/// Pieces of the three grammars and of the texts that they forbid, so that a random text gets past the first character.
 const PIECES: [&str; 58] = [
     "job",
     "svc",
@@ -139,7 +139,7 @@ fn mins() -> impl Strategy<Value = Option<Min>> {
     ])
 }
 
-/// Every item: what is waited for, and for how long.
+/// Every item, with its dependency and its patience.
 fn dependencies() -> impl Strategy<Value = Dependency> {
     let seconds = || proptest::option::of((1..100_000_u64).prop_map(Duration::from_secs));
     let words = proptest::sample::select(&WORDS[..]);

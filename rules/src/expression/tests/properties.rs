@@ -1,4 +1,4 @@
-//! What holds for every text and every object.
+//! Properties of every text and every object.
 
 use super::super::*;
 use crate::kstatus::arbitrary::json as any_json;
@@ -64,7 +64,7 @@ proptest! {
         }
     }
 
-    /// What is not there, or of another type, never holds; so `!=` is not the contrary of `==`.
+    /// A missing value, or one of another type, never holds; so `!=` is not the contrary of `==`.
     #[test]
     fn equal_and_not_equal_never_both(object in any_json(), name in "[a-c]", literal in "(1|true|x|\"1\")") {
         let holds = |sign: &str| {

@@ -166,7 +166,7 @@ fn an_object_without_a_status_is_waited_for_and_no_error() {
             (false, Status::InProgress, expected),
             "{status}"
         );
-        // Of a kind that never has one nobody will write it.
+        // A kind that is known to have no status never gets one.
         let expected = if status == json!(null) {
             Reason::RuleError
         } else {
