@@ -76,7 +76,7 @@ pub struct Args {
         default_value = "sluice-memory"
     )]
     memory_config_map: String,
-    /// The ConfigMap, in our own namespace, that says who may run where there is a cap.
+    /// The ConfigMap, in our own namespace, that records which objects hold slots under a cap.
     #[arg(long, env = "SLUICE_SLOTS_CONFIG_MAP", default_value = "sluice-slots")]
     slots_config_map: String,
     /// The ConfigMap, in our own namespace, with the administrator's health rules; none without it.

@@ -252,7 +252,7 @@ impl Places {
 
     fn rank(&mut self, number: u64, client: IpAddr, merit: Merit) {
         self.turn += 1;
-        // A connection that has proven nothing ranks by its age, whatever it has claimed.
+        // A connection that has proven nothing ranks by its age, even after a claim.
         let since = if merit == Merit::Unproven {
             number
         } else {

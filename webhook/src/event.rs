@@ -1,4 +1,4 @@
-//! Events: what sluice says of an object to whoever describes it.
+//! Writes Events about objects.
 
 mod backlog;
 mod outbox;
@@ -18,15 +18,15 @@ use kube::{Client, Error};
 use serde_json::json;
 use tracing::debug;
 
-/// The API's limit for a note, in bytes.
+/// The API server's limit on a note, in bytes.
 const MAX_NOTE: usize = 1_024;
-/// What is kept of the object's name in that of its Event, which has the same limit and an ending.
+/// The bytes of the object's name that go into the Event's name, which has the same limit and an ending.
 const MAX_NAME: usize = 230;
 
 /// The object that an Event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Regarding {
-    /// `None` where only its group is known.
+    /// `None` where only the group of the API version is known.
     pub(crate) api_version: Option<String>,
     pub(crate) kind: String,
     pub(crate) namespace: String,
@@ -34,32 +34,33 @@ pub(crate) struct Regarding {
     pub(crate) uid: Option<String>,
 }
 
-/// What is said of it.
+/// The contents of an Event.
 #[derive(Debug, Clone)]
 pub(crate) struct Note {
     /// `Normal` or `Warning`.
     pub(crate) severity: &'static str,
     pub(crate) action: &'static str,
     pub(crate) reason: &'static str,
-    /// Cut to what the API takes.
+    /// The note's text, cut to the API server's limit.
     pub(crate) text: String,
-    /// Which of the object's waits it tells of, where it has one after the other: of each the same words are an Event.
+    /// The wait that the Event belongs to, where an object has one wait after another: each wait gets an Event of its
+    /// own.
     pub(crate) wait: Option<String>,
     pub(crate) telling: Telling,
 }
 
-/// How often the same words about the same object are an Event.
+/// How often equal notes about one object become an Event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
     /// Each time.
     Anew,
-    /// Once, however many replicas tell them.
+    /// Once, however many replicas write the note.
     Once,
-    /// Once, and the Event is told to go on: so often by now.
+    /// Once; later notes count up the same Event's series, to this number.
     Still(i32),
 }
 
-/// Who writes Events.
+/// Writes Events to the API server.
 #[derive(Clone)]
 pub(crate) struct Writer {
     pub(crate) client: Client,
@@ -69,7 +70,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Writes an Event beside its object. One that cannot be written is only logged: nothing rests on it.
+    /// Writes an Event into the namespace of its object. A failure is only logged, because nothing depends on an
+    /// Event.
     pub(crate) async fn write(&self, target: Regarding, note: Note) {
         let events = Api::<Event>::namespaced(self.client.clone(), &target.namespace);
         let telling = note.telling;
@@ -85,7 +87,7 @@ impl Writer {
                     .await;
                 patched.map(drop)
             }
-            // Another replica has told it.
+            // Another replica has written this Event.
             (Err(Error::Api(status)), Telling::Once) if status.code == 409 => Ok(()),
             (created, _) => created.map(drop),
         };
@@ -128,7 +130,7 @@ fn event(target: Regarding, mut note: Note, instance: &str, now: Timestamp) -> E
     }
 }
 
-/// The same for the same words about the same wait of an object, in every replica.
+/// A name that every replica gives to equal notes about one wait of an object.
 fn digest(target: &Regarding, note: &Note) -> String {
     let uid = target.uid.as_deref().unwrap_or_default();
     let wait = note.wait.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Keeps what admission writes into gates up to date: the CA bundle and the address of our own Service.
+//! Keeps the parts of a gate up to date: the CA bundle and the addresses of our own Service.
 
 use crate::authority::Bundle;
 use crate::inject::{GateParts, GateSpec, Resources};
@@ -12,39 +12,40 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-/// A Service keeps its ClusterIP until it is made anew, which a look now and then notices.
+/// The time between two reads of our Service, which keeps its ClusterIP until it is deleted and created again.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// While there is no address yet, nobody can be admitted.
+/// The time between two reads while there is no address, since no pod can be admitted without one.
 const LOOK_SOON: Duration = Duration::from_secs(1);
 
-/// The status service's port on our Service, whichever port the process itself listens on.
+/// The port of the status service on our Service. The process itself may listen on another port.
 const STATUS_PORT: u16 = 9764;
 
-/// Where the status service is, and what the administrator chose for the gate.
+/// The address of the status service, and the administrator's settings of the gate.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixed {
     /// The name of our own Service.
     pub service: String,
-    /// Its namespace.
+    /// The namespace of the Service.
     pub namespace: String,
     /// The gate's image.
     pub image: String,
-    /// Its `imagePullPolicy`.
+    /// The gate's `imagePullPolicy`.
     pub image_pull_policy: Option<String>,
     /// Pull secrets that gated pods get.
     pub image_pull_secrets: Vec<String>,
-    /// What it asks for; `None`: what a container of its pod asks for.
+    /// The gate's resources; `None` takes those of a container of the pod.
     pub resources: Option<Resources>,
-    /// Its `runAsUser`.
+    /// The gate's `runAsUser`.
     pub run_as_user: Option<i64>,
-    /// The ClusterTrustBundle that gates read beside what they were made with; `None` where none is written.
+    /// The ClusterTrustBundle that gates read beside the bundle in their environment; `None` where none is written.
     pub cluster_trust_bundle: Option<String>,
-    /// The ConfigMap from which policies of the API server take what they put into gates; `None` where the webhook injects.
+    /// The ConfigMap from which policies of the API server read the parts of a gate; `None` where the webhook
+    /// injects.
     pub config_map: Option<String>,
 }
 
 impl Fixed {
-    /// The name that the certificate carries and that gates check: `sluice.sluice-system.svc`.
+    /// Returns the name that the certificate holds and that gates check: `sluice.sluice-system.svc`.
     pub(crate) fn server_name(&self) -> String {
         format!("{}.{}.svc", self.service, self.namespace)
     }
@@ -72,8 +73,8 @@ impl Fixed {
     }
 }
 
-/// Tells admission what gates are made of whenever a part of it changes; `known` is met once there is one, and once it stands where the policies
-/// of the API server look for it.
+/// Sends admission the parts of a gate whenever they change. Meets `known` once there are parts, and once they stand
+/// in the ConfigMap that policies read.
 pub(crate) async fn maintain(
     client: Client,
     fixed: Fixed,
@@ -111,8 +112,8 @@ pub(crate) async fn maintain(
     }
 }
 
-/// Writes what differs into the ConfigMap of the policies: whether it says what it has to. Every replica does so, and all
-/// write the same.
+/// Updates the ConfigMap of the policies where it differs, and returns whether it is now right. Every replica does
+/// this, and all write the same text.
 async fn write(config_maps: &Api<ConfigMap>, name: &str, spec: &GateSpec) -> bool {
     let parameters = spec.parameters();
     let written = async {
@@ -135,7 +136,7 @@ async fn write(config_maps: &Api<ConfigMap>, name: &str, spec: &GateSpec) -> boo
         .is_ok()
 }
 
-/// The addresses of our own Service; `None` while there are none or nobody can say.
+/// Returns the addresses of our own Service; `None` while there are none or the Service cannot be read.
 async fn cluster_ips(services: &Api<Service>, name: &str) -> Option<Vec<String>> {
     let service = services
         .get(name)

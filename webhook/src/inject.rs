@@ -1,8 +1,8 @@
-//! What admission does with one object. Pure: the same object, options and spec give the same decision, byte for byte,
-//! because webhooks are called again after others have changed the object.
+//! Decides on one object of an admission request. Pure: equal objects, options and parts give the same decision, byte
+//! for byte, because the API server calls a webhook again after other webhooks have changed the object.
 //!
-//! Two halves. [`workload`] puts one constant marker into a pod template and knows nothing of the gate, so that neither
-//! an upgrade nor another image ever changes a workload. [`pod`] puts the gate into one pod.
+//! There are two halves. [`workload`] puts one constant marker into a pod template and knows nothing of the gate, so
+//! neither an upgrade nor another image changes a workload. [`pod`] puts the gate into one pod.
 
 mod container;
 mod decision;
@@ -31,10 +31,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The user that the gate runs as where the administrator does not leave it to the platform.
+/// The gate's user, unless the administrator leaves the user to the platform.
 pub const GATE_USER: i64 = 65532;
 
-/// Everything about the gate that is not in a request.
+/// The facts about the gate that are in no request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateSpec {
     /// The gate's image, best by digest.
@@ -45,22 +45,23 @@ pub struct GateSpec {
     pub image_pull_secrets: Vec<String>,
     /// The CA bundle that the gate trusts, PEM.
     pub ca_bundle: String,
-    /// The ClusterTrustBundle that the gate trusts beside it, as it is at the time; `None` where kubelets cannot mount one.
+    /// The ClusterTrustBundle that the gate trusts beside `ca_bundle`, at its present contents; `None` where kubelets
+    /// cannot mount one.
     pub cluster_trust_bundle: Option<String>,
-    /// `host:port` of the status service in the order in which a gate tries them: the ClusterIP first, because it needs
-    /// no DNS, which a `hostNetwork` pod may not have and which may itself be gated.
+    /// `host:port` of the status service, in the order in which a gate tries them. The ClusterIP comes first because
+    /// it needs no DNS: a `hostNetwork` pod may have no cluster DNS, and the DNS server's own pods may be gated.
     pub addresses: Vec<String>,
-    /// The name that the service's certificate carries.
+    /// The name in the service's certificate.
     pub server_name: String,
-    /// `runAsUser` of the gate in a pod that names no user, or user 0; [`GATE_USER`] as a rule. `None` where the platform hands
-    /// out users, as `OpenShift` does; the image has a numeric user of its own.
+    /// `runAsUser` of the gate in a pod that names no user, or user 0; usually [`GATE_USER`]. `None` where the
+    /// platform assigns users, as `OpenShift` does; the image has a numeric user of its own.
     pub run_as_user: Option<i64>,
-    /// What the gate asks for in pods that ask for something; `None`: what one of their containers asks for.
+    /// The gate's resources in pods that request some; `None` takes those of one of the pod's containers.
     pub resources: Option<Resources>,
 }
 
 impl GateSpec {
-    /// What a MutatingAdmissionPolicy of the chart takes from its ConfigMap: the part that only the controller knows.
+    /// The parameters of the chart's MutatingAdmissionPolicy, which only the controller knows.
     pub fn parameters(&self) -> BTreeMap<String, String> {
         [
             ("addresses", self.addresses.join(",")),
@@ -85,16 +86,16 @@ impl GateSpec {
     }
 }
 
-/// One admission request, as far as a decision looks at it.
+/// The fields of an admission request that decisions read.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// What the user does.
+    /// The user's operation.
     pub operation: Operation,
-    /// Which object.
+    /// The object's group, kind, namespace and name.
     pub subject: &'a Subject,
-    /// The object as it would be stored, `Null` where there is none.
+    /// The object as it would be stored; `Null` where there is none.
     pub object: &'a Value,
-    /// The object as it is stored, `Null` on a CREATE.
+    /// The object as it is stored; `Null` on a CREATE.
     pub old: &'a Value,
 }
 
@@ -105,12 +106,12 @@ pub enum Operation {
     Create,
     /// `UPDATE`
     Update,
-    /// `DELETE`, `CONNECT`, and whatever may come: always allowed.
+    /// `DELETE`, `CONNECT` and any future operation: always allowed.
     Other,
 }
 
 impl Operation {
-    /// Reads the word of an AdmissionReview.
+    /// Reads the operation of an AdmissionReview.
     pub fn read(word: &str) -> Self {
         match word {
             "CREATE" => Self::Create,
@@ -119,7 +120,7 @@ impl Operation {
         }
     }
 
-    /// The metric label.
+    /// The label for metrics.
     pub fn label(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -138,7 +139,7 @@ pub struct Subject {
     pub kind: String,
     /// Empty for a cluster-scoped kind.
     pub namespace: String,
-    /// `web-7d9f-*` while the API server has not made up the rest yet; empty where not even that is known.
+    /// `web-7d9f-*` before the API server has generated the rest of the name; empty where the name is unknown.
     pub name: String,
 }
 
@@ -156,7 +157,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// `metadata.annotations`, where the object has any.
+/// Returns `metadata.annotations`, where the object has any.
 fn annotations(object: &Value) -> Option<&serde_json::Map<String, Value>> {
     get(object, &["metadata", "annotations"])?.as_object()
 }

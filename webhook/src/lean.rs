@@ -1,16 +1,17 @@
-//! Objects as they arrive, without what nobody reads of them.
+//! Reads objects without the parts that sluice never uses.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// So many levels of an object's fields are read. Whoever may write an object may nest it deeper than a reader bears, and nobody
-/// else's object of that kind must be unreadable for that. What is below is missing, so no expression holds for it.
+/// The levels of an object's fields that are read. A tenant may nest an object deeper than a JSON reader bears, and
+/// that object must not make its kind unreadable for others. Deeper values become null, so no expression holds for
+/// them.
 const DEEPEST: u8 = 100;
 
-/// An object without the names of the fields that each of its writers owns: half of its text, and nested more than the rest. When
-/// somebody wrote it stays.
+/// An object without the names of the fields that each of its writers owns: those are half of the text, and nested
+/// deepest. The times of the writes stay.
 #[derive(Debug, Clone)]
 pub(crate) struct Lean(Value);
 
@@ -26,7 +27,7 @@ impl<'de> Deserialize<'de> for Lean {
     }
 }
 
-/// Reads a review of admission, whose objects are left without them too.
+/// Reads a review of admission, whose objects lose the same names.
 pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_str(text);
     let review = Place::Review(about).deserialize(&mut from)?;
@@ -34,20 +35,21 @@ pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     Ok(review)
 }
 
-/// What a review is about.
+/// The object of a review.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum About {
-    /// A pod: of its volumes, and of its containers but the init containers, only [`OF_A_PART`] is read. The rest, environments first
-    /// of all, is most of a long pod.
+    /// A pod: of its volumes, and of its containers but not its init containers, only [`OF_A_PART`] is read. The
+    /// rest, mainly environments, is most of a long pod.
     Pod,
-    /// Anything else. All of a workload's template counts, because a change of it rolls pods.
+    /// Any other object. A workload's whole template counts, because a change of it rolls pods.
     Other,
 }
 
-/// What admission looks at in those: whose name one has, what decides the pod's class, and what the volumes of a gate are made of.
+/// The fields that admission reads of a pod's containers and volumes: names, the resources that decide the pod's
+/// class, and the sources of a gate's volumes.
 const OF_A_PART: [&str; 4] = ["name", "resources", "projected", "emptyDir"];
 
-/// Where in an object, or in a review of one, a value stands.
+/// The place of a value in an object, or in a review of one.
 #[derive(Clone, Copy)]
 enum Place {
     Review(About),
@@ -59,7 +61,7 @@ enum Place {
     Part,
     Metadata,
     Managed,
-    /// So many levels below those.
+    /// The levels below all the places above.
     Elsewhere(u8),
 }
 
@@ -78,7 +80,7 @@ impl Place {
         }
     }
 
-    /// Whether a field here is left out.
+    /// Returns whether a field of this place is left out.
     fn lacks(self, field: &str) -> bool {
         match self {
             Self::Managed => field == "fieldsV1",
@@ -87,7 +89,7 @@ impl Place {
         }
     }
 
-    /// Where the items of a list stand that stands here.
+    /// Returns the place of a list's items, for a list at this place.
     fn of_item(self) -> Self {
         match self {
             Self::Elsewhere(depth) => Self::Elsewhere(depth + 1),
@@ -233,7 +235,7 @@ mod tests {
         assert_eq!(read(About::Other), review(&pod(&whole)));
     }
 
-    /// A value inside of so many lists, or mappings.
+    /// A value within so many lists, or mappings.
     fn nested(levels: usize, open: &str, close: &str) -> String {
         format!("{}1{}", open.repeat(levels), close.repeat(levels))
     }

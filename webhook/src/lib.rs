@@ -42,7 +42,7 @@ mod stranded;
 mod tasks;
 mod telemetry;
 
-// What `main` starts, and what the crate `tests` looks at without a process.
+// The types that `main` starts, and those that the crate `tests` uses without a process.
 pub use admission::{Admission, AdmissionLimits, AdmissionMetrics, Cached};
 pub use args::Args;
 pub use authority::{Authority, AuthorityMetrics, Config as AuthorityConfig};

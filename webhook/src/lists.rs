@@ -1,9 +1,9 @@
-//! The one door for lists: every list of the API server is read here, page by page.
+//! Reads every list of the API server, page by page.
 //!
-//! How many objects there are, and how long each of them is, tenants choose. So a page is read up to a bound; is it longer, fewer objects
-//! are asked for; and of one object that is too long by itself the metadata alone, with the mark of [`rules::kept::is_too_large`]: one object
-//! keeps nobody from the others. Long pages are held one after the other, whoever lists ([`crate::client::Limits`]). Clippy refuses
-//! every other way to list.
+//! Tenants choose the number of objects and the length of each. So a page is read up to a bound. Of a longer page,
+//! fewer objects are asked for. Of a single object that is too long, only the metadata is read, with the mark of
+//! [`rules::kept::is_too_large`], so one object does not hide the others. Only a few long pages are held at a time,
+//! whichever task lists ([`crate::client::Limits`]). Clippy refuses every other way to list.
 
 use crate::client::{Beyond, Bound, TooLong};
 use crate::lean::Lean;
@@ -23,33 +23,33 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Which objects are listed.
+/// The objects to list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
     /// `/apis/apps/v1/deployments`
     pub(crate) path: String,
-    /// A label selector, where not every object is wanted.
+    /// A label selector; `None` for every object.
     pub(crate) labels: Option<String>,
-    /// The same by fields.
+    /// A field selector; `None` for every object.
     pub(crate) fields: Option<String>,
-    /// Whether their metadata is enough.
+    /// Whether only the metadata of the objects is needed.
     pub(crate) metadata: bool,
 }
 
-/// A page as it came. While it is there, there is less room for others. The objects stay text until each is read: together, as trees,
-/// they take many times the room.
+/// A page as it arrived. A long page holds a permit while it lives. The objects stay text until each is read: as
+/// trees, all together would take many times the memory.
 #[derive(Debug)]
 pub(crate) struct Page {
     text: Bytes,
-    /// Where its objects are in the text.
+    /// The places of the objects in the text.
     items: Vec<Range<usize>>,
     /// The version of the list.
     pub(crate) version: String,
-    /// Where the next page begins; `None` on the last one.
+    /// The token of the next page; `None` on the last page.
     pub(crate) next: Option<String>,
-    /// For how many objects was asked in the end.
+    /// The number of objects that was asked for in the end.
     pub(crate) limit: u32,
-    /// Whether its one object was too long to be read.
+    /// Whether the page has one object that is too long, read as its metadata.
     too_large: bool,
     _room: Arc<OnceLock<OwnedSemaphorePermit>>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Page {
 struct Content<'p> {
     #[serde(default)]
     metadata: PageMetadata,
-    /// Null where the list is empty and of metadata alone: the API server writes no empty list there.
+    /// Null for an empty list of metadata: the API server writes no empty list there.
     #[serde(default, borrow)]
     items: Option<Vec<&'p RawValue>>,
 }
@@ -71,11 +71,11 @@ struct PageMetadata {
     next: Option<String>,
 }
 
-/// A page of at most `limit` objects that begins where the one before it ended (`begins`), or with the first.
+/// Reads a page of at most `limit` objects. `begins` is the token of the page; `None` for the first page.
 ///
 /// # Errors
 ///
-/// Of the API server. None for the size of an object.
+/// The API server answers with an error. The size of an object is never an error.
 pub(crate) async fn page(
     client: &Client,
     selection: &Selection,
@@ -91,7 +91,7 @@ pub(crate) async fn page(
     let mut metadata = selection.metadata;
     loop {
         params.limit = Some(limit);
-        // Not even the metadata of one may be short: owners and finalizers have no bound of their own.
+        // Even the metadata of one object may be too long: owners and finalizers have no bound of their own.
         let beyond = if limit == 1 && metadata {
             Beyond::Sieved
         } else {
@@ -154,7 +154,7 @@ async fn text(
     request.extensions_mut().insert(bound);
     let plain = HeaderValue::from_static("identity");
     request.headers_mut().insert(header::ACCEPT_ENCODING, plain);
-    // Not by the client's own ways to read an answer, which copy it.
+    // Avoid the client's own readers of answers: they copy the text.
     let answer = client.send(request.map(Into::into)).await?;
     let code = answer.status();
     let text = answer.into_body().collect().await?.to_bytes();
@@ -169,17 +169,17 @@ async fn text(
 }
 
 impl Page {
-    /// How many bytes it has.
+    /// The length of the page, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// The objects, read one after the other.
+    /// Reads the objects one after the other.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Result<Value, Error>> {
         self.objects_as::<Lean>()
     }
 
-    /// The same, as somebody else reads them.
+    /// Reads the objects one after the other, each as a `T`.
     pub(crate) fn objects_as<T: DeserializeOwned + Into<Value>>(
         &self,
     ) -> impl Iterator<Item = Result<Value, Error>> {

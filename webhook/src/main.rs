@@ -1,4 +1,4 @@
-//! Assembly: the TLS provider, the arguments, the threads, an exit code.
+//! Sets up the TLS provider, the arguments and the threads, and returns an exit code.
 
 use clap::Parser;
 use rustix::process::setpriority_process;
@@ -7,7 +7,7 @@ use tikv_jemallocator::Jemalloc;
 use tokio::runtime::{Builder, Runtime};
 use webhook::Args;
 
-/// Gives memory back when a flood is over.
+/// Returns memory to the system after a flood of requests.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
@@ -16,18 +16,18 @@ fn main() -> anyhow::Result<()> {
         .install_default()
         .map_err(|_| anyhow::anyhow!("a TLS provider is installed already"))?;
     let args = Args::parse();
-    // Nothing that is judged for gates can hold up admission, which has threads of its own, and the first right to a processor.
+    // Admission has threads of its own at a higher priority, so judging for gates does not delay it.
     let (admission, rest) = (runtime("admission", Some(2), 0)?, runtime("rest", None, 5)?);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     rest.block_on(args.run(&arguments.join(" "), admission.handle().clone()))
 }
 
-/// So many threads, or one for each processor, which are so nice to all others.
+/// Builds a runtime with so many threads, or with one for each processor, at this niceness.
 fn runtime(name: &str, threads: Option<usize>, nice: i32) -> io::Result<Runtime> {
     let mut builder = Builder::new_multi_thread();
     threads.map(|threads| builder.worker_threads(threads));
     builder.on_thread_start(move || {
-        // Linux takes it for the calling thread alone. Who is refused it is as nice as everybody.
+        // Linux sets the niceness of the calling thread alone. A refused call leaves the thread at normal priority.
         let _ = setpriority_process(None, nice);
     });
     builder.thread_name(name).enable_all().build()
@@ -37,7 +37,7 @@ fn runtime(name: &str, threads: Option<usize>, nice: i32) -> io::Result<Runtime>
 mod tests {
     use super::*;
 
-    /// How nice the threads of a runtime are: the 19th field, and the name in the second may hold blanks.
+    /// The niceness of a runtime's threads: the 19th field of `stat`. The name in the second field may hold blanks.
     fn nice(runtime: &Runtime) -> String {
         let stat = runtime.spawn(async { std::fs::read_to_string("/proc/thread-self/stat") });
         let stat = runtime.block_on(stat).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What the status half counts. Labels are closed sets.
+//! The metrics of the status service. Labels come from closed sets.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -25,12 +25,12 @@ struct OutcomeLabel {
     outcome: &'static str,
 }
 
-/// In seconds: what nobody notices, what an installation takes, what an alert is about.
+/// Bounds in seconds: unnoticed waits, the waits of an installation, and the waits that an alert is about.
 const WAITS: [f64; 10] = [
     0.5, 2.0, 5.0, 15.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 21_600.0,
 ];
 
-/// Shows which version this is.
+/// Registers the version of this process.
 pub(crate) fn register_build(registry: &mut Registry) {
     let version = [("version", wire::VERSION)];
     registry.register("build", "The version that runs", Info::new(version));
@@ -46,7 +46,7 @@ pub(crate) struct StatusMetrics {
     watch_restarts: Counter,
 }
 
-/// A gate that asks; counted while it lives.
+/// A gate's open request, counted while this guard lives.
 #[derive(Debug)]
 pub(crate) struct Asking(Gauge);
 
@@ -69,7 +69,7 @@ impl Default for StatusMetrics {
 }
 
 impl StatusMetrics {
-    /// Makes the families and registers them.
+    /// Creates and registers the metrics.
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register(
@@ -101,36 +101,36 @@ impl StatusMetrics {
         metrics
     }
 
-    /// A gate asks.
+    /// Counts an open request until the returned guard is dropped.
     pub(crate) fn asking(&self) -> Asking {
         self.asking.inc();
         Asking(self.asking.clone())
     }
 
-    /// A gate was told.
+    /// Counts an answer to a gate.
     pub(crate) fn answered(&self, verdict: Decision) {
         let result = word(verdict);
         self.answers.get_or_create(&ResultLabel { result }).inc();
     }
 
-    /// A gate that has waited for so many seconds waits no more.
+    /// Observes the end of a gate's wait of `seconds`.
     pub(crate) fn waited(&self, outcome: &'static str, seconds: f64) {
         let waits = self.waits.get_or_create(&OutcomeLabel { outcome });
         waits.observe(seconds);
     }
 
-    /// An annotation ended a wait.
+    /// Counts a wait that an annotation ended.
     pub(crate) fn cut(&self, by: &'static str, verdict: Decision) {
         let result = word(verdict);
         self.waits_cut.get_or_create(&CutShort { by, result }).inc();
     }
 
-    /// Somebody was told nothing.
+    /// Counts a request that was refused without a verdict.
     pub(crate) fn refused(&self, result: &'static str) {
         self.answers.get_or_create(&ResultLabel { result }).inc();
     }
 
-    /// A watch began again.
+    /// Counts a watch that began again.
     pub(crate) fn watch_restarted(&self) {
         self.watch_restarts.inc();
     }

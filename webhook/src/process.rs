@@ -1,4 +1,4 @@
-//! The process as a whole: it runs until a signal comes, or until a task ends that has to last.
+//! Runs the whole process until a signal arrives, or until a lasting task ends.
 
 use crate::readiness::Condition;
 use crate::shutdown::{Grace, Shutdown};
@@ -7,25 +7,25 @@ use futures::future::pending;
 use futures::{Stream, StreamExt};
 use tracing::{error, info};
 
-/// Everything that runs.
+/// The parts of a running process.
 #[derive(Debug)]
 pub(crate) struct Process {
-    /// What answers requests; it ends when the process drains.
+    /// The tasks that answer requests. They end when the process drains.
     pub servers: Tasks,
-    /// What the servers rest on.
+    /// The tasks that the servers depend on.
     pub background: Tasks,
-    /// How far the process has come on its way out.
+    /// The progress of the shutdown.
     pub shutdown: Shutdown,
     /// Met while requests are welcome.
     pub serving: Condition,
 }
 
 impl Process {
-    /// Returns when the last request is done.
+    /// Runs until the last request is answered.
     ///
     /// # Errors
     ///
-    /// The reason for leaving was no signal but a task that ended: what it did for the process nobody does any more.
+    /// A lasting task has ended, so the process lacks its work and has to leave.
     pub(crate) async fn run(
         mut self,
         mut signals: impl Stream<Item = &'static str> + Unpin,
@@ -34,7 +34,8 @@ impl Process {
         self.serving.met();
         let reason = tokio::select! {
             biased;
-            // Each arm is cancel-safe. What a server hands work to ends with it, so a server's end is the reason.
+            // Each arm is cancel-safe. Servers come first: tasks that a server hands work to end with it, and the
+            // server's end is the reason to report.
             ended = self.servers.ended() => Err(ended),
             ended = self.background.ended() => Err(ended),
             Some(signal) = signals.next() => Ok(signal),
@@ -65,7 +66,7 @@ impl Process {
         };
         tokio::select! {
             biased;
-            // What is cut off has no more to do.
+            // Steps and background tasks that are cut off here have nothing left to do.
             () = self.servers.finished() => {}
             () = steps => {}
             () = background => {}
@@ -80,7 +81,7 @@ mod tests {
     use crate::tasks::Spawner;
     use futures::stream;
 
-    /// A process with one server, and what starts its background work.
+    /// Returns a process with one server, and the spawner of its background tasks.
     fn process() -> (Process, Spawner, Readiness) {
         let (shutdown, readiness) = (Shutdown::default(), Readiness::default());
         let (servers, serving) = (Tasks::new(), readiness.condition("serving", "starting"));

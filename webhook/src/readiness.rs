@@ -1,8 +1,8 @@
-//! What has to be true before this replica may be sent requests.
+//! The conditions under which this replica may be sent requests.
 //!
-//! Each part of the process takes a named [`Condition`] when it is assembled and reports on it as long as it runs.
-//! `/ready` is green while every one is met. Take the conditions before the admin port is served: a readiness without
-//! conditions is green.
+//! Each part of the process creates a named [`Condition`] when it is assembled, and reports on it as long as it runs.
+//! `/ready` is green while every condition is met. Create the conditions before the admin port is served: a readiness
+//! without conditions is green.
 
 use std::{
     borrow::Cow,
@@ -17,17 +17,17 @@ pub struct Readiness {
     conditions: Arc<Mutex<Conditions>>,
 }
 
-/// By name; `None` is met, a text says what is missing.
+/// The conditions by name: `None` is met, a text says what is missing.
 type Conditions = BTreeMap<Cow<'static, str>, Option<String>>;
 
-/// One named condition, in the hands of whoever knows whether it holds.
+/// One named condition. The part of the process that can tell reports on it.
 #[derive(Debug, Clone)]
 pub struct Condition {
     name: Cow<'static, str>,
     conditions: Arc<Mutex<Conditions>>,
 }
 
-/// A condition that is not met, and why; prints as one line of `/ready`.
+/// An unmet condition and the reason; prints as one line of `/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The condition's name.
@@ -51,7 +51,7 @@ impl Readiness {
         condition
     }
 
-    /// The conditions that are not met, by name; empty when ready.
+    /// Returns the unmet conditions, by name; empty when ready.
     pub fn missing(&self) -> Vec<Missing> {
         let describe = |(name, reason): (&Cow<'static, str>, &Option<String>)| {
             let reason = reason.clone()?;
@@ -65,12 +65,12 @@ impl Readiness {
 }
 
 impl Condition {
-    /// It holds.
+    /// Reports that the condition holds.
     pub fn met(&self) {
         lock(&self.conditions).insert(self.name.clone(), None);
     }
 
-    /// It does not hold (any more).
+    /// Reports that the condition does not hold, and the reason.
     pub fn unmet(&self, reason: impl Into<String>) {
         lock(&self.conditions).insert(self.name.clone(), Some(reason.into()));
     }
@@ -83,7 +83,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// A panic elsewhere cannot leave the map half written, so a poisoned lock is as good as any.
+/// A panic cannot leave the map half written, so a poisoned lock is usable.
 fn lock(conditions: &Mutex<Conditions>) -> MutexGuard<'_, Conditions> {
     conditions.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,10 @@
-//! The accept loop: TLS or plain, bounded in every direction, and polite on the way out.
+//! The accept loop, with TLS or without. Everything that a client may do has a bound, and a leaving replica loses no
+//! request.
 //!
-//! A client may be slow, silent, many, or gone; none of that holds up another one: everybody is accepted, and where that
-//! is too many the one that has proven the least goes. A connection is told to close with `Connection: close` on an answer,
-//! and in the middle of a pause only to make room: a client that writes into a connection which is just being closed loses
-//! its request, and the API server does not send an admission request twice.
+//! A client may be slow, silent, numerous or gone, and none of that holds up another client: every connection is
+//! accepted, and where there are too many, the one with the least merit is cut. An answer with `Connection: close`
+//! tells a client to leave. A connection is closed in a pause between requests only to make room: a client that
+//! writes at that moment loses its request, and the API server does not send an admission request twice.
 
 mod answers;
 mod limits;
@@ -43,31 +44,31 @@ use self::pace::{Pace, Paced, Phase, Unread};
 use crate::connections::{Connection, Connections, Place};
 use crate::shutdown::Shutdown;
 
-/// How many connections the kernel keeps until we accept them: as many as it does unless told otherwise. One more is not heard
-/// until it tries again a second later.
+/// The connections that the kernel queues until they are accepted, which is the kernel's own default. Beyond them, a
+/// client's attempt is ignored until it tries again a second later.
 const BACKLOG: u32 = 4096;
 
-/// So many more connections are open at a time, to be told that this replica is full.
+/// The further connections that are open at a time only to be told that this replica is full.
 const TOLD: usize = 16;
 
-/// How long a client may take to acknowledge what the kernel has sent: one whose packets are lost is gone after it, and one that
-/// holds a request is sent a sign often enough to be noticed within a minute.
+/// The time for a client to acknowledge the bytes that the kernel has sent. A client that lost its network is cut
+/// after this time. An open request is sent a sign often enough that a lost client is noticed within a minute.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
-/// How long accepting pauses when the kernel has no descriptor left for another connection.
+/// The pause in accepting when the kernel has no descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Whose connection it is, and what its requests are answered by.
+/// The client of a connection, and the router that answers its requests.
 struct Caller {
     peer: SocketAddr,
     accepted: Instant,
-    /// None where nothing but a refusal is told.
+    /// `None` where the client is only told of a refusal.
     place: Option<Place>,
     certified: bool,
     router: Router,
 }
 
-/// A request is being answered until this is dropped.
+/// Marks a request as being answered, until the guard is dropped.
 struct Answering {
     _phase: pace::Answering,
     place: Option<Place>,
@@ -81,18 +82,18 @@ impl Drop for Answering {
     }
 }
 
-/// One listener's server: what it speaks and what bounds it.
+/// The server of one listener.
 #[derive(Debug, Clone)]
 pub struct Server {
-    /// Which of our ports this is; a metric label.
+    /// The port, which is a metric label.
     pub port: Port,
     /// TLS, or `None` for plain HTTP.
     pub tls: Option<Arc<ServerConfig>>,
-    /// The bounds.
+    /// The bounds on connections and requests.
     pub limits: ServerLimits,
-    /// What is counted.
+    /// The counters.
     pub metrics: ServerMetrics,
-    /// When to stop.
+    /// Says when to stop.
     pub shutdown: Shutdown,
 }
 
@@ -108,7 +109,7 @@ impl Caller {
         }
     }
 
-    /// A request of it is being answered until what this returns is dropped.
+    /// Marks a request as being answered, until the returned guard is dropped.
     fn answering(&self, phase: &Phase) -> Answering {
         Answering {
             _phase: phase.answering(),
@@ -118,15 +119,15 @@ impl Caller {
 }
 
 impl Server {
-    /// Opens its port, for both families where the machine has both.
+    /// Opens the port, for both IP families where the machine has both.
     ///
     /// # Errors
     ///
-    /// The port is taken, or not ours.
+    /// The port is taken, or the process may not open it.
     pub fn listen(&self, port: u16) -> io::Result<TcpListener> {
         let on = |socket: TcpSocket, address: SocketAddr| {
             socket.set_reuseaddr(true)?;
-            // What is accepted inherits all of it.
+            // Accepted connections inherit these settings.
             socket.set_recv_buffer_size(self.limits.buffered)?;
             socket.set_send_buffer_size(self.limits.buffered)?;
             SockRef::from(&socket).set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
@@ -139,8 +140,9 @@ impl Server {
             .or_else(|_| on(TcpSocket::new_v4()?, (Ipv4Addr::UNSPECIFIED, port).into()))
     }
 
-    /// Serves until the process drains, then until the last connection is done or everything is aborted. A handler finds
-    /// the client's address as `ConnectInfo<SocketAddr>`; one that panics costs its request an answer 500, nothing else.
+    /// Serves until the process drains, and then until the last connection ends or the process aborts. A handler
+    /// finds the client's address as `ConnectInfo<SocketAddr>`. A handler that panics costs its request an answer
+    /// 500, and nothing else.
     pub async fn serve(self, listener: TcpListener, router: Router) {
         let (server, tasks) = (Arc::new(self), TaskTracker::new());
         let open = Connections::new(server.limits.connections);
@@ -155,7 +157,7 @@ impl Server {
             let (stream, peer) = tokio::select! {
                 biased;
                 () = server.shutdown.draining() => break,
-                // Cancel-safe: what is not accepted here stays with the kernel.
+                // Cancel-safe: a connection that is not accepted here stays with the kernel.
                 accepted = accept(&listener) => accepted,
             };
             let span = info_span!("conn", client.ip = %peer.ip(), client.port = peer.port());
@@ -176,7 +178,7 @@ impl Server {
                         let _told = told;
                         tokio::select! {
                             biased;
-                            // Who does not ask within the time is told nothing.
+                            // A client that sends no request within this time gets no answer.
                             () = server.shutdown.aborting() => {}
                             () = sleep(server.limits.handshake) => {}
                             () = server.connection(stream, caller) => {}
@@ -185,8 +187,8 @@ impl Server {
                     tasks.spawn(told.instrument(span));
                 }
             }
-            // Whoever has been accepted goes first: of a crowd that costs more than there is processor, those who are not yet
-            // wait with the kernel, at no cost and against no limit of ours.
+            // Let the accepted connections run first. When a crowd costs more than there is processor, the rest waits
+            // with the kernel, where it costs nothing and no time limit runs.
             yield_now().await;
         }
         drop(listener);
@@ -194,11 +196,11 @@ impl Server {
         tasks.wait().await;
     }
 
-    /// Serves a connection until it ends, or has to.
+    /// Serves a connection until it ends, or is cut.
     async fn held(&self, mut held: Connection, stream: TcpStream, caller: Caller) {
         tokio::select! {
             biased;
-            // Cancelling the connection is the point of both.
+            // Both arms cancel the connection on purpose.
             () = self.shutdown.aborting() => self.metrics.turned(self.port, Turned::Aborted),
             lost = held.lost() => self.turn(lost.into(), &"another connection needs the place"),
             () = self.connection(stream, caller) => {}
@@ -214,13 +216,13 @@ impl Server {
             return self.http(stream, caller).await;
         };
         let acceptor = TlsAcceptor::from(Arc::clone(tls));
-        // One byte is none: whoever reads more reads past it.
+        // A buffer of one byte is no buffer: longer reads bypass it.
         let stream = BufReader::with_capacity(self.limits.ciphertext.max(1), stream);
-        // Boxed, so that neither the handshake nor the session takes room in what waits.
+        // Boxed, so that neither the handshake nor the session enlarges the future of a waiting connection.
         let handshake = Box::pin(acceptor.accept(stream).map_ok(Box::new));
         match timeout(self.limits.handshake, handshake).await {
             Ok(Ok(stream)) => {
-                // Shown is as good as verified: any other ends the handshake.
+                // A certificate that was shown is verified: any other ends the handshake.
                 let certified = stream.get_ref().1.peer_certificates().is_some();
                 let caller = Caller {
                     certified,
@@ -228,7 +230,7 @@ impl Server {
                 };
                 self.http(stream, caller).await;
             }
-            // A client that does not trust our certificate shows here, as an alert of its.
+            // A client that does not trust our certificate ends the handshake with an alert.
             Ok(Err(error)) => self.turn(Turned::Handshake, &error),
             Err(elapsed) => self.turn(Turned::Handshake, &elapsed),
         }
@@ -248,21 +250,22 @@ impl Server {
         let retired_at = Instant::now() + draw_age(self.limits.age);
         match self.port {
             Port::Status => self.questions(stream, &phase, &caller, retired_at).await,
-            // Boxed, so that who waits at the other port does not keep room for this.
+            // Boxed, so that connections of the status port do not carry the size of this future.
             Port::Admission | Port::Admin => {
                 Box::pin(self.requests(stream, &phase, &caller, retired_at)).await;
             }
         }
     }
 
-    /// Counts a connection that did not end well. At debug: whoever can reach the port can fill a log.
+    /// Counts a connection that ended badly. Logs at debug, because any client that reaches the port could fill a
+    /// log.
     fn turn(&self, why: Turned, error: &dyn std::fmt::Display) {
         self.metrics.turned(self.port, why);
         debug!(reason = why.label(), %error, "Closed");
     }
 }
 
-/// The next connection. Errors of a single connection are passed over; when descriptors run out, it helps to wait for
+/// Accepts the next connection. An error of a single connection is skipped. When descriptors run out, it waits for
 /// connections to end.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
@@ -285,7 +288,7 @@ fn is_about_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Why a connection ended, by the error of its stream.
+/// Returns why a connection ended, by the error of its stream.
 fn why(error: Option<&io::Error>) -> Turned {
     match error {
         Some(error)
@@ -300,7 +303,7 @@ fn why(error: Option<&io::Error>) -> Turned {
     }
 }
 
-/// An age between half of `most` and all of it. The keys of a hash map are random enough to spread clients.
+/// Draws an age between half of `most` and all of it. The keys of a hash map are random enough to spread clients.
 fn draw_age(most: Duration) -> Duration {
     let drawn = u32::try_from(RandomState::new().hash_one(()) >> 32).unwrap_or(u32::MAX);
     most.mul_f64(0.5 + f64::from(drawn) / f64::from(u32::MAX) / 2.0)

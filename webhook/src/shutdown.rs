@@ -1,11 +1,11 @@
-//! From the reason to leave (a SIGTERM, say) to the exit, in steps that a client does not notice.
+//! Leads from the reason to leave, such as a SIGTERM, to the exit, in steps that a client does not notice.
 //!
-//! 1. **Leaving**: `/ready` turns red, requests are answered as before but with `Connection: close`. Endpoints and
-//!    kube-proxy need a second or two to learn that this replica is going; until then requests still arrive.
-//! 2. **Draining**: no new connections; the ones that are in the middle of a request may end it.
-//! 3. **Aborting**: whatever is left is cut.
+//! 1. **Leaving**: `/ready` turns red. Requests are still answered, with `Connection: close`: endpoints and kube-proxy need a second or
+//!    two to learn that this replica is going, and until then requests arrive.
+//! 2. **Draining**: no new connections are accepted. Connections with a request that is being answered may finish it.
+//! 3. **Aborting**: the connections that are left are cut.
 //!
-//! A signal on the way aborts.
+//! A second signal aborts.
 
 use futures::stream::{self, Stream, StreamExt};
 use std::io;
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-/// How far the process has come on its way out. Clones share it.
+/// The progress of the shutdown. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
     leaving: CancellationToken,
@@ -23,12 +23,12 @@ pub struct Shutdown {
     aborting: CancellationToken,
 }
 
-/// How long the steps take.
+/// The durations of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grace {
-    /// From the first step to the end of accepting connections.
+    /// The time from the first step to the end of accepting connections.
     pub keep_serving: Duration,
-    /// From there until what is left is cut: longer than the longest request.
+    /// The time from there until the rest is cut. It is longer than the longest request.
     pub drain: Duration,
 }
 
@@ -42,7 +42,7 @@ impl Default for Grace {
 }
 
 impl Shutdown {
-    /// Whether the process is on its way out.
+    /// Returns whether the process is on its way out.
     pub fn is_leaving(&self) -> bool {
         self.leaving.is_cancelled()
     }
@@ -52,7 +52,7 @@ impl Shutdown {
         self.leaving.cancelled().await;
     }
 
-    /// Waits until no new connections are wanted. A long poll answers now.
+    /// Waits until no new connections are wanted. An open long poll is answered now.
     pub async fn draining(&self) {
         self.draining.cancelled().await;
     }
@@ -79,8 +79,8 @@ impl Shutdown {
         self.aborting.cancel();
     }
 
-    /// Takes the steps one after the other; a signal that comes meanwhile takes all of them at once. Returns when the last
-    /// step is taken; the process may end earlier, when nothing is left to drain.
+    /// Takes the steps one after the other. A signal in between takes all of them at once. Returns after the last
+    /// step; the process may end earlier, when nothing is left to drain.
     pub async fn conduct(
         &self,
         mut signals: impl Stream<Item = &'static str> + Unpin,
@@ -98,7 +98,7 @@ impl Shutdown {
         };
         tokio::select! {
             biased;
-            // Cancel-safe: a signal that is not received here is not needed by anybody later.
+            // Cancel-safe: a signal that is not received here is not needed later.
             Some(name) = signals.next() => warn!(signal = name, "Second signal, aborting"),
             () = steps => {}
         }
@@ -106,11 +106,11 @@ impl Shutdown {
     }
 }
 
-/// SIGTERM and SIGINT of this process, by name, as they come.
+/// Returns the SIGTERMs and SIGINTs of this process, by name, as they arrive.
 ///
 /// # Errors
 ///
-/// When a handler cannot be installed.
+/// A handler cannot be installed.
 pub(crate) fn signals() -> io::Result<impl Stream<Item = &'static str> + Unpin> {
     let each = |kind, name| {
         let signals = stream::unfold(signal(kind)?, move |mut signals| async move {

@@ -1,7 +1,8 @@
-//! Pods whose gates trust nothing that is served any more: a CA was lost, or replaced for good. Nothing can reach such a
-//! gate, so it is told beside its pod. One to which its kubelet hands on our ClusterTrustBundle is reached, and is none of them.
+//! Finds pods whose gates trust no certificate that is served any more, because a CA was lost or replaced for good.
+//! No answer reaches such a gate, so an Event on its pod tells the user. A gate with our ClusterTrustBundle learns of
+//! every CA, so it is never stranded.
 //!
-//! Listed and not watched: it takes a new CA to strand a pod, and then only those count that wait.
+//! The pods are listed and not watched: only a new CA strands a pod, and only waiting pods count.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,20 +26,21 @@ use crate::digest::short;
 use crate::event::{Note, Outbox, Regarding, Telling};
 use crate::lists::{Selection, page};
 
-/// How often they are looked for while nothing changes,
+/// The time between two searches while nothing changes.
 const LOOK_AGAIN: Duration = Duration::from_secs(300);
-/// and while there are some for whose Events there was no room: the outbox of a namespace is empty by then.
+/// The time between two searches while the outbox has no room for all Events: a namespace's queue is empty again by
+/// then.
 const GO_ON: Duration = Duration::from_mins(1);
-/// How long after a new bundle, so that what is served follows from it.
+/// The delay after a new bundle, so that the served leaf has changed too.
 const AFTER_A_CHANGE: Duration = Duration::from_secs(15);
-/// How many pods are read at once.
+/// The pods of one page.
 const PAGE: u32 = 50;
-/// The longest that one page may take.
+/// The time limit for one page.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const NOTE: &str = "the gate of this pod trusts no certificate of sluice any more, because sluice has had to make a new CA since the pod was made; it cannot be told that it may open: delete the pod, and whoever owns it makes another that trusts the new CA (a pod that nobody owns has to be made again by hand)";
 
-/// Why a look came to no end; the next one begins anew.
+/// The reason why a search ended early. The next search begins anew.
 #[derive(Debug, thiserror::Error)]
 enum LookError {
     #[error("the API server took longer than {PATIENCE:?} to answer")]
@@ -47,18 +49,18 @@ enum LookError {
     Api(#[from] kube::Error),
 }
 
-/// Who looks for them.
+/// Searches for stranded pods.
 pub(crate) struct Lookout {
     pub(crate) client: Client,
     pub(crate) resolver: Arc<Resolver>,
-    /// The ClusterTrustBundle that is kept up to date.
+    /// The ClusterTrustBundle that is kept up to date; gates that mount it are never stranded.
     pub(crate) cluster_trust_bundle: Option<String>,
     pub(crate) outbox: Outbox,
     pub(crate) clock: Clock,
     pub(crate) count: Gauge,
 }
 
-/// Registers how many there are.
+/// Registers the gauge of stranded pods.
 pub(crate) fn register(registry: &mut Registry) -> Gauge {
     let count = Gauge::default();
     registry.register(
@@ -69,16 +71,16 @@ pub(crate) fn register(registry: &mut Registry) -> Gauge {
     count
 }
 
-/// What a look found.
+/// The result of a search.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Found {
     count: i64,
-    /// Whether there was room for all their Events.
+    /// Whether the outbox had room for all Events.
     all_told: bool,
 }
 
 impl Lookout {
-    /// Looks when the bundle has changed, and now and then.
+    /// Searches after each change of the bundle, and from time to time.
     pub(crate) async fn keep(self, mut bundle: watch::Receiver<Bundle>) {
         let mut told = HashSet::new();
         loop {
@@ -98,12 +100,13 @@ impl Lookout {
                     }
                 }
             }
-            // Cancel-safe: both arms only begin the next look. The sender lives as long as the process.
+            // Cancel-safe: both arms only begin the next search. The sender lives as long as the process.
             let _ = timeout(pause, bundle.changed()).await;
         }
     }
 
-    /// Tells of each that was not `told` of, by its UID, and counts them. Those that are none any more are forgotten.
+    /// Counts the stranded pods, and writes an Event for each UID that is not in `told`. Pods that are no longer
+    /// stranded leave `told`.
     async fn look(&self, told: &mut HashSet<u64>) -> Result<Found, LookError> {
         let waiting = Selection {
             path: "/api/v1/pods".to_owned(),
@@ -142,7 +145,7 @@ impl Lookout {
         }
     }
 
-    /// Many pods have the same bundle, so each is tried once.
+    /// Returns whether a pod is stranded. Each bundle is tried once, because many pods have the same one.
     fn is_stranded(&self, pod: &Value, accepted: &mut HashMap<u64, bool>) -> bool {
         let Some(Trust { bundle, name }) = waits_with(pod) else {
             return false;
@@ -159,7 +162,7 @@ impl Lookout {
         })
     }
 
-    /// `false` where too many Events of its namespace, or in all, wait to be written.
+    /// Queues the Event. Returns `false` where too many Events of the namespace, or in all, are waiting.
     fn tell(&self, pod: &Value) -> bool {
         let text = |key: &str| pod["metadata"][key].as_str().map(ToOwned::to_owned);
         let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else {
@@ -191,14 +194,14 @@ impl Lookout {
     }
 }
 
-/// What a gate trusts, and for which name.
+/// The bundle that a gate trusts, and the server name that it checks.
 #[derive(Debug, PartialEq, Eq)]
 struct Trust<'p> {
     bundle: &'p str,
     name: &'p str,
 }
 
-/// What the gate of a pod trusts; `None` where none waits.
+/// Returns what the gate of a pod trusts; `None` where the pod has no waiting gate.
 fn waits_with(pod: &Value) -> Option<Trust<'_>> {
     if !is_pending(pod) || matches!(Gate::of(pod), Gate::Passed { .. }) {
         return None;
@@ -217,7 +220,8 @@ fn waits_with(pod: &Value) -> Option<Trust<'_>> {
     })
 }
 
-/// Whether the kubelet hands this ClusterTrustBundle on to a pod. An API server without the feature has struck out the source.
+/// Returns whether the kubelet mounts this ClusterTrustBundle into the pod. An API server without the feature removes
+/// the source.
 fn is_handed(pod: &Value, name: &str) -> bool {
     let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
     let volumes = items(&pod["spec"]["volumes"]).into_iter();

@@ -1,4 +1,4 @@
-//! Work in the background: every task has a name, and none ends without notice.
+//! Background tasks: every task has a name, and none ends unnoticed.
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
@@ -10,11 +10,11 @@ use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tracing::{Instrument, error, info_span};
 
-/// Starts tasks. Clones start them in the same [`Tasks`].
+/// Starts tasks. Clones start tasks of the same [`Tasks`].
 #[derive(Debug, Clone)]
 pub(crate) struct Spawner(mpsc::UnboundedSender<Task>);
 
-/// The tasks that run. They stop when this is dropped.
+/// The running tasks. Dropping this stops them.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     new: mpsc::UnboundedReceiver<Task>,
@@ -28,41 +28,41 @@ pub(crate) struct Tasks {
 struct Task {
     name: String,
     lasts: Lasts,
-    /// Whose threads it runs on, where they are not those of whoever waits for its end.
+    /// The runtime of the task; `None` for the runtime that waits for the task's end.
     on: Option<Handle>,
     work: BoxFuture<'static, ()>,
 }
 
-/// Which end of a task is in order.
+/// Whether a task may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lasts {
-    /// None, as long as the process runs.
+    /// Never, as long as the process runs.
     Always,
-    /// The end of its work.
+    /// When its work is done.
     WhileNeeded,
 }
 
-/// A task has ended that had to last.
+/// The end of a lasting task.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Ended {
-    /// It panicked.
+    /// The task panicked.
     #[error("the task {task:?} panicked: {message}")]
     Panicked {
-        /// Its name.
+        /// The name of the task.
         task: String,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
-    /// Its work ended.
+    /// The task returned.
     #[error("the task {task:?} ended, although it has to last as long as the process")]
     Returned {
-        /// Its name.
+        /// The name of the task.
         task: String,
     },
 }
 
 impl Spawner {
-    /// Starts work that has to last as long as the process.
+    /// Starts a task that has to last as long as the process.
     pub(crate) fn keep(
         &self,
         name: impl Into<String>,
@@ -71,7 +71,7 @@ impl Spawner {
         self.start(name.into(), Lasts::Always, None, work.boxed());
     }
 
-    /// The same on threads of its own.
+    /// Starts a lasting task on the threads of `runtime`.
     pub(crate) fn keep_on(
         &self,
         runtime: &Handle,
@@ -82,7 +82,7 @@ impl Spawner {
         self.start(name.into(), Lasts::Always, on, work.boxed());
     }
 
-    /// Starts work that may come to an end.
+    /// Starts a task that may come to an end.
     pub(crate) fn run(
         &self,
         name: impl Into<String>,
@@ -98,13 +98,14 @@ impl Spawner {
             on,
             work,
         };
-        // Without a receiver the process is ending, and begins nothing new.
+        // The receiver is gone only while the process ends, when new tasks are unwanted.
         let _ = self.0.send(task);
     }
 }
 
 impl Tasks {
-    /// No tasks yet, and what starts them. A task runs from the moment that somebody waits for the end of any.
+    /// Returns an empty set, and its spawner. A task begins to run when [`Self::ended`] or [`Self::finished`] is
+    /// awaited.
     pub(crate) fn new() -> (Spawner, Self) {
         let (sender, new) = mpsc::unbounded_channel();
         let tasks = Self {
@@ -117,7 +118,7 @@ impl Tasks {
         (Spawner(sender), tasks)
     }
 
-    /// Returns when a task has panicked, or has ended that has to last. Cancel-safe.
+    /// Returns when a task panics, or when a lasting task ends. Cancel-safe.
     pub(crate) async fn ended(&mut self) -> Ended {
         while let Some((name, lasts, result)) = self.next().await {
             match (result, lasts) {
@@ -129,7 +130,7 @@ impl Tasks {
         pending().await
     }
 
-    /// Returns when every task has ended and nobody can start another. Cancel-safe.
+    /// Returns when every task has ended and no spawner is left. Cancel-safe.
     pub(crate) async fn finished(&mut self) {
         while let Some((name, _, result)) = self.next().await {
             if let Err(error) = result {
@@ -138,12 +139,12 @@ impl Tasks {
         }
     }
 
-    /// The next task that ends; starts those that are new.
+    /// Returns the next task that ends, and starts new tasks meanwhile.
     async fn next(&mut self) -> Option<(String, Lasts, Result<(), JoinError>)> {
         let (id, result) = loop {
             tokio::select! {
                 biased;
-                // Both arms are cancel-safe: what is not received or joined here comes again.
+                // Both arms are cancel-safe: a task that is not received or joined here is received or joined later.
                 Some(task) = self.new.recv() => self.begin(task),
                 Some(ended) = self.running.join_next_with_id() => break match ended {
                     Ok((id, ())) => (id, Ok(())),
@@ -184,7 +185,7 @@ impl Tasks {
     }
 }
 
-/// Nothing else than a panic ends a task early: none is aborted but with the whole set.
+/// Describes a task that ended early. Only a panic does that: tasks are aborted with the whole set alone.
 fn panicked(task: String, error: JoinError) -> Ended {
     let message = match error.try_into_panic() {
         Ok(panic) => said(&*panic).to_owned(),

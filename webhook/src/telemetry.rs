@@ -1,4 +1,4 @@
-//! Logs: one line an event, as text for a person or JSON for a collector.
+//! Logs one line per event, as text for a terminal or as JSON for a collector.
 
 mod lines;
 
@@ -14,21 +14,22 @@ use tracing_subscriber::{
     layer::SubscriberExt,
 };
 
-/// What is not logged unless somebody asks for it: kube warns of an answer that it cannot read by quoting it, with the
-/// tokens and keys that may be in it.
+/// The targets that stay silent unless the filter names them: kube warns of an unreadable answer by quoting it, with
+/// any tokens and keys in it.
 const QUIET: &str = "kube_client=error";
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For reading at a terminal. Names from the cluster cannot colour or clear it: escapes are written out.
+    /// Text for a terminal. Control characters in names from the cluster are escaped, so a name cannot colour or
+    /// clear the terminal.
     Text,
     /// One JSON object a line.
     #[default]
     Json,
 }
 
-/// Why logging could not be set up.
+/// The reason why logging could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TelemetryError {
     /// The filter is not in the syntax of `tracing_subscriber`.
@@ -38,22 +39,22 @@ pub(crate) enum TelemetryError {
     Filter {
         /// The filter as given.
         filter: String,
-        /// What is wrong with it.
+        /// The error in the filter.
         error: ParseError,
     },
-    /// There is a subscriber already.
+    /// A subscriber is set already.
     #[error("logging is set up already")]
     Twice,
-    /// Nothing writes the lines.
+    /// The thread that writes lines could not start.
     #[error("failed to start the thread that writes the log")]
     Thread(#[source] io::Error),
 }
 
-/// While it lives, lines are on their way; once it is gone, all of them are written.
+/// Keeps the log running. Dropping it waits until all lines are written.
 pub(crate) struct Log(Lines);
 
 impl Log {
-    /// Shows how much of it is lost.
+    /// Registers the counter of lost lines.
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "log_lines_lost",
@@ -69,7 +70,7 @@ impl Drop for Log {
     }
 }
 
-/// Sends the events of the whole process, panics among them, to standard error.
+/// Sends the events of the whole process, panics included, to standard error.
 pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryError> {
     let lines = Lines::to(io::stderr()).map_err(TelemetryError::Thread)?;
     let (writer, last) = (lines.clone(), lines.clone());
@@ -78,7 +79,7 @@ pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryErro
     panic::set_hook(Box::new(move |panic| {
         let at = panic.location().map(ToString::to_string);
         error!(at, text = panic.payload_as_str(), "Panicked");
-        // It may be the last that this process does.
+        // The panic may be the last thing that this process does.
         last.wait_until_written();
     }));
     Ok(Log(lines))
@@ -88,7 +89,7 @@ fn dispatch<W>(filter: &str, format: LogFormat, writer: W) -> Result<Dispatch, T
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    // Not `EnvFilter`, which takes a lock whenever a span is entered.
+    // `Targets` and not `EnvFilter`, which takes a lock whenever a span is entered.
     let targets: Targets =
         format!("{QUIET},{filter}")
             .parse()
@@ -103,7 +104,7 @@ where
     Ok(match format {
         LogFormat::Text => builder.finish().with(targets).into(),
         LogFormat::Json => {
-            // The innermost span names whom a line is about; the list of all would say it twice.
+            // The innermost span names the subject of a line. The list of all spans would repeat it.
             let json = builder.json().flatten_event(true).with_span_list(false);
             json.finish().with(targets).into()
         }
@@ -125,12 +126,12 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// What was logged.
+    /// The log of a test.
     #[derive(Clone, Default)]
     pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
     impl Lines {
-        /// What is logged on this thread while the guard lives.
+        /// Collects the log of this thread while the guard lives.
         pub(crate) fn listen() -> (Self, DefaultGuard) {
             let lines = Self::default();
             let writer = lines.clone();

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 /// The pace of a body, in bytes a second.
 const PACE: f64 = 256.0 * 1024.0;
-/// The longest pause of a body, whatever has arrived before.
+/// The longest pause of a body, also of a fast one.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// The time after which memory that an address has given back still counts for a third.
 const OF_LATE: Duration = Duration::from_secs(1);

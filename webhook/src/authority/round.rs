@@ -161,7 +161,7 @@ impl Authority {
             )),
         }
         if let Err(error) = self.published.is_there() {
-            // Without a configuration the API server does not call. A replica that was ready stays ready: waiting
+            // The API server calls only while the configuration exists. A replica that was ready stays ready: waiting
             // gates still ask it.
             if !self.in_sync {
                 self.trust.unmet(error.to_string());

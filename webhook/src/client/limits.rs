@@ -1,7 +1,7 @@
 //! Bounds the time of the API server's answers, and the bytes of them that are held.
 //!
-//! Tenants choose the length of their objects. So every answer has a bound, only a few long answers are held at a
-//! time, whatever their kinds, and no line of a watch is longer than one object may be.
+//! Tenants choose the length of their objects. So every answer has a bound, only a few long answers of all kinds are
+//! held at a time, and no line of a watch is longer than one object may be.
 
 use super::lines::{FREE, Lines};
 use super::sieve::Sieve;

@@ -1,16 +1,16 @@
-//! Notes that wait to be written, in turn by their namespaces, so that one that makes many of them silences no other.
+//! Notes that wait to be written. Namespaces take turns, so a namespace with many notes delays no other.
 
 use super::{Note, Regarding};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// As many notes of one namespace wait.
+/// The most notes of one namespace that wait.
 const SHARE: usize = 1_000;
-/// As many wait in all; then the newest of the namespace with the most makes room for one of another.
+/// The most notes that wait in all. Beyond them, the newest note of the namespace with the most notes makes room.
 const MOST: usize = 5_000;
 
-/// The notes, by namespace.
+/// Waiting notes, by namespace.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     notes: Mutex<Notes>,
@@ -20,13 +20,13 @@ pub(super) struct Backlog {
 #[derive(Debug, Default)]
 struct Notes {
     of: HashMap<String, VecDeque<(Regarding, Note)>>,
-    /// Whose turn it is: each namespace with notes, once.
+    /// The order of turns: each namespace with notes, once.
     turns: VecDeque<String>,
     count: usize,
 }
 
 impl Backlog {
-    /// Adds a note at the end of its namespace's; `false` where there is no room.
+    /// Adds a note behind the others of its namespace. Returns `false` where there is no room.
     pub(super) fn add(&self, regarding: Regarding, note: Note) -> bool {
         let added = self.with(|notes| notes.add(regarding, note));
         if added {
@@ -35,7 +35,7 @@ impl Backlog {
         added
     }
 
-    /// The next note, as soon as there is one. Cancel-safe.
+    /// Returns the next note, as soon as there is one. Cancel-safe.
     pub(super) async fn next(&self) -> (Regarding, Note) {
         loop {
             if let Some(next) = self.with(Notes::next) {
@@ -46,7 +46,7 @@ impl Backlog {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Notes) -> T) -> T {
-        // A panic while the lock was held leaves at worst a note out of turn.
+        // A panic under the lock leaves at worst a note out of turn.
         act(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -69,7 +69,7 @@ impl Notes {
         true
     }
 
-    /// Drops a note of a namespace that has more than so many.
+    /// Drops a note of a namespace with more than `than` notes. Returns `false` where there is no such namespace.
     fn make_room(&mut self, than: usize) -> bool {
         let most = self.of.values_mut().max_by_key(|notes| notes.len());
         let Some(most) = most.filter(|notes| notes.len() > than) else {

@@ -1,5 +1,5 @@
-//! The way out of Events about what tenants write: one queue, by turns of the namespaces, and one pace for all of them. So no
-//! namespace floods etcd, and none silences another.
+//! The queue of Events about objects that tenants write. Namespaces take turns and all share one pace, so no
+//! namespace floods etcd or silences another.
 
 use super::backlog::Backlog;
 use super::{Note, Regarding, Writer};
@@ -12,7 +12,7 @@ use tracing::debug;
 /// The pause between two writes of one replica.
 const PACE: Duration = Duration::from_millis(50);
 
-/// Takes notes for the writer that runs beside it. Clones are the same one.
+/// Takes notes for the writer. Clones share the queue.
 #[derive(Debug, Clone)]
 pub(crate) struct Outbox {
     notes: Arc<Backlog>,
@@ -20,14 +20,14 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// An outbox, and the writer that must run beside it.
+    /// Returns an outbox, and its writer, which has to run.
     pub(crate) fn new(events: Writer, dropped: Counter) -> (Self, impl Future<Output = ()>) {
         let notes = Arc::<Backlog>::default();
         let writer = write(events, Arc::clone(&notes));
         (Self { notes, dropped }, writer)
     }
 
-    /// Has an Event written in its turn; `false` where too many of its namespace, or in all, wait to be written.
+    /// Queues an Event. Returns `false` where too many Events of the namespace, or in all, are waiting.
     pub(crate) fn add(&self, target: Regarding, note: Note) -> bool {
         let added = self.notes.add(target, note);
         if !added {
@@ -38,7 +38,7 @@ impl Outbox {
     }
 }
 
-/// Registers how many Events were dropped.
+/// Registers the counter of dropped Events.
 pub(crate) fn register(registry: &mut Registry) -> Counter {
     let dropped = Counter::default();
     registry.register(

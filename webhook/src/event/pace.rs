@@ -1,22 +1,22 @@
-//! How often one object may get an Event. Pure: the clock is an argument.
+//! Limits the Events of one object. Pure: the clock is an argument.
 
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often an object may get an Event in the long run.
+/// The mean time between two Events of one object in the long run.
 pub(crate) const AT_MOST_EVERY: Duration = Duration::from_mins(1);
-/// So many an object has to spare, and earns them back at that pace: who mends something is told soon what is still wrong.
+/// The Events that an object may get early, beside the one that is due: a user soon learns whether a fix has worked.
 pub(crate) const TO_SPARE: u32 = 2;
 
-/// The objects that have had Events lately, by UID.
+/// The objects that have had Events recently, by UID, with the time until which their Events are paid for.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(HashMap<String, Instant>);
 
 impl Pace {
-    /// Whether an object may get an Event now; if so it counts as written.
+    /// Returns whether an object may get an Event now. If so, the Event counts as written.
     pub(crate) fn allows(&mut self, uid: &str, now: Instant) -> bool {
-        // An object whose Events are earned back is as good as new.
+        // Drop objects whose Events are paid for: they are as good as new.
         self.0.retain(|_, even| *even > now);
         let even = self.0.get(uid).map_or(now, |even| (*even).max(now));
         let allowed = even.duration_since(now) <= TO_SPARE * AT_MOST_EVERY;

@@ -1,4 +1,4 @@
-//! What the webhook adds to a pod: the init container and its two volumes.
+//! The init container and the two volumes that the webhook adds to a pod.
 
 use super::{GateSpec, resources};
 use rules::gate::{STATE_VOLUME, TOKEN_VOLUME};
@@ -6,26 +6,26 @@ use rules::keys;
 use serde_json::{Value, json};
 use wire::env;
 
-/// Where the pod's own API token would be: Kubernetes mounts that into every container that has nothing mounted here,
-/// and the gate is to have no rights.
+/// The directory of the pod's own API token. Kubernetes mounts that token into every container without a mount here,
+/// and the gate must not have the pod's rights.
 const TOKEN_DIR: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Where the kubelet keeps a copy of the ClusterTrustBundle, beside the token.
+/// The file into which the kubelet copies the ClusterTrustBundle, beside the token.
 const BUNDLE_FILE: &str = "sluice-ca.pem";
 
 const STATE_DIR: &str = "/run/sluice";
 
-/// The shortest life that Kubernetes grants a token.
+/// The shortest lifetime that Kubernetes grants a token, in seconds.
 const TOKEN_SECONDS: u32 = 600;
 
-/// What gates are made of, as it goes into patches.
+/// The parts of a gate, as they go into patches.
 #[derive(Debug)]
 pub struct GateParts {
-    /// What it was made of.
+    /// The spec that the parts were made from.
     pub spec: GateSpec,
     pub(super) ports: Vec<u16>,
     pub(super) volumes: [Value; 2],
-    /// The init container, as far as it is the same in every pod.
+    /// The fields of the init container that are equal in every pod.
     pub(super) constant: Value,
 }
 
@@ -41,7 +41,7 @@ impl From<GateSpec> for GateParts {
 }
 
 impl GateParts {
-    /// The init container for a pod.
+    /// Returns the init container for `pod`.
     pub(super) fn container(&self, pod: &Value) -> Value {
         let mut gate = self.constant.clone();
         if let Some(user) = self.spec.run_as_user.filter(|_| !names_a_user(pod)) {
@@ -54,8 +54,8 @@ impl GateParts {
     }
 }
 
-/// Whether all containers of a pod that say nothing else run as a user other than 0. The gate is then one of them, so that a policy
-/// or a platform which asks for certain users finds no other; as user 0 it refuses to run.
+/// Returns whether the pod names a user other than 0 for its containers. The gate then runs as this user, so a policy
+/// or a platform that demands certain users finds no other. As user 0 the gate refuses to run.
 fn names_a_user(pod: &Value) -> bool {
     let user = &pod["spec"]["securityContext"]["runAsUser"];
     user.as_i64().is_some_and(|user| user != 0)
@@ -87,7 +87,7 @@ fn container(spec: &GateSpec) -> Value {
             {"name": TOKEN_VOLUME, "mountPath": TOKEN_DIR, "readOnly": true},
             {"name": STATE_VOLUME, "mountPath": STATE_DIR},
         ],
-        // Pod Security `restricted`, written out: the pod's own context may say the opposite.
+        // Pod Security `restricted`, written out, because the pod's own security context may say the opposite.
         "securityContext": {
             "runAsNonRoot": true,
             "allowPrivilegeEscalation": false,
@@ -107,9 +107,9 @@ fn container(spec: &GateSpec) -> Value {
     gate
 }
 
-/// The gate's volumes. Its token is good for the status service only, and for as long as the pod lives. The marker is on
-/// disk: in memory it would be lost when the node restarts, and the pod would wait again. A bundle that is not there keeps no
-/// pod from starting.
+/// Returns the gate's volumes. The token is good for the status service only, and for as long as the pod lives. The
+/// volume of the marker is on disk: in memory, a restart of the node would lose the marker, and the pod would wait
+/// again. The bundle is optional, so a missing one does not keep a pod from starting.
 fn volumes(spec: &GateSpec) -> [Value; 2] {
     let token =
         json!({"audience": keys::AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": "token"});

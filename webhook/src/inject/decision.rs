@@ -1,16 +1,16 @@
-//! The decisions as data: each has a label for metrics and audit, and a sentence for people.
+//! The decisions as data. Each has a label for metrics and audit, and a sentence for users.
 
 use super::{Edit, Subject, Warning};
 use rules::annotation::ParseError;
 use rules::keys;
 use std::fmt;
 
-/// What becomes of a request.
+/// The decision on a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// The answer.
     pub action: Action,
-    /// What the user should know all the same.
+    /// Warnings for the user, beside the answer.
     pub warnings: Vec<Warning>,
 }
 
@@ -35,9 +35,9 @@ impl From<Deny> for Decision {
 /// The answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Allowed, with these operations, never none.
+    /// Allowed, with these operations; the list is never empty.
     Patch(Change, Vec<Edit>),
-    /// Allowed as it is.
+    /// Allowed unchanged.
     Skip(Skip),
     /// Refused.
     Deny(Deny),
@@ -54,26 +54,26 @@ impl Action {
     }
 }
 
-/// What a patch does.
+/// The effect of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The pod template gets the marker.
     Marked,
-    /// The pod template gets back the marker that the stored one has.
+    /// The pod template gets back the marker that the stored template has.
     MarkerRestored,
-    /// The marker goes, because nothing asks for it.
+    /// The pod template loses the marker, because no list asks for a gate.
     MarkerRemoved,
     /// The Job is created suspended, and its pod template has the marker.
     Suspended,
     /// The pod gets the gate.
     Injected,
-    /// The pod comes with a gate of another time or cluster, which gets what gates are made of today.
+    /// The pod comes with a gate of another time or cluster, and that gate gets the present parts.
     Renewed,
-    /// The pod has its gate; it is held before that.
+    /// The pod has a gate and gets the hold that comes before it.
     Held,
-    /// The pod has its gate; a mesh that came later gets its exclusion.
+    /// The pod has a gate, and gets the annotation that lets the gate's ports past a mesh that was added later.
     PortExcluded,
-    /// The pod is a copy of a gated one, gate and all; it gets the label by which the status service finds it.
+    /// The pod is a copy of a gated pod, and gets the label by which the status service finds it.
     Labelled,
 }
 
@@ -94,26 +94,26 @@ impl Change {
     }
 }
 
-/// Why an object is left as it is.
+/// The reason for leaving an object unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skip {
-    /// An operation that this half has nothing to do with.
+    /// This half of admission does nothing on the operation.
     Operation,
-    /// A controller made it from a template of its own; changing it would make that controller start over.
+    /// A controller created the object from its own template, and would create it again if it were changed.
     ControllerOwned,
-    /// It is being deleted.
+    /// The object is being deleted.
     Deleting,
-    /// It has no pod template.
+    /// The object has no pod template.
     NoTemplate,
-    /// Nothing in it asks for a gate.
+    /// The object does not ask for a gate.
     NotAsked,
-    /// The marker is as it should be.
+    /// The marker is right already.
     MarkerInPlace,
-    /// It asks for a gate, and marking it now would roll its pods, or change a Job that runs.
+    /// The object asks for a gate, but marking it now would roll its pods or change a running Job.
     NotRolled,
-    /// The kubelet made it from a file; a change here would not reach the real pod.
+    /// The kubelet created the pod from a file, and would not see a change of the API server's copy.
     MirrorPod,
-    /// The gate is there.
+    /// The pod has its gate already.
     AlreadyInjected,
     /// There is no gate for Windows, and the administrator lets such pods start without one.
     Windows,
@@ -137,7 +137,7 @@ impl Skip {
     }
 }
 
-/// Where a list stands.
+/// The place of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In the object's own annotations.
@@ -155,17 +155,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a request is refused.
+/// The reason for refusing a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deny {
-    /// A list that cannot be read.
+    /// The list cannot be read.
     BadList {
-        /// Where it stands.
+        /// The place of the list.
         place: Place,
-        /// What is wrong with it.
+        /// The error in the list.
         error: ParseError,
     },
-    /// Something in the pod has the name of one of our parts and is not ours.
+    /// A container or a volume of the pod has the name of one of our parts.
     NameTaken {
         /// `container` or `volume`
         what: &'static str,
@@ -176,12 +176,12 @@ pub enum Deny {
     Windows,
     /// A field that must be a mapping or a list is something else.
     Misshapen {
-        /// A JSON pointer.
+        /// A JSON pointer to the field.
         path: String,
         /// `mapping` or `list`
         expected: &'static str,
     },
-    /// The gate's settings are not known yet. Controllers try again; letting the pod pass would start it ungated.
+    /// The gate's parts are not known yet. Controllers try again; an admitted pod would start without a gate.
     Starting,
 }
 
@@ -197,7 +197,7 @@ impl Deny {
         }
     }
 
-    /// What is wrong, where, and the way out.
+    /// Returns the error, its place, and the way out.
     pub fn sentence(&self, subject: &Subject) -> String {
         match self {
             Self::BadList { place, error } => {
@@ -223,8 +223,8 @@ impl Deny {
         }
     }
 
-    /// HTTP code and `reason` of the status. Never 422 `Invalid` nor 409 `Conflict`, although they would fit: Flux with
-    /// `force` and `kubectl apply --force` answer both by deleting the object and making it anew.
+    /// Returns the HTTP code and `reason` of the status. 422 `Invalid` and 409 `Conflict` are never used: Flux with
+    /// `force` and `kubectl apply --force` answer both by deleting the object and creating it again.
     pub fn status(&self) -> (u16, &'static str) {
         match self {
             Self::Starting => (503, "ServiceUnavailable"),

@@ -1,7 +1,7 @@
-//! What is worth a warning although the request is fine: [`rules::advice`], for what a user does.
+//! Warnings about a request that is allowed, by [`rules::advice`].
 //!
-//! Beside the request, only what the process happens to know is looked at: a kind that nobody watches gives no warning, and
-//! nothing is asked for. So a warning may be missing, and the patch never depends on any of this.
+//! Beside the request, only objects that the process happens to watch are looked at; a kind without a watch gives no
+//! warning, and no watch is begun. So a warning may be missing, and the patch never depends on a warning.
 
 use super::lists::Lists;
 use super::workload::template;
@@ -10,10 +10,10 @@ use rules::advice::{self, Advice, Seen, Windows, Workload};
 use rules::object::controller_of;
 use serde_json::Value;
 
-/// The advice on one request that is allowed.
+/// Returns the advice on one request that is allowed.
 pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -> Vec<Advice> {
     let object = request.object;
-    // What a controller makes, nobody reads the warnings of.
+    // Warnings to a controller reach no user.
     if request.operation == Operation::Other || controller_of(object).is_some() {
         return Vec::new();
     }
@@ -49,7 +49,7 @@ pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -
     told
 }
 
-/// The object of a request, as advice looks at it.
+/// Returns the object of a request, in the form that advice reads.
 pub(super) fn workload<'a>(
     subject: &'a Subject,
     object: &'a Value,

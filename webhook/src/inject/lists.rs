@@ -10,33 +10,33 @@ use serde_json::{Map, Value};
 
 type Annotations = Map<String, Value>;
 
-/// What counts as asking for a gate.
+/// The administrator's options that decide on gates and holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Whether `config.kubernetes.io/depends-on` is honoured; a chart value turns it off.
     pub config_depends_on: bool,
-    /// Whether a pod needs no key of its own, because its namespace asks for all of them.
+    /// Whether the pod needs no key of its own, because its namespace asks for all of its pods.
     pub every_pod: bool,
-    /// Whether a pod on Windows, for which there is no gate, is let through without one; else it is refused.
+    /// Whether a pod on Windows is let through without a gate; otherwise it is refused.
     pub skip_windows: bool,
     /// Which gated pods are held before they take a node.
     pub holds: Holds,
 }
 
-/// Which gated pods are held before they take a node.
+/// The gated pods that are held before they take a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Holds {
-    /// None: nobody here would let them go.
+    /// No pod: this process would not release it.
     #[default]
     Off,
-    /// Those that ask for it.
+    /// The pods that ask for a hold.
     Asked,
-    /// All but those that ask not to be.
+    /// All pods but those that decline a hold.
     All,
 }
 
 impl Holds {
-    /// Those of a namespace that asks for all of its pods.
+    /// Returns the setting for a namespace that asks for all of its pods.
     pub(crate) fn of_all(self) -> Self {
         match self {
             Self::Off => Self::Off,
@@ -57,25 +57,25 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What asks for a gate among some annotations, unread: the lists, a wave, a cap.
+    /// Returns the annotations that ask for a gate, unread: the lists, a wave, a cap.
     fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; keys::ASKING.len()] {
         let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.shares(annotations);
         keys::ASKING.map(|key| annotations?.get(key).filter(|_| honoured(key)))
     }
 
-    /// Whether the list counts whose key is not sluice's alone. One that is in another format is another product's.
+    /// Returns whether the list under the shared key counts. A list in another format belongs to another product.
     fn shares(self, annotations: Option<&Annotations>) -> bool {
         self.config_depends_on && annotations.and_then(annotation::foreign).is_none()
     }
 
-    /// Whether a key of these annotations is checked here.
+    /// Returns whether a key of these annotations is checked here.
     fn ours(self, key: &str, annotations: &Annotations) -> bool {
         key == keys::CONFIG_DEPENDS_ON && self.shares(Some(annotations))
             || key.starts_with(keys::PREFIX) && key != keys::GATED
     }
 }
 
-/// The annotations of an object, of its pod template (`None` for a pod), and both as stored before.
+/// The annotations of an object and of its pod template (`None` for a pod), both new and as stored.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lists<'a> {
     pub(super) object: Option<&'a Annotations>,
@@ -87,7 +87,7 @@ pub(super) struct Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    /// Those of the object in a request; a pod has no template beside itself.
+    /// Reads the annotations of the object in a request.
     pub(super) fn of(request: &Request<'a>) -> Self {
         let Request {
             subject,
@@ -105,15 +105,15 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// Whether there is a list. The key decides, not the text: the marker must not depend on what this version of the
-    /// parser makes of it.
+    /// Returns whether the object asks for a gate. The key decides, and not its text: the marker must not depend on
+    /// this version of the parser.
     pub(super) fn asked(self, options: Options) -> bool {
         [self.object, self.template]
             .into_iter()
             .any(|place| options.lists(place).iter().any(Option::is_some))
     }
 
-    /// What there is to say of another product's list that this request writes.
+    /// Returns the advice on another product's list, where this request writes it.
     pub(super) fn foreign(self, options: Options) -> Option<Advice> {
         let written = |new: Option<&'a Annotations>, old: Option<&'a Annotations>| {
             let value = new?.get(keys::CONFIG_DEPENDS_ON);
@@ -123,19 +123,20 @@ impl<'a> Lists<'a> {
         written(self.object, self.old_object).or_else(|| written(self.template, self.old_template))
     }
 
-    /// Whether a list was written, changed or removed.
+    /// Returns whether this request adds, changes or removes a list.
     pub(super) fn changed(self, options: Options) -> bool {
         options.lists(self.object) != options.lists(self.old_object)
             || options.lists(self.template) != options.lists(self.old_template)
     }
 
-    /// Whether this request writes this key on the workload itself.
+    /// Returns whether this request writes this key on the workload itself.
     pub(super) fn writes(self, key: &str) -> bool {
         let on = |place: Option<&'a Annotations>| place?.get(key);
         on(self.object) != on(self.old_object)
     }
 
-    /// Whether this request asks for a hold that nobody here would take away: of a Job, or in the annotations that become those of pods.
+    /// Returns whether this request asks for a hold while holds are off: on a Job, or in the annotations that pods
+    /// get.
     pub(super) fn holds_in_vain(self, options: Options) -> bool {
         let (new, old) = match self.template {
             Some(template) => (Some(template), self.old_template),
@@ -146,13 +147,12 @@ impl<'a> Lists<'a> {
         options.holds == Holds::Off && (of_pods || of_a_job)
     }
 
-    /// Whether a Job is to be created suspended.
+    /// Returns whether the object is a Job that asks to be created suspended.
     pub(super) fn suspends(self) -> bool {
         self.of_a_job && self.object.is_some_and(suspends)
     }
 
-    /// Refuses a list that cannot be read and that this request writes or changes; one that was stored before may be
-    /// anything.
+    /// Refuses an unreadable list that this request adds or changes. A list that was stored before is left alone.
     pub(super) fn check(self, options: Options) -> Result<(), Deny> {
         let places = [
             (Place::Object, self.object, self.old_object),
@@ -160,7 +160,7 @@ impl<'a> Lists<'a> {
         ];
         for (place, new, old) in places {
             let changed = changed(options, new, old);
-            // Only a Job itself has more to say here.
+            // On a Job itself, the key for holds takes another value than on pods.
             let hold = match place {
                 Place::Object if self.of_a_job => Ok(None),
                 Place::Object | Place::Template => annotation::hold(&changed),
@@ -171,31 +171,32 @@ impl<'a> Lists<'a> {
         Ok(())
     }
 
-    /// What the lists say together.
+    /// Returns the dependencies of all lists together.
     pub(super) fn declared(self, options: Options) -> Result<Vec<Dependency>, ParseError> {
-        // The pod template wins where both name the same key.
+        // The pod template wins where both places have the same key.
         let mut effective = changed(options, self.object, None);
         effective.extend(changed(options, self.template, None));
         annotation::declared(&effective)
     }
 }
 
-/// Where the gate is to stand, by the annotations of a pod or a pod template. What cannot be read is refused elsewhere.
+/// Returns the gate's position by the annotations of a pod or a pod template. An unreadable position is refused
+/// elsewhere.
 pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePosition> {
     annotation::gate_position(annotations?).ok().flatten()
 }
 
-/// Whether a pod with these annotations is to be held; `None` where they do not say.
+/// Returns whether a pod with these annotations asks for a hold; `None` where they do not say.
 pub(super) fn hold(annotations: Option<&Annotations>) -> Option<bool> {
     annotation::hold(annotations?).ok().flatten()
 }
 
-/// Whether a Job with these annotations is to be created suspended.
+/// Returns whether a Job with these annotations asks to be created suspended.
 fn suspends(annotations: &Annotations) -> bool {
     annotation::suspends(annotations).unwrap_or(false)
 }
 
-/// Our annotations that are new or changed.
+/// Returns our annotations that are new or changed.
 fn changed(options: Options, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
     let stored = |key: &String| old.and_then(|old| old.get(key));
     let Some(new) = new else {

@@ -1,7 +1,7 @@
-//! Patches by hand: `add` operations and nothing else.
+//! Builds patches from `add` operations alone.
 //!
-//! Not `json_patch::diff`: putting one element at the head of a list, it renames every element after it. Not `replace`
-//! nor `test`: an `add` on a key that exists replaces its value, and cannot fail.
+//! `json_patch::diff` does not fit: for one element at the head of a list it renames every element after it.
+//! `replace` and `test` are not needed: an `add` on an existing key replaces its value and cannot fail.
 
 use super::Deny;
 use rules::path::get;
@@ -16,14 +16,14 @@ pub struct Edit {
     value: Value,
 }
 
-/// The operations on one object. Parents that are missing are made first, each once: two `add`s of one absent list
-/// would let the second replace the first.
+/// Collects the operations on one object. Missing parents are created first, each once: a second `add` of an absent
+/// list would replace the first one.
 pub(super) struct Edits<'a> {
     object: &'a Value,
     operations: Vec<Edit>,
 }
 
-/// A parent that is neither missing nor what it has to be.
+/// A parent that exists with another type than the patch needs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Misshapen {
     pub(super) path: String,
@@ -63,7 +63,7 @@ impl<'a> Edits<'a> {
         Ok(())
     }
 
-    /// Sets one key of the mapping at `index` of the list at `path`, which is there.
+    /// Sets one key of the mapping at `index` of the list at `path`. The element must exist.
     pub(super) fn set_in(
         &mut self,
         path: &[&str],
@@ -75,7 +75,7 @@ impl<'a> Edits<'a> {
         self.add(&[path, &[&index]].concat(), key, value.into());
     }
 
-    /// Removes one key of the mapping at `path`, by setting the mapping anew without it.
+    /// Removes one key of the mapping at `path` by writing the mapping without it.
     pub(super) fn unset(&mut self, path: &[&str], key: &str) {
         let Some(mut map) = self.find(path).and_then(Value::as_object).cloned() else {
             return;
@@ -85,7 +85,7 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Puts a value into the list at `path`, before the element at `index`, or at its end.
+    /// Inserts a value into the list at `path`, before the element at `index` or at the end.
     pub(super) fn insert(
         &mut self,
         path: &[&str],
@@ -146,7 +146,7 @@ impl<'a> Edits<'a> {
     }
 }
 
-/// A JSON pointer, RFC 6901.
+/// Returns a JSON pointer, RFC 6901.
 fn pointer(path: &[&str]) -> String {
     let mut pointer = String::with_capacity(64);
     for name in path {
@@ -155,7 +155,7 @@ fn pointer(path: &[&str]) -> String {
     pointer
 }
 
-/// One step further; a name that holds `/` or `~` is escaped.
+/// Appends one step to the pointer; `/` and `~` in the name are escaped.
 fn push(pointer: &mut String, name: &str) {
     pointer.push('/');
     if name.contains(['~', '/']) {

@@ -1,7 +1,7 @@
-//! The pod half: the gate, and the hold before it, once, when the pod is made.
+//! The pod half of admission: adds the gate, and the hold before it, when the pod is created.
 //!
-//! On CREATE only. Init containers cannot be added later, and a webhook that tries on UPDATE blocks the updates by which
-//! finalizers are removed.
+//! Only on CREATE. Init containers cannot be added later, and a webhook that tries on UPDATE blocks the updates by
+//! which finalizers are removed.
 
 use super::hints::workload;
 use super::lists::{Holds, Lists, gate_position, hold};
@@ -19,10 +19,10 @@ use rules::keys;
 use rules::object::controller_of;
 use serde_json::{Value, json};
 
-/// What the kubelet puts on the API server's image of a static pod.
+/// The annotation by which the kubelet marks the API server's copy of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// Decides one pod. `parts` is `None` while the gate's settings are not known.
+/// Decides on one pod. `parts` is `None` while the parts of a gate are not known.
 pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>) -> Decision {
     let pod = request.object;
     if request.operation != Operation::Create {
@@ -37,13 +37,13 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
         object: own,
         ..Lists::default()
     };
-    // Its text may have been stored before sluice came, or before the grammar was this one, and a running workload must not lose its
-    // pods for that: the gate says what is wrong.
+    // A controller's pod is never refused for its list: the list may have been stored before sluice was installed, or
+    // under an older grammar, and a running workload must not lose its pods. The gate reports the error instead.
     let is_made = controller_of(pod).is_some();
     if let (false, Err(deny)) = (is_made, lists.check(options)) {
         return deny.into();
     }
-    // What a controller makes, nobody reads the warnings of.
+    // Warnings to a controller reach no user.
     let foreign = lists.foreign(options).filter(|_| !is_made);
     let foreign = foreign.map(Warning::Advice);
     let gate = containers(pod, "initContainers")
@@ -77,17 +77,17 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
     }
 }
 
-/// What a pod is to get beside the gate.
+/// The wishes of a pod, beside the gate.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
-    /// Where the gate is to stand.
+    /// The position of the gate.
     position: Option<&'a GatePosition>,
-    /// Whether the pod is held before that.
+    /// Whether the pod is held before it takes a node.
     hold: bool,
 }
 
-/// Once: a copy of a pod may be one of a pod that was let go. A pod that names its node is past the scheduler, and the API server
-/// takes no other.
+/// Returns whether the pod is held. A pod is held once: a pod with the note of an earlier hold may be a copy of a
+/// released pod. A pod that names its node is past the scheduler, and the API server refuses a scheduling gate on it.
 fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
     let said = hold(annotations(pod));
     let wanted = match holds {
@@ -101,7 +101,8 @@ fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
     wanted && !has_node && !gate::was_held(pod)
 }
 
-/// `gate` is the index of the gate that the pod has already: of an earlier round, or because it is a copy.
+/// Adds or renews the gate. `gate` is the index of a gate that the pod has already: from an earlier call, or because
+/// the pod is a copy.
 fn inject(
     pod: &Value,
     gate: Option<usize>,
@@ -124,7 +125,7 @@ fn inject(
     if let Some((key, value)) = exclusion {
         edits.set(&["metadata", "annotations"], key, value)?;
     }
-    // A copy that `kubectl debug` makes has the gate, and nothing by which the status service finds it.
+    // A copy that `kubectl debug` makes has the gate, but not the label by which the status service finds it.
     if gate.is_none() || !labelled {
         edits.set(&["metadata", "labels"], keys::GATED, keys::GATED_VALUE)?;
     }

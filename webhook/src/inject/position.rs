@@ -1,17 +1,17 @@
-//! Where the gate stands among the init containers, and what a mesh has to be told. Every mesh that sluice knows is in
-//! the one table of this file.
+//! Chooses the gate's place among the init containers, and the annotation that a mesh needs. This file has the only
+//! table of meshes.
 
 use rules::annotation::GatePosition;
 use serde_json::Value;
 
-/// How one mesh looks from inside a pod.
+/// The traces of one mesh in a pod.
 struct Mesh {
-    /// The proxy's container.
+    /// The name of the proxy's container.
     proxy: &'static str,
-    /// The init container that redirects traffic. A pod with a classic proxy and without this one is redirected by a CNI
-    /// plugin, from its first moment on.
+    /// The init container that redirects traffic. In a pod with a classic proxy and without this container, a CNI
+    /// plugin redirects traffic from the first moment on.
     redirector: &'static str,
-    /// The annotation whose comma separated ports bypass the proxy; CNI plugins read it when the pod starts.
+    /// The annotation whose comma separated ports bypass the proxy. CNI plugins read it when the pod starts.
     exclude_ports: &'static str,
 }
 
@@ -28,8 +28,9 @@ const MESHES: [Mesh; 2] = [
     },
 ];
 
-/// The index for the gate: where the annotation says, else after the last native-sidecar proxy, through which its traffic
-/// then goes, else first, so that nothing else (a Vault lease, a migration) starts before the gate opens.
+/// Returns the index for the gate. The annotation comes first. Otherwise the gate comes after the last native-sidecar
+/// proxy, through which its traffic then goes; without such a proxy it comes first, so that no other init container
+/// starts before the gate opens.
 pub(super) fn index(init_containers: &[Value], wanted: Option<&GatePosition>) -> usize {
     let after_last = |fits: &dyn Fn(&Value) -> bool| {
         let last = init_containers.iter().rposition(fits);
@@ -48,8 +49,9 @@ pub(super) fn index(init_containers: &[Value], wanted: Option<&GatePosition>) ->
     wanted.unwrap_or_else(|| after_last(&native_proxy).unwrap_or(0))
 }
 
-/// The annotation `(key, value)` by which a mesh lets the gate's ports pass, where it would swallow them and has not been
-/// told yet. `gate` is the gate's index among the init containers: whatever has a lower one runs or has run before it.
+/// Returns the annotation `(key, value)` that lets the gate's ports past a mesh, where the mesh would redirect them
+/// to a proxy that does not run. `gate` is the gate's index among the init containers: containers of a lower index
+/// have run or are running.
 pub(super) fn exclusion(pod: &Value, gate: usize, ports: &[u16]) -> Option<(&'static str, String)> {
     let mesh = MESHES.iter().find(|mesh| mesh.swallows(pod, gate))?;
     let listed = super::annotations(pod)
@@ -73,8 +75,9 @@ pub(super) fn exclusion(pod: &Value, gate: usize, ports: &[u16]) -> Option<(&'st
 }
 
 impl Mesh {
-    /// Whether traffic is redirected to the proxy while the gate runs and the proxy does not: a classic proxy starts after
-    /// every init container, a native one after those before it; a CNI plugin has redirected before any of them.
+    /// Returns whether traffic is redirected to the proxy while the gate runs and the proxy does not. A classic proxy
+    /// starts after every init container, a native one after the init containers before it. A CNI plugin redirects
+    /// before any of them.
     fn swallows(&self, pod: &Value, gate: usize) -> bool {
         let init = containers(pod, "initContainers");
         let place = |name: &str| init.iter().position(|container| container["name"] == name);
@@ -88,7 +91,7 @@ impl Mesh {
     }
 }
 
-/// One of the pod's lists of containers.
+/// Returns one of the pod's lists of containers.
 pub(super) fn containers<'a>(pod: &'a Value, list: &str) -> &'a [Value] {
     pod["spec"][list].as_array().map_or(&[], Vec::as_slice)
 }
@@ -143,7 +146,7 @@ mod tests {
     const ISTIO: &str = "traffic.sidecar.istio.io/excludeOutboundPorts";
     const LINKERD: &str = "config.linkerd.io/skip-outbound-ports";
 
-    /// Which annotation a pod of these containers gets, with its gate at this index.
+    /// Returns the annotation that a pod of these containers gets, with its gate at index `gate`.
     fn told(init: &[Value], app: &str, gate: usize) -> Option<&'static str> {
         let pod =
             json!({"spec": {"initContainers": init, "containers": [plain("app"), plain(app)]}});
@@ -154,7 +157,7 @@ mod tests {
     fn a_mesh_is_told_where_it_redirects_and_its_proxy_does_not_run_yet() {
         for (init, app, gate, expected) in [
             (vec![plain("migrate")], "other", 0, None),
-            // Redirected by an init container: not before it, and from it on.
+            // Redirected by an init container: only after it has run.
             (vec![plain("istio-init")], "istio-proxy", 0, None),
             (vec![plain("istio-init")], "istio-proxy", 1, Some(ISTIO)),
             (vec![plain("linkerd-init")], "linkerd-proxy", 0, None),

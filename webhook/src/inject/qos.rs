@@ -1,4 +1,5 @@
-//! The `qosClass` of a pod, as Kubernetes computes it (`pkg/apis/core/v1/helper/qos`), so that the gate can keep it.
+//! Computes the `qosClass` of a pod as Kubernetes does (`pkg/apis/core/v1/helper/qos`), so that the gate keeps the
+//! class.
 
 use super::position::containers;
 use rules::quantity;
@@ -6,20 +7,20 @@ use serde_json::Value;
 
 const RESOURCES: [&str; 2] = ["cpu", "memory"];
 
-/// What decides the gate's resources.
+/// The class of a pod, which decides the gate's resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// Every container has limits, and all requests equal them.
     Guaranteed,
-    /// Something is asked for.
+    /// A container has a request or a limit.
     Burstable,
-    /// Nothing is asked for.
+    /// No container has a request or a limit.
     BestEffort,
-    /// The pod itself says what it needs (KEP-2837): its containers then decide neither its class nor its quota.
+    /// The pod has resources of its own (KEP-2837): its containers then decide neither its class nor its quota.
     PodLevel,
 }
 
-/// The class of a pod.
+/// Returns the class of a pod.
 pub(super) fn class(pod: &Value) -> Class {
     if says(&pod["spec"]["resources"]) {
         return Class::PodLevel;
@@ -51,16 +52,16 @@ pub(super) fn class(pod: &Value) -> Class {
     }
 }
 
-/// Whether a pod says for itself what it needs. A key is enough, whatever its amount; of what else may stand there Kubernetes takes
-/// no notice.
+/// Returns whether the pod has resources of its own. A key is enough, even with amount zero; Kubernetes ignores
+/// all other keys.
 fn says(resources: &Value) -> bool {
     let halves = ["requests", "limits"].map(|half| resources[half].as_object());
     let mut keys = halves.into_iter().flatten().flat_map(|half| half.keys());
     keys.any(|key| RESOURCES.contains(&key.as_str()) || key.starts_with("hugepages-"))
 }
 
-/// Requests for cpu and memory, then limits for cpu and memory. A limit stands for a request that is missing: the API server writes it there
-/// before it asks, but who writes a review by hand does not.
+/// Returns the sums of requests for cpu and memory, then of limits for cpu and memory. A limit stands for a missing
+/// request. The API server writes that request before it calls, but a review written by hand lacks it.
 fn sum<'a>(resources: impl Iterator<Item = &'a Value>) -> [f64; 4] {
     let mut sum = [0.0; 4];
     for resource in resources {
@@ -74,12 +75,12 @@ fn sum<'a>(resources: impl Iterator<Item = &'a Value>) -> [f64; 4] {
     sum
 }
 
-/// Equal but for rounding: `1Gi` and `1073741824` are one amount in two spellings, and the API server keeps both.
+/// Compares up to rounding: `1Gi` and `1073741824` are one amount in two spellings, and the API server keeps both.
 fn same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.max(other)
 }
 
-/// What cannot be read counts as none; the API server refuses it anyhow.
+/// Reads a quantity. An unreadable one counts as zero; the API server refuses it anyhow.
 fn quantity(value: &Value) -> f64 {
     quantity::read(value).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! A gate that comes with its pod: of an earlier round, of a copy, or of a backup, maybe of another cluster.
+//! Renews a gate that comes with its pod: from an earlier call, a copy, or a backup, maybe of another cluster.
 //!
-//! Nothing of a pod runs yet when it is created, so a gate that was made at another time gets what gates are made of today: it would wait
-//! for ever for an address that is not there, or with a certificate that nobody vouches for. What others have added to it, where it stands
-//! and what it asks for stay as they are.
+//! No container of a pod runs when the pod is created, so an old gate may get the present parts. With its old parts
+//! the gate could wait for ever, for an address that does not exist or with a certificate that no CA vouches for. The
+//! gate's place, its resources and additions of other webhooks stay as they are.
 
 use super::GateParts;
 use super::patch::{Edits, Misshapen};
@@ -11,7 +11,8 @@ use rules::gate::{STATE_VOLUME, TOKEN_VOLUME};
 use serde_json::{Value, json};
 use wire::env;
 
-/// Gives the gate at `index` today's environment, mounts, image and volumes; whether anything was another one.
+/// Gives the gate at `index` the present environment, mounts, image and volumes. Returns whether any of them
+/// differed.
 pub(super) fn renew(
     edits: &mut Edits<'_>,
     pod: &Value,
@@ -46,7 +47,7 @@ pub(super) fn renew(
     Ok(of_another_time || image)
 }
 
-/// Adds the pull secrets of the gate's image that the pod does not name itself.
+/// Adds the pull secrets of the gate's image that the pod does not name yet.
 pub(super) fn add_pull_secrets(
     edits: &mut Edits<'_>,
     pod: &Value,
@@ -61,7 +62,7 @@ pub(super) fn add_pull_secrets(
     Ok(())
 }
 
-/// Of the gate's volumes those that are missing are added, and those of another time say what they say today.
+/// Adds the gate's missing volumes and updates the old ones. Returns whether any was missing or old.
 fn renew_volumes(edits: &mut Edits<'_>, pod: &Value, parts: &GateParts) -> Result<bool, Misshapen> {
     const VOLUMES: [&str; 2] = ["spec", "volumes"];
     let mut renewed = false;
@@ -74,7 +75,8 @@ fn renew_volumes(edits: &mut Edits<'_>, pod: &Value, parts: &GateParts) -> Resul
         renewed = true;
         match index {
             None => edits.insert(&VOLUMES, None, today.clone())?,
-            // Of other volumes no more is read than their names, so the list as a whole cannot be set.
+            // Set the volume's keys one by one: the list as a whole cannot be set, because only the names of other
+            // volumes have been read.
             Some(index) => {
                 let parts = today.as_object().into_iter().flatten();
                 for (key, value) in parts.filter(|(key, _)| *key != "name") {
@@ -86,7 +88,7 @@ fn renew_volumes(edits: &mut Edits<'_>, pod: &Value, parts: &GateParts) -> Resul
     Ok(renewed)
 }
 
-/// A list of things with names, in which those of sluice are today's and the others as they were; `None` where all of them are.
+/// Returns the list with our items renewed and all other items as they were; `None` where nothing changes.
 fn renewed(found: &Value, today: &Value, is_ours: impl Fn(&str) -> bool) -> Option<Vec<Value>> {
     let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
     let (found, mut missing) = (items(found), items(today));
@@ -107,7 +109,8 @@ fn renewed(found: &Value, today: &Value, is_ours: impl Fn(&str) -> bool) -> Opti
     (list != found).then_some(list)
 }
 
-/// Whether a value has all that another one has. The API server adds defaults to what it is given.
+/// Returns whether `found` holds everything in `wanted`. The API server adds defaults to `wanted`, so `found` may
+/// hold more.
 fn holds(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::Object(found), Value::Object(wanted)) => wanted
@@ -121,8 +124,8 @@ fn holds(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Whether an image may be today's under the name that somebody else has given it since: from another registry, or by the digest of its
-/// tag. Others that look after images see a pod after sluice, and sluice sees it again after them.
+/// Returns whether `found` may be the present image under a rewritten name: from another registry, or with the digest
+/// of its tag. Webhooks that rewrite images see a pod after sluice, and sluice sees the pod again after them.
 fn is_rewritten(found: &str, wanted: &str) -> bool {
     let tail = |image: &str| image.rsplit('/').next().unwrap_or_default().to_owned();
     let (found, wanted) = (tail(found), tail(wanted));

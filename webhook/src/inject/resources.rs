@@ -1,4 +1,4 @@
-//! What the gate asks for: what one container of its pod asks for, or what the administrator says.
+//! Chooses the gate's resources: those of one container of its pod, or the administrator's.
 
 use super::position::containers;
 use super::qos::{Class, class};
@@ -7,14 +7,15 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 use std::str::FromStr;
 
-/// What the gate takes over of a container. What else a container asks for (a GPU, huge pages) the gate has no use for, and none
-/// of it decides a pod's class.
+/// The resources that the gate copies from a container. The gate has no use for others, such as a GPU or huge pages,
+/// and those do not decide a pod's class.
 const COPIED: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 /// The two halves of a container's resources.
 const HALVES: [&str; 2] = ["requests", "limits"];
 
-/// The administrator's resources for every gate, as Kubernetes quantities: no amount is zero, and no request is above its limit.
+/// The administrator's resources for every gate, as Kubernetes quantities. No amount is zero, and no request is above
+/// its limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resources {
     requests: Amounts,
@@ -30,20 +31,20 @@ pub struct Amounts {
     pub memory: String,
 }
 
-/// Why the administrator's resources cannot be those of a gate.
+/// The reason why a gate cannot have the administrator's resources.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResourcesError {
-    /// Only one half is there.
+    /// Only requests or only limits are given.
     #[error(
         "gate.resources has {there} and no {missing}; write both, or neither, and gates ask for what their pods ask for"
     )]
     Half {
-        /// The half that is there.
+        /// The half that is given.
         there: &'static str,
-        /// The other one.
+        /// The missing half.
         missing: &'static str,
     },
-    /// A text that is no quantity.
+    /// The text is no quantity.
     #[error(
         "gate.resources.{half}.{key} is {text:?}, which is no quantity; write one such as 5m or 8Mi"
     )]
@@ -52,39 +53,39 @@ pub enum ResourcesError {
         half: &'static str,
         /// `cpu` or `memory`
         key: &'static str,
-        /// What is there.
+        /// The text that was given.
         text: String,
     },
-    /// An amount of nothing, which Kubernetes takes for one that is not there: a Guaranteed pod would be Burstable with it.
+    /// The amount is zero, which Kubernetes treats as absent: a Guaranteed pod would become Burstable.
     #[error("gate.resources.{half}.{key} is {text:?}; write an amount above zero")]
     Zero {
         /// `requests` or `limits`
         half: &'static str,
         /// `cpu` or `memory`
         key: &'static str,
-        /// What is there.
+        /// The text that was given.
         text: String,
     },
-    /// More is requested than the limit allows, which the API server refuses in every pod.
+    /// The request is above the limit, which the API server refuses in every pod.
     #[error(
         "gate.resources.requests.{key} ({request}) is above gate.resources.limits.{key} ({limit}); lower the one or raise the other"
     )]
     AboveLimit {
         /// `cpu` or `memory`
         key: &'static str,
-        /// What is requested.
+        /// The requested amount.
         request: String,
-        /// What is allowed.
+        /// The limit.
         limit: String,
     },
 }
 
 impl Resources {
-    /// Both halves, or neither.
+    /// Takes both halves, or neither.
     ///
     /// # Errors
     ///
-    /// Only one half is there, or no API server would take the two together, or they would change a pod's class.
+    /// Only one half is given, the API server would refuse the two together, or they would change a pod's class.
     pub fn new(
         requests: Option<Amounts>,
         limits: Option<Amounts>,
@@ -109,8 +110,8 @@ impl Resources {
         Ok(Some(Self { requests, limits }))
     }
 
-    /// Those that leave a pod in its class and satisfy a quota that demands limits. None where any amount would change the
-    /// class, or could exceed what the pod as a whole may have.
+    /// Returns the resources that keep a pod in its class and satisfy a quota that demands limits. `None` where any
+    /// amount would change the class, or could exceed the resources of the pod as a whole.
     fn of_class(&self, class: Class) -> Option<Value> {
         let (requests, limits) = match class {
             Class::Guaranteed => (&self.limits, &self.limits),
@@ -160,7 +161,7 @@ impl fmt::Display for Amounts {
 impl FromStr for Amounts {
     type Err = String;
 
-    /// `cpu=5m,memory=8Mi`; both, and nothing else. [`Resources::new`] looks at the quantities.
+    /// Reads `cpu=5m,memory=8Mi`, both and no other key. [`Resources::new`] checks the quantities.
     fn from_str(text: &str) -> Result<Self, String> {
         let find = |key: &str| {
             let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
@@ -174,13 +175,14 @@ impl FromStr for Amounts {
     }
 }
 
-/// The resources of the gate of a pod; `None` where it asks for nothing. `own`: what the administrator says.
+/// Returns the resources of the gate in `pod`; `None` where the gate requests nothing. `own` are the administrator's.
 ///
-/// Without that the gate asks for what the pod's smallest container asks for. So whatever counts the containers of a pod one by one
-/// (a LimitRange, a ratio, a quota that demands limits, a policy) finds in the gate what it has found in a container already; the
-/// class is the same; and the gate costs nothing, because Kubernetes counts of an init container only what is more than the
-/// containers have together. That is true of a container, and not of an init container or a sidecar, so only containers are
-/// looked at; and of one container as a whole, not of the smallest amounts of several, whose ratios none of them may have.
+/// Without `own`, the gate copies the pod's smallest container. Checks that look at containers one by one (a
+/// LimitRange, a ratio, a quota that demands limits, a policy) then find amounts that a container has already, and
+/// the pod's class stays the same. The gate costs nothing, because Kubernetes counts an init container only where it
+/// exceeds the sum of the containers. This holds for a container, not for an init container or a sidecar, so only
+/// containers are looked at. And a container is copied as a whole: the smallest amounts of several could have ratios
+/// that no container has.
 pub(super) fn of(pod: &Value, own: Option<&Resources>) -> Option<Value> {
     match own {
         Some(own) => own.of_class(class(pod)),
@@ -188,9 +190,9 @@ pub(super) fn of(pod: &Value, own: Option<&Resources>) -> Option<Value> {
     }
 }
 
-/// The container that asks for the least: of cpu, then of memory, then of ephemeral storage, and of those that ask for the same the
-/// one that has the lowest limits, in that order. What a container does not say counts as nothing. Of several that are alike the first.
-/// Of a pod without containers, which no API server stores, one of its init containers.
+/// Returns the container with the smallest requests: of cpu, then of memory, then of ephemeral storage. Among equals
+/// the limits decide, in the same order, and then the order in the pod. A missing amount counts as zero. For a pod
+/// without containers, which no API server stores, an init container counts.
 fn smallest(pod: &Value) -> Option<&Value> {
     let mut lists = ["containers", "initContainers"]
         .map(|list| containers(pod, list))
@@ -202,7 +204,7 @@ fn smallest(pod: &Value) -> Option<&Value> {
     })
 }
 
-/// Its requests, and then its limits, in the order of [`COPIED`].
+/// Returns the requests and then the limits, each in the order of [`COPIED`].
 fn amounts(container: &Value) -> [f64; 6] {
     let [requests, limits] = HALVES.map(|half| {
         COPIED.map(|key| quantity::read(&container["resources"][half][key]).unwrap_or_default())
@@ -212,7 +214,7 @@ fn amounts(container: &Value) -> [f64; 6] {
     [cpu, memory, storage, most_cpu, most_memory, most_storage]
 }
 
-/// What a gate takes over of the resources of a container, with the keys that are there and no others.
+/// Copies those resources of a container that the gate takes; `None` where there are none.
 fn copied(container: &Value) -> Option<Value> {
     let mut resources = Map::new();
     for half in HALVES {
@@ -241,7 +243,7 @@ mod tests {
         Some(text.parse().unwrap())
     }
 
-    /// What becomes of the administrator's resources, in words.
+    /// Returns the outcome of the administrator's resources, as text.
     fn made(requests: &str, limits: &str) -> String {
         match Resources::new(amounts_of(requests), amounts_of(limits)) {
             Ok(_) => "fine".to_owned(),

@@ -1,26 +1,27 @@
-//! What a user is told of a request that is allowed: what, where, and the way out, each short enough for a header.
+//! Warnings about a request that is allowed. Each says the fact, its place and the way out, short enough for a
+//! header.
 
 use super::Subject;
 use rules::advice::Advice;
 use rules::annotation::ParseError;
 
-/// What the user should know of a request that is allowed.
+/// A warning about a request that is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
-    /// The list is new and the pods are not rolled for it.
+    /// The list is new, and the pods are not rolled for it.
     NextRollout,
-    /// The list is new and the Job is not: its pods cannot be changed any more.
+    /// The list is new and the Job is not: a Job's pods cannot be changed any more.
     AlreadyStarted,
-    /// It asks for a hold, and there are none.
+    /// The object asks for a hold, and holds are off.
     HoldsOff,
-    /// A list that cannot be read and was stored before.
+    /// The list cannot be read, and was stored before.
     StoredBadList(ParseError),
-    /// What `kubectl sluice lint` says of the object as well.
+    /// Advice that `kubectl sluice lint` gives on the object as well.
     Advice(Advice),
 }
 
 impl Warning {
-    /// What to know and, where there is one, the way out.
+    /// Returns the fact and, where there is one, the way out.
     pub fn sentence(&self, subject: &Subject) -> String {
         match self {
             Self::NextRollout => format!(
@@ -42,7 +43,7 @@ impl Warning {
     }
 }
 
-/// The way to roll a workload now, for the kinds that kubectl can restart.
+/// Returns the way to roll a workload now, for the kinds that kubectl can restart.
 fn way_to_roll(subject: &Subject) -> String {
     let Subject {
         group, kind, name, ..

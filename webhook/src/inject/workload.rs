@@ -1,7 +1,8 @@
-//! The workload half: one constant marker in the pod template, and never a rollout because of it.
+//! The workload half of admission: sets one constant marker in the pod template, and never causes a rollout by it.
 //!
-//! The marker is a function of the new and the old object alone, so that a dry run gives the same answer today and after
-//! an upgrade of sluice: a tool such as Flux compares that answer with the stored object and takes any difference for drift.
+//! The marker depends on the new and the old object alone, so a dry run gives the same answer today and after an
+//! upgrade of sluice. A tool such as Flux compares that answer with the stored object and takes any difference for
+//! drift.
 
 use super::hints;
 use super::lists::{Holds, Lists};
@@ -17,7 +18,7 @@ use rules::object::controller_of;
 use rules::path::get;
 use serde_json::{Map, Value};
 
-/// Decides one workload.
+/// Decides on one workload.
 pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     let Request {
         operation,
@@ -74,7 +75,7 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     }
 }
 
-/// What there is to say beside: none of it changes the object.
+/// Returns the warnings about a workload. A warning changes nothing in the object.
 fn warnings(
     request: &Request<'_>,
     options: Options,
@@ -109,7 +110,7 @@ fn warnings(
     .collect()
 }
 
-/// Refuses what would suspend a Job whose installer goes on without it, where this request asks for that.
+/// Refuses a request that would suspend a Job whose installer does not wait for the Job.
 fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> {
     if !is_job(request.subject) || !lists.writes(keys::HOLD) {
         return Ok(());
@@ -119,12 +120,12 @@ fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> 
         .map_err(|error| Deny::BadList { place, error })
 }
 
-/// What decides the marker.
+/// The facts that decide the marker.
 #[derive(Clone, Copy)]
 struct Mark<'a> {
-    /// The object or its template carries a list.
+    /// Whether the object or its template carries a list.
     asked: bool,
-    /// The pods are not rolled by this request, or must not be: the marker stays as it is stored.
+    /// Whether the marker stays as it is stored, because this request does not roll the pods, or must not.
     kept: bool,
     /// The marker in the object.
     present: Option<&'a Value>,
@@ -167,7 +168,8 @@ impl Mark<'_> {
     }
 }
 
-/// The same, with a Job suspended and that noted on it. One that is suspended already is its user's to resume, or was noted before.
+/// Adds to `action` the suspension of the Job and the note about it. A Job that is suspended already stays as it is:
+/// its user resumes it, or an earlier call has noted it.
 fn suspended(action: Action, job: &Value) -> Result<Action, Misshapen> {
     if job["spec"]["suspend"] == true {
         return Ok(action);
@@ -189,7 +191,7 @@ fn marker(template: &Value) -> Option<&Value> {
     annotations(template)?.get(keys::GATED)
 }
 
-/// The template without the marker, and without whatever is empty once the marker is gone.
+/// Returns the template without the marker, and without the mappings that are empty once the marker is gone.
 fn unmarked(template: &Value) -> Value {
     let empty = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
     let mut template = template.clone();
@@ -223,7 +225,7 @@ fn template_path(subject: &Subject) -> &'static [&'static str] {
     }
 }
 
-/// The pod template of a workload; `None` also for a pod.
+/// Returns the pod template of a workload; `None` also for a pod.
 pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a Value> {
     find(object, template_path(subject))
 }

@@ -1,4 +1,4 @@
-//! The answers that the accept loop gives by itself: where a handler takes too long or panics, and where there is no place.
+//! The answers of the accept loop itself: when a handler takes too long or panics, and when there is no place.
 
 use super::{Caller, Server, Turned};
 use crate::connections::{Certified, Lost};
@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout};
 use tower::ServiceExt;
 
 impl Server {
-    /// The router's answer, or ours when it takes too long or panics.
+    /// Returns the router's answer, or an own answer when the router takes too long or panics.
     pub(super) async fn answer(
         &self,
         mut request: Request<Body>,
@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-/// The answer on a connection that there is no place for.
+/// Answers every request on a connection without a place.
 pub(super) fn full(lost: Lost) -> Router {
     let text = match lost {
         Lost::Crowded => "this address holds too many connections; try again\n",

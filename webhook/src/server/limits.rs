@@ -1,31 +1,33 @@
-//! What the listeners put up with, and how much of it there is memory for.
+//! The bounds of each listener, and the memory that they rest on.
 
 use super::metrics::Port;
 use crate::connections::Bounds;
 use std::time::Duration;
 
-// How many sixty-fourths of the memory the connections of each port may take; what is left is for everything that is known.
-/// Five eighths: with 256 MiB that is room for 10 240 gates that wait.
+// The shares below are 64ths of the memory. The rest of the memory is for the objects that the replica knows.
+/// The share of the status port: with 256 MiB it fits 10 240 waiting gates.
 const STATUS: u64 = 40;
-/// An eighth.
+/// The share of admission's port.
 const ADMISSION: u64 = 8;
-/// One.
+/// The share of the port for probes and metrics.
 const ADMIN: u64 = 1;
 const _: () = assert!(STATUS + ADMISSION + ADMIN < 64);
 
-/// What one connection may cost beside what is read ahead of it, in bytes: its TLS session and half of a record.
+/// The bytes of one connection beside its read-ahead buffer: its TLS session and half of a record.
 const EACH: u64 = 48 * 1024;
 
-/// What one listener puts up with.
+/// The bounds of one listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// How many connections there may be.
+    /// The bounds on connections.
     pub connections: Bounds,
-    /// The most that is read ahead of a connection, in bytes, and so the longest request head.
+    /// The most bytes that are read ahead of a connection, which is also the longest request head.
     pub read_ahead: usize,
-    /// The most that TLS takes from the kernel at a time, in bytes; 0 leaves it at a quarter of a record, without a buffer.
+    /// The most bytes that TLS takes from the kernel at a time. 0 means no buffer, so TLS reads a quarter of a
+    /// record.
     pub ciphertext: usize,
-    /// What the kernel holds of a connection in each direction, in bytes; it takes twice as much. It counts as ours.
+    /// The bytes that the kernel buffers for a connection in each direction. The kernel takes twice as much, which
+    /// counts as ours.
     pub buffered: u32,
     /// From the TCP connection to the end of the TLS handshake.
     pub handshake: Duration,
@@ -39,13 +41,13 @@ pub struct ServerLimits {
     pub answer: Duration,
     /// The longest pause between two requests.
     pub idle: Duration,
-    /// The oldest that a connection gets; each draws its own age between half of it and all, so that clients spread over
-    /// replicas again and leave one that is gone (kubernetes/kubernetes#127335).
+    /// The greatest age of a connection. Each connection draws its own age between half of it and all, so that
+    /// clients spread over replicas again and leave a replica that is gone (kubernetes/kubernetes#127335).
     pub age: Duration,
 }
 
 impl ServerLimits {
-    /// What a port puts up with of a process that has so many bytes of memory; `None`: as many as it needs.
+    /// Returns the bounds of a port, for a process with so many bytes of memory; `None` means unlimited memory.
     pub fn of(port: Port, memory: Option<u64>) -> Self {
         let (limits, share) = match port {
             Port::Status => (Self::status(), STATUS),
@@ -58,7 +60,7 @@ impl ServerLimits {
         }
     }
 
-    /// For the API server, which sends an admission request and waits a few seconds.
+    /// The bounds for the API server, which sends an admission request and waits a few seconds.
     pub const fn admission() -> Self {
         Self {
             connections: Bounds {
@@ -66,48 +68,50 @@ impl ServerLimits {
                 per_client: 256,
                 sharing: 1,
             },
-            // Bodies are long.
+            // Bodies of reviews are long.
             read_ahead: 64 * 1024,
             ciphertext: 16 * 1024,
             buffered: 64 * 1024,
             handshake: Duration::from_secs(5),
-            // Go's client keeps what it has connected and did not need: closed in the moment of its first use, that
-            // would cost an admission. Where there are too many, these go first.
+            // Go's client keeps connections that it opened and did not need yet. Closing such a connection at the
+            // moment of its first use would cost an admission. Where there are too many connections, these are cut
+            // first.
             first: Duration::from_secs(120),
             header: Duration::from_secs(5),
             request: Duration::from_secs(10),
             answer: Duration::from_secs(10),
-            // Longer than the 90 s after which Go's client lets go of a connection by itself.
+            // Longer than the 90 s after which Go's client closes an idle connection by itself.
             idle: Duration::from_secs(120),
             age: Duration::from_secs(120),
         }
     }
 
-    /// For gates: one connection each, mostly in a long poll.
+    /// The bounds for gates: one connection each, mostly in a long poll.
     pub const fn status() -> Self {
         Self {
             connections: Bounds {
                 all: 8192,
-                // Pods on the host's network share its address.
+                // Pods on the host's network share the host's address.
                 per_client: 512,
-                // One that waits, be it for its turn, has sent its head. Ten thousand take 18 KiB each, and 222 MB in all while
-                // they come, not the 16 KiB of a quarter: what is left of the limit bears that.
+                // A waiting connection has sent its head, so four of them share a place of 64 KiB. Ten thousand
+                // waiting connections take 18 KiB each, and 222 MB in all while they connect. The memory beside the
+                // shares covers what exceeds 16 KiB each.
                 sharing: 4,
             },
-            // The head of a gate's request is its token, and that is below 4 KiB.
+            // The head of a gate's request is mostly its token, which has less than 4 KiB.
             read_ahead: 16 * 1024,
             ciphertext: 0,
             buffered: 16 * 1024,
             first: Duration::from_secs(5),
             request: Duration::from_secs(90),
             idle: Duration::from_secs(60),
-            // A question is held for minutes, and a new connection costs more than an answer.
+            // A request stays open for minutes, and a new connection costs more than an answer.
             age: Duration::from_secs(30 * 60),
             ..Self::admission()
         }
     }
 
-    /// For probes and scrapes.
+    /// The bounds for probes and scrapes.
     pub const fn admin() -> Self {
         Self {
             connections: Bounds {
@@ -121,7 +125,7 @@ impl ServerLimits {
         }
     }
 
-    /// No more places than fit into so many bytes, whatever is done there.
+    /// Lowers the number of places to those that fit into `bytes`.
     #[must_use]
     pub fn within(self, bytes: u64) -> Self {
         let fitting = bytes / (EACH + self.read_ahead as u64 + self.ciphertext as u64);

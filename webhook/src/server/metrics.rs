@@ -1,4 +1,4 @@
-//! What a listener counts.
+//! The metrics of the listeners.
 
 use crate::connections::Lost;
 use prometheus_client::{
@@ -7,14 +7,14 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// Our ports.
+/// The ports of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Port {
-    /// For the API server.
+    /// The port for the API server.
     Admission,
-    /// For gates.
+    /// The port for gates.
     Status,
-    /// For probes and scrapes.
+    /// The port for probes and scrapes.
     Admin,
 }
 
@@ -29,26 +29,26 @@ impl Port {
     }
 }
 
-/// Why a client was turned away.
+/// The reason for turning a client away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Turned {
-    /// Its address holds too many connections.
+    /// The client's address holds too many connections.
     Crowded,
-    /// It had proven the least, and made room for another one.
+    /// The connection had the least merit, and made room for another.
     Outranked,
-    /// A request is being answered on each connection that there may be.
+    /// All places are taken, and every connection has a request that is being answered.
     Full,
     /// The TLS handshake failed or took too long.
     Handshake,
     /// A request head took too long.
     SlowHead,
-    /// It did not read its answer.
+    /// The client did not read its answer.
     Unread,
     /// A request took too long, its body included.
     SlowRequest,
-    /// The connection broke, or what came was not HTTP.
+    /// The connection broke, or its bytes were not HTTP.
     Broken,
-    /// The process did not wait any longer.
+    /// The process aborted while the connection was open.
     Aborted,
 }
 

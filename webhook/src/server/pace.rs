@@ -1,9 +1,10 @@
-//! How slow a client may be: deadlines for request heads and for answers, which leave idle connections alone.
+//! Deadlines for the heads of requests and for answers, which do not touch idle connections.
 //!
-//! Hyper's own header timeout starts when it begins to wait, so on a kept-alive connection it is an idle timeout too.
-//! Five seconds are right for a head that has begun and wrong for a pause between two requests: the API server would
-//! find its pooled connections closed, now and then in the very moment of use. So the clock starts at a head's first
-//! byte. For writing hyper has no limit at all: a client that does not read would hold its answer for ever.
+//! Hyper's own timeout for a head starts when hyper begins to wait, so on a kept-alive connection it is an idle
+//! timeout too. Five seconds are right for a head that has begun, and wrong for a pause between two requests: the API
+//! server would find its pooled connections closed, now and then at the very moment of use. So this clock starts at a
+//! head's first byte. For writing, hyper has no limit at all: a client that does not read would hold its answer for
+//! ever.
 
 use std::{
     io,
@@ -21,11 +22,12 @@ use tokio::{
     time::{Instant, Sleep, sleep, sleep_until},
 };
 
-/// Where a connection is: even between two requests, odd while one is answered. Clones share it.
+/// Counts the phases of a connection: even between two requests, odd while a request is answered. Clones share the
+/// count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Phase(Arc<AtomicUsize>);
 
-/// A request is being answered until this is dropped, however its future ends.
+/// Marks a request as being answered, until it is dropped, however the request's future ends.
 pub(super) struct Answering(Phase);
 
 impl Phase {
@@ -34,7 +36,7 @@ impl Phase {
         Answering(self.clone())
     }
 
-    /// The number of the current pause, while there is one.
+    /// Returns the number of the current pause, or `None` while a request is answered.
     fn pause(&self) -> Option<usize> {
         let phase = self.0.load(Ordering::Acquire);
         phase.is_multiple_of(2).then_some(phase)
@@ -50,29 +52,29 @@ impl Drop for Answering {
 /// The deadlines of one connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
-    /// For the first head of all.
+    /// The deadline of the first head.
     pub(super) first: Instant,
-    /// From the first byte of a head to its last.
+    /// The time from the first byte of a head to its last.
     pub(super) head: Duration,
-    /// From the moment that an answer cannot be written on to its end.
+    /// The time from the first failed write of an answer to the answer's end.
     pub(super) answer: Duration,
 }
 
-/// A stream whose reads and writes fail when they come too late.
+/// A stream whose reads and writes fail after their deadlines.
 pub(super) struct Paced<S> {
     stream: S,
     pace: Pace,
     phase: Phase,
-    /// In which pause the first byte came, and when the head must be complete.
+    /// The pause in which the first byte of a head came, and the deadline of that head.
     begun: Option<(usize, Instant)>,
-    /// Wakes whoever reads at the deadline. Made when there is nothing to read and a deadline to keep: most heads are there as a
-    /// whole, and each timer that is due before all others wakes the thread that waits for them.
+    /// Wakes the reader at the deadline. The timer is created only when nothing can be read before a deadline: most
+    /// heads arrive at once, and each timer that is due before all others wakes the thread that waits for timers.
     timer: Option<Pin<Box<Sleep>>>,
-    /// When an answer that cannot be written on must be through.
+    /// The deadline of an answer whose write failed.
     stuck: Option<Pin<Box<Sleep>>>,
 }
 
-/// What ends a connection that reads too slowly, in place of hyper's own words for a failure to write.
+/// Ends a connection that reads too slowly, in place of hyper's own error for a failed write.
 #[derive(Debug, thiserror::Error)]
 #[error("the client did not read its answer in time")]
 pub(super) struct Unread;
@@ -89,7 +91,8 @@ impl<S> Paced<S> {
         }
     }
 
-    /// When the head that is expected or read in this pause comes too late. `begins`: whether bytes of it have come just now.
+    /// Returns the deadline of the head that is expected or read in this pause. `begins` says that bytes of it have
+    /// just arrived.
     fn deadline(&mut self, pause: usize, begins: bool) -> Option<Instant> {
         if self.begun.is_none_or(|(when, _)| when != pause) {
             self.begun = begins.then(|| (pause, Instant::now() + self.pace.head));
@@ -99,7 +102,8 @@ impl<S> Paced<S> {
         head.into_iter().chain(first).min()
     }
 
-    /// Whether a deadline has passed; whoever reads is woken at it where there is nothing to read yet.
+    /// Returns whether a deadline has passed. Where nothing can be read yet (`waits`), the reader is woken at the
+    /// deadline.
     fn is_late(&mut self, deadline: Instant, waits: bool, cx: &mut Context<'_>) -> bool {
         if !waits {
             return Instant::now() >= deadline;
@@ -113,7 +117,7 @@ impl<S> Paced<S> {
         timer.as_mut().poll(cx).is_ready()
     }
 
-    /// What came of an attempt to write, unless the answer takes too long.
+    /// Returns the result of a write, or an error when the answer takes too long.
     fn write<T>(
         &mut self,
         written: Poll<io::Result<T>>,
@@ -167,7 +171,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
         if flushed.is_ready() {
-            // Only here is everything out of our hands: a byte now and then does not make a reader.
+            // Only a complete flush counts: a client that reads a byte now and then stays late.
             self.stuck = None;
         }
         self.write(flushed, cx)

@@ -1,8 +1,8 @@
-//! HTTP/1.1 for requests without a body, one after the other, each of which may be held for minutes.
+//! Serves HTTP/1.1 requests without a body, each of which may stay open for minutes.
 //!
-//! Hyper keeps three buffers of 8 KiB for a connection that only waits. Here nothing is kept but the connection itself: the head
-//! is read into memory that is given back, and what is sent is put together when there is something to send. Who has a body, or
-//! sends more before the answer, is no gate, and gets no second answer.
+//! Hyper keeps three buffers of 8 KiB for a connection that only waits. This server keeps nothing but the connection
+//! itself: the memory of a head is freed before the wait, and the answer is put together when there is something to
+//! send. A client that sends a body, or sends more before its answer, is no gate and gets no second answer.
 
 use super::pace::{Paced, Phase};
 use super::{Caller, Server, why};
@@ -18,14 +18,15 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 use tracing::debug;
 
-/// How many headers a request may have.
+/// The most headers of a request.
 pub(super) const HEADERS: usize = 64;
-/// By so much the room for a head grows: most fit into the first, with a token of a kilobyte.
+/// The step by which the buffer for a head grows, in bytes. Most heads, with a token of a kilobyte, fit into the
+/// first step.
 const STEP: usize = 2048;
-/// What ends a head.
+/// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// A request, and whether it is the last one of its connection.
+/// A request, and whether the connection ends after it.
 #[derive(Debug)]
 struct Question {
     request: Request<Body>,
@@ -56,7 +57,7 @@ impl Server {
         }
     }
 
-    /// Reads and answers one request. Whether there may be another.
+    /// Reads and answers one request. Returns whether another may follow.
     async fn question<S>(
         &self,
         stream: &mut Paced<S>,
@@ -71,14 +72,14 @@ impl Server {
         let mut head = Vec::new();
         tokio::select! {
             biased;
-            // Nobody is kept from his first question.
+            // Every client may ask its first question.
             () = self.shutdown.draining(), if answered => return stream.shutdown().await.map(|()| false),
             begins = timeout(self.limits.idle, more(stream, &mut head)) => match begins {
                 Err(_elapsed) => {
                     debug!("Closed after the idle limit");
                     return Ok(false);
                 }
-                // Nothing had begun.
+                // The connection ended between two requests.
                 Ok(Ok(0) | Err(_)) => return Ok(false),
                 Ok(Ok(_)) => {}
             },
@@ -92,7 +93,7 @@ impl Server {
             }
         };
         let _answering = caller.answering(phase);
-        // Boxed, so that a response which comes bit by bit does not keep the room that finding it took.
+        // Boxed, so that a streamed response does not carry the size of the future that produced it.
         let answer = Box::pin(self.answer(question.request, caller, retired_at));
         let mut response = tokio::select! {
             biased;
@@ -111,7 +112,8 @@ impl Server {
         Ok(true)
     }
 
-    /// The request that begins with these bytes, or by which code it is refused.
+    /// Reads the rest of the request whose first bytes are `head`. Returns the code of a refusal for an invalid
+    /// request.
     async fn rest<S>(
         &self,
         stream: &mut S,
@@ -136,7 +138,7 @@ impl Server {
         }
     }
 
-    /// Sends a response, each part of it as soon as it is there.
+    /// Sends a response, each part as soon as it is there.
     async fn send<S>(&self, stream: &mut S, response: Response) -> io::Result<()>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -177,7 +179,8 @@ impl Server {
         }
     }
 
-    /// The next part of a body that is not empty; `None` at its end. Nothing that fails is ended as if it were whole.
+    /// Returns the next part of a body, never empty; `None` at its end. A body that fails is an error, so it does not
+    /// look complete.
     async fn part(&self, body: &mut Body) -> io::Result<Option<Bytes>> {
         loop {
             match AssertUnwindSafe(body.frame()).catch_unwind().await {
@@ -196,13 +199,13 @@ impl Server {
     }
 }
 
-/// Reads what has come; how much it was.
+/// Reads the bytes that have arrived, and returns their number.
 async fn more<S: AsyncRead + Unpin>(stream: &mut S, head: &mut Vec<u8>) -> io::Result<usize> {
     head.reserve(STEP);
     stream.read_buf(head).await
 }
 
-/// The head of a response.
+/// Writes the head of a response.
 fn written(status: StatusCode, headers: &HeaderMap) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status}\r\n").into_bytes();
     for (name, value) in headers {
@@ -213,7 +216,7 @@ fn written(status: StatusCode, headers: &HeaderMap) -> Vec<u8> {
     head
 }
 
-/// Returns when a client leaves that is owed an answer, or says something before it has it.
+/// Returns when the client leaves before its answer, or sends more before it.
 async fn gone<S: AsyncRead + Unpin>(stream: &mut S) -> io::Error {
     match stream.read(&mut [0]).await {
         Ok(0) => ErrorKind::UnexpectedEof.into(),
@@ -222,7 +225,7 @@ async fn gone<S: AsyncRead + Unpin>(stream: &mut S) -> io::Error {
     }
 }
 
-/// The request of which this is the head, and perhaps more.
+/// Parses the request at the start of `bytes`, which may hold more.
 fn parse(bytes: &[u8]) -> Result<Question, StatusCode> {
     const BAD: StatusCode = StatusCode::BAD_REQUEST;
     let end = bytes.windows(END.len()).position(|bytes| bytes == END);
@@ -243,7 +246,7 @@ fn parse(bytes: &[u8]) -> Result<Question, StatusCode> {
         if count >= HEADERS {
             return Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
         }
-        // A name with a blank in it is none, so neither is a line that goes on with the one before.
+        // A name with a blank is invalid, so a folded header line is refused too.
         let (name, value) = line.split_once(':').ok_or(BAD)?;
         request = request.header(name, value.trim_matches([' ', '\t']));
     }
@@ -255,7 +258,7 @@ fn parse(bytes: &[u8]) -> Result<Question, StatusCode> {
     Ok(Question { request, last })
 }
 
-/// Whether the connection ends with the message that has these headers.
+/// Returns whether the connection ends after the message with these headers.
 fn closes(headers: &HeaderMap) -> bool {
     let says_so = |value: &HeaderValue| {
         let options = value.to_str().unwrap_or_default().split(',');

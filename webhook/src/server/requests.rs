@@ -1,4 +1,4 @@
-//! HTTP/1.1 in full, by hyper: for whoever sends bodies, and for tools.
+//! Serves HTTP/1.1 in full, by hyper: for clients that send bodies, and for tools.
 
 use super::pace::{Paced, Phase};
 use super::{Caller, Server, why};
@@ -32,7 +32,8 @@ impl Server {
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            // Hyper counts from the end of the last answer, so this is the idle limit; heads have their own.
+            // Hyper counts from the end of the last answer, so this is the idle limit. Heads have a deadline of their
+            // own.
             .header_read_timeout(self.limits.idle)
             .max_buf_size(self.limits.read_ahead)
             .serve_connection(TokioIo::new(stream), service);
@@ -45,7 +46,7 @@ impl Server {
                     draining = true;
                     connection.as_mut().graceful_shutdown();
                 }
-                // Not cancelled by the other arm: the same connection is polled again.
+                // The other arm does not cancel this one: the same connection is polled again.
                 ended = connection.as_mut() => break ended,
             }
         };

@@ -1,4 +1,4 @@
-//! A server, and clients that behave well and badly.
+//! A server with clients that behave well and badly.
 
 mod connection;
 mod crowd;
@@ -28,7 +28,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 const NAME: &str = "sluice.sluice-system.svc";
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: sluice\r\n\r\n";
 
-/// A port for any request, and one for questions.
+/// A port for any request, and a port for questions.
 const BOTH: [Port; 2] = [Port::Admission, Port::Status];
 
 fn server(limits: ServerLimits) -> (Server, Registry) {
@@ -56,7 +56,7 @@ fn count(registry: &Registry, line: &str) -> bool {
     text.lines().any(|found| found == line)
 }
 
-/// Whether so many were turned away for this reason.
+/// Returns whether `times` clients were turned away for this reason.
 fn turned(registry: &Registry, reason: &str, times: u32) -> bool {
     BOTH.map(Port::label).iter().any(|port| {
         let line = format!(r#"turned_away_total{{port="{port}",reason="{reason}"}} {times}"#);
@@ -84,7 +84,7 @@ fn router() -> Router {
         )
 }
 
-/// The answer to what was written: everything until its body is complete, or until the end.
+/// Reads an answer until its body is complete, or the stream ends.
 async fn read_answer(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut answer = Vec::new();
     while !complete(&answer) {

@@ -1,5 +1,5 @@
-//! Log lines on their way out. A thread of their own writes them, so that nobody who logs waits for who reads: admission would
-//! answer no API server while a collector is stuck.
+//! Writes log lines on a thread of its own, so a task that logs never waits for the reader of the log. Otherwise a
+//! stuck collector would stop admission.
 
 use prometheus_client::metrics::counter::Counter;
 use std::io::{self, Write};
@@ -9,54 +9,55 @@ use std::thread;
 use std::time::Duration;
 use tracing::warn;
 
-/// What is kept while nobody reads, in bytes.
+/// The most bytes that are kept while the log is not read.
 const MOST: usize = 1 << 20;
 
-/// Lines are gathered for so long, or until they are so many bytes: under load, one write and one wake-up are for hundreds of them.
+/// Lines are gathered for this time, or up to this many bytes: under load, one write and one wake-up serve hundreds
+/// of lines.
 const GATHERED: (Duration, usize) = (Duration::from_millis(50), 1 << 17);
 
-/// How long the end of the process waits for who reads.
+/// The time that the end of the process waits for the reader of the log.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// What takes lines, each by one write, and never waits.
+/// Takes lines, each in one write, and never blocks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// The thread has to write.
+    /// Notified when the thread has to write.
     called: Condvar,
-    /// All is written.
+    /// Notified when all lines are written.
     done: Condvar,
-    /// Lines that found no room, since the process began.
+    /// The lines that found no room, since the process began.
     lost: Counter,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     text: Vec<u8>,
-    /// Lines that found no room, and of which no line has told yet.
+    /// The lines that found no room and that no log line has reported yet.
     lost: u64,
     thread: Thread,
 }
 
-/// What the thread does.
+/// The state of the thread.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Thread {
-    /// It has lines in hand.
+    /// The thread writes lines.
     #[default]
     Writes,
-    /// It has written some, and lets more come.
+    /// The thread has written and lets more lines come.
     Gathers,
-    /// It waits for a line.
+    /// The thread waits for a line.
     Sleeps,
-    /// It is on its way to write: to call it again would cost whoever does.
+    /// The thread has been called to write. Another call would only cost the caller.
     Called,
 }
 
 impl Queue {
-    /// Is there a reason to call the thread?
+    /// Returns whether the thread has to be called.
     fn is_due(&self) -> bool {
         match self.thread {
             Thread::Gathers => self.text.len() >= GATHERED.1,
@@ -75,7 +76,7 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// There can be no more threads.
+    /// The system allows no more threads.
     pub(super) fn to(out: impl Write + Send + 'static) -> io::Result<Self> {
         let lines = Self::default();
         let writer = lines.clone();
@@ -84,12 +85,12 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Counts the lines that found no room.
+    /// Returns the counter of lines that found no room.
     pub(super) fn lost(&self) -> Counter {
         self.0.lost.clone()
     }
 
-    /// Waits until all is written, but not for ever.
+    /// Waits until all lines are written, up to [`LAST_WAIT`].
     pub(super) fn wait_until_written(&self) {
         let mut queue = self.queue();
         if queue.thread == Thread::Gathers {
@@ -112,10 +113,10 @@ impl Lines {
         let mut text = Vec::new();
         loop {
             let lost = self.next(&mut text);
-            // Where it cannot be written, there is nowhere to say so.
+            // A failed write is ignored: there is no other place to report it.
             let _ = out.write_all(&text);
             text.clear();
-            // What was kept while nobody read.
+            // Free the memory that was needed while the log was not read.
             text.shrink_to(GATHERED.1);
             if lost > 0 {
                 warn!(lost, "Lines of this log are lost, because nobody read it");
@@ -123,7 +124,7 @@ impl Lines {
         }
     }
 
-    /// Waits for lines, puts them into `text`, and says how many were lost behind them.
+    /// Waits for lines, moves them into `text`, and returns the number of lines that were lost after them.
     fn next(&self, text: &mut Vec<u8>) -> u64 {
         let mut queue = self.queue();
         for (does, longest) in [
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    /// What is read one write at a time, once somebody reads.
+    /// A writer that takes one write for each message on `read`, and any once `read` is closed.
     struct Pipe {
         sent: Sender<Vec<u8>>,
         read: Receiver<()>,
@@ -212,7 +213,7 @@ mod tests {
     fn nobody_who_logs_waits_for_who_reads() {
         let (mut lines, reader, written) = pipe();
         let line = [b'x'; 1024];
-        // What the thread has in hand, the queue, and one more; it would hang here.
+        // The lines that the thread holds, the queue, and one more line: a writer that waits would hang here.
         for _ in 0..=2 * MOST / line.len() {
             lines.write_all(&line).unwrap();
         }

@@ -1,4 +1,4 @@
-//! One connection: how slow, how idle and how old it may be, and how many one client may have.
+//! One connection: its pace, its idle time, its age, and the number of connections of one client.
 
 use super::*;
 use std::time::Duration;
@@ -94,7 +94,7 @@ async fn a_pause_between_requests_is_longer_than_a_head_may_take() {
         );
         let (mut client, connection) = in_memory(&server);
         for _ in 0..3 {
-            sleep(Duration::from_secs(100)).await; // before the first one too
+            sleep(Duration::from_secs(100)).await; // also before the first request
             let answer = ask(&mut client, GET).await;
             assert!(
                 answer.starts_with("HTTP/1.1 200") && answer.ends_with("hello 10.0.0.1"),

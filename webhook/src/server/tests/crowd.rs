@@ -1,4 +1,4 @@
-//! More clients than there are places: who is answered, who goes, and what is counted.
+//! More clients than places: the answers, the cut connections, and the counters.
 
 use super::*;
 use crate::connections::Bounds;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 
-/// Few places, so that a crowd is soon there.
+/// Limits with few places, so that a small crowd fills them.
 fn few(all: usize, per_client: usize) -> ServerLimits {
     ServerLimits {
         connections: Bounds {
@@ -22,14 +22,15 @@ fn few(all: usize, per_client: usize) -> ServerLimits {
     }
 }
 
-/// A connection from one of the many addresses of this host.
+/// Connects from one of the many addresses of this host.
 async fn from(host: u8, to: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, host], 0).into()).unwrap();
     socket.connect(to).await.unwrap()
 }
 
-/// `/proven` is answered as a valid request is, and `/held` not before somebody says so; it says itself when it is reached.
+/// Answers `/proven` as a valid request, and `/held` only after `go` gets a permit. `reached` gets a permit when
+/// `/held` is called.
 fn proving(reached: &Arc<Semaphore>, go: &Arc<Semaphore>) -> Router {
     let (reached, held) = (Arc::clone(reached), Arc::clone(go));
     router()
@@ -48,7 +49,7 @@ fn none() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(0))
 }
 
-/// The mark that a handler gives a valid request.
+/// Marks a request as valid, as a handler does.
 struct Proven;
 
 impl<S: Send + Sync> axum::extract::FromRequestParts<S> for Proven {
@@ -80,7 +81,7 @@ async fn an_idle_crowd_from_many_addresses_keeps_nobody_out() {
         let mut crowd = Vec::new();
         for number in 0..300_usize {
             let mut one = from(2 + u8::try_from(number % 100).unwrap(), address).await;
-            // Some say nothing, some begin a head, some ask for what nobody serves.
+            // Some clients say nothing, some begin a head, some ask for an unknown path.
             match number % 3 {
                 0 => {}
                 1 => one.write_all(b"GET / HTTP/1.1\r\nX-Slow: ").await.unwrap(),
@@ -226,7 +227,7 @@ fn connections_fit_into_the_memory_there_is() {
     assert_eq!(fitting(0), 1);
 }
 
-/// How many the kernel keeps of whoever has connected to a port that is listened on.
+/// The number of connections that the kernel queues for a listening port.
 fn waiting_with_the_kernel(port: u16) -> u32 {
     let sockets = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
     let listens = format!(":{port:04X} 00000000:0000 0A ");

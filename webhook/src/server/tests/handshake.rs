@@ -1,4 +1,4 @@
-//! The TLS handshake: which leaf is served, and who is dropped.
+//! The TLS handshake: the served leaf, and the clients that are dropped.
 
 use super::*;
 use crate::connections::Certified;
@@ -73,7 +73,7 @@ async fn a_session_goes_on_until_the_leaf_is_replaced() {
     assert_eq!(kind().await, HandshakeKind::Resumed);
 }
 
-/// A session would vouch for the certificate that its client showed, for as long as the client likes.
+/// A resumed session would prove the client's certificate for as long as the client likes.
 #[tokio::test]
 async fn an_api_server_shakes_hands_each_time() {
     let (ca, clients) = (ca(), issuer());
@@ -119,14 +119,14 @@ async fn a_client_that_does_not_speak_is_dropped_at_the_handshake() {
     assert!(turned(&registry, "handshake", 1));
 }
 
-/// Who signs the certificates of clients.
+/// Signs the certificates of clients.
 fn issuer() -> CertifiedIssuer<'static, KeyPair> {
     let mut parameters = CertificateParams::default();
     parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// What a client is told that shows a certificate, or none.
+/// Connects, with a certificate of `by` or with none, and returns the answer.
 async fn shown(
     address: SocketAddr,
     server: &Ca,

@@ -1,9 +1,9 @@
-//! A replica that leaves, and one that is cut off.
+//! A replica that leaves, and a replica that is cut off.
 
 use super::*;
 use tokio::sync::Notify;
 
-/// A route that says when it was reached and answers when it is told to.
+/// A route that notifies when it is reached, and answers when it is notified.
 fn held_back() -> (Router, Arc<Notify>, Arc<Notify>) {
     let (reached, go) = (Arc::<Notify>::default(), Arc::<Notify>::default());
     let handler = {

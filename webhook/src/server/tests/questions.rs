@@ -1,4 +1,4 @@
-//! The port for questions: what it reads, and what it does not.
+//! The port for questions: the requests that it reads and those that it refuses.
 
 use super::*;
 use crate::server::questions::HEADERS;
@@ -16,7 +16,7 @@ fn question(routes: Router, limits: ServerLimits) -> (DuplexStream, JoinHandle<(
     (client, serving, registry)
 }
 
-/// Everything that is told to whoever sends this, until the connection ends.
+/// Sends a text, and returns everything that the server sends until the connection ends.
 async fn told(sent: &str) -> String {
     let (mut client, serving, _) = question(router(), ServerLimits::status());
     client.write_all(sent.as_bytes()).await.unwrap();
@@ -66,7 +66,7 @@ async fn what_is_no_question_is_refused_and_ends_the_connection() {
         (format!("GET / HTTP/1.1\r\n{many}\r\n"), "431 "),
         (format!("GET / HTTP/1.1\r\nA: {long}\r\n\r\n"), "431 "),
         (endless, "431 "),
-        // A body is not read.
+        // The body is not read.
         (
             "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello".to_owned(),
             "405 ",
@@ -87,7 +87,7 @@ async fn what_is_no_question_is_refused_and_ends_the_connection() {
             "GET / HTTP/1.1\r\nConnection: x, Close\r\n\r\n".to_owned(),
             "200 ",
         ),
-        // Nor is what comes with a question.
+        // A second request that is sent before the answer is not read either.
         (
             "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n".to_owned(),
             "200 ",
@@ -103,7 +103,7 @@ async fn what_is_no_question_is_refused_and_ends_the_connection() {
     }
 }
 
-/// Bits that come when somebody sends them.
+/// A route whose answer is streamed, bit by bit, as the test sends the bits.
 fn bits() -> (
     Router,
     tokio::sync::mpsc::UnboundedSender<Result<&'static str, io::Error>>,

@@ -1,4 +1,4 @@
-//! A server on threads of its own.
+//! A server on its own threads.
 
 use super::*;
 use crate::tasks::Tasks;
@@ -26,7 +26,7 @@ fn a_server_on_threads_of_its_own_answers_while_all_the_others_are_held_up() {
         let (spawner, mut servers) = Tasks::new();
         spawner.keep_on(own.handle(), "server", server.serve(listener, router()));
         assert!(servers.ended().now_or_never().is_none());
-        // Nothing here lets the other runtime's only thread go.
+        // From here on the test blocks the only thread of the other runtime.
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
