@@ -1,7 +1,7 @@
 //! When an installer makes an object: Helm's hooks, Argo CD's hooks and sync waves.
 //!
-//! An installer makes a hook, or a wave, only once what comes before it is done. So what waits for an object that its installer
-//! makes later never starts, and the other is never made.
+//! An installer makes a hook, or a wave, only once the hooks and waves before it are done. So a dependent that waits for an
+//! object that its installer makes later never starts, and the object is never made.
 
 use crate::keys::{
     HELM_HOOK, HELM_RELEASE, HOOK_DELETE_POLICY, HOOK_WEIGHT, SYNC_HOOK, SYNC_WAVE, TRACKING_ID,
@@ -39,7 +39,7 @@ pub enum Late {
     },
 }
 
-/// Who makes the objects of a release or an application.
+/// The tool that makes the objects of a release or an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Installer {
     /// Helm, and Flux with it.
@@ -67,7 +67,7 @@ pub fn late(dependent: &Value, dependency: &Value) -> Option<Late> {
     by_helm(dependent, dependency).or_else(|| by_argo_cd(dependent, dependency))
 }
 
-/// Whose hook an object is that runs before everything else of its release.
+/// The installer that runs an object as a hook before everything else of its release.
 pub fn runs_first(object: &Value) -> Option<Installer> {
     if at_install(object) == Phase::Before {
         return Some(Installer::Helm);
@@ -75,7 +75,7 @@ pub fn runs_first(object: &Value) -> Option<Installer> {
     (in_sync(object) == Phase::Before).then_some(Installer::ArgoCd)
 }
 
-/// Whether an object says something to an installer.
+/// Whether an object carries a hook or a sync wave.
 pub fn is_addressed(object: &Value) -> bool {
     let annotations = &object["metadata"]["annotations"];
     [HELM_HOOK, SYNC_HOOK, SYNC_WAVE]
@@ -94,15 +94,15 @@ pub fn is_deleted_on_success(object: &Value) -> bool {
         && words(object, HOOK_DELETE_POLICY).any(|policy| policy == "hook-succeeded")
 }
 
-/// Who would wait for the end of a Job, by this key of it, but takes one that is created suspended for done too soon: Argo CD once it is
-/// resumed, and Flux at once. Helm itself waits for the end.
+/// The tool that would wait for the end of this Job, and the key of the Job that makes it wait, where the tool takes a Job that
+/// is created suspended for done too soon: Argo CD once the Job is resumed, and Flux at once. Helm waits for the end.
 pub fn goes_on_too_soon(metadata: &Value) -> Option<(&'static str, &'static str)> {
     let has = |key: &str| metadata["annotations"][key].is_string();
     let hooks = metadata["annotations"][SYNC_HOOK].as_str();
     let argo_cd = match hooks {
         Some(hooks) if hooks.split(',').any(|hook| hook.trim() != "Skip") => Some(SYNC_HOOK),
         _ if has(SYNC_WAVE) => Some(SYNC_WAVE),
-        // It runs Helm's hooks as its own, where the object has none of its own words.
+        // Argo CD runs Helm's hooks as its own, where the object has no annotation of Argo CD's.
         None if has(HELM_HOOK) && has(TRACKING_ID) => Some(HELM_HOOK),
         _ => None,
     };
@@ -112,7 +112,7 @@ pub fn goes_on_too_soon(metadata: &Value) -> Option<(&'static str, &'static str)
 }
 
 impl Installer {
-    /// What it is called.
+    /// The installer's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Helm => "Helm",
@@ -120,7 +120,7 @@ impl Installer {
         }
     }
 
-    /// What it calls a hook that runs before everything else.
+    /// The installer's word for a hook that runs before everything else.
     pub fn first_hook(self) -> &'static str {
         match self {
             Self::Helm => "pre-install",
@@ -185,7 +185,7 @@ fn by_argo_cd(dependent: &Value, dependency: &Value) -> Option<Late> {
     }
 }
 
-/// Of a dependency in a later phase than its dependent.
+/// Why a dependency in a later phase than its dependent is made too late.
 fn later_phase(theirs: Phase, installer: Installer, dependency: &Value, by: &'static str) -> Late {
     let hook = |late: fn(&str) -> bool| {
         let mut hooks = words(dependency, installer.hook_key());
@@ -219,8 +219,8 @@ fn in_sync(object: &Value) -> Phase {
     phase(object, SYNC_HOOK, ["PreSync", "Sync", "PostSync"])
 }
 
-/// The first phase in which an object is made, by the words for a hook before, with and after everything else. What is no
-/// hook is made with everything else.
+/// The first phase in which an object is made; the array holds the hooks before, with and after everything else. An object
+/// without a hook is made with everything else.
 fn phase(object: &Value, key: &str, [before, main, after]: [&str; 3]) -> Phase {
     let phase = |hook: &str| match hook {
         _ if hook == before => Phase::Before,
@@ -237,7 +237,7 @@ fn words<'o>(object: &'o Value, key: &str) -> impl Iterator<Item = &'o str> {
     words.map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// What is no number weighs 0, as it does for the installers.
+/// A hook's weight, or a wave. A text that is no number counts as 0, as it does for the installers.
 fn number(object: &Value, key: &str) -> i64 {
     let text = object["metadata"]["annotations"][key].as_str();
     text.and_then(|text| text.trim().parse().ok())

@@ -20,7 +20,7 @@ pub(crate) fn end(conditions: Conditions<'_>) -> Option<End<'_>> {
     conditions.find("Failed", "True").map(End::Failed)
 }
 
-/// Whether a Job has ended, either way. A suspended one has not: it could go on at any moment.
+/// Whether a Job has ended, either way. A suspended Job has not: it could go on at any moment.
 pub(crate) fn has_ended(job: &Value) -> bool {
     Conditions::read(job).is_ok_and(|conditions| end(conditions).is_some())
 }
@@ -30,12 +30,12 @@ pub fn is_complete(job: &Value) -> bool {
     Conditions::read(job).is_ok_and(|conditions| matches!(end(conditions), Some(End::Complete)))
 }
 
-/// Whether a Job was suspended by sluice, and nobody has noted since that it was resumed.
+/// Whether sluice suspended a Job, and no controller or user has noted a resumption since.
 pub fn was_held(job: &Value) -> bool {
     job["metadata"]["annotations"][keys::SUSPENDED] == keys::GATED_VALUE
 }
 
-/// Whether a Job is suspended, and was so by sluice: one that its user suspended is nobody else's to resume.
+/// Whether a Job is suspended, and sluice did it. Only the user may resume a Job that the user suspended.
 pub fn is_held(job: &Value) -> bool {
     was_held(job) && job["spec"]["suspend"] == true
 }

@@ -90,7 +90,7 @@ impl Path {
         parse::steps(text).map(|steps| Self { steps })
     }
 
-    /// What the path reaches from `root`, in order; possibly nothing.
+    /// The values that the path reaches from `root`, in order; possibly none.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What was found of one edge, and why: what rules answer, and verdicts are made of.
+//! The result of one edge, with its reason: rules return it, and a verdict consists of such results.
 
 mod reason;
 
@@ -8,13 +8,13 @@ use crate::kinds::Kind;
 use crate::kstatus::Status;
 use crate::lookup::Unavailable;
 
-/// What was found of one edge.
+/// The result of one edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// Whether the edge holds nobody back.
+    /// Whether the edge lets its dependent start.
     pub satisfied: bool,
-    /// The word of kstatus for it, by the rules of the state that was asked for: a running Job is `InProgress` to
-    /// `ready` and `Current` to `started`. Except under `present`, `Current` says the same as `satisfied`.
+    /// The status in the words of kstatus, by the rules of the asked state: a running Job is `InProgress` for `ready` and
+    /// `Current` for `started`. Except under `present`, it is `Current` exactly where `satisfied` is true.
     pub status: Status,
     /// Why.
     pub reason: Reason,
@@ -23,8 +23,8 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The message as it is told in the dependent's namespace, of an object that may be outside of it (`foreign`): there only
-    /// words that are the same for each object, whether or not it exists.
+    /// The message for the dependent's namespace. `foreign`: the object may be outside of that namespace, so the message is the
+    /// same for every object, whether or not it exists.
     pub fn told(&self, foreign: bool) -> Option<&str> {
         let quotes_nothing = self.reason == Reason::NotPermitted;
         let told = (!foreign || quotes_nothing) && !self.message.is_empty();
@@ -32,7 +32,7 @@ impl Judged {
     }
 }
 
-/// What an edge is when nothing can be known of its object.
+/// The result of an edge whose object cannot be known.
 pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
     if optional && why == Unavailable::NotServed {
         return not_found(true, "");
@@ -77,7 +77,7 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
     unmet(status, Reason::from(why), message)
 }
 
-/// Nothing of it is there; `what` says so of an edge that is not content with that.
+/// The result of an edge without an object; `what` explains why the edge needs one.
 pub(crate) fn not_found(optional: bool, what: &str) -> Judged {
     if !optional {
         return unmet(Status::NotFound, Reason::NotFound, what.to_owned());
@@ -90,7 +90,7 @@ pub(crate) fn not_found(optional: bool, what: &str) -> Judged {
     }
 }
 
-/// An edge that holds nobody back.
+/// The result of an edge that lets its dependent start.
 pub(crate) fn met(message: impl Into<String>) -> Judged {
     Judged {
         satisfied: true,
@@ -100,7 +100,7 @@ pub(crate) fn met(message: impl Into<String>) -> Judged {
     }
 }
 
-/// An edge that holds its dependent back.
+/// The result of an edge that holds its dependent back.
 pub(crate) fn unmet(status: Status, reason: Reason, message: String) -> Judged {
     Judged {
         satisfied: false,

@@ -1,9 +1,10 @@
 //! Which fields of an object sluice keeps: one table, by which objects are trimmed when they arrive, and by which an object is
 //! read whole, by its name, where an expression looks at a field that is gone by then.
 //!
-//! Objects are trimmed long before anybody knows which expressions will look at them. Of custom resources everything is
-//! kept, and of any object whose annotations choose the fields that tell its health. What a rule reads has to stand here: the
-//! tests judge objects whole and trimmed. Of a Secret nothing but the metadata is ever requested, whatever looks at it.
+//! Objects are trimmed before sluice knows which expressions will look at them. So every field of a custom resource is kept, and
+//! every field of an object whose annotations choose the fields that tell its health. A field that a rule reads must stand in
+//! this table: the tests judge objects whole and trimmed. Only the metadata of a Secret is ever requested, even where an
+//! expression looks beyond it.
 
 mod requests;
 mod trim;
@@ -20,7 +21,7 @@ use serde_json::Value;
 /// How much of a kind's objects is asked of the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// The metadata: the kinds of which only the existence counts. Their contents never reach this process.
+    /// The metadata: for kinds of which only the existence counts. The contents of their objects never reach this process.
     Metadata,
     /// Everything, trimmed on arrival.
     Object,
@@ -70,7 +71,7 @@ const ANNOTATIONS: [&str; 20] = [
     keys::DEFAULT_CLASS[1],
 ];
 
-/// What a pod template may say of its object, and of the pods that a held Job has yet to make.
+/// The annotations of a pod template that may concern its object, and the pods that a held Job has yet to make.
 const TEMPLATE_ANNOTATIONS: [&str; 14] = [
     keys::TIMEOUT,
     keys::ON_TIMEOUT,
@@ -88,24 +89,24 @@ const TEMPLATE_ANNOTATIONS: [&str; 14] = [
     keys::CONFIG_DEPENDS_ON,
 ];
 
-/// What is taken away of a kind. A path is made of fields, and [`EACH`] for the items of a list.
+/// A removal from the objects of a kind. A path consists of fields, with [`EACH`] for the items of a list.
 enum Cut {
     /// Everything of the mapping at this path but these fields.
     But(&'static [&'static str], &'static [&'static str]),
     /// These fields of the mapping at this path.
     Only(&'static [&'static str], &'static [&'static str]),
-    /// The pod template in the mapping at this path, but for its labels, by which Services select its pods, and its
-    /// annotations that say something of the object.
+    /// The pod template in the mapping at this path, except for its labels, by which Services select its pods, and its
+    /// annotations that concern the object.
     Template(&'static [&'static str]),
-    /// The schema and the printer columns of a version of a kind, but for what they say of the status.
+    /// The schema and the printer columns of a version of a kind, except for those of the status.
     Version(&'static [&'static str]),
-    /// The containers of a pod, but for what a gated one requests of its node.
+    /// The containers of a pod, except for the requests of a gated pod.
     Containers,
 }
 
 const EACH: &str = "*";
 
-/// What is taken away of a built-in kind beside the bookkeeping in its metadata.
+/// The removals from a built-in kind, beside the bookkeeping in its metadata.
 fn cuts(kind: &Builtin) -> &'static [Cut] {
     use Cut::{But, Containers, Only, Template, Version};
     match (kind.group, kind.kind) {
@@ -171,7 +172,7 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
     }
 }
 
-/// How much of a kind is asked for.
+/// How much of a kind is requested.
 pub fn detail(kind: &Kind) -> Detail {
     match kind {
         Kind::Builtin(builtin) if METADATA_ONLY.contains(&(builtin.group, builtin.kind)) => {
@@ -192,8 +193,8 @@ pub fn says_its_health(object: &Value) -> bool {
     })
 }
 
-/// The field of `metadata` by which an object that says its health, and was too large to be kept whole, tells so. The API server has none of
-/// this name, so nobody else writes it.
+/// The field of `metadata` that marks an object which names its own health, and was too large to be kept whole. The API server
+/// has no such field, so no user can set it.
 const CUT: &str = "cut";
 
 /// Whether an object says its health and is not kept whole all the same.
@@ -201,11 +202,11 @@ pub fn is_cut(object: &Value) -> bool {
     object["metadata"][CUT] == true
 }
 
-/// As long as this, in bytes of JSON, an object may be that is read. One object of a tenant must not fill the memory, nor keep anybody from
-/// the others of its kind: of a longer one the metadata alone is read, and whatever rests on the rest waits.
+/// The longest object that is read, in bytes of JSON. One object of a tenant must not fill the memory, nor block the other
+/// objects of its kind: of a longer object only the metadata is read, and a dependent that needs the rest waits.
 pub const LONGEST: usize = 8 << 20;
 
-/// The field of `metadata` by which an object that is longer than [`LONGEST`] tells so, on the same terms as [`CUT`].
+/// The field of `metadata` that marks an object longer than [`LONGEST`]. The API server has no such field, so no user can set it.
 pub const TOO_LARGE: &str = "tooLarge";
 
 /// Marks an object of which only the metadata was read, because the whole of it is too long.
@@ -228,7 +229,7 @@ pub fn is_secret(kind: &Kind) -> bool {
     kind.group().is_empty() && kind.word() == "Secret"
 }
 
-/// Whether the expression looks at more than is kept of every object of the kind. In doubt a field counts as not kept.
+/// Whether the expression looks at a field that is not kept of every object of the kind. A doubtful field counts as not kept.
 pub fn looks_beyond(kind: &Kind, expression: &Expression) -> bool {
     let Kind::Builtin(builtin) = kind else {
         return false;
@@ -240,7 +241,7 @@ pub fn looks_beyond(kind: &Kind, expression: &Expression) -> bool {
     detail(kind) == Detail::Metadata || cuts(builtin).iter().any(|cut| cut.hides(&path))
 }
 
-/// Why nobody can look at this of an object of the kind.
+/// Why sluice never reads the field of the expression, for an object of this kind.
 pub fn never_read(kind: &Kind, expression: &Expression) -> Option<String> {
     (is_secret(kind) && looks_beyond(kind, expression)).then(|| {
         format!(
@@ -260,7 +261,7 @@ fn beyond_metadata(path: &[Option<&str>]) -> bool {
 }
 
 impl Cut {
-    /// Whether an expression with this path looks at what is taken away.
+    /// Whether an expression with this path looks at a removed field.
     fn hides(&self, path: &[Option<&str>]) -> bool {
         let field = |of: &[&str]| {
             let (begin, rest) = path.split_at_checked(of.len())?;

@@ -1,13 +1,13 @@
 //! The annotation and label keys that sluice reads and writes, a paragraph each.
 
-/// The list of what a dependent waits for. On the workload or on its pod template; the template wins.
+/// The list of a dependent's dependencies. On the workload or on its pod template; the template wins.
 pub const DEPENDS_ON: &str = "sluice.dev/depends-on";
 
 /// The list in the grammar of cli-utils (`group/Kind/name`), honoured as written so that charts written for kpt work.
 pub const CONFIG_DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 
-/// By which an object asks for a gate, on itself or on its pod template. The chart has the API server send to the webhook
-/// what carries one of them, and nothing else.
+/// The keys by which an object asks for a gate, on itself or on its pod template. The chart has the API server send only objects
+/// that carry one of them to the webhook.
 pub const ASKING: [&str; 4] = [DEPENDS_ON, CONFIG_DEPENDS_ON, WEIGHT, PARALLELISM];
 
 /// The constant marker: an annotation on the pod template of a gated workload, a label on a gated pod.
@@ -24,23 +24,23 @@ pub const REVISION: &str = "sluice.dev/revision";
 /// How long a gate may wait, counted from the pod's start, as a Go duration.
 pub const TIMEOUT: &str = "sluice.dev/timeout";
 
-/// What then: `wait`, `fail` or `proceed`.
+/// The effect of the timeout: `wait`, `fail` or `proceed`.
 pub const ON_TIMEOUT: &str = "sluice.dev/on-timeout";
 
-/// What a dependency that has failed for good does: `wait` or `fail`.
+/// The effect of a dependency that has failed for good: `wait` or `fail`.
 pub const ON_FAILURE: &str = "sluice.dev/on-failure";
 
-/// Whether pods of a revision wait that another pod has passed its gate with: `once` (they do not) or `always`.
+/// Whether later pods of a revision wait after one of its pods has passed its gate: `once` (they do not) or `always`.
 pub const REGATE: &str = "sluice.dev/regate";
 
 /// `"true"` opens the gate at once: break-glass.
 pub const SKIP: &str = "sluice.dev/skip";
 
-/// Why somebody set [`SKIP`], for people to read.
+/// The reason for [`SKIP`], for people to read.
 pub const SKIP_REASON: &str = "sluice.dev/skip-reason";
 
-/// Where the gate stands among the init containers: `first`, `last` or `after=<init container>`. On the pod template, where
-/// admission finds it when the pod is made.
+/// The gate's place among the init containers: `first`, `last` or `after=<init container>`. On the pod template, where admission
+/// finds it when the pod is created.
 pub const GATE_POSITION: &str = "sluice.dev/gate-position";
 
 /// Whether a pod is held before it takes a node: `"true"` or `"false"`. On the pod template. Also the name of the scheduling gate
@@ -57,7 +57,7 @@ pub const SUSPENDED: &str = "sluice.dev/suspended";
 /// The value of [`SUSPENDED`] on a Job that was resumed because its wait took too long: the gates of its pods count from its creation.
 pub const TIMED_OUT: &str = "timed-out";
 
-/// What a dependent says beside its lists; see [`crate::terms::Terms`].
+/// The keys beside a dependent's lists; see [`crate::terms::Terms`].
 pub const TERMS: [&str; 10] = [
     REVISION,
     TIMEOUT,
@@ -80,7 +80,7 @@ pub const PARALLELISM: &str = "sluice.dev/parallelism";
 /// The groups that an object belongs to, comma separated.
 pub const GROUP: &str = "sluice.dev/group";
 
-/// The same in the words of the Helm proposal for resource sequencing.
+/// The groups that an object belongs to, in the spelling of the Helm proposal for resource sequencing.
 pub const RESOURCE_GROUP: &str = "helm.sh/resource-group";
 
 /// Names the scope of an object by hand.
@@ -96,10 +96,10 @@ pub const HEALTH: &str = "sluice.dev/health";
 /// HIP-0025: an object is healthy once one of these expressions is met. Without [`READINESS_FAILURE`] it means nothing.
 pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 
-/// HIP-0025: an object has failed once one of these expressions is met, whatever else is.
+/// HIP-0025: an object has failed once one of these expressions is met, even if others are met too.
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 
-/// By which Helm runs an object apart from its release: when, comma separated.
+/// The events of Helm that run an object as a hook, apart from its release; comma separated.
 pub const HELM_HOOK: &str = "helm.sh/hook";
 
 /// A label on a ConfigMap that holds a plan ([`crate::plan`]).
@@ -108,7 +108,7 @@ pub const PLAN: &str = "sluice.dev/plan";
 /// The key of such a ConfigMap under which the plan's text stands.
 pub const ORDER: &str = "order";
 
-/// As long as this, in bytes, the value of any key may be; a longer one is refused, and not kept.
+/// The longest value of any key, in bytes; a longer one is refused, and not kept.
 pub const LONGEST_VALUE: usize = 8 * 1024;
 
 /// A label on a Namespace whose pods are all gated, for plans. Its only value is [`INJECT_VALUE`].
@@ -117,7 +117,7 @@ pub const INJECT: &str = "sluice.dev/inject";
 /// The only value of [`INJECT`].
 pub const INJECT_VALUE: &str = "enabled";
 
-/// Label of a ClusterRole: sluice may read what it lets read. Its value is `true`.
+/// Label of a ClusterRole that gives sluice its read rights. Its value is `true`.
 pub const AGGREGATE_TO_WATCH: &str = "sluice.dev/aggregate-to-watch";
 
 /// Labels that count on objects of one kind, each with its only value there.
@@ -128,14 +128,14 @@ pub const LABELS: [(&str, &str, &str); 4] = [
     (AGGREGATE_TO_WATCH, "ClusterRole", "true"),
 ];
 
-/// Where the controllers of Deployments and of Argo Rollouts number their ReplicaSets: each rollout has the next number,
-/// also one that brings an earlier ReplicaSet back.
+/// The annotations in which the controllers of Deployments and of Argo Rollouts number their ReplicaSets. Each rollout has the
+/// next number, and so does a rollback to an earlier ReplicaSet.
 pub const ROLLOUT_NUMBERS: [&str; 2] = [
     "deployment.kubernetes.io/revision",
     "rollout.argoproj.io/revision",
 ];
 
-/// Where the API server numbers the pod templates of a DaemonSet: an annotation of it.
+/// The annotation of a DaemonSet in which the API server numbers its pod templates.
 pub const TEMPLATE_OF_DAEMON_SET: &str = "deprecated.daemonset.template.generation";
 
 /// The number of the template that a pod of a DaemonSet was made from: a label of it.

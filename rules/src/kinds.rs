@@ -28,12 +28,12 @@ pub struct Builtin {
 pub enum Kind {
     /// A kind that every cluster has.
     Builtin(&'static Builtin),
-    /// A kind that somebody installed: known by its group, and by its kind, plural, singular or short name.
-    /// Only the API server can say which of those `word` is.
+    /// A kind that an administrator installed: known by its group, and by its kind, plural, singular or short name. Only the API
+    /// server knows which of these `word` is.
     Custom {
         /// API group, never empty.
         group: String,
-        /// As the user wrote it, e.g. `Certificate` or `certificates`.
+        /// The word of the user, e.g. `Certificate` or `certificates`.
         word: String,
     },
 }
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// By what an administrator lets sluice watch the kind.
+    /// The grant by which an administrator lets sluice watch the kind.
     pub fn allowed_by(&self) -> String {
         let value = self.chart_value();
         match self {
@@ -77,7 +77,7 @@ impl Kind {
         }
     }
 
-    /// What an object of the kind has as its `apiVersion`; `None` where only the API server knows the version.
+    /// The `apiVersion` of an object of the kind; `None` where only the API server knows the version.
     pub fn api_version(&self) -> Option<String> {
         match self {
             Self::Builtin(builtin) => Some(builtin.api_version()),
@@ -151,7 +151,7 @@ pub const CUSTOM_RESOURCE_DEFINITION: &Builtin =
 /// `APIService`
 pub const API_SERVICE: &Builtin = exactly("apiregistration.k8s.io", "APIService");
 
-/// A kind that the table has; whatever it lacks does not compile.
+/// The entry of the table for a kind; a kind that the table lacks does not compile.
 const fn exactly(group: &str, kind: &str) -> &'static Builtin {
     let mut at = 0;
     while !(same(table::BUILTINS[at].kind, kind) && same(table::BUILTINS[at].group, group)) {
@@ -204,7 +204,7 @@ pub fn nearest(word: &str) -> Option<String> {
     nearest_of(word, all().iter())
 }
 
-/// As [`nearest`], among the kinds of one group.
+/// The spelling of a built-in kind of one group that `word` is likely to mean, in the letter case in which the user writes.
 pub fn nearest_in(group: &str, word: &str) -> Option<String> {
     nearest_of(
         word,

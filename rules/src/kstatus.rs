@@ -1,4 +1,4 @@
-//! kstatus, exactly: what kubernetes-sigs/cli-utils `pkg/kstatus` says of one object.
+//! kstatus, exactly: the rules of kubernetes-sigs/cli-utils `pkg/kstatus` for one object.
 //!
 //! The order of the checks is the library's: deletion, generation, the standard conditions, the rule of a built-in
 //! kind, the condition `Ready`, and else `Current`. Only group and kind choose the rule; the version is ignored.
@@ -36,7 +36,7 @@ pub enum Status {
     InProgress,
     /// It reports failure.
     Failed,
-    /// As it was asked to be.
+    /// The object has the state that its spec asks for.
     Current,
     /// Being deleted.
     Terminating,
@@ -77,7 +77,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// What kstatus says of one object.
+/// The result of kstatus for one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
     /// The status.
@@ -144,7 +144,7 @@ impl Evaluation {
 #[error("{0}")]
 pub struct KstatusError(pub String);
 
-/// What the rule of a built-in kind may look at.
+/// The inputs of the rule of a built-in kind.
 #[derive(Clone, Copy)]
 struct Observed<'a> {
     object: &'a Value,
@@ -161,7 +161,7 @@ pub fn compute(object: &Value, now: Timestamp) -> Result<Evaluation, KstatusErro
     compute_at(object, &|| now)
 }
 
-/// [`compute`] for who wants to know whether the time was asked for.
+/// Judges one object; calls `now` only if the rule needs the time, so that a caller can tell whether it did.
 pub(crate) fn compute_at(
     object: &Value,
     now: &dyn Fn() -> Timestamp,

@@ -1,4 +1,4 @@
-//! What sluice knows, without any I/O.
+//! The rules of sluice, without any I/O.
 //!
 //! The nouns, as the whole project uses them:
 //!
@@ -32,8 +32,8 @@
 //! ([`health`]); [`verdict`] puts the edges of one dependent
 //! together, out of what was found of each ([`judged`]), and says it in the words of [`wire`], which a gate understands.
 //!
-//! Objects arrive as [`serde_json::Value`], time as an argument, and whatever else a rule has to look at through the
-//! [`world::World`] trait, which answers with a [`lookup::Lookup`]. Nothing here opens a file or a socket, and nothing here waits.
+//! Objects arrive as [`serde_json::Value`] and time as an argument. A rule reads everything else through the [`world::World`]
+//! trait, which answers with a [`lookup::Lookup`]. Nothing here opens a file or a socket, and nothing here waits.
 
 pub mod advice;
 pub mod annotation;

@@ -1,23 +1,23 @@
-//! What may be known of something in the cluster, and why nothing may be.
+//! The answer to one question about the cluster: found, not found, or unavailable and why.
 
-/// What is known of something in the cluster.
+/// The answer to one question about the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
     /// It is there.
     Found(T),
-    /// It is not there, and we would know.
+    /// It is not there, and sluice would see it if it were.
     NotFound,
-    /// Nobody can say, and why.
+    /// Unknown, and why.
     Unavailable(Unavailable),
 }
 
 impl<T> Lookup<T> {
-    /// Another value of what is there.
+    /// Changes the found value.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Lookup<U> {
         self.and_then(|found| Lookup::Found(change(found)))
     }
 
-    /// What is found by what is there.
+    /// Asks a second question with the found value.
     pub fn and_then<U>(self, next: impl FnOnce(T) -> Lookup<U>) -> Lookup<U> {
         match self {
             Self::Found(found) => next(found),
@@ -27,7 +27,7 @@ impl<T> Lookup<T> {
     }
 }
 
-/// What may be there.
+/// `None` becomes [`Lookup::NotFound`].
 impl<T> From<Option<T>> for Lookup<T> {
     fn from(found: Option<T>) -> Self {
         found.map_or(Self::NotFound, Self::Found)
@@ -45,21 +45,20 @@ pub enum Unavailable {
     Forbidden,
     /// The watch has been disconnected for longer than the bound; what it said last may no longer hold.
     Stale,
-    /// Whether the API server serves this kind cannot be told: it was asked and did not say, as while an aggregated API
-    /// is down.
+    /// The API server did not say whether it serves this kind, as happens while an aggregated API is down.
     Undiscovered,
-    /// So many objects of the namespace are read whole at a time, and it is the turn of others.
+    /// Only so many objects of the namespace are read whole at a time, and others have the turn.
     AwaitsTurn {
-        /// How many.
+        /// The number of places.
         places: usize,
     },
-    /// What the dependents of the namespace wait for fills its share of the memory, so this is not looked at.
+    /// The dependencies of the namespace's dependents fill its share of the memory, so this one is not read.
     OverBudget {
         /// The share, in bytes.
         share: usize,
     },
     /// It is there, and longer than sluice reads of one object ([`crate::kept::LONGEST`]).
     TooLarge,
-    /// Whoever judges may not read it, though sluice may: so it is only to the command line.
+    /// The user of the command line may not read it, though sluice may. Only the command line returns this.
     Hidden,
 }

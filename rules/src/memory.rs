@@ -1,5 +1,5 @@
-//! What is remembered of objects that are gone, as keys and values of a few ConfigMaps ([`crate::sheets`]): Jobs that completed, and revisions whose
-//! gate has opened once. The controller writes it; whoever judges as it does reads it.
+//! The memory of objects that are gone, as keys and values of a few ConfigMaps ([`crate::sheets`]): Jobs that completed, and
+//! revisions of which a gate has opened. The controller writes it; the controller and the command line read it.
 
 use crate::ends::{self, Ending};
 use crate::kinds::Kind;
@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 const PASSED: &str = "passed.";
 const JOB: &str = "job.";
 const END: &str = "end.";
-/// As long as this the key of a ConfigMap may be.
+/// The longest key of a ConfigMap.
 const LONGEST_KEY: usize = 253;
-/// As long as this, in bytes, an entry may be: whoever makes Jobs fills the ConfigMap.
+/// The longest entry, in bytes: without a limit, a user who makes Jobs could fill the ConfigMap.
 const LONGEST: usize = 4_096;
-/// The same of a Job's labels.
+/// The longest labels of a Job that are kept, in bytes.
 const LONGEST_LABELS: usize = 2_048;
 
-/// What is remembered when it has completed and is gone.
+/// A kind whose completed objects are remembered when they are gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completing {
     /// A Job.
@@ -33,7 +33,7 @@ pub enum Completing {
 }
 
 impl Completing {
-    /// What a reference names; `None` for a kind that does not come to an end.
+    /// The completing kind of a reference; `None` for a kind that does not come to an end.
     pub fn of(kind: &Kind) -> Option<Self> {
         match kind {
             _ if kind.is_job() => Some(Self::Job),
@@ -70,8 +70,8 @@ pub struct CompletedJob {
     /// The release that it belonged to; also `None` where the version that wrote this did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// All of its labels, since nobody knows which of them the selectors to come will name. `None` where they were too long, or
-    /// the version that wrote this kept none.
+    /// All of its labels, because a later selector may name any of them. `None` where they were too long, or the version that
+    /// wrote this kept none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
 }
@@ -108,7 +108,7 @@ fn bounded(key: String, name: &str) -> String {
     if key.len() < LONGEST_KEY {
         return key;
     }
-    // FNV-1a: two names of a namespace that fall together harm nobody else.
+    // FNV-1a. Two names of one namespace with the same hash affect only that namespace.
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -126,8 +126,8 @@ pub fn namespace_of(key: &str, text: &str) -> Option<String> {
     read::<CompletedJob>(text).map(|_| namespace.to_owned())
 }
 
-/// The entries that go where they are longer together than `most`, in bytes: always the oldest of the namespace that fills the
-/// most, so that nobody pushes out what others rely on. What cannot be read goes as if it were all of one namespace.
+/// The entries to drop where all are longer than `most` bytes together: always the oldest of the namespace that fills the most,
+/// so that no namespace pushes out the entries of another. Unreadable entries count as those of one namespace.
 pub fn excess<'e>(
     entries: impl IntoIterator<Item = (&'e str, &'e str)>,
     most: usize,
@@ -158,7 +158,7 @@ pub fn excess<'e>(
     gone
 }
 
-/// When it was noted, in seconds since 1970.
+/// The time at which it was noted, in seconds since 1970.
 fn age(key: &str, text: &str) -> i64 {
     let at = if is_passed(key) {
         read::<Passed>(text).map(|passed| passed.at)
@@ -187,7 +187,7 @@ pub fn completed(job: &Value) -> Option<CompletedJob> {
 /// The fields of a status in which the kinds that come to an end say when that was.
 const ENDED: [&str; 2] = ["completionTime", "finishedAt"];
 
-/// What is remembered of an object that has completed.
+/// The remembered facts of an object that has completed.
 pub fn ended(job: &Value) -> Option<CompletedJob> {
     let created = object::created(job)?.as_second();
     let said = ENDED
@@ -212,7 +212,7 @@ pub fn ended(job: &Value) -> Option<CompletedJob> {
     })
 }
 
-/// So many Jobs of one controller that makes them again and again are remembered: as many as a CronJob keeps by default.
+/// The most remembered Jobs of one controller that makes them again and again: as many as a CronJob keeps by default.
 const OF_ONE: usize = 3;
 
 fn repeating(job: &Value) -> Option<String> {

@@ -1,12 +1,11 @@
-//! What every object says of itself in its metadata.
+//! The facts in every object's metadata.
 
 use crate::keys;
 use crate::path::get;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The first moment of the year 9999. Whoever writes an object may claim any time of it, and near the end of time there is no later
-/// one to wait for.
+/// The first moment of the year 9999. An object may claim any time, and a wait that ends near the end of time would overflow.
 const TOO_LATE: Timestamp = Timestamp::constant(253_370_764_800, 0);
 
 /// The reference to the object's controller.
@@ -22,7 +21,7 @@ pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or_default()
 }
 
-/// What tells an object from every other: its UID, or where it has none its kind and its name.
+/// The identity of an object: its UID or, without one, its kind and its name.
 pub fn identity(object: &Value) -> String {
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
     match text("uid") {
@@ -41,7 +40,7 @@ pub fn group_kind(object: &Value) -> (&str, &str) {
     (group, object["kind"].as_str().unwrap_or_default())
 }
 
-/// What an annotation of ours says of an object: on its pod template, else on itself.
+/// The value of one of our annotations: on an object's pod template, else on the object itself.
 pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
     let annotation = |object: &'o Value| object["metadata"]["annotations"][key].as_str();
     let template = template(object).and_then(annotation);
@@ -71,13 +70,13 @@ pub fn written(object: &Value) -> Option<Timestamp> {
     noted(object, "").chain(created(object)).max()
 }
 
-/// When the status of an object was last written, as the API server noted in `metadata.managedFields`, in whole seconds; `None`
-/// where no writer of it is noted, as of a kind whose status is no subresource.
+/// The time at which the status of an object was last written, as the API server noted in `metadata.managedFields`, in whole
+/// seconds; `None` where no writer of the status is noted, as for a kind whose status is no subresource.
 pub fn status_written(object: &Value) -> Option<Timestamp> {
     noted(object, "status").max()
 }
 
-/// When the writers of a subresource, or with none of the object itself, last wrote.
+/// The last time at which a subresource was written or, for an empty name, the object itself.
 fn noted(object: &Value, subresource: &str) -> impl Iterator<Item = Timestamp> {
     let writers = object["metadata"]["managedFields"].as_array();
     let writers = writers

@@ -1,4 +1,4 @@
-//! Where a field is: the names that lead to it.
+//! A path to a field: the names that lead to it.
 
 use serde_json::Value;
 

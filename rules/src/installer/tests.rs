@@ -16,7 +16,7 @@ fn helm(name: &str, hook: &str, weight: &str) -> Value {
     }
 }
 
-/// As `main < main`: whether the right one is late for the left one.
+/// Whether a dependency with the hooks `theirs` is late for a dependent with the hooks `own`.
 fn told(own: &str, theirs: &str) -> Option<Late> {
     late(&helm("a", own, "0"), &helm("b", theirs, "-1"))
 }

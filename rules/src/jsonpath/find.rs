@@ -13,7 +13,7 @@ impl Effort {
     /// Enough for the largest object that Kubernetes stores, and some milliseconds at most.
     pub const MOST: usize = 200_000;
 
-    /// As much as [`Effort::MOST`].
+    /// An effort of [`Effort::MOST`].
     pub fn new() -> Self {
         Self(Self::MOST)
     }
@@ -174,7 +174,7 @@ fn elements<'v>(
     Ok(found)
 }
 
-/// Where a slice begins and ends in a list of this length; a number below 0 counts from the end.
+/// The bounds of a slice in a list of this length; a number below 0 counts from the end.
 fn bounds(slice: Slice, length: i64) -> (i64, i64) {
     let from_end = |index: i64| index + length;
     let start = slice.start;
@@ -250,7 +250,7 @@ fn one<'v>(values: &[&'v Value]) -> Result<Option<&'v Value>, FindError> {
     }
 }
 
-/// Only like with like, and an integer is not like a float: that is an error, as in Go's templates.
+/// The order of two values of one type. An integer and a float are of two types: that is an error, as in Go's templates.
 fn compare(left: &Value, operator: Operator, right: &Value) -> Result<bool, FindError> {
     let ordering: Option<Ordering> = match (left, right) {
         (Value::String(left), Value::String(right)) => Some(left.cmp(right)),

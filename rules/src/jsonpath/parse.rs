@@ -10,12 +10,12 @@ use crate::text::Quoted;
 use serde_json::{Number, Value};
 use std::fmt;
 
-/// What is wrong with a path, and where.
+/// A fault of a path, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathError {
     /// The character of the text at which it is, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The fault.
     pub problem: PathProblem,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for PathError {
 
 impl std::error::Error for PathError {}
 
-/// What is wrong with a path.
+/// A fault of a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum PathProblem {
@@ -123,7 +123,7 @@ fn ends_name(letter: char) -> bool {
     )
 }
 
-/// An index, a slice, a name in quotes, or a union of these: up to the first `]`, whatever is before it.
+/// An index, a slice, a name in quotes, or a union of these: up to the first `]`, even one in quotes.
 fn array(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     let end = rest.find(']').ok_or((0, PathProblem::Unclosed))?;
     let within = &rest[1..end];
@@ -264,7 +264,7 @@ fn number(word: &str) -> Option<Number> {
     integer.or_else(|| Number::from_f64(word.parse().ok()?))
 }
 
-/// The text between the quotes, with the escapes that anybody writes.
+/// The text between the quotes, with the escapes that users write.
 fn unquoted(word: &str, quote: char) -> Option<String> {
     let within = word.strip_prefix(quote)?.strip_suffix(quote)?;
     let mut text = String::new();

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// The most bytes that are printed; nothing that a user writes to compare it with is as long.
 pub const LONGEST: usize = 64 * 1024;
 
-/// What a template prints: texts as they are, lists and maps as JSON, spaces between. `None` where that is too long.
+/// The text that a template prints: texts as they are, lists and maps as JSON, spaces between. `None` where the text is too long.
 pub fn print(values: &[&Value]) -> Option<String> {
     let mut page = Page(Vec::new());
     for (index, value) in values.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Formatter for GoJson {
     }
 }
 
-/// Takes [`LONGEST`] bytes.
+/// A buffer of at most [`LONGEST`] bytes.
 struct Page(Vec<u8>);
 
 impl Write for Page {

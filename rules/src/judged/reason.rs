@@ -10,7 +10,7 @@ pub enum Reason {
     Satisfied,
     /// Not found, and the edge is optional.
     OptionalNotFound,
-    /// A Job, or what comes to an end as a Job does, that was seen complete and has been removed since.
+    /// A Job, or an object of a kind that ends like a Job, completed and has been removed since.
     Remembered,
     /// Not created yet, or misspelt.
     NotFound,
@@ -26,11 +26,11 @@ pub enum Reason {
     JobNotComplete,
     /// A Job that is suspended.
     JobSuspended,
-    /// A Job that sluice has suspended, until what it waits for is satisfied.
+    /// A Job that sluice has suspended until the Job's dependencies are satisfied.
     JobHeld,
     /// A Job that failed: for good.
     JobFailed,
-    /// What comes to an end as a Job does, and failed: for good.
+    /// An object of a kind that ends like a Job failed: for good.
     FailedForGood,
     /// A Service with no endpoint that serves.
     NoEndpoints,
@@ -42,7 +42,7 @@ pub enum Reason {
     HealthNotMet,
     /// An expression on the object says that it has failed.
     HealthFailed,
-    /// The kind has a status and nobody has written it yet.
+    /// The kind has a status that no controller has written yet.
     NoStatusYet,
     /// The API server does not serve this kind yet.
     KindNotServed,
@@ -50,17 +50,17 @@ pub enum Reason {
     KindForbidden,
     /// The API server cannot tell whether it serves this kind.
     DiscoveryFailed,
-    /// The target namespace has not consented; to what is in none, the administrator.
+    /// The target namespace has not consented; for an object without a namespace, the administrator has not.
     NotPermitted,
     /// Of another revision than the dependent: `sluice.dev/revision` differs.
     OtherRevision,
     /// Older than the dependent's revision, and the edge asks for a fresh one.
     NotFresh,
-    /// As it should be, or failed for good, but older than the dependent's revision: it may be about to be replaced.
+    /// Satisfied, or failed for good, but older than the dependent's revision: its controller may be about to replace it.
     Settling,
-    /// As it should be, but not for as long as the edge asks for.
+    /// Satisfied, but not yet for as long as the edge asks for.
     NotStable,
-    /// Not as it should be, but its own timeout has passed, and the gate goes on without it.
+    /// Not satisfied, but the entry's own timeout has passed, and the gate goes on without it.
     GivenUp,
     /// An object of a lower weight is not ready.
     LowerWeight,
@@ -68,7 +68,7 @@ pub enum Reason {
     NoSlot,
     /// A pod of it fits on no node.
     Unschedulable,
-    /// The dependent waits for what waits for it.
+    /// The dependent waits for an object that waits for the dependent.
     Cycle,
     /// The dependent waits for itself.
     SelfReference,
@@ -76,9 +76,9 @@ pub enum Reason {
     Syncing,
     /// The API server cannot be reached; what is known may be stale.
     Stale,
-    /// It is read whole by turns, and it is the turn of others.
+    /// The kind is read whole by turns, and another object has the turn.
     AwaitsTurn,
-    /// What the dependents of the namespace wait for fills its share of the memory.
+    /// The dependencies of the namespace's dependents fill its share of the memory.
     OverBudget,
     /// The object is longer than sluice reads of one.
     TooLarge,
@@ -188,7 +188,7 @@ impl Reason {
         }
     }
 
-    /// What it means, and the way out where there is one: for a place that may not quote the object.
+    /// The meaning, with the way out where there is one, for a place that may not quote the object.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Satisfied => "it is in the state that was asked for",
@@ -284,7 +284,7 @@ impl Reason {
     }
 }
 
-/// Why an edge waits of whose kind nothing is known.
+/// The reason of an edge that waits because nothing is known of its kind.
 impl From<Unavailable> for Reason {
     fn from(why: Unavailable) -> Self {
         match why {

@@ -1,9 +1,9 @@
-//! What a gated pod requests of its node: the one thing that is kept of its containers.
+//! The requests of a gated pod: the only fields of its containers that are kept.
 
 use crate::gate;
 use serde_json::{Map, Value, json};
 
-/// Where requests stand in a pod's `spec`.
+/// The fields of a pod's `spec` that hold requests.
 pub(super) const PLACES: [&str; 3] = ["containers", "initContainers", "resources"];
 
 /// The requests of a gated pod, as they stand in its `spec`.
@@ -21,7 +21,7 @@ fn of(pod: &Value) -> Map<String, Value> {
     kept.filter(|(_, it)| some(it) && !it.is_null()).collect()
 }
 
-/// Takes away of the containers whatever is no request, and of a pod without a gate everything.
+/// Removes everything but the requests from the containers, and the containers of a pod without a gate.
 pub(super) fn trim(pod: &mut Value) {
     let requests = of(pod);
     if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
@@ -30,7 +30,7 @@ pub(super) fn trim(pod: &mut Value) {
     }
 }
 
-/// Whether it goes on running tells with which others it counts together.
+/// The requests of a container. Whether it is a sidecar is kept too: it decides which containers count together.
 fn of_container(container: &Value) -> Option<Value> {
     let mut kept = json!({"resources": requested(&container["resources"])?});
     if let Some(policy) = container.get("restartPolicy") {

@@ -1,4 +1,4 @@
-//! What is kept, and that it is enough.
+//! The kept fields, and that they are enough.
 
 mod reads;
 mod source;
@@ -52,7 +52,7 @@ fn a_pod_keeps_what_tells_its_node_its_owner_and_its_revision() {
     assert_eq!(trimmed("pod", pod.clone()), pod);
 }
 
-/// Whether what a path of an expression names is there after trimming.
+/// Whether the field of an expression's path is still there after trimming.
 fn survives(kind: &Kind, path: &str) -> bool {
     let steps: Vec<&str> = path.split('/').skip(1).collect();
     let mut object = json!("leaf");

@@ -1,4 +1,4 @@
-//! Takes away of an object what the table does not keep.
+//! Removes the fields of an object that the table does not keep.
 
 use super::{ANNOTATIONS, CUT, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, requests, says_its_health};
 use crate::definition;
@@ -10,20 +10,20 @@ use serde_json::{Map, Value, json};
 /// A copy of the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// As long as this, in bytes, an object may be that is kept whole by its own wish.
+/// The longest object that is kept whole because its annotations ask for it, in bytes.
 const LARGEST_WHOLE: usize = 64 * 1024;
 
-/// Takes away what no rule reads.
+/// Removes the fields that no rule reads.
 ///
-/// Of a custom resource everything stays but the bookkeeping: only its author knows which field tells its health. So
-/// it is with any object whose annotations say which fields do, unless it is so large that a few of them would fill the memory:
-/// that one is read whole while somebody waits for it ([`super::is_cut`]).
+/// A custom resource loses only its bookkeeping, because only its author knows which field tells its health. An object whose
+/// annotations name such fields is kept whole too, unless it is so large that a few would fill the memory: that object is read
+/// whole while a dependent waits for it ([`super::is_cut`]).
 pub fn trim(kind: &Kind, object: &mut Value) {
     trim_within(kind, object, |_| true);
 }
 
-/// The same where there may be no room for an object that wishes to be kept whole: `has_room` is asked for its length in bytes, and
-/// without room it is trimmed as a large one is.
+/// Removes the fields that no rule reads, where an object that asks to be kept whole may find no room: `has_room` gets its length
+/// in bytes, and on `false` the object is trimmed like a large one. [`trim`] has room for every object.
 pub fn trim_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce(usize) -> bool) {
     trim_bookkeeping(object, matches!(kind, Kind::Custom { .. }));
     shorten(object.pointer_mut("/metadata/annotations"));
@@ -42,7 +42,7 @@ pub fn trim_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce(usize)
     shorten(object.get_mut("data"));
 }
 
-/// Cuts what is longer than any value may be that a rule reads. It stays too long, so whoever reads it refuses it.
+/// Cuts a value that is longer than any that a rule accepts. The cut value is still too long, so every reader refuses it.
 fn shorten(values: Option<&mut Value>) {
     let values = values.and_then(Value::as_object_mut);
     for (key, value) in values.into_iter().flatten() {
@@ -103,7 +103,7 @@ fn each(value: &mut Value, path: &[&str], change: &mut impl FnMut(&mut Map<Strin
     }
 }
 
-/// `custom`: whether anything asks when the status was written.
+/// `custom`: whether a rule asks for the time at which the status was written.
 fn trim_bookkeeping(object: &mut Value, custom: bool) {
     let last = written(object).map(|at| json!({"time": at.to_string()}));
     let status = status_written(object).filter(|_| custom);
@@ -111,7 +111,7 @@ fn trim_bookkeeping(object: &mut Value, custom: bool) {
     let Some(metadata) = metadata(object) else {
         return;
     };
-    // Of who wrote what, only when is read.
+    // Only the times of `managedFields` are read.
     let times: Vec<Value> = last.into_iter().chain(status).collect();
     if metadata.remove("managedFields").is_some() && !times.is_empty() {
         metadata.insert("managedFields".to_owned(), times.into());

@@ -1,9 +1,9 @@
 //! The table of built-in kinds.
 //!
-//! Every kind that a cluster of Kubernetes 1.30 or later serves in a stable version, that can be listed, watched and
-//! waited for. Left out: requests that are answered and never stored (`Binding`, `TokenReview`, `SubjectAccessReview`,
-//! ...), and `ComponentStatus`, which cannot be watched. Kinds that became stable after 1.30 (`ServiceCIDR`,
-//! `ResourceClaim`, ...) are named with their group, like those that somebody installs.
+//! Every kind that a cluster of Kubernetes 1.30 or later serves in a stable version, that can be listed, watched and waited for.
+//! Left out: requests that are answered and never stored (`Binding`, `TokenReview`, `SubjectAccessReview`, ...), and
+//! `ComponentStatus`, which cannot be watched. Kinds that became stable after 1.30 (`ServiceCIDR`, `ResourceClaim`, ...) are
+//! named with their group, like installed kinds.
 
 use super::Builtin;
 

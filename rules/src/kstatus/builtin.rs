@@ -1,4 +1,4 @@
-//! Which rule judges which built-in kind.
+//! The rule of each built-in kind.
 
 use super::field::group_and_kind;
 use super::{Evaluation, KstatusError, Observed, pod, simple, workload};

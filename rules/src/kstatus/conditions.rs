@@ -25,7 +25,8 @@ impl<'a> Conditions<'a> {
         Self::of(object.get("status"))
     }
 
-    /// The same of a status, or of a part of one that has conditions of its own.
+    /// The conditions of a status, or of a part of a status that has conditions of its own. The errors are those of an object's
+    /// conditions.
     pub(crate) fn of(status: Option<&'a Value>) -> Result<Self, KstatusError> {
         let status = match status {
             None | Some(Value::Null) => return Ok(Self::default()),

@@ -1,8 +1,8 @@
 //! Field access with the library's two kinds of leniency.
 //!
-//! [`int`], [`text`] and [`flag`] never fail: whatever is not there with the right type is the default, a float
-//! included. [`nested_int`] and [`nested_text`] insist: a missing or `null` parent is "not found", but a value of the
-//! wrong type, and an explicit `null` at the end of the path, is an error (apimachinery `NestedFieldNoCopy`).
+//! [`int`], [`text`] and [`flag`] never fail: a value that is missing or of another type, a float included, is the default.
+//! [`nested_int`] and [`nested_text`] insist: a missing or `null` parent is "not found", but a value of the wrong type, and an
+//! explicit `null` at the end of the path, is an error (apimachinery `NestedFieldNoCopy`).
 
 use super::KstatusError;
 use super::go::{Printed, type_name};

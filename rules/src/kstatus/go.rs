@@ -81,8 +81,9 @@ fn print_number(number: &Number, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(out, "{digits}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// Where two texts of the shortest length are equally near, Go takes the even one, as Rust does when it is given the
-/// number of digits, and Rust alone the larger. A power of two can have a shortest text that is not the nearest.
+/// The digits of a float. Where two texts of the shortest length are equally near, Go takes the even one. Rust does so only when
+/// it is given the number of digits, and otherwise takes the larger one. A power of two can have a shortest text that is not the
+/// nearest.
 fn even(float: f64, nearest: String, shortest: String) -> String {
     if nearest.parse() == Ok(float) {
         nearest

@@ -60,8 +60,8 @@ fn before(now: Timestamp, window: SignedDuration) -> DateTime {
     TimeZone::UTC.to_datetime(now).saturating_sub(window)
 }
 
-/// The containers (not the init containers) in a crash loop. What is not there is passed over, and so is what is of another
-/// type: the library stops there with a Go panic, which is no answer.
+/// The containers (not the init containers) in a crash loop. An entry that is missing or of another type is skipped: the library
+/// stops there with a Go panic, which is no answer.
 fn crash_looping(object: &Value) -> Result<Vec<&str>, KstatusError> {
     let statuses = nested_list(object, &["status", "containerStatuses"])?;
     let crash_loops = |status: &&Value| status["state"]["waiting"]["reason"] == "CrashLoopBackOff";

@@ -1,6 +1,4 @@
-//! Deployment, `StatefulSet`, `DaemonSet`, `ReplicaSet`. Each rule is a list of steps; the first that applies answers.
-//!
-//! Counters come from whoever wrote the object, so their differences wrap, as Go's do, instead of overflowing.
+//! Any writer of an object may set its counters, so their differences wrap, as Go's do, instead of overflowing.
 
 use super::field::{int, text};
 use super::{Evaluation, Observed, generic};

@@ -1,4 +1,4 @@
-//! What holds for every text and every object.
+//! Properties of every text and every object.
 
 use super::super::*;
 use crate::kstatus::arbitrary::json as any_json;

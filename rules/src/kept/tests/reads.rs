@@ -1,4 +1,5 @@
-//! What rules read is kept: objects in which every field that a rule names makes a difference are judged whole and trimmed.
+//! The fields that rules read are kept: objects in which every field that a rule names makes a difference are judged whole and
+//! trimmed.
 
 use super::source::{self, LABELS, NO_FIELDS};
 use super::*;
@@ -149,7 +150,7 @@ impl World for Cluster<'_> {
     }
 }
 
-/// For advice of what a workload waits for; the workload itself is there whole.
+/// A world for advice on a workload's dependencies; the workload itself is there whole.
 impl Seen for Cluster<'_> {
     fn object(&self, _: &Workload<'_>, named: &ObjectRef) -> Lookup<Target> {
         match Objects::object(self, &named.kind, named.namespace.as_deref(), &named.name) {
@@ -195,7 +196,7 @@ fn is_plan(object: &Value) -> bool {
     object["kind"] == "ConfigMap" && object["metadata"]["labels"][keys::PLAN] == "true"
 }
 
-/// As it is kept: plans are asked for whole.
+/// The kept form of an object; plans are requested whole.
 fn kept(mut object: Value) -> Value {
     let kind = kind_of(&object);
     if detail(&kind) == Detail::Metadata && !is_plan(&object) {
@@ -209,7 +210,7 @@ fn kept(mut object: Value) -> Value {
     object
 }
 
-/// Everything that rules say of these objects.
+/// Every answer of the rules on these objects.
 fn answers(objects: &[Value]) -> BTreeMap<String, String> {
     let now = "2024-01-01T12:00:00Z".parse().unwrap();
     let mut answers = BTreeMap::new();
@@ -324,7 +325,7 @@ fn of_workload(object: &Value, world: &dyn World, note: Note<'_>) {
     note("waits", &dependent.edges(true, world));
 }
 
-/// Where the answers differ.
+/// The answers that differ.
 fn differences(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> Vec<String> {
     let differs = |(what, answer): (&String, &String)| {
         let theirs = other.get(what);

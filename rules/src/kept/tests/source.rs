@@ -1,4 +1,4 @@
-//! What the source of the rules names: fields and keys of annotations.
+//! The names in the source of the rules: fields, and keys of annotations.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -87,7 +87,7 @@ const OTHERS: [&str; 21] = [
     "advice/spelling",
     "gate/parts",
     "annotation",
-    // Looks at pods that are listed for that, whole. What is kept of a pod that is waited for itself may tell less.
+    // Reads pods that are listed for it, whole. The kept form of a pod that an edge names may hold fewer fields.
     "cause",
     "comparison",
     "expression",
@@ -140,7 +140,7 @@ fn texts() -> Vec<String> {
     found
 }
 
-/// Whatever may be the name of a field.
+/// Every text that may be the name of a field.
 pub(super) fn fields() -> BTreeSet<String> {
     let is_field = |word: &&str| {
         word.starts_with(|it: char| it.is_ascii_lowercase())
@@ -154,7 +154,7 @@ pub(super) fn fields() -> BTreeSet<String> {
     words.filter(is_field).map(str::to_owned).collect()
 }
 
-/// Whatever may be the key of an annotation.
+/// Every text that may be the key of an annotation.
 pub(super) fn keys() -> BTreeSet<String> {
     let is_key = |text: &String| {
         let plain = |it: char| it.is_ascii_alphanumeric() || ".-/".contains(it);
