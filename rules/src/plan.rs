@@ -1,4 +1,4 @@
-//! Plans: order for charts that nobody can edit, written down beside them.
+//! Plans: an order for charts that the user cannot edit, in a ConfigMap beside them.
 
 use crate::annotation::{self, ParseError};
 use crate::dependency::{Dependency, Part, Reference};
@@ -13,7 +13,7 @@ use crate::world::{World, leaves_out};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// What a plan may know a dependent by.
+/// The names by which a plan may mean a dependent.
 pub struct Called<'d> {
     /// Its namespace.
     pub namespace: &'d str,
@@ -23,7 +23,7 @@ pub struct Called<'d> {
     pub pod: &'d str,
     /// The parts of its scope that it may be in.
     pub parts: &'d [Part],
-    /// The labels of what the user wrote.
+    /// The labels of the object that the user wrote.
     pub labels: &'d Map<String, Value>,
     /// Whether two words mean one kind.
     pub is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
@@ -31,11 +31,11 @@ pub struct Called<'d> {
     pub has_chart: &'d dyn Fn(&Part) -> bool,
 }
 
-/// What the plans of a namespace say of one dependent of this scope.
+/// The dependencies that the plans of a namespace give to one dependent of this scope.
 ///
 /// # Errors
 ///
-/// A plan of the scope that cannot be read. Nobody knows then what comes first.
+/// A plan of the scope that cannot be read: then the order is unknown.
 pub fn dependencies(
     plans: &[Value],
     scope: &Scope,
@@ -61,7 +61,7 @@ pub fn dependencies(
 }
 
 impl Called<'_> {
-    /// Whether a plan means it by this.
+    /// Whether a reference of a plan means the dependent.
     fn is_meant_by(&self, subject: &Reference) -> bool {
         let Reference::Part(parts) = subject else {
             return self.is_named_by(subject);
@@ -71,15 +71,15 @@ impl Called<'_> {
         };
         let (outer, name) = scope::nesting(name);
         let object = json!({"metadata": {"name": self.name(), "labels": self.labels}});
-        // As for whoever waits for a part: the label of the application counts where no chart is called so. Two exporters of a
-        // database, called by its name, would wait for each other.
+        // A dependent of a part follows the same rule: the label of the application counts where no chart has that name.
+        // Otherwise two exporters of a database, both with its name as a label, would wait for each other.
         let counts = || parts.part.holds_exactly(&object) || !(self.has_chart)(&parts.part);
         self.parts.contains(&Part::SubChart(name.to_owned()))
             && outer.is_none_or(|outer| scope::is_inside(outer, &object))
             && counts()
     }
 
-    /// Whether a reference names it alone, or by its labels.
+    /// Whether a reference means the dependent alone, or by its labels.
     fn is_named_by(&self, reference: &Reference) -> bool {
         let is_here = |namespace: &Option<String>| namespace.iter().all(|it| it == self.namespace);
         match reference {
@@ -105,7 +105,7 @@ impl Called<'_> {
         }
     }
 
-    /// The name of what the user wrote.
+    /// The name of the object that the user wrote.
     fn name(&self) -> &str {
         self.objects.last().map_or(self.pod, |(_, name)| name)
     }
@@ -125,7 +125,7 @@ pub enum PlanFlaw {
     /// Its text cannot be read.
     #[error(transparent)]
     Text(#[from] ParseError),
-    /// It belongs to nothing.
+    /// It belongs to no release.
     #[error(
         "the plan is in no release, so it orders nothing; let its chart install it, or annotate it with {}",
         keys::SCOPE
@@ -141,7 +141,7 @@ pub enum PlanFlaw {
         /// The namespace.
         namespace: String,
     },
-    /// It is there before its release, which is nothing wrong.
+    /// It was created before its release, which is no fault.
     #[error(
         "there is nothing of release {release} yet; the plan orders it once it is installed. Where yours has another name, write that into {}",
         keys::SCOPE
@@ -150,24 +150,23 @@ pub enum PlanFlaw {
         /// The release.
         release: String,
     },
-    /// It names what its release does not have.
+    /// It names parts that its release does not have.
     #[error("release {release} has no {}; check the spelling", parts.join(", "))]
     NoPart {
         /// The release.
         release: String,
-        /// What it does not have: `subchart/postgresql`.
+        /// The missing parts: `subchart/postgresql`.
         parts: Vec<String>,
     },
 }
 
-/// Whether an object says that it is a plan.
+/// Whether an object carries the label of a plan.
 pub fn is_one(object: &Value) -> bool {
     object["metadata"]["labels"][keys::PLAN] == "true"
 }
 
-/// What is wrong with a plan of a scope; `None` of one that does what it says, as far as anybody can tell. `gates` tells
-/// whether every pod of a namespace gets a gate, `is_empty` whether a part of a scope is known to have no object, `is_there`
-/// whether the scope has any.
+/// The fault of a plan of a scope; `None` for a plan without a known fault. `gates` tells whether every pod of a namespace gets a
+/// gate, `is_empty` whether a part of a scope is known to have no object, `is_there` whether the scope has any object.
 pub fn flaw(
     plan: &Value,
     scope: Option<&Scope>,
@@ -210,7 +209,7 @@ pub fn flaw(
     }
 }
 
-/// What is wrong with a plan of the cluster. `quiet` tells whether everything of its release that will be there is there.
+/// The fault of a plan in the cluster. `quiet` tells whether every object of its release has been created.
 pub fn flaw_in(
     plan: &Value,
     world: &dyn World,
@@ -223,7 +222,7 @@ pub fn flaw_in(
     flaw(plan, Scope::of(plan).as_ref(), gates, is_empty, is_there)
 }
 
-/// Whether every pod of a namespace gets a gate; `None` while nobody can say.
+/// Whether every pod of a namespace gets a gate; `None` while that is unknown.
 pub(crate) fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
     let kind = Kind::Builtin(kinds::NAMESPACE);
     match world.object(&kind, None, namespace) {
@@ -234,7 +233,7 @@ pub(crate) fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
     }
 }
 
-/// Whether a scope has objects that carry the label of this sub-chart, as far as anybody can say.
+/// Whether a scope is known to have objects that carry the label of this sub-chart.
 pub(crate) fn has_chart(part: &Part, scope: &Scope, world: &dyn World) -> bool {
     let is_one = |object: &Value| {
         part.may_hold(object)
@@ -254,7 +253,7 @@ pub(crate) fn has_chart(part: &Part, scope: &Scope, world: &dyn World) -> bool {
     kinds.is_ok_and(|kinds| kinds.into_iter().any(within))
 }
 
-/// Whether it is known that nothing is there that a reference of a plan could mean.
+/// Whether a reference of a plan is known to mean no object at all.
 fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
     match reference {
         Reference::Part(parts) => {

@@ -1,9 +1,8 @@
-//! What a dependent needs beyond kstatus: the `ready` rules, and the other states.
+//! The rules of a dependent that go beyond kstatus: the `ready` rules, and those of the other states.
 //!
-//! kstatus comes first, read tolerantly (see the `tolerant` module). An object that is being deleted, or whose
-//! controller has not seen its latest spec, is not satisfied whatever its kind. Then the kind's own rule speaks, and a
-//! kind without one keeps the word of kstatus. An object that says itself what its health is (`sluice.dev/health`,
-//! HIP-0025) is taken at its word instead, where `ready` is asked for.
+//! kstatus comes first, read tolerantly (see the `tolerant` module). An object that is being deleted, or whose controller has not
+//! seen its latest spec, is not satisfied, of any kind. Then the rule of the kind decides; for a kind without one, kstatus does.
+//! For the state `ready`, an object's own health (`sluice.dev/health`, HIP-0025) takes the place of the rule.
 
 mod address;
 mod application;
@@ -45,7 +44,7 @@ use std::borrow::Cow;
 /// Longest message of one object, in bytes.
 const LONGEST_MESSAGE: usize = 1024;
 
-/// What the rule of a kind may look at: a tolerant reading of the object, and what kstatus says of it.
+/// The input of the rule of a kind: a tolerant reading of the object, and the result of kstatus for it.
 struct Subject<'a> {
     kind: &'a Kind,
     object: &'a Value,
@@ -54,7 +53,7 @@ struct Subject<'a> {
     conditions: Conditions<'a>,
     evaluation: Evaluation,
     world: &'a Evidence<'a>,
-    /// What the edge says of health.
+    /// The health expressions of the edge.
     health: &'a [Expression],
 }
 
@@ -72,8 +71,8 @@ pub fn judge(
     judge_by(kind, object, (state, &[]), world, now)
 }
 
-/// The same for an edge that says itself when an object is `ready`, unless it says nothing. That comes before the object's
-/// own word, because a consumer knows what it needs.
+/// Judges one object for an edge that may carry its own expressions for `ready`. They count before the object's own health,
+/// because a consumer knows its needs. Without expressions the answer is that of [`judge`].
 pub fn judge_by(
     kind: &Kind,
     object: &Value,
@@ -161,7 +160,7 @@ fn judge_object(
     }
 }
 
-/// Existence; the status is only told.
+/// Judges existence; the status is only shown.
 fn present(evaluation: Option<Evaluation>) -> Judged {
     Judged {
         status: evaluation.map_or(Status::Unknown, |evaluation| evaluation.status),
@@ -169,7 +168,8 @@ fn present(evaluation: Option<Evaluation>) -> Judged {
     }
 }
 
-/// By the word of the edge, else of the object, else by the rule of its kind: the administrator's, the library's, ours, that of kstatus.
+/// Judges `ready` by the edge's expressions, else by the object's own health, else by the rule of its kind: the administrator's,
+/// the library's, sluice's, that of kstatus.
 fn ready(subject: Subject<'_>) -> Judged {
     if let Some(judged) = health::by_edge(subject.original, subject.health) {
         return judged;
@@ -222,7 +222,8 @@ fn ends(object: &Value) -> bool {
     ends::named(group, kind).is_some()
 }
 
-/// The object as rules see it: with conditions that are a map, which kstatus cannot read.
+/// The object for a health rule: conditions that are a map are put back; the tolerant reading leaves them out, because kstatus
+/// cannot read a map.
 fn for_rules<'a>(subject: &Subject<'a>) -> Cow<'a, Value> {
     let conditions = get(subject.original, &["status", "conditions"]);
     let Some(map) = conditions.filter(|it| it.is_object()) else {
@@ -233,7 +234,8 @@ fn for_rules<'a>(subject: &Subject<'a>) -> Cow<'a, Value> {
     Cow::Owned(object)
 }
 
-/// As kstatus, which is content with a Job that runs; and also with a suspended one, which nothing here is.
+/// Judges `started` by kstatus, which is content with a running Job and also with a suspended one; a suspended Job is not started
+/// here.
 fn started(subject: Subject<'_>) -> Judged {
     match kstatus::group_and_kind(subject.object) {
         ("batch", "Job") => job::started(subject),
@@ -252,7 +254,7 @@ fn complete(subject: Subject<'_>) -> Judged {
     match kstatus::group_and_kind(subject.object) {
         ("batch", "Job") => job::complete(&subject),
         ("", "Pod") => pod::complete(subject),
-        // What is called after something that ends is ready when it has ended well.
+        // A kind that is named after a process that ends is ready once the process has ended well.
         (_, kind)
             if ends(subject.object)
                 || matches!(subject.kind, Kind::Custom { .. }) && custom::completes(kind) =>
@@ -279,7 +281,7 @@ pub fn rests_on_vocabulary(kind: &Kind, object: &Value, world: &dyn World) -> bo
         && world.health(object, false).is_none()
 }
 
-/// Whether nobody has written a status.
+/// Whether no controller has written a status.
 pub(crate) fn has_no_status(object: &Value) -> bool {
     custom::has_no_status(object)
 }
@@ -289,7 +291,7 @@ pub(crate) fn hindered(object: &Value) -> Option<Judged> {
     custom::hindered(object)
 }
 
-/// What an object says itself of why it has a status that is not `Current`, for the reader of a message.
+/// The object's own explanation of a status that is not `Current`, for the reader of a message.
 pub(crate) fn told(object: &Value, status: Status) -> Option<String> {
     custom::told(object, status)
 }

@@ -3,8 +3,8 @@
 //! Each is a JSON array of `{.path} operator value`, the path beginning at `.status`. The object has failed as soon as
 //! one failure expression is met, and is ready as soon as one success expression is.
 //!
-//! Read and compared as helm/helm#32314 does, which nothing has released yet, but for these:
-//! * a path that reaches nothing meets no expression, whatever the operator: there, a list of conditions without a
+//! Read and compared by the rules of helm/helm#32314, which no release of Helm contains yet, with four differences:
+//! * a path that reaches nothing meets no expression, with any operator: there, a list of conditions without a
 //!   `Ready` meets `{.conditions[?(@.type=="Ready")].status} != "False"`;
 //! * both lists are read before either is judged, so that a slip of the pen shows before it matters;
 //! * a path that is none is such a slip too: there, it is never met;
@@ -27,11 +27,11 @@ use serde_json::{Map, Value};
 pub struct ReadinessExpression {
     /// The whole text.
     pub text: String,
-    /// What stands between the braces, as written.
+    /// The text between the braces.
     pub path: String,
     /// The operator.
     pub operator: Operator,
-    /// What follows the operator, as written: quotes are still there.
+    /// The text behind the operator: quotes are still there.
     pub value: String,
     compiled: Path,
 }
@@ -43,25 +43,25 @@ pub struct Readiness {
     failure: Vec<ReadinessExpression>,
 }
 
-/// What the lists make of an object.
+/// The result of the lists for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// A success expression is met, and no failure expression.
     Ready,
     /// A failure expression is met.
     Failed,
-    /// Neither.
+    /// Neither a success nor a failure expression is met.
     Pending,
 }
 
-/// The outcome, with what there is to say of it.
+/// The outcome, with its explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The outcome.
     pub outcome: Outcome,
-    /// The expression that decided; while nothing has, why the first one for success is not met.
+    /// The expression that decided; without one, why the first success expression is not met.
     pub why: String,
-    /// Expressions that can never be met by what they met: an order of texts.
+    /// Expressions that can never be met by the values that they found: an order of texts.
     pub warnings: Vec<String>,
 }
 
@@ -179,7 +179,7 @@ impl Readiness {
     }
 }
 
-/// Which of the two annotations.
+/// One of the two annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// `helm.sh/readiness-success`
@@ -240,7 +240,7 @@ impl ReadinessExpression {
     }
 }
 
-/// Go's `ParseFloat`, to which a number too large is none.
+/// Go's `ParseFloat`, for which a number that is too large is none.
 fn float(text: &str) -> Option<f64> {
     let number: f64 = text.parse().ok()?;
     let named = text.contains(['n', 'N']);

@@ -1,14 +1,14 @@
-//! What an account may follow: the rules of its ClusterRoles that let it get, list and watch.
+//! The kinds that an account may follow: the rules of its ClusterRoles that let it get, list and watch.
 
 use crate::kinds::{self, Kind};
 use serde_json::Value;
 
-/// Rules that let somebody get, list and watch.
+/// Rules that let an account get, list and watch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rights(Vec<Value>);
 
 impl Rights {
-    /// What these ClusterRoles let somebody follow.
+    /// The rules of these ClusterRoles that let an account follow a kind.
     pub fn of<'a>(roles: impl IntoIterator<Item = &'a Value>) -> Self {
         let of_each = roles
             .into_iter()
@@ -21,18 +21,18 @@ impl Rights {
         Self(of_each.flatten().filter(follows).cloned().collect())
     }
 
-    /// Whether the resource may be followed.
+    /// Whether these rules let the account follow the resource.
     pub fn may_follow(&self, group: &str, resource: &str) -> bool {
         let fits = |rule: &Value| has(rule, "apiGroups", group) && has(rule, "resources", resource);
         self.0.iter().any(fits)
     }
 
-    /// The API groups of which something may be followed; `*` for all.
+    /// The API groups of the resources; `*` for all.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         self.0.iter().flat_map(|rule| words(rule, "apiGroups"))
     }
 
-    /// The custom kinds that are named. Of a wildcard nobody can say which kinds are meant.
+    /// The custom kinds that the rules name. The kinds of a wildcard are unknown, so it adds none.
     pub fn custom(&self) -> impl Iterator<Item = Kind> {
         self.0.iter().flat_map(|rule| {
             words(rule, "apiGroups").flat_map(|group| {
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(custom, named);
     }
 
-    /// As long as nobody has put the rules of others together, an aggregated role has none.
+    /// An aggregated role has no rules until the API server has put the rules of other roles together.
     #[test]
     fn a_role_without_rules_names_nothing() {
         assert_eq!(role(&Value::Null), Rights::default());

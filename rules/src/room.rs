@@ -1,13 +1,13 @@
 //! Room: a workload whose pod fits on no node, and the pods at their gates that hold what it lacks.
 
-/// What a look at the pods of a namespace found of one workload there. It is told and decides nothing.
+/// The result of a look at the pods of a namespace for one workload there. It is only shown; it decides nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lack {
     /// A pod of the workload that no node takes.
     pub pod: String,
-    /// What the scheduler says of that.
+    /// The scheduler's message on that pod.
     pub says: String,
-    /// What no node has enough of, and who holds some of it at a gate.
+    /// The resources that no node has enough of, each with the pods that hold some of it at a gate.
     pub lacking: Vec<(String, Vec<Occupant>)>,
 }
 
@@ -16,10 +16,10 @@ pub struct Lack {
 pub struct Occupant {
     /// `metadata.name`
     pub pod: String,
-    /// The name of what waits there: `Deployment/api`.
+    /// The name of the pod's dependent: `Deployment/api`.
     pub dependent: String,
-    /// Whether that waits for the workload, directly or through others.
+    /// Whether the dependent waits for the workload, directly or through others.
     pub waits: bool,
-    /// How much it holds.
+    /// The amount that the pod holds.
     pub amount: f64,
 }

@@ -1,7 +1,7 @@
-//! Which release or application an object belongs to, and what it is there: its sub-chart, its groups, its wave.
+//! The release or application of an object, and the object's place in it: its sub-chart, its groups, its wave.
 //!
-//! All of it is read from metadata alone, as installers write it. A scope ends at its namespace: who may create objects
-//! elsewhere must not be able to hold back, or to look into, a release that is not theirs.
+//! All of it is read from metadata alone, as installers write it. A scope ends at its namespace: a user who may create objects in
+//! one namespace must not be able to hold back, or to look into, a release in another.
 
 use crate::annotation;
 use crate::dependency::{Part, Parts};
@@ -31,11 +31,11 @@ pub fn workloads() -> impl Iterator<Item = Kind> {
         .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin))
 }
 
-/// Built-in kinds that count only where their objects say a weight or a group themselves: most Services of a release have nobody behind
-/// them before its last wave has started, and most pods belong to a workload.
+/// Built-in kinds that count only where their objects state a weight or a group: most Services of a release have no endpoint
+/// before its last wave has started, and most pods belong to a workload.
 const OUTSPOKEN: [(&str, &str); 3] = [("", "Service"), ("", "PersistentVolumeClaim"), ("", "Pod")];
 
-/// The built-in kinds beside the [`workloads`] whose objects may say a weight or a group.
+/// The built-in kinds beside the [`workloads`] whose objects may state a weight or a group.
 pub fn outspoken() -> impl Iterator<Item = Kind> {
     OUTSPOKEN
         .iter()
@@ -47,14 +47,14 @@ pub fn outspoken() -> impl Iterator<Item = Kind> {
 pub struct Scope {
     /// The namespace of its objects.
     pub namespace: String,
-    /// What the release or the application is called.
+    /// The name of the release or the application.
     pub name: String,
     /// The namespace that its installer keeps it in, where that is another one than the objects'.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
 }
 
-/// Where an object stands among those of its scope: the lighter first, then the older, then by name.
+/// The rank of an object in its scope: the lighter first, then the older, then by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// Its wave.
@@ -68,7 +68,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Of an object that is in a wave.
+    /// The position of an object that is in a wave.
     pub fn of(object: &Value) -> Option<Self> {
         is_in_wave(object).then(|| Self {
             weight: weight(object).unwrap_or_default(),
@@ -83,10 +83,10 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// As long as this, in bytes, a name may be: as long as that of an object.
+/// The longest name of a scope, in bytes: that of an object.
 const LONGEST_NAME: usize = 253;
 
-/// Where installers write a name, and beside it a namespace: annotations or labels of `metadata`.
+/// The annotations or labels of `metadata` in which installers write a name and, beside it, a namespace.
 const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
     (
         "annotations",
@@ -107,8 +107,8 @@ const INSTALLERS: [(&str, &str, Option<&str>); 4] = [
 ];
 
 impl Scope {
-    /// The namespace that Helm's own records of the release are in, and which of them say that Helm is at work on it: by their
-    /// labels, since their contents are nobody's affair.
+    /// The namespace of Helm's own records of the release, and the selector of the records that tell of an operation under way.
+    /// Labels are enough: sluice never reads the contents of these Secrets.
     pub fn pending_records(&self) -> (&str, Selector) {
         let test = |key: &str, values: &[&str]| Requirement {
             key: key.to_owned(),
@@ -125,8 +125,8 @@ impl Scope {
         (self.kept_in.as_deref().unwrap_or(&self.namespace), records)
     }
 
-    /// The first that applies: by hand, Helm, Flux (a Helm release, a Kustomization), Argo CD, the instance label, the release label of
-    /// older charts.
+    /// The scope of an object, by the first rule that applies: by hand, Helm, Flux (a Helm release, a Kustomization), Argo CD,
+    /// the instance label, the release label of older charts.
     pub fn of(object: &Value) -> Option<Self> {
         let metadata = &object["metadata"];
         let namespace = metadata["namespace"].as_str()?;
@@ -181,20 +181,20 @@ fn cut(name: &str) -> String {
     name[..name.floor_char_boundary(LONGEST_NAME)].to_owned()
 }
 
-/// Whether two objects are of one release; `None` where one of them says nothing of it.
+/// Whether two objects are of one release; `None` where one of them names none.
 pub fn is_shared(one: &Value, other: &Value) -> Option<bool> {
     Some(Scope::of(one)?.is_of_release(&Scope::of(other)?))
 }
 
-/// The wave of an object; `None` where it does not say, and then it weighs 0. What cannot be read was refused at
-/// admission, or is older than sluice: it says nothing.
+/// The wave of an object; `None` where it states no weight, which counts as 0. Admission has refused an unreadable weight, or the
+/// object is older than sluice: it counts as none.
 pub fn weight(object: &Value) -> Option<i64> {
     annotation::weight(said(object, keys::WEIGHT)?)
 }
 
-/// Whether waves look at an object: at workloads, those of custom kinds too, and at what else says a weight. Helm runs its hooks one by one itself, so
-/// they count only where their author says a weight; its tests never do. What a controller made is spoken for by the object
-/// above it.
+/// Whether an object counts for waves: a workload, also of a custom kind, or an object that states a weight. Helm runs its hooks
+/// one by one itself, so a hook counts only where its author states a weight, and a test of Helm never does. An object that a
+/// controller made does not count, because the object above it does.
 pub fn is_in_wave(object: &Value) -> bool {
     if controller_of(object).is_some() {
         return false;
@@ -216,13 +216,13 @@ pub fn is_hook(object: &Value) -> bool {
     hook(object).is_some()
 }
 
-/// As which hook Helm runs the object, as it is written.
+/// The hooks as which Helm runs the object, in their written form.
 pub fn hook(object: &Value) -> Option<&str> {
     object["metadata"]["annotations"][keys::HELM_HOOK].as_str()
 }
 
-/// Whether this value of [`keys::HELM_HOOK`] means `helm test` and nothing else. One that also belongs to an installation is
-/// a hook like any other.
+/// Whether this value of [`keys::HELM_HOOK`] means `helm test` and nothing else. A hook that also belongs to an installation is a
+/// hook like any other.
 pub fn is_test(hook: &str) -> bool {
     hook.split(',')
         .all(|word| matches!(word.trim(), "test" | "test-success" | "test-failure"))
@@ -251,8 +251,8 @@ pub fn chart(object: &Value) -> Option<&str> {
     Some(&label[..at])
 }
 
-/// With how many numbers a version begins, up to the three that a full one has; `None` of what is none. Helm takes them
-/// leniently (`1`, `v2`, `8.1-rc.1`), and in a label `_` stands for `+`.
+/// How many numbers a version begins with, up to the three of a full one; `None` for a text that is no version. Helm reads
+/// versions leniently (`1`, `v2`, `8.1-rc.1`), and in a label `_` stands for `+`.
 fn numbers(version: &str) -> Option<usize> {
     let version = version.strip_prefix('v').unwrap_or(version);
     let core = version.split(['-', '_', '+']).next()?;
@@ -269,10 +269,10 @@ pub fn app(object: &Value) -> Option<&str> {
 }
 
 impl Parts {
-    /// Whether the objects of another scope may be in this part, as a dependent of scope `own` means it.
+    /// Whether the objects of another scope may be in this part, for a dependent of scope `own`.
     ///
-    /// Of a release its name is enough. Of the dependent's own scope everything that tells it from others is known; in another
-    /// namespace that is the installation that made both.
+    /// The name of a release is enough. A part of the dependent's own scope is known exactly; a sub-chart in another namespace
+    /// must be of the installation that made both.
     pub fn is_of(&self, own: Option<&Scope>, other: Option<&Scope>) -> bool {
         match (&self.part, &self.namespace) {
             (Part::Release(name), _) => other.is_some_and(|other| other.name == *name),
@@ -285,7 +285,8 @@ impl Parts {
 }
 
 impl Part {
-    /// The built-in kinds beside the [`workloads`] that it looks at: a release is made of more Services than anybody waits for.
+    /// The built-in kinds beside the [`workloads`] that it looks at: only a group does so, because a release has more Services
+    /// than any dependent waits for.
     pub(crate) fn outspoken(&self) -> impl Iterator<Item = Kind> {
         outspoken().filter(|_| matches!(self, Self::Group(_)))
     }
@@ -304,7 +305,7 @@ impl Part {
         }
     }
 
-    /// The part that an index knows, which holds everything of this one: labels do not say what a sub-chart is inside of.
+    /// The part that an index knows, which holds every object of this one: no label tells which sub-chart another is inside of.
     #[must_use]
     pub fn indexed(&self) -> Self {
         match self {
@@ -313,7 +314,7 @@ impl Part {
         }
     }
 
-    /// Leaves the objects that are in this part, out of all that may be: a sub-chart's own label wins over that of the
+    /// Keeps the objects that are in this part, out of all that may be: a sub-chart's own label wins over that of the
     /// application.
     pub fn narrow<T>(objects: &mut Vec<T>, holds_exactly: impl Fn(&T) -> bool) {
         if objects.iter().any(&holds_exactly) {
@@ -327,7 +328,7 @@ impl Part {
     }
 }
 
-/// `airflow/postgresql`: the chart that it is in, and its own name.
+/// `airflow/postgresql`: the outer chart, and the part's own name.
 pub(crate) fn nesting(name: &str) -> (Option<&str>, &str) {
     match name.split_once('/') {
         Some((outer, name)) => (Some(outer), name),
@@ -335,9 +336,8 @@ pub(crate) fn nesting(name: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Whether an object of a sub-chart says that it is inside of another one. Helm writes nothing of the kind; but two objects of
-/// one kind cannot have one name, so where a release has two such sub-charts, their names hold what tells them apart:
-/// `shop-airflow-postgresql`.
+/// Whether an object of a sub-chart is inside of another one. Helm writes nothing of the kind; but two objects of one kind cannot
+/// have one name, so where a release has two such sub-charts, the object names hold the outer one: `shop-airflow-postgresql`.
 pub(crate) fn is_inside(outer: &str, object: &Value) -> bool {
     let metadata = &object["metadata"];
     let label = |key: &str| metadata["labels"][key].as_str();

@@ -4,16 +4,16 @@ use crate::path::get;
 use serde_json::Value;
 use std::fmt;
 
-/// What the labels of an object must be: every requirement must hold. Without any, every object is selected.
+/// Requirements on the labels of an object: every one must hold. Without any, every object is selected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Selector(pub Vec<Requirement>);
 
-/// What one label must be.
+/// A requirement on one label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Requirement {
     /// The label's key.
     pub key: String,
-    /// What is asked of it.
+    /// The test of the label.
     pub test: Test,
 }
 
@@ -36,7 +36,7 @@ impl Selector {
         Self(vec![Requirement::equals(key, value)])
     }
 
-    /// The objects with all of these labels, e.g. `spec.selector.matchLabels`. What is not a text selects nothing less.
+    /// The objects with all of these labels, e.g. `spec.selector.matchLabels`. A value that is not a text is ignored.
     pub fn labels(labels: &Value) -> Self {
         let pairs = labels.as_object().into_iter().flatten();
         let equals = |(key, value): (&String, &Value)| {
@@ -45,7 +45,7 @@ impl Selector {
         Self(pairs.filter_map(equals).collect())
     }
 
-    /// Whether an object is selected, of which `label` tells the labels.
+    /// Whether an object is selected; `label` returns the value of one of its labels.
     pub fn matches<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
         self.0
             .iter()
@@ -58,7 +58,7 @@ impl Selector {
         self.matches(|key| labels?.get(key)?.as_str())
     }
 
-    /// One label that every selected object has, where the selector says so: what an index may look it up by.
+    /// A label that every selected object has, if the selector demands one: an index may use it.
     pub fn indexable(&self) -> Option<(&str, &str)> {
         self.0
             .iter()
@@ -139,7 +139,7 @@ mod tests {
         values.iter().map(|it| (*it).to_owned()).collect()
     }
 
-    /// The table of `k8s.io/apimachinery/pkg/labels`: what is not there is not among any values.
+    /// The table of `k8s.io/apimachinery/pkg/labels`: a missing label is not among any values.
     #[test]
     fn every_test_knows_equal_other_and_missing_labels() {
         for (test, web, other, missing) in [

@@ -1,13 +1,13 @@
-//! What sluice writes down stands on several ConfigMaps, its sheets, since one holds no more than 1 MiB: each namespace has one of
-//! them, which every replica, and whoever judges as it does, works out alike.
+//! The ConfigMaps in which sluice stores its facts, its sheets. One ConfigMap holds no more than 1 MiB, so there are several;
+//! each namespace is on one of them, and every reader computes which.
 
-/// How many there are.
+/// How many sheets there are.
 pub const COUNT: usize = 4;
 
-/// So many bytes of keys and values one of them may hold; a ConfigMap holds 1 MiB.
+/// The most bytes of keys and values of one sheet; a ConfigMap holds 1 MiB.
 pub const MOST: usize = 900_000;
 
-/// Their names: what the administrator calls them, and a number behind all but the first.
+/// Their names: the administrator's name, with a number behind all but the first.
 pub fn names(base: &str) -> [String; COUNT] {
     std::array::from_fn(|number| match number {
         0 => base.to_owned(),
@@ -15,7 +15,7 @@ pub fn names(base: &str) -> [String; COUNT] {
     })
 }
 
-/// On which of them a namespace stands.
+/// The sheet of a namespace.
 pub fn of(namespace: &str) -> usize {
     // FNV-1a: which hash it is matters little, that it never changes does.
     let hash = namespace.bytes().fold(0x811c_9dc5_u32, |hash, byte| {

@@ -1,12 +1,12 @@
 //! Caps: which objects of a wave hold one of its slots.
 //!
-//! The holders are written down in one place that every replica changes by compare-and-swap. An object starts only once
-//! it is written there, and is struck out only once it is seen finished, or gone with all of its pods, in the API
-//! server itself and not in a cache. So more than the cap can never run, whatever a replica has not seen yet, and no
-//! slot is lost: who holds one and never finishes can be seen by everybody.
+//! The holders are written down in one place that every replica changes by compare-and-swap. An object starts only once it is
+//! written there. It is struck out only once the API server itself, and not a cache, shows it finished, or gone with all of its
+//! pods. So no more objects than the cap can ever run, however old a replica's knowledge is, and no slot is lost: a holder that
+//! never finishes is visible in the ConfigMap.
 //!
-//! The road not taken: to let every replica work the holders out from what it sees, with nothing written. Two that do not
-//! see the same objects yet would let two different ones start.
+//! The road not taken: to let every replica compute the holders from the objects that it sees, with nothing written. Two replicas
+//! that do not see the same objects yet would let two different ones start.
 
 use crate::dependency::State;
 use crate::dependent::Dependent;
@@ -20,34 +20,34 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// So many revisions of one object are written down. One that is rolled out again and again and never gets ready would fill the
-/// ConfigMap, and the revision that mends it would find no room.
+/// The most revisions of one object that are written down. An object that is rolled out again and again and never becomes ready
+/// would fill the ConfigMap, and the revision that mends it would find no room.
 const REVISIONS: usize = 8;
 
-/// What is written down of a wave: a value of the ConfigMap.
+/// The entry of a wave: a value of the ConfigMap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Which.
+    /// The wave.
     #[serde(flatten)]
     pub wave: Wave,
-    /// Who runs in it.
+    /// The objects that run in it.
     pub holders: Vec<Holder>,
 }
 
-/// What a dependent asks for: a slot, in its turn.
+/// A dependent's claim to a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Where.
+    /// The wave of the slot.
     pub wave: Wave,
-    /// Whose turn it is: the first comes first.
+    /// The claim's place in the queue: the least gets the next slot.
     pub position: Position,
-    /// Who.
+    /// The object that would hold the slot.
     pub holder: Holder,
 }
 
 impl Claim {
-    /// What a dependent claims, if it is capped. A pod of its own claims for itself, and a Job does, whoever made it: what made it may
-    /// be ready before it runs, as a CronJob is.
+    /// The claim of a dependent with a cap. A pod of its own claims for itself, and a Job does so even where another object made
+    /// it: that object may be ready before the Job runs, as a CronJob is.
     pub fn of(dependent: &Dependent) -> Option<Self> {
         let wave = Wave {
             scope: dependent.scope.clone()?,
@@ -63,8 +63,8 @@ impl Claim {
             kind: runs.map_or("Pod", |owner| owner.kind.word()).to_owned(),
             name: runs.map_or(&dependent.pod, |owner| &owner.name).clone(),
             uid: runs.map_or_else(uid, |owner| owner.uid.clone()),
-            // Where nobody can tell one revision of an owner from another, all of them together hold one slot: a slot for each
-            // pod would have the second wait for the first, which is not ready without it.
+            // Where the revisions of an owner cannot be told apart, all of them together hold one slot: with a slot for each pod,
+            // the second pod would wait for the first, which is not ready without the second.
             revision: dependent.revision().unwrap_or_else(|| pods_of.clone()),
             pods_of,
             most,
@@ -85,10 +85,11 @@ impl Claim {
 
 /// The holders after the finished ones are struck out and free slots are given away in turn.
 ///
-/// What is `running` holds a slot whatever is written down: somebody may have struck it out by hand, or it was let through
-/// by force. Another revision of what runs shares its slot, which is free only when the object is ready, and that takes both. `claims` are those whose turn it may be: everything else that they wait for is satisfied. `most` is the smallest cap
-/// that anybody says who waits in the wave, whether or not it is his turn; where the objects of one wave say different
-/// caps, the smallest counts, that of a holder too.
+/// An object in `running` holds a slot even if it is not written down: a user may have deleted its entry, or a skip has let it
+/// through. Another revision of a running object shares its slot, which is free only when the object is ready, and that takes
+/// both. `claims` are those whose turn it may be: everything else that their dependents wait for is satisfied. `most` is the
+/// smallest cap among the dependents that wait in the wave, even those whose turn has not come; where the objects of one wave
+/// state different caps, the smallest counts, including those of the holders.
 pub fn allot(
     mut holders: Vec<Holder>,
     running: Vec<Holder>,
@@ -122,7 +123,7 @@ pub fn allot(
     holders
 }
 
-/// As many of the holders of a wave as go into this many bytes. Who held a slot `before` is never left out.
+/// The holders of a wave that fit into this many bytes. A holder that was written down `before` is never left out.
 pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usize) -> Vec<Holder> {
     let length = |it: &Holder| serde_json::to_string(it).map_or(0, |text| text.len() + 1);
     let empty = Entry {
@@ -139,7 +140,8 @@ pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usiz
     holders
 }
 
-/// Whether the object of a holder, as the API server has it now, has done what it held the slot for. A Job that failed has, and a pod.
+/// Whether the object of a holder, in the API server's current state, no longer needs the slot. A Job or a pod that failed does
+/// not need it either.
 pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestamp) -> bool {
     let kind = holder.object_kind();
     if kind.is_job() {

@@ -1,12 +1,11 @@
-//! On which terms a dependent waits: what its annotations say of the waiting itself.
+//! The terms of a wait: the annotations that a dependent has beside its lists.
 
 use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
 use std::time::Duration;
 
-/// What the annotations of a dependent say of its waiting; `None` where they do not name the key, and then the default
-/// counts.
+/// The terms of a dependent's wait; `None` for a key that its annotations do not name, and then the default counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms {
     /// [`crate::keys::TIMEOUT`], from the pod's start; for ever by default, never zero.
@@ -21,10 +20,10 @@ pub struct Terms {
     pub skip: Option<bool>,
 }
 
-/// What happens when the timeout has passed.
+/// The effect of a timeout that has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum OnTimeout {
-    /// It is said loudly, and the gate waits on.
+    /// The gate reports it and waits on.
     #[default]
     Wait,
     /// The gate exits non-zero.
@@ -33,17 +32,17 @@ pub enum OnTimeout {
     Proceed,
 }
 
-/// What a dependency that has failed for good does.
+/// The effect of a dependency that has failed for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnFailure {
-    /// It is waited for, since it may be created again.
+    /// The gate waits on, since the dependency may be created again.
     #[default]
     Wait,
     /// The gate exits non-zero.
     Fail,
 }
 
-/// Whether a pod waits although another of the same revision has passed its gate before.
+/// Whether a pod waits although another pod of its revision has passed its gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Regate {
     /// No.
@@ -54,19 +53,19 @@ pub enum Regate {
 }
 
 impl Terms {
-    /// When the timeout of a pod that was started then has passed; `None` for never.
+    /// The end of the timeout of a pod that started at this time; `None` for never.
     pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
         deadline(self.timeout?, started)
     }
 }
 
-/// When a timeout has passed that counts from `started`; `None` for never.
+/// The end of a timeout that counts from `started`; `None` for never.
 pub(crate) fn deadline(timeout: Duration, started: Option<Timestamp>) -> Option<Timestamp> {
     let timeout = SignedDuration::try_from(timeout).ok()?;
     started?.checked_add(timeout).ok()
 }
 
-/// A duration in a spelling of Go's, as whoever wrote it has it: `1h30m`.
+/// A duration in Go's spelling: `1h30m`.
 pub(crate) struct Go(pub(crate) Duration);
 
 impl fmt::Display for Go {

@@ -1,11 +1,11 @@
-//! How a text of somebody else's stands in a line of ours.
+//! Texts of other programs, shortened and escaped for a line of ours.
 
 use std::fmt;
 
-/// A text of somebody else's as one line of ours: of `longest` bytes at most, an ellipsis at its end where it had more.
+/// The text of another program as one line of at most `longest` bytes, with an ellipsis at its end where it had more.
 pub(crate) fn one_line(mut text: String, longest: usize) -> String {
     const ELLIPSIS: &str = "…";
-    // Cut first: nobody looks at, or keeps, what is not told.
+    // Cut first: the part that is never shown need not be kept or searched.
     if text.len() > longest {
         text.truncate(text.floor_char_boundary(longest.saturating_sub(ELLIPSIS.len())));
         text.push_str(ELLIPSIS);
@@ -17,7 +17,7 @@ pub(crate) fn one_line(mut text: String, longest: usize) -> String {
     text
 }
 
-/// A text of somebody else's, fit to stand in one line of a log: in quotes, escaped, never longer than 60 characters.
+/// The text of another program for one line of a log: in quotes, escaped, never longer than 60 characters.
 pub(crate) struct Quoted<'t>(pub(crate) &'t str);
 
 impl fmt::Display for Quoted<'_> {

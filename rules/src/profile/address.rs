@@ -1,4 +1,4 @@
-//! State `addressed`: somebody outside can reach it.
+//! State `addressed`: the object can be reached from outside.
 
 use super::{Subject, satisfied, waiting};
 use crate::judged::{Judged, Reason};

@@ -43,8 +43,9 @@ pub(super) fn ready(subject: &Subject<'_>) -> Judged {
     }
 }
 
-/// Whether health and sync are of the source that the spec has now: Argo CD writes down which one it has compared (`ComparedTo`
-/// of its types). Where it has written none, or has a hydrator write the source, nobody can tell.
+/// Whether health and sync are those of the source in the current spec: Argo CD records the source that it has compared
+/// (`ComparedTo` of its types). Where it has recorded none, or a hydrator writes the source, the answer is yes, because nothing
+/// tells.
 fn is_compared(object: &Value) -> bool {
     let field = |name: &str| get(object, &["spec", name]).filter(|it| !is_empty(it));
     if field("sourceHydrator").is_some() {
@@ -59,7 +60,8 @@ fn is_compared(object: &Value) -> bool {
     compared.is_none_or(|compared| as_written(wanted, false) == as_written(compared, false))
 }
 
-/// As Argo CD writes it down: without empty fields, and numbers as floats. Of what is `free` (`valuesObject`) only nulls are left out.
+/// A value as Argo CD records it: without empty fields, and numbers as floats. In a `free` value (`valuesObject`) only nulls are
+/// dropped.
 fn as_written(value: &Value, free: bool) -> Value {
     match value {
         Value::Object(fields) => {

@@ -35,7 +35,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     }
 }
 
-/// Its Events are not read: they say what the provisioner says.
+/// The claim's Events are not read: they hold the provisioner's messages.
 const NO_VOLUME: &str =
     "its StorageClass has made no volume yet: \"kubectl describe pvc\" says why";
 /// The way to ask for a volume that exists already.
@@ -65,7 +65,7 @@ fn pending(claim: &Value, message: &str, world: &dyn Objects) -> Judged {
 enum Binding {
     FirstConsumer,
     Immediate,
-    /// Of one that somebody makes by hand.
+    /// The user makes the volume by hand.
     ByHand,
     NoClass(String),
     Unavailable(Kind, Unavailable),

@@ -1,9 +1,9 @@
 //! Custom resources.
 //!
-//! kstatus takes a custom resource without a condition `Ready` for current as soon as it exists, so a gate would open
-//! on a database that is still being made. The generic rules close that hole for kinds nobody has heard of. They are
-//! all on, and they are safe because each can only hold back, each speaks of a field by its documented convention,
-//! and none has an opinion of a word, type or field that it does not know:
+//! kstatus takes a custom resource without a condition `Ready` for current as soon as it exists, so a gate would open on a
+//! database that is still being made. The generic rules close that hole for kinds without a rule of their own. They are all on,
+//! and they are safe because each can only hold back, each reads a field by its documented convention, and each ignores a word,
+//! type or field that it does not know:
 //!
 //! * **A condition `Ready` decides**, as kstatus has it (Kubernetes' API conventions make it the summary of the rest), unless it is there
 //!   twice and only one of them is `True`.
@@ -16,12 +16,13 @@
 //!   controllers of a filter.
 //! * **Words in the fields where kinds keep one** ([`words`]): `status.phase: Provisioning`, `status.state: error`.
 //! * **Flags and counts** ([`counts`]): `status.ready: false`, fewer `readyReplicas` than `spec.replicas`.
-//! * **What parts say** ([`nested`]): flags, words and counts one level deeper, where nothing sums them up.
-//! * **What the definition announces** ([`summary`]): the condition, word, flag or count that sums a status up, and is not written yet.
-//! * **No status yet**, of a kind that has one: nobody has looked at the object. A `...Template` is exempt: it is
-//!   looked at when it is used, and many have a status that nobody ever writes, unless its definition shows the status.
+//! * **The words of parts** ([`nested`]): flags, words and counts one level deeper, where nothing sums them up.
+//! * **The announced fields** ([`summary`]): the definition announces the condition, word, flag or count that sums a status up,
+//!   and it is not written yet.
+//! * **No status yet**, of a kind that has one: no controller has looked at the object. A `...Template` is exempt: its controller
+//!   looks at it when it is used, and many never get a status, unless the definition shows the status.
 //!
-//! A kind whose healthy objects look otherwise needs a rule of its own, which takes the place of all of these.
+//! A kind whose healthy objects look different needs a rule of its own, which takes the place of all of these.
 
 mod conditions;
 mod counts;
@@ -45,10 +46,10 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// How long a new object is given its first status where nobody knows whether its kind has one.
+/// How long a new object may take to get its first status where it is unknown whether its kind has one.
 const GRACE: SignedDuration = SignedDuration::from_secs(10);
 
-/// What a generic rule found that holds the object back.
+/// The result of a generic rule that holds the object back.
 #[derive(Debug, PartialEq, Eq)]
 enum Hindrance {
     /// Its controller has not looked at the latest spec.
@@ -57,12 +58,12 @@ enum Hindrance {
     Busy(String),
     /// It reports a failure.
     Bad(String),
-    /// Its status is begun, and what sums it up is not in it yet.
+    /// Its status is begun, and the field that sums it up is still missing.
     Untold(String),
 }
 
 impl Hindrance {
-    /// The same of a part of the object.
+    /// The hindrance of a part, for the message of the whole object.
     fn within(self, part: &str) -> Self {
         let told = |message| format!("{part}: {message}");
         match self {
@@ -85,7 +86,7 @@ impl From<Hindrance> for Judged {
     }
 }
 
-/// As kstatus, and then the generic rules.
+/// Judges a custom resource by kstatus, and then by the generic rules.
 pub(super) fn ready(subject: Subject<'_>) -> Judged {
     if has_no_status(subject.object) && expects_status(&subject) {
         return waiting(Reason::NoStatusYet, Reason::NoStatusYet.sentence());
@@ -118,7 +119,7 @@ fn generic(subject: &Subject<'_>) -> Option<Hindrance> {
         .or_else(|| untold(subject))
 }
 
-/// What the definition announces, and the status does not have.
+/// The field that the definition announces and the status lacks.
 fn untold(subject: &Subject<'_>) -> Option<Hindrance> {
     let kind = kind_of(subject);
     if has_no_status(subject.object) {
@@ -142,7 +143,7 @@ fn kind_of<'a>(subject: &'a Subject<'_>) -> &'a str {
     kind.unwrap_or(subject.kind.word())
 }
 
-/// What holds back an object of any kind, whatever a rule of the library says of its kind.
+/// The hindrance of an object of any kind, even of one with a rule in the library.
 pub(super) fn hindered(object: &Value) -> Option<Judged> {
     let conditions = Conditions::read(object).unwrap_or_default();
     let hindrance = conditions::outdated(object)
@@ -151,20 +152,20 @@ pub(super) fn hindered(object: &Value) -> Option<Judged> {
     hindrance.map(Judged::from)
 }
 
-/// What an object says itself of why it has a status that is not `Current`.
+/// The object's own explanation of a status that is not `Current`.
 pub(super) fn told(object: &Value, status: Status) -> Option<String> {
     told::told(object, status)
 }
 
-/// A list of conditions that nobody has put one into, where no word, no flag that is set and no count that is met says anything either.
+/// A list of conditions that is still empty, where no word, no set flag and no complete count says anything either.
 fn nothing_reported(object: &Value) -> Option<Hindrance> {
     let conditions = get(object, &["status", "conditions"])?.as_array()?;
     (conditions.is_empty() && !words::any(object) && !counts::is_met(object))
         .then(|| Hindrance::Busy("status.conditions is empty".to_owned()))
 }
 
-/// Whether nobody has written anything: missing, or nothing but empty values, as defaults of the schema leave them.
-/// A number or a flag is something, and so is an observed generation beside no conditions.
+/// Whether no controller has written a status: it is missing, or holds only empty values, as defaults of the schema leave them. A
+/// number or a flag counts as written, and so does an observed generation without conditions.
 pub(super) fn has_no_status(object: &Value) -> bool {
     object.get("status").is_none_or(says_nothing)
 }
@@ -179,7 +180,8 @@ fn says_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether an object has no status because its kind is known to have none. Of one that has a status nobody asks.
+/// Whether an object has no status because its kind is known to have none. The definition is only read for an object without a
+/// status.
 pub(super) fn is_statusless(subject: &Subject<'_>) -> bool {
     let declared = || subject.world.declared(subject.kind);
     matches!(subject.kind, Kind::Custom { .. })
@@ -205,7 +207,8 @@ fn expects_status(subject: &Subject<'_>) -> bool {
     }
 }
 
-/// Whether objects are looked at when they are used. Whose definition shows the status is looked at before.
+/// Whether a controller looks at objects of the kind only when they are used. A kind whose definition shows the status is looked
+/// at before.
 fn is_template(kind: &str, declared: &Declared) -> bool {
     let summary = declared.summary.as_ref();
     kind.ends_with("Template") && summary.is_none_or(|summary| summary.columns.is_empty())

@@ -1,6 +1,4 @@
-//! What a rule looks at beside the object that it judges, and a note of whether it has looked.
-//!
-//! Every rule reaches the cluster and the clock through here alone, so no rule can rest on them without the note.
+//! The inputs of a rule beside the object that it judges, and a note of whether the rule has used them.
 
 use crate::definition::Declared;
 use crate::judged::Judged;
@@ -21,13 +19,13 @@ pub(super) struct Evidence<'w> {
 }
 
 impl<'w> Evidence<'w> {
-    /// Nobody has looked yet.
+    /// An evidence that no rule has used yet.
     pub(super) fn new(world: &'w dyn World, now: Timestamp) -> Self {
         let looked = Cell::new(false);
         Self { world, now, looked }
     }
 
-    /// Whether a rule has looked at anything here: then its answer may change although its object does not.
+    /// Whether a rule has used anything here: then its answer may change although its object does not.
     pub(super) fn was_looked_at(&self) -> bool {
         self.looked.get()
     }
@@ -48,7 +46,8 @@ impl<'w> Evidence<'w> {
         self.looked().is_granted(kind)
     }
 
-    /// [`World::health`], which is no look: it tells of the object alone, and with other health rules everything is judged anew.
+    /// [`World::health`], which does not count as use: it reads the object alone, and with other health rules every object is
+    /// judged anew.
     pub(super) fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         self.world.health(object, statusless)
     }

@@ -1,4 +1,4 @@
-//! Custom health: what the annotations of the object itself say of it, in the place of its kind's rule.
+//! Custom health: the annotations of the object itself, which take the place of its kind's rule.
 
 use super::judged::{failed, satisfied, waiting};
 use crate::annotation;
@@ -17,20 +17,20 @@ use crate::world::Objects;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// What the annotations say.
+/// The result of an object's annotations.
 #[derive(Debug, Default)]
 pub(super) struct Health {
-    /// `None` where they ask for nothing, and the kind's rule speaks.
+    /// `None` where the annotations ask for nothing, and the kind's rule decides.
     pub(super) judged: Option<Judged>,
     /// An annotation that has no effect as it is.
     pub(super) warning: Option<String>,
 }
 
-/// The object with all that expressions look at, where `ready` is asked for: as it is kept, or read whole.
+/// The object with every field that the expressions read, where `ready` is asked for: as it is kept, or read whole.
 ///
 /// # Errors
 ///
-/// Why it cannot be looked at.
+/// Why the object cannot be read whole.
 pub(super) fn whole<'o>(
     kind: &Kind,
     object: &'o Value,
@@ -50,8 +50,8 @@ pub(super) fn whole<'o>(
     }
 }
 
-/// Whether what decides looks at more than is kept. Of an object with annotations of its own everything is, unless it is large, or
-/// only the metadata of its kind is asked for.
+/// Whether an expression that decides reads a field that is not kept. Of an object with health annotations every field is kept,
+/// unless the object is large, or only the metadata of its kind is requested.
 fn look_beyond(kind: &Kind, object: &Value, by_edge: &[Expression]) -> bool {
     let beyond = |expression: &Expression| kept::looks_beyond(kind, expression);
     if !by_edge.is_empty() {
@@ -68,8 +68,8 @@ fn look_beyond(kind: &Kind, object: &Value, by_edge: &[Expression]) -> bool {
     }
 }
 
-/// Failure first; then all must hold that is there. What cannot be read holds for nobody: to go on as if it were not
-/// there would open a gate that somebody took care to close.
+/// Judges failure first; then every other expression must hold. An unreadable annotation never holds: to ignore it would open a
+/// gate that its author meant to close.
 pub(super) fn judge(kind: &Kind, object: &Value) -> Health {
     let Some(annotations) = annotations(object) else {
         return Health::default();
@@ -89,7 +89,7 @@ pub(super) fn judge(kind: &Kind, object: &Value) -> Health {
     }
 }
 
-/// What the expressions of an edge make of the object; `None` without any.
+/// Judges an object by the expressions of an edge; `None` without any.
 pub(super) fn by_edge(object: &Value, expressions: &[Expression]) -> Option<Judged> {
     if expressions.is_empty() {
         return None;
@@ -99,7 +99,7 @@ pub(super) fn by_edge(object: &Value, expressions: &[Expression]) -> Option<Judg
     Some(failed.unwrap_or_else(|| satisfied("its health expressions hold")))
 }
 
-/// What is said of an expression that does not hold. `place` is where it is written.
+/// The result of an expression that does not hold. `place`: the annotation or field that holds the expression.
 fn unmet(place: &str, expression: &Expression, object: &Value) -> Option<Judged> {
     let Held::Fails(why) = expression.holds(object) else {
         return None;

@@ -53,7 +53,7 @@ pub(super) fn from_kstatus(evaluation: Evaluation) -> Judged {
     }
 }
 
-/// Something else had to be looked at, and nobody can say what is there.
+/// The result of a rule that needs another object, which cannot be known.
 pub(super) fn unavailable(kind: &Kind, why: Unavailable) -> Judged {
     let reason = Reason::from(why);
     Judged {

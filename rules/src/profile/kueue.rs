@@ -1,4 +1,4 @@
-//! Kueue: what is suspended until a queue admits it, and what the queue says of that.
+//! Kueue: objects that are suspended until a queue admits them, and the queue's message.
 
 use super::evidence::Evidence;
 use crate::kinds::Kind;
@@ -25,7 +25,7 @@ pub(super) fn queued(job: &Value, world: &Evidence<'_>) -> Option<String> {
     })
 }
 
-/// What the Workload of a Job says of its quota, while it has none.
+/// The message of a Job's Workload on its quota, while it has none.
 fn reserved(job: &Value, world: &Evidence<'_>) -> Option<String> {
     let kind = Kind::Custom {
         group: "kueue.x-k8s.io".to_owned(),

@@ -6,7 +6,7 @@ use crate::kstatus::text;
 use crate::path::get;
 use serde_json::Value;
 
-/// What a container waits for when nothing is wrong with it.
+/// The kubelet's reasons for a container that waits and has no trouble.
 const ORDINARY: [&str; 2] = ["PodInitializing", "ContainerCreating"];
 
 /// Ready, or succeeded. Failed is failed, where kstatus calls it current.

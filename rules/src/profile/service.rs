@@ -1,4 +1,4 @@
-//! Service: somebody must serve behind it.
+//! Service: an endpoint must serve.
 
 use super::judged::unavailable;
 use super::{Subject, from_kstatus, satisfied, waiting};
@@ -54,7 +54,7 @@ fn slices(service: &Value, world: &dyn Objects) -> Lookup<Vec<Value>> {
     world.list(&kind, namespace, &Selector::label(SERVICE_NAME, name))
 }
 
-/// How many pods have an address behind a Service, whether they serve or not; `None` where nobody knows.
+/// How many pods have an address behind a Service, serving or not; `None` where that is unknown.
 pub(crate) fn pods_behind(service: &Value, world: &dyn World) -> Option<usize> {
     let slices = match slices(service, world) {
         Lookup::Found(slices) => slices,

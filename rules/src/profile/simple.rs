@@ -12,7 +12,8 @@ pub(super) fn namespace(subject: &Subject<'_>) -> Judged {
     }
 }
 
-/// As kstatus, and its names must be accepted: they can be lost to another definition after it was established.
+/// Judges a definition by kstatus, and by condition `NamesAccepted`: its names can be lost to another definition after it was
+/// established.
 pub(super) fn definition(subject: Subject<'_>) -> Judged {
     if subject.evaluation.status != Status::Current || subject.conditions.is_true("NamesAccepted") {
         return from_kstatus(subject.evaluation);
@@ -39,8 +40,8 @@ pub(super) fn api_service(subject: &Subject<'_>) -> Judged {
     }
 }
 
-/// Condition `DisruptionAllowed` is `False` for a budget that is used up, which is its work, and for one that could not be
-/// worked out, which is none. kstatus looks at neither.
+/// Condition `DisruptionAllowed` is `False` for a budget that is used up, which is its purpose, and for one whose computation
+/// failed, which is a failure. kstatus looks at neither.
 pub(super) fn budget(subject: Subject<'_>) -> Judged {
     let mut conditions = subject.conditions.iter();
     match conditions.find(|condition| condition.kind == "DisruptionAllowed") {

@@ -1,4 +1,4 @@
-//! Since when an object is satisfied, by its own word.
+//! The time since which an object has been satisfied, by its own conditions.
 
 use super::custom::OF_THE_SPEC;
 use super::tolerant;
@@ -12,14 +12,14 @@ use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// What kstatus looks at before `Ready`: it is trouble while it is `True`.
+/// Conditions that kstatus reads before `Ready`: each is trouble while it is `True`.
 const UNDER_WAY: [&str; 2] = ["Reconciling", "Stalled"];
 
-/// Since when an object that is satisfied has been so without a break, in whole seconds that are rounded down; `None` where it
+/// The time since which a satisfied object has been so without a break, in whole seconds, rounded down; `None` where the object
 /// does not tell.
 ///
-/// It tells where nothing but conditions decides. They are of the latest spec only where they have changed since that was written:
-/// before its controller has seen a new one the object is not satisfied, and no condition keeps that.
+/// It tells where conditions alone decide. They are of the latest spec only where they have changed since that was written:
+/// before the controller has seen a new spec the object is not satisfied, and no condition records that.
 pub fn since(
     kind: &Kind,
     object: &Value,
@@ -46,7 +46,7 @@ pub fn since(
     (written(object)? <= newest).then_some(newest)
 }
 
-/// The conditions that decide alone; `None` where something else does, too.
+/// The conditions that decide alone; `None` where something else decides, too.
 fn deciding(
     kind: &Kind,
     object: &Value,
@@ -74,7 +74,7 @@ fn deciding(
     }
 }
 
-/// When the last rollout of a Deployment was complete: since its controller says so.
+/// The time at which the last rollout of a Deployment was complete, by its controller's condition.
 fn rolled_out(object: &Value) -> Option<Timestamp> {
     let conditions = object["status"]["conditions"].as_array()?;
     let done = conditions.iter().find(|condition| {
@@ -102,8 +102,8 @@ fn may_lack_none(object: &Value) -> bool {
         || part("maxUnavailable", 0) == Some(0) && part("maxSurge", 99).is_some_and(|it| it > 0)
 }
 
-/// What decides of a custom resource that is `Ready`: that condition, and those that may contradict it. What kstatus reads
-/// before it is satisfied while it is `False`, and since when that has been so without a break no condition of ours tells.
+/// The conditions that decide for a custom resource that is `Ready`: that condition, and those that may contradict it. `None`
+/// with a condition of kstatus': such a condition is satisfied while it is `False`, and no condition records for how long.
 fn of_custom(object: &Value) -> Option<Vec<&'static str>> {
     let conditions = Conditions::read(object).ok()?;
     let is_there = |word: &&str| conditions.iter().any(|it| it.kind == *word);

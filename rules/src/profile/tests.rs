@@ -1,4 +1,4 @@
-//! Each row of the contract's table of what `ready` means, and of the states.
+//! Each row of the documentation's table of `ready`, and of the other states.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -27,7 +27,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::borrow::Cow;
 
-/// A cluster that answers every question with what the test says.
+/// A cluster that answers every question with the test's values.
 struct Cluster {
     object: Lookup<Value>,
     list: Lookup<Vec<Value>>,
@@ -64,7 +64,7 @@ impl Cluster {
         }
     }
 
-    /// Whose definitions say whether there is a status, and nothing of what is in it.
+    /// A cluster whose definitions declare whether there is a status, but no field of it.
     fn declaring(status: bool) -> Self {
         Self::declared(Declared {
             status,
@@ -168,7 +168,7 @@ fn object(version: &str, kind: &str, spec: Value, status: Value) -> Value {
     })
 }
 
-/// The same with other metadata, merged over.
+/// The object with other metadata, merged over its own.
 fn with_metadata(mut object: Value, metadata: Value) -> Value {
     let Value::Object(metadata) = metadata else {
         panic!("a map")
@@ -197,7 +197,7 @@ fn every_reason_has_a_word_and_a_sentence() {
     }
 }
 
-/// A condition may say a megabyte, of an object that many wait for.
+/// The message of a condition may have a megabyte, and many dependents may wait for its object.
 #[test]
 fn a_message_is_one_short_line() {
     let status = |message: &str| {
@@ -214,7 +214,7 @@ fn a_message_is_one_short_line() {
     let long = judged(&"\u{fc}".repeat(600_000));
     assert!((1020..=1024).contains(&long.len()), "{}", long.len());
     assert!(long.ends_with("\u{fc}…"), "{long}");
-    // What kstatus says is its own.
+    // The messages of kstatus itself are not cut.
     let own = kstatus::compute(&status(&"x".repeat(5_000)), noon()).unwrap();
     assert_eq!(own.message.len(), 5_000);
 }

@@ -1,4 +1,4 @@
-//! Deployment, `StatefulSet`, `DaemonSet`, `ReplicationController`. (`ReplicaSet` is as kstatus says.)
+//! Deployment, `StatefulSet`, `DaemonSet`, `ReplicationController`. (`ReplicaSet` follows kstatus.)
 
 use super::{Subject, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
@@ -26,7 +26,7 @@ fn extra(have: i64, want: i64) -> Option<Judged> {
     })
 }
 
-/// As kstatus; a paused one never gets further by itself, so the message says it.
+/// Judges a Deployment by kstatus. A paused one makes no progress by itself, so the message tells of the pause.
 pub(super) fn deployment(subject: Subject<'_>) -> Judged {
     let paused = flag(subject.object, &["spec", "paused"]);
     let mut judged = from_kstatus(subject.evaluation);
@@ -36,8 +36,8 @@ pub(super) fn deployment(subject: Subject<'_>) -> Judged {
     judged
 }
 
-/// Condition `Available`: neither the end of the old pods nor a rollout under way holds anybody back. Without it
-/// kstatus never says `Current`, and its words name what is missing.
+/// Judges by condition `Available`: neither the end of the old pods nor a rollout under way holds a dependent back. Without that
+/// condition kstatus never says `Current`, and its message names the missing part.
 pub(super) fn available(subject: Subject<'_>) -> Judged {
     if subject.conditions.is_true("Available") {
         return satisfied("Deployment is available");
@@ -45,8 +45,9 @@ pub(super) fn available(subject: Subject<'_>) -> Judged {
     deployment(subject)
 }
 
-/// As kstatus, and then what kstatus does not look at: under strategy `OnDelete` kstatus is content with no replica at all, it
-/// counts a partition from ordinal 0 wherever the ordinals start, and it takes what is ready for available.
+/// Judges a StatefulSet by kstatus, and then by three facts that kstatus ignores: under strategy `OnDelete` kstatus is content
+/// with no replica at all, it counts a partition from ordinal 0 even where the ordinals start elsewhere, and it takes a ready pod
+/// for available.
 pub(super) fn stateful_set(subject: Subject<'_>) -> Judged {
     let object = subject.object;
     if subject.evaluation.status != Status::Current {
@@ -90,7 +91,7 @@ fn unavailable(object: &Value, want: i64) -> Option<Judged> {
         .flatten()
 }
 
-/// As kstatus, but one with strategy `OnDelete` need not have the new revision everywhere.
+/// Judges a DaemonSet by kstatus, but with strategy `OnDelete` not every pod needs the new revision.
 pub(super) fn daemon_set(subject: Subject<'_>) -> Judged {
     let object = subject.object;
     let Evaluation {
@@ -111,7 +112,7 @@ pub(super) fn daemon_set(subject: Subject<'_>) -> Judged {
     }
 }
 
-/// kstatus has no rule for it; this is the one for a `ReplicaSet`, without the labels.
+/// Judges by the rule of a `ReplicaSet` without the labels, because kstatus has no rule for this kind.
 pub(super) fn replication_controller(subject: &Subject<'_>) -> Judged {
     let object = subject.object;
     if get(object, &["status", "observedGeneration"]).is_none() {

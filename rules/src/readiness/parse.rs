@@ -6,7 +6,7 @@ use crate::comparison::Operator;
 use crate::jsonpath::{self, Path};
 use crate::text::Quoted;
 
-/// What is wrong with one of the two annotations, as a sentence that quotes it.
+/// A fault of one of the two annotations, as a sentence that quotes it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum ReadinessProblem {
@@ -55,8 +55,8 @@ pub(super) fn list(annotation: &str) -> Result<Vec<String>, ReadinessProblem> {
     Ok(list)
 }
 
-/// What is wrong with an annotation that is written now: what [`super::Readiness::read`] refuses, and an order of
-/// anything but numbers, which can never be met.
+/// Checks an annotation that is written now: refuses the faults of [`super::Readiness::read`], and an order of anything but
+/// numbers, which can never be met.
 pub fn lint(annotation: &str) -> Result<(), ReadinessProblem> {
     for text in list(annotation)? {
         let ReadinessExpression {
@@ -73,7 +73,7 @@ pub fn lint(annotation: &str) -> Result<(), ReadinessProblem> {
     Ok(())
 }
 
-/// The JSONPath of a path as it is written: below `.status`, unless it begins there.
+/// The JSONPath of a written path: below `.status`, unless it begins there.
 ///
 /// # Errors
 ///

@@ -1,5 +1,6 @@
-//! A model of two replicas that give slots away: every interleaving of what they see late, write, lose a race for and
-//! forget in a crash, and of somebody who deletes or empties the ConfigMap. The decision is the real [`allot`]; only the world around it is modelled.
+//! A model of two replicas that give slots away: every interleaving of late sights, writes, lost races and crashes of the
+//! replicas, and of a user that deletes or empties the ConfigMap. The decision is the real [`allot`]; only the world around it is
+//! modelled.
 //!
 //! The walk over all states is of two objects and one slot; random walks look at more of both.
 
@@ -10,10 +11,10 @@ use proptest::prelude::*;
 use state::{State, Step, Way, kept, lost, steps};
 use std::collections::{HashSet, VecDeque};
 
-/// Of how many states one is followed to its end, which is the slow part; the random walks look at others.
+/// One of this many states is followed to its end, which is the slow part; the random walks follow others.
 const SAMPLE: usize = 29;
 
-/// Every state that can be reached, up to the first with too many that run.
+/// Every state that can be reached, or the first in which too many objects run.
 fn explore(objects: usize, most: usize, steps: &[Step], way: Way) -> Result<HashSet<State>, State> {
     let mut reached = HashSet::from([State::new(objects)]);
     let mut open = VecDeque::from([State::new(objects)]);
@@ -31,7 +32,7 @@ fn explore(objects: usize, most: usize, steps: &[Step], way: Way) -> Result<Hash
     Ok(reached)
 }
 
-/// Walks through every state; `least` so many there are.
+/// Walks through every state, of which there must be more than `least`.
 fn holds(steps: &[Step], least: usize) {
     let reached = explore(2, 1, steps, Way::Built);
     let reached = reached.unwrap_or_else(|state| panic!("too many run: {state:?}"));

@@ -1,4 +1,4 @@
-//! Who gets a slot of those that ask.
+//! The claims that get a slot.
 
 use super::*;
 use crate::kinds::Kind;
@@ -80,7 +80,7 @@ fn the_first_in_turn_comes_first_and_the_smallest_cap_counts() {
         )),
         ["0"]
     );
-    // What runs holds a slot, whatever is written down.
+    // A running object holds a slot even if it is not written down.
     assert_eq!(
         names(allot(
             Vec::new(),
@@ -138,7 +138,7 @@ fn a_pod_that_has_ended_gives_its_slot_back() {
     );
 }
 
-/// A CronJob is ready whatever its Jobs do.
+/// A CronJob is ready in any state of its Jobs.
 #[test]
 fn a_job_claims_for_itself_whoever_made_it() {
     let named = |kind: &str, name: &str, owner: Value| {
@@ -180,7 +180,7 @@ fn no_more_is_written_down_than_there_is_room_for() {
     assert_eq!(fit(&wave, before, all.clone(), usize::MAX), all);
 }
 
-/// What two pods of one owner claim.
+/// The claims of two pods of one owner.
 fn claims_of(owner: (&str, &str, &str)) -> [Holder; 2] {
     let (group, version, kind) = owner;
     let api_version = if group.is_empty() {
@@ -229,7 +229,7 @@ impl Objects for All {
     }
 }
 
-/// Two pods of it are ready together or not at all.
+/// Kinds of which two pods are ready together or not at all.
 #[test]
 fn an_owner_whose_revision_has_no_name_holds_one_slot() {
     for owner in [

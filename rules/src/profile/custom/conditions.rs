@@ -1,13 +1,12 @@
-//! Conditions whose meaning their type tells.
+//! Conditions whose type tells their meaning.
 //!
-//! A type is read word by word (`DaemonServiceHealthy` ends in `healthy`, `FailedCreatePod` contains `failed`), since
-//! kinds make their own compounds of a small vocabulary. `Progressing` is no part of it: a Deployment that is done
-//! keeps it `True`, an operator that is done sets it `False`. So it holds an object back only where nothing that sums the object up
-//! is `True` beside it, and its reason does not say that the work is done. Nor is `Running`, which a thing that has completed sets
-//! `False`, nor `Upgradeable`, `Paused` and the like, which tell nothing of health. Two families of operators document
-//! what they mean by them, and are known by what else they write: those of OpenShift, who report `Available`,
-//! `Progressing` and `Degraded` together, and the Ansible operators, whose `Running` has the reason `Running` while
-//! a playbook runs and `Successful` after it.
+//! A type is read word by word (`DaemonServiceHealthy` ends in `healthy`, `FailedCreatePod` contains `failed`), since kinds make
+//! their own compounds of a small vocabulary. `Progressing` is no part of it: a Deployment that is done keeps it `True`, an
+//! operator that is done sets it `False`. So it holds an object back only where no summary of the object is `True` beside it, and
+//! its reason does not say that the work is done. `Running` is no part of it either, because a completed object sets it `False`,
+//! nor are `Upgradeable`, `Paused` and the like, which tell nothing of health. Two families of operators document their meaning
+//! of these types, and are known by other conditions: operators of OpenShift report `Available`, `Progressing` and `Degraded`
+//! together, and the `Running` of Ansible operators has the reason `Running` while a playbook runs and `Successful` after it.
 //!
 //! A step ([`is_step`]) comes true on the way: that it is `True` says nothing of the whole. A type may begin with the name of its
 //! kind: `SIPEnvironmentProgressing`.
@@ -96,7 +95,8 @@ const NEGATIVE: [&str; 20] = [
     "bad",
 ];
 
-/// The same of the last word of the type: before another one it is the name of a feature, as in `DriftDetectionEnabled`.
+/// `True` is trouble, as the last word of the type: before another word it is the name of a feature, as in
+/// `DriftDetectionEnabled`.
 const NEGATIVE_LAST: [&str; 6] = [
     "drift",
     "drifted",
@@ -123,7 +123,7 @@ const BUSY: [&str; 13] = [
     "inprogress",
 ];
 
-/// `True` in the end, where it is the whole type: in a compound it may be a step, or what nobody wishes for (`StormActive`).
+/// `True` in the end, where it is the whole type: in a compound it may be a step, or an unwanted event (`StormActive`).
 const WHOLE: [&str; 3] = ["Active", "Serving", "Scheduled"];
 
 /// `True` on the way, and not at the end: the last word of the type.
@@ -143,7 +143,7 @@ const STEPS: [&str; 13] = [
     "submitted",
 ];
 
-/// Of what has to be there first: the first word of the type, as in `InputReady`.
+/// The first words of types about prerequisites, as in `InputReady`.
 const BEFOREHAND: [&str; 8] = [
     "input",
     "source",
@@ -155,10 +155,10 @@ const BEFOREHAND: [&str; 8] = [
     "spec",
 ];
 
-/// Whether something is being done, and not whether it has come out well: the whole type.
+/// Whole types that tell whether work goes on, but not whether it has come out well.
 const WORK: [&str; 4] = ["Progressing", "Reconciling", "Processing", "Upgradeable"];
 
-/// `True` of what completes while it has not: it has not ended with any of these.
+/// Types that are `True` on an object that comes to an end, while it has not: it has not ended with any of these.
 const UNDER_WAY: [&str; 8] = [
     "Active",
     "Created",
@@ -170,29 +170,30 @@ const UNDER_WAY: [&str; 8] = [
     "Started",
 ];
 
-/// What is over, which does not tell how it went: there the reason has to be read too.
+/// Last words of types that tell of an end, good or bad: there the reason has to be read too.
 const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
 
-/// What is over and went well.
+/// Last words of types that tell of a good end.
 const DONE: [&str; 3] = ["success", "successful", "ready"];
 
-/// Whether the latest spec was taken over: these contradict even `Ready`, which then tells of the spec before.
+/// Types that tell whether the controller has taken over the latest spec. They contradict even `Ready`, which then tells of the
+/// spec before.
 pub(in crate::profile) const OF_THE_SPEC: [&str; 3] = ["Synced", "Reconciled", "Accepted"];
 
-/// What comes true once, and is not looked at again for a later spec: of Crunchy's PostgresCluster, whose data was restored or backed up
-/// by hand.
+/// Types that come true once, and are not updated for a later spec: those of Crunchy's PostgresCluster, whose data was restored
+/// or backed up by hand.
 const ONCE: [&str; 2] = [
     "PostgresDataInitialized",
     "PGBackRestManualBackupSuccessful",
 ];
 
-/// The first condition of a known type that tells of an older generation.
+/// The first condition of a known type that tells of an older generation, in an object's status.
 pub(super) fn outdated(object: &Value) -> Option<Hindrance> {
     let generation = get(object, &["metadata", "generation"]).and_then(Value::as_i64);
     outdated_of(get(object, &["status", "conditions"]), generation)
 }
 
-/// The same of any list of conditions.
+/// The first condition of a known type that tells of an older generation, in any list of conditions.
 pub(super) fn outdated_of(
     conditions: Option<&Value>,
     generation: Option<i64>,
@@ -203,7 +204,8 @@ pub(super) fn outdated_of(
             && condition["status"] == "True"
             && int(condition, &["observedGeneration"], 0) >= generation
     });
-    // Some write a condition when what it is about happens, and not again for a later spec: who sums up that one has looked at it.
+    // Some controllers write a condition only when its event happens, and not again for a later spec; a current `Ready` tells
+    // that such a controller has seen the latest spec.
     let counts = |kind: &str| {
         if summed_up {
             OF_THE_SPEC.contains(&kind)
@@ -230,13 +232,14 @@ pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Hindrance> {
         .map(|condition| Hindrance::Busy(describe(&condition)))
 }
 
-/// Whether each condition `Ready` is `True`, and there is one: who gathers the status of several objects may write several.
+/// Whether there is a condition `Ready`, and each is `True`: a controller that gathers the status of several objects may write
+/// several.
 pub(in crate::profile) fn is_ready(conditions: Conditions<'_>) -> bool {
     let mut each = conditions.iter().filter(|it| it.kind == "Ready").peekable();
     each.peek().is_some() && each.all(|it| it.status == "True")
 }
 
-/// A condition that is `True` and `False` at once: it is told of several, and not of all.
+/// A condition that is `True` and `False` at once: it tells of several objects, and not of all.
 pub(super) fn contradicted(conditions: Conditions<'_>) -> Option<Hindrance> {
     let of = |status: &'static str| conditions.iter().filter(move |it| it.status == status);
     let hold: HashSet<&str> = of("True").map(|it| it.kind).collect();
@@ -251,7 +254,7 @@ pub(super) fn is_well(owner: &str, conditions: Conditions<'_>) -> bool {
     all.any(|it| it.status == "True" && sums_up(plain(owner, it.kind)))
 }
 
-/// Whether any condition says how the object is: one that is no step, and that tells of more than work that is being done.
+/// Whether any condition tells whether the object is ready: one that is no step, and tells of more than work that goes on.
 pub(super) fn tell(owner: &str, conditions: Conditions<'_>) -> bool {
     conditions.iter().any(|it| {
         let kind = plain(owner, it.kind);
@@ -259,7 +262,8 @@ pub(super) fn tell(owner: &str, conditions: Conditions<'_>) -> bool {
     })
 }
 
-/// Of those who report whether they are available, progressing and degraded, the first has not been written yet.
+/// The condition `Available` that is still missing beside `Progressing` and `Degraded`: controllers that report these two report
+/// the third.
 pub(super) fn unfinished_triple(owner: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
     let reports = |kind: &str| conditions.iter().any(|it| plain(owner, it.kind) == kind);
     let mut types = conditions.iter().map(|it| plain(owner, it.kind));
@@ -279,7 +283,7 @@ pub(super) fn known(owner: &str, conditions: Conditions<'_>) -> Option<Hindrance
         let bad_reason = words::is_bad(condition.reason);
         let bad = match status {
             "True" => is_negative(kind) || (ends_in(kind, &OVER) && bad_reason),
-            // Whatever the type is about, it did not come true, and the reason says why.
+            // Any type with such a reason has not come true, and the reason tells why.
             "False" => bad_reason && !is_negative(kind) && kind != "Upgradeable",
             _ => false,
         };
@@ -316,13 +320,13 @@ fn is_under_way(kind: &str) -> bool {
         || words.first().is_some_and(|word| word == "partially")
 }
 
-/// Whether a condition is `False` because of what is yet to come. What is not under way, and what is in no trouble, waits for nothing.
+/// Whether a condition is `False` because of an event that is yet to come. A type about work or trouble waits for nothing.
 fn awaits(kind: &str, reason: &str) -> bool {
     let idle = is_negative(kind) || is_under_way(kind) || WORK.contains(&kind);
     !idle && words::is_busy(reason)
 }
 
-/// What has begun and is not over, of a kind that comes to an end.
+/// The work that has begun and has not ended, for a kind that comes to an end.
 pub(super) fn unfinished(kind: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
     let is_over = |condition: &Condition<'_>| {
         condition.status == "True"
@@ -386,7 +390,7 @@ pub(super) fn is_negative(kind: &str) -> bool {
             && is_positive(kind))
 }
 
-/// What a condition says, in one line.
+/// A condition in one line.
 pub(super) fn describe(condition: &Condition<'_>) -> String {
     let mut text = format!("condition {} is {}", condition.kind, condition.status);
     for more in [condition.reason, condition.message] {

@@ -1,4 +1,4 @@
-//! Flags and counts that mean the same wherever they are found.
+//! Flags and counts with one meaning in every kind.
 
 use super::{Hindrance, says_nothing, words};
 use crate::path::get;
@@ -29,26 +29,26 @@ const FLAGS: [&str; 18] = [
 /// A flag that is spelt as the status of a condition; others are a word, such as `NotReady`.
 const NOT_SET: [&str; 3] = ["False", "false", "Unknown"];
 
-/// What is there while something is wrong: an empty text, or an object of nothing but empty values, tells nothing. A
+/// Fields that are there while something is wrong. An empty text, or an object that holds only empty values, tells nothing. A
 /// `lastError` may be history, so it is not among them.
 const ERRORS: [&str; 4] = ["error", "errorMessage", "failureMessage", "failureReason"];
 
-/// What a count is of follows these: `readyReplicas`, `availableNodes`, `numberReady` (as a DaemonSet has it).
+/// The prefixes of a count; the counted thing follows: `readyReplicas`, `availableNodes`, `numberReady` (in a DaemonSet).
 const PREFIXES: [&str; 2] = ["ready", "available"];
 
 /// The last words of fields that hold a count such as `1/3`.
 const WRITTEN: [&str; 3] = ["ready", "available", "replicas"];
 
-/// Counts without a name of what is counted, and what they are of: `ready: 1` of `replicas: 2`.
+/// Counts that do not name the counted thing: `ready: 1` of `replicas: 2`.
 const BARE: [&str; 3] = ["ready", "available", "running"];
 
-/// What has ended does not run any more.
+/// Counts of the things that have ended, and so do not run any more.
 const ENDED: [&str; 3] = ["succeeded", "completed", "finished"];
 
-/// How many there should be, where the count does not say of what.
+/// The fields with the wanted number, where the count does not name the counted thing.
 const WANTED: [&str; 4] = ["replicas", "desired", "target", "total"];
 
-/// What falls short, if anything does.
+/// The first flag or count that falls short.
 pub(super) fn short(object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?;
     if let Some((flag, word)) = not_set(status) {
@@ -109,7 +109,7 @@ pub(super) fn is_met(object: &Value) -> bool {
     FLAGS.iter().any(set) || compared(object.get("spec"), status).any(full)
 }
 
-/// Whether there is a flag, or a count of what is ready, whatever it says.
+/// Whether there is a flag, or a count of the ready things, with any value.
 pub(super) fn any(object: &Value) -> bool {
     let Some(status) = object.get("status") else {
         return false;
@@ -127,7 +127,7 @@ pub(super) fn has_flag(part: &Value) -> bool {
         || fields.any(|(name, value)| value.is_boolean() && is_flag_of_part(name))
 }
 
-/// Whether it has a count of what is ready, and of what should be.
+/// Whether it has a count of the ready things, and the wanted number.
 pub(super) fn has_count(spec: Option<&Value>, part: &Value) -> bool {
     compared(spec, part).next().is_some()
 }
@@ -168,8 +168,8 @@ fn tells(error: &Value) -> bool {
     }
 }
 
-/// Fewer are ready than there should be: `readyReplicas: 1/3`. A count that is missing tells nothing: not every kind that has
-/// `replicas` counts the ready ones too.
+/// A count that is below the wanted number: `readyReplicas: 1/3`. A missing count tells nothing: not every kind with `replicas`
+/// counts the ready ones too.
 pub(super) fn counts(spec: Option<&Value>, status: &Value) -> Option<String> {
     let mut short = compared(spec, status).filter(|(_, have, wanted)| have < wanted);
     short
@@ -177,7 +177,7 @@ pub(super) fn counts(spec: Option<&Value>, status: &Value) -> Option<String> {
         .map(|(name, have, wanted)| format!("{name}: {have}/{wanted}"))
 }
 
-/// The counts of what is ready, by their names: how many are, and how many should be.
+/// The counts of the ready things, by their names: how many are ready, and how many are wanted.
 fn compared<'v>(
     spec: Option<&'v Value>,
     status: &'v Value,
@@ -207,8 +207,8 @@ fn of_what(name: &str, prefix: &str) -> Option<String> {
     Some(format!("{}{}", first.to_ascii_lowercase(), &what[1..]))
 }
 
-/// Fewer are of the latest revision than there should be, unless a partition holds some back on purpose. A pause does not count: what is
-/// paused half way is not what its spec says, as with a Deployment.
+/// A count of the latest revision that is below the wanted number, unless a partition holds some back on purpose. A pause does
+/// not count: a rollout that is paused half way does not match its spec, as with a Deployment.
 fn updated(object: &Value, status: &Value) -> Option<Hindrance> {
     let number = |value: Option<&Value>| value.and_then(Value::as_i64);
     let partitions = [
@@ -232,7 +232,7 @@ fn written(status: &Value) -> Option<Hindrance> {
     Some(Hindrance::Busy(format!("status.{name}: {text}")))
 }
 
-/// Each by its name and its text.
+/// The counts that are written out, by name and text.
 fn written_counts(status: &Value) -> impl Iterator<Item = (&str, &str, u32, u32)> {
     let fields = status.as_object().into_iter().flatten();
     let all = fields.flat_map(|(name, value)| {

@@ -1,17 +1,17 @@
-//! What the parts of a status say, where nothing sums them up: `status.plugin.ready: false`, `status.components[].phase: Pending`,
-//! `status.planStatus.deploy.status: IN_PROGRESS`.
+//! The words of the parts of a status, where nothing sums them up: `status.plugin.ready: false`, `status.components[].phase:
+//! Pending`, `status.planStatus.deploy.status: IN_PROGRESS`.
 //!
-//! An object that says itself that it is well has taken its parts into account: one of them may be optional, or be replaced. So the parts
-//! are asked only where neither a condition, nor a word, nor a flag or count of the status' own says so.
+//! An object that reports itself well has taken its parts into account: a part may be optional, or be replaced. So the parts are
+//! read only where neither a condition, nor a word, nor a flag or count of the status itself reports the object well.
 
 use super::{Hindrance, conditions, counts, words};
 use crate::kstatus::Conditions;
 use serde_json::Value;
 
-/// What an entry of a list is called by: a list of anything else tells of nothing that has a name.
+/// The fields that name an entry of a list; a list whose entries have none is skipped.
 const NAMES: [&str; 5] = ["name", "id", "component", "node", "pod"];
 
-/// What holds the first part back that something holds back.
+/// The hindrance of the first part that has one.
 pub(super) fn held(kind: &str, object: &Value, conditions: Conditions<'_>) -> Option<Hindrance> {
     let summed_up = conditions::is_well(kind, conditions)
         || words::is_well(kind, object)
@@ -24,7 +24,7 @@ pub(super) fn held(kind: &str, object: &Value, conditions: Conditions<'_>) -> Op
     flag.or_else(|| parts(object).find_map(|(path, part)| of_part(kind, &path, part)))
 }
 
-/// Whether any part says how it is.
+/// Whether any part tells whether it is ready.
 pub(super) fn any(object: &Value) -> bool {
     parts(object).any(|(_, part)| {
         words::has_word(part) || counts::has_flag(part) || counts::has_count(None, part)

@@ -18,7 +18,7 @@ const LISTS: [(&str, &[&str]); 4] = [
     ("controllers", &["controllerName"]),
 ];
 
-/// What holds the first part back that something holds back.
+/// The hindrance of the first part that has one.
 pub(super) fn held(object: &Value) -> Option<Hindrance> {
     let missing = || missing_parent(object);
     LISTS
@@ -27,7 +27,7 @@ pub(super) fn held(object: &Value) -> Option<Hindrance> {
         .or_else(missing)
 }
 
-/// Whether there is any such part.
+/// Whether the status has any such part.
 pub(super) fn any(object: &Value) -> bool {
     LISTS.iter().any(|(list, name)| {
         let parts = get(object, &["status", list]).and_then(Value::as_array);
@@ -35,7 +35,7 @@ pub(super) fn any(object: &Value) -> bool {
     })
 }
 
-/// `False` in the end, until somebody changes the part or what it refers to.
+/// Conditions that stay `False` until a user changes the part or the object that it refers to.
 const REFUSALS: [&str; 2] = ["Accepted", "ResolvedRefs"];
 
 fn of_list(object: &Value, (list, name): &(&str, &[&str])) -> Option<Hindrance> {
@@ -85,7 +85,7 @@ fn reported(part: &Value) -> Option<Hindrance> {
     refused().or_else(|| conditions::known("", conditions))
 }
 
-/// What each is called, by the text at this path.
+/// The names of the entries: the texts at this path.
 fn names<'v>(each: impl IntoIterator<Item = &'v Value>, path: &[&str]) -> HashSet<&'v str> {
     let each = each.into_iter();
     each.map(|it| text(it, path, "")).collect()

@@ -1,9 +1,9 @@
-//! What sums a status up, and has not been written yet.
+//! The field that sums a status up, and has not been written yet.
 //!
-//! A controller often begins a status before it knows how the object is: it notes a generation, a name, the first step. The
-//! definition of the kind says what is to come: `kubectl get` shows it in a column, or the schema names a field that sums a status up by
-//! convention. What it names first decides; the schema is a poorer witness, since not every field of it is ever written, so it counts only
-//! where nothing else in the status says how the object is.
+//! A controller often begins a status before it knows whether the object is ready: it notes a generation, a name, the first step.
+//! The definition of the kind tells which field is to come: `kubectl get` shows it in a column, or the schema names a field that
+//! sums a status up by convention. The columns count first. The schema is a poorer witness, since not every field of it is ever
+//! written, so it counts only where nothing else in the status tells whether the object is ready.
 
 use super::{Hindrance, conditions, counts, nested, parts, says_nothing, words};
 use crate::definition::{Column, Declared, Shown, Summary};
@@ -11,13 +11,13 @@ use crate::kstatus::Conditions;
 use crate::path::get;
 use serde_json::Value;
 
-/// Fields of a status that sum it up, by the conventions of Kubernetes' API and of those who follow them. So do flags.
+/// Fields of a status that sum it up, by the conventions of Kubernetes' API and of the kinds that follow them. Flags do so too.
 const SUMS_UP: [&str; 4] = ["conditions", "phase", "state", "status"];
 
 /// The count of a status that Go leaves out while it is zero.
 const READY: &str = "readyReplicas";
 
-/// What the definition announces and the object does not have.
+/// The field that the definition announces and the object lacks.
 pub(super) fn missing(
     kind: &str,
     object: &Value,
@@ -99,7 +99,7 @@ fn condition(conditions: Conditions<'_>, types: &[&str]) -> Option<Hindrance> {
     Some(Hindrance::Untold(format!("{what} has been written yet")))
 }
 
-/// The field that a column shows, if it tells how the object is.
+/// The field that a column shows, if it tells whether the object is ready.
 fn shown_field(column: &Column) -> Option<Vec<&str>> {
     let Shown::Field(names) = &column.shown else {
         return None;
@@ -138,12 +138,12 @@ fn wanted(object: &Value) -> Option<i64> {
     number(&["spec", "replicas"]).or_else(|| number(&["status", "replicas"]))
 }
 
-/// What is scaled to zero has nothing to count.
+/// Whether the object is scaled to zero, and so has nothing to count.
 fn wants_none(object: &Value) -> bool {
     wanted(object) == Some(0)
 }
 
-/// Whether anything in the status says how the object is.
+/// Whether anything in the status tells whether the object is ready.
 fn tells(kind: &str, object: &Value, conditions: Conditions<'_>) -> bool {
     conditions::tell(kind, conditions)
         || words::any(object)

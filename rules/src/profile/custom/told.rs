@@ -1,7 +1,7 @@
-//! What an object says itself of why it is not ready, for the reader of a message. Nothing here decides.
+//! The object's own explanation of why it is not ready, for the reader of a message. Nothing here decides.
 //!
-//! A condition is told with its type, status, reason and message: a message alone (`all jobs are ready`) may be that of a condition whose
-//! `False` is good news.
+//! A condition is shown with its type, status, reason and message: a message alone (`all jobs are ready`) may be that of a
+//! condition whose `False` is good news.
 
 use super::conditions::{describe, is_hoped_for, is_negative};
 use super::{counts, words};
@@ -16,13 +16,13 @@ const SUMMARIES: [&str; 4] = ["Ready", "Available", "Healthy", "Progressing"];
 /// The fields of the status in which kinds write a sentence for people.
 const SENTENCES: [&str; 3] = ["message", "error", "reason"];
 
-/// The fields of the status in which kinds write the same of a failure.
+/// The fields of the status in which kinds write a sentence about a failure.
 const FAILURES: [&str; 3] = ["failureMessage", "failureReason", "errorMessage"];
 
 /// The fields of the status in which kinds write one word, the best first.
 const WORDS: [&str; 3] = ["phase", "state", "status"];
 
-/// What the object says of a status that is not `Current`; `None` where it says nothing.
+/// The object's explanation of a status that is not `Current`; `None` where it has none.
 pub(super) fn told(object: &Value, status: Status) -> Option<String> {
     let conditions = Conditions::read(object).unwrap_or_default();
     let told = if status == Status::Failed {
@@ -35,8 +35,8 @@ pub(super) fn told(object: &Value, status: Status) -> Option<String> {
     told.or_else(|| under_way(object, conditions))
 }
 
-/// The condition that made an object fail: one whose `True` is trouble, what is called after a failure first; else one that did not come
-/// true, with a reason that reads as a failure.
+/// The condition that made an object fail: one whose `True` is trouble, a type named after a failure first; else one that did not
+/// come true, with a reason that reads as a failure.
 fn failure(conditions: Conditions<'_>) -> Option<String> {
     let is_true = |it: &Condition<'_>| it.status == "True" && is_negative(it.kind);
     let named = |it: &Condition<'_>| is_true(it) && it.kind.starts_with("Fail");
@@ -50,7 +50,7 @@ fn failure(conditions: Conditions<'_>) -> Option<String> {
         .map(|it| describe(&it))
 }
 
-/// What an object says that is on its way: its words, and what is not true yet of the conditions that sum it up.
+/// The explanation of an object on its way: its words, and the first unmet condition that sums it up.
 fn under_way(object: &Value, conditions: Conditions<'_>) -> Option<String> {
     let word = word(object);
     let sentence = sentence(object, &SENTENCES);

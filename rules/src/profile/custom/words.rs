@@ -35,7 +35,7 @@ pub(super) fn told(kind: &str, object: &Value) -> Option<Hindrance> {
     worst(findings)
 }
 
-/// What one word says that stands at a path.
+/// The hindrance of one word, which stands at this path.
 fn read(kind: &str, path: &str, text: &str) -> Option<Hindrance> {
     match sense(text)? {
         Sense::Bad => Some(Hindrance::Bad(format!("{path} is {text}"))),
@@ -45,7 +45,7 @@ fn read(kind: &str, path: &str, text: &str) -> Option<Hindrance> {
     }
 }
 
-/// What the words of a part of the status say, which has this path.
+/// The worst hindrance of the words of a part of the status, which has this path.
 pub(super) fn of_part(kind: &str, path: &str, part: &Value) -> Option<Hindrance> {
     let fields = FIELDS
         .iter()
@@ -86,7 +86,7 @@ pub(super) fn is_well(kind: &str, object: &Value) -> bool {
     words.any(|(name, text)| !text.is_empty() && read(kind, name, text).is_none())
 }
 
-/// Whether a field of this name holds a word that tells how its object is.
+/// Whether a field of this name holds a word that tells whether its object is ready.
 pub(super) fn is_word(name: &str) -> bool {
     holds_a_word(name) && !is_history(name)
 }
@@ -118,8 +118,8 @@ fn holds_a_word(name: &str) -> bool {
         .is_some_and(|last| FIELDS.contains(&last.as_str()))
 }
 
-/// What happened to something else, once: `lastBackup`, `previousState`. The last operation or update is the one that
-/// made the object what it is.
+/// Whether a field tells of another thing's past: `lastBackup`, `previousState`. The last operation or update is no such field:
+/// it made the object as it is now.
 pub(super) fn is_history(name: &str) -> bool {
     let words = split(name);
     let is = |at: usize, vocabulary: &[&str]| {

@@ -1,4 +1,4 @@
-//! What is told of kinds that nobody has heard of.
+//! Messages for kinds without a rule of their own.
 
 mod conditions;
 mod counts;

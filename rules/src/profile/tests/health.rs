@@ -28,7 +28,7 @@ fn expressions_speak_in_the_place_of_the_kind() {
         "\n  # a comment\n/status/phase == Serving\n/status/replicas < 1 # another",
         "[\"/status/phase == Serving\"]",
         "- /status/phase == Serving\n- '/status/replicas == 0'\n",
-        // What its author sees is what is judged: here the rules would read a text.
+        // Expressions read the object that its author wrote: the rules would read this flag as a text.
         "/status/conditions/each/status == true",
     ] {
         assert_eq!(set_told(0, json!({ HEALTH: list })), holds, "{list}");
@@ -260,7 +260,7 @@ proptest! {
     }
 }
 
-/// All that is known of an object that is read whole.
+/// A world that knows one object, whole.
 struct Whole(Lookup<Value>);
 
 impl Objects for Whole {
@@ -321,7 +321,7 @@ fn what_an_expression_looks_at_beyond_what_is_kept_is_read_whole() {
     let stale = Only::of(Whole(Lookup::Unavailable(Unavailable::Stale)));
     assert!(ready(&stale).starts_with("Stale: "));
 
-    // Nothing is read where nobody looks at it.
+    // Nothing is read whole where no expression needs it.
     let nobody = Only::of(Whole(Lookup::Unavailable(Unavailable::Forbidden)));
     for (object, state) in [
         (kept("ConfigMap", None), State::Ready),
@@ -359,7 +359,7 @@ fn rules_kind(object: &Value) -> Kind {
     Kind::Builtin(crate::kinds::builtin(group, kind).unwrap())
 }
 
-/// As the same expression on the edge, so on the object: whatever its size, what it looks at is there or is read.
+/// An expression on the object reads a large object whole, like an expression on the edge.
 #[test]
 fn what_a_large_object_says_of_itself_is_looked_at_whole() {
     let of = |key: &str, health: &str, length: usize| {

@@ -1,9 +1,9 @@
-//! The world around a decision: the objects, the ConfigMap, what each replica believes, and all that may happen next.
+//! The world around a decision: the objects, the ConfigMap, the beliefs of each replica, and every possible next step.
 
 use super::*;
 use crate::slots::tests::{claim, holder};
 
-/// What the API server has of an object.
+/// The state of an object in the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Phase {
     /// Its gate asks.
@@ -22,9 +22,9 @@ type Content = Option<Vec<usize>>;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Replica {
     known: Option<(Content, bool)>,
-    /// A patch on its way, and whether nobody has written since the version that it was made for.
+    /// A patch on its way, and whether it is for the current version of the ConfigMap.
     patch: Option<(Vec<usize>, bool)>,
-    /// What its caches hold of each object; `None` for not seen.
+    /// The state of each object in its caches; `None` for not seen.
     seen: Vec<Option<Phase>>,
 }
 
@@ -41,17 +41,17 @@ pub(super) enum Step {
     See(usize, usize),
     /// A replica's watch hears of the ConfigMap.
     Learn(usize),
-    /// A replica works out who may run, and sends a patch.
+    /// A replica decides which objects may run, and sends a patch.
     Decide(usize),
     /// The API server takes the patch, or refuses it.
     Write(usize),
     /// A gate hears from a replica.
     Ask(usize, usize),
-    /// Somebody deletes or empties the ConfigMap.
+    /// A user deletes or empties the ConfigMap.
     Lose,
-    /// A replica no longer believes what it has not heard of for a while.
+    /// A replica no longer believes a content that it has not heard of for a while.
     Doubt(usize),
-    /// A replica works out what runs, once it has been known to be lost for longer than anybody believes anything.
+    /// A replica computes the running objects, once the loss is older than any belief.
     Restore(usize),
     Crash(usize),
     Finish(usize),
@@ -59,16 +59,16 @@ pub(super) enum Step {
     EndPod(usize),
 }
 
-/// What a replica does. All but the first are wrong, and here to show that the model would notice.
+/// The behaviour of a replica. All but the first are wrong, and here to show that the model would notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// As it is built.
+    /// The behaviour of the real replica.
     Built,
-    /// It believes its cache of a holder that is done, and does not ask the API server.
+    /// It trusts its cache that a holder is done, and does not ask the API server.
     Cached,
-    /// What was lost, it takes for what was written.
+    /// It takes a lost ConfigMap for an empty one.
     Believing,
-    /// What was lost, it restores at once.
+    /// It restores a lost ConfigMap at once.
     Hasty,
 }
 
@@ -187,7 +187,7 @@ impl State {
         self.replicas[replica].known = Some((self.holders.clone(), true));
     }
 
-    /// Whatever anybody knows is no longer the latest.
+    /// Marks the knowledge of every replica, and its patch, as out of date.
     fn outdate(&mut self) {
         for replica in &mut self.replicas {
             let known = replica.known.iter_mut().map(|(_, current)| current);
@@ -196,8 +196,8 @@ impl State {
         }
     }
 
-    /// What it waits for: nobody believes any more what was written before, each gate that was told to open is seen to have,
-    /// and nothing runs whose object is gone.
+    /// Restores a lost ConfigMap from the running objects. The right replica waits until no replica believes the old content, and
+    /// no pod runs whose object is gone.
     fn restore(&mut self, replica: usize, way: Way) {
         let believed = |it: &Replica| {
             it.known
@@ -216,7 +216,7 @@ impl State {
         }
     }
 
-    /// Whether everything ends when nothing goes wrong any more.
+    /// Whether every object finishes when nothing goes wrong any more.
     pub(super) fn ends(&self, most: usize) -> bool {
         let mut state = self.clone();
         let objects = 0..self.objects.len();
@@ -255,7 +255,7 @@ pub(super) fn steps(objects: usize) -> Vec<Step> {
     [kept(objects), lost(objects)].concat()
 }
 
-/// Everything that happens while the ConfigMap is kept.
+/// Every step while the ConfigMap is kept.
 pub(super) fn kept(objects: usize) -> Vec<Step> {
     let mut steps = usual(objects);
     steps.extend((0..2).map(Step::Crash));
@@ -265,7 +265,7 @@ pub(super) fn kept(objects: usize) -> Vec<Step> {
     steps
 }
 
-/// The same with its loss, of objects that nobody deletes and replicas that stay.
+/// Every step with a loss of the ConfigMap, for objects that no user deletes and replicas that stay.
 pub(super) fn lost(objects: usize) -> Vec<Step> {
     let mut steps = usual(objects);
     steps.push(Step::Lose);

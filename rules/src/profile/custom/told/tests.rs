@@ -121,7 +121,7 @@ fn what_is_on_its_way_is_told_by_its_words_and_its_summary() {
             "in progress: status.phase is Paused, until somebody resumes or promotes it, or its time is over; \
              status.message: CanaryPauseStep; condition Healthy is False: RolloutHealthy: Rollout is not healthy",
         ),
-        // What is resumed, or restarts no longer, is good news.
+        // An object that was resumed, or has stopped restarting, is good news.
         (
             "jobset.x-k8s.io/v1alpha2",
             "JobSet",

@@ -1,15 +1,15 @@
-//! What a word says of the thing that it is said of.
+//! The sense of a word: failure, work under way, a stop.
 
 /// Longer texts are messages for people, in which a word stands for nothing.
 const LONGEST: usize = 64;
 
-/// What a text says.
+/// The sense of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sense {
     Bad,
     Busy,
     Stopped,
-    /// Under way for what completes, and up for what does not.
+    /// Under way for a kind that comes to an end, and well for every other kind.
     Running,
 }
 
@@ -106,12 +106,12 @@ const BUSY: [&str; 42] = [
     "false",
 ];
 
-/// What goes down on purpose: there `down` is no failure, as in `ScaledDown` and `RebalanceOnScaleDown`.
+/// Verbs of lowering on purpose: behind them `down` is no failure, as in `ScaledDown` and `RebalanceOnScaleDown`.
 const LOWERED: [&str; 9] = [
     "scale", "scaled", "scaling", "shut", "shutting", "cool", "cooling", "tear", "wind",
 ];
 
-/// What has come to its end as it should, in a reason: `NewReplicaSetAvailable`, `InstallSuccessful`.
+/// Words of a good end, in a reason: `NewReplicaSetAvailable`, `InstallSuccessful`.
 const DONE: [&str; 16] = [
     "available",
     "complete",
@@ -131,7 +131,7 @@ const DONE: [&str; 16] = [
     "synced",
 ];
 
-/// What is under way, where it is all that the text says: `BUILD` is, `BuildSucceeded` is over.
+/// Words of work under way, where they are the whole text: `BUILD` is, `BuildSucceeded` is over.
 const BUSY_ALONE: [&str; 7] = [
     "build",
     "initialization",
@@ -213,7 +213,7 @@ pub(in super::super) fn is_bad(reason: &str) -> bool {
     sense(reason) == Some(Sense::Bad)
 }
 
-/// Whether a reason says that something has come to its end as it should.
+/// Whether a reason tells of a good end.
 pub(in super::super) fn is_done(reason: &str) -> bool {
     let words = split(reason);
     let done = words.iter().any(|word| DONE.contains(&word.as_str()));
@@ -283,7 +283,7 @@ fn is_lowered(words: &[String]) -> bool {
     pairs.any(|(word, next)| next == "down" && ["scaled", "shut"].contains(&word.as_str()))
 }
 
-/// Whether a `not` says that something has yet to be: what need not be is as it should be.
+/// Whether a `not` tells of something that is yet to come: `NotRequired` and the like do not.
 fn is_denied(words: &[String]) -> bool {
     words.iter().zip(words.iter().skip(1)).any(|(word, next)| {
         word == "not"
@@ -305,7 +305,7 @@ fn is_under_way(word: &str) -> bool {
     word.len() > 5 && word.ends_with("ing") && !AT_REST.contains(&word)
 }
 
-/// Whether a kind is called after something that comes to an end.
+/// Whether a kind is named after a process that comes to an end.
 pub(in crate::profile) fn completes(kind: &str) -> bool {
     let words = split(kind);
     let is = |word: Option<&String>, vocabulary: &[&str]| {

@@ -1,4 +1,4 @@
-//! Conditions whose meaning their type tells.
+//! Conditions whose type tells their meaning.
 
 use super::*;
 
@@ -192,7 +192,7 @@ fn many_conditions_are_looked_at_once_each() {
     assert_eq!(hindered, None);
 }
 
-/// An operator that works sets it, and has written nothing else yet; a Deployment that is done keeps it.
+/// An operator at work sets `Progressing`, and has written nothing else yet; a Deployment that is done keeps it.
 #[test]
 fn what_progresses_and_is_nothing_else_yet_holds_back() {
     let of = |list: &[(&str, &str)]| thing(json!({ "conditions": conditions(list) }));
@@ -226,7 +226,7 @@ fn what_progresses_and_is_nothing_else_yet_holds_back() {
     }
 }
 
-/// Who reports that it is not degraded reports whether it is available, too.
+/// A controller that reports `Degraded` reports `Available`, too.
 #[test]
 fn a_triple_without_its_first_is_not_told_to_its_end() {
     let of = |list: &[(&str, &str)]| thing(json!({ "conditions": conditions(list) }));

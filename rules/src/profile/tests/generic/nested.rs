@@ -1,4 +1,4 @@
-//! What parts of a status say.
+//! Words of the parts of a status.
 
 use super::*;
 

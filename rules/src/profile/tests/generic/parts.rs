@@ -39,7 +39,7 @@ fn each_part_that_reports_counts() {
         ),
     ] {
         assert_eq!(route(anywhere(), json!([fine(), other])), told);
-        // The spec names it no more, so nobody will ever write it again.
+        // The spec names this parent no more, so no controller will write its entry again.
         assert_eq!(route(at(&["a"]), json!([fine(), other])), current);
     }
     let replaced = json!([part("a", "Accepted", "False", 1), fine()]);

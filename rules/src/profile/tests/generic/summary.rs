@@ -1,4 +1,4 @@
-//! A status that is begun, and does not say yet how the object is.
+//! A status that is begun, and does not tell yet whether the object is ready.
 
 use super::*;
 use crate::definition::{Column, Shown};
@@ -26,7 +26,7 @@ fn shows(columns: Vec<Column>, fields: &[&str]) -> Declared {
     }
 }
 
-/// What is said of a thing with three replicas.
+/// The message for a thing with three replicas.
 fn said(declared: &Declared, status: Value) -> String {
     let thing = object("example.com/v1", "Thing", json!({ "replicas": 3 }), status);
     told_as(&thing, State::Ready, &Cluster::declared(declared.clone()))
