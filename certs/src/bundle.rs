@@ -1,33 +1,35 @@
-//! Reads PEM from untrusted writers, within limits.
+//! Reads PEM texts from untrusted writers, within limits.
 
 use jiff::Timestamp;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use x509_parser::time::ASN1Time;
 
-/// The longest PEM text that is looked at, in bytes. Ours has 700; a bundle of sixteen RSA certificates still fits.
+/// The longest PEM text that is read, in bytes. A certificate of ours has 700; a bundle of sixteen RSA certificates
+/// fits.
 pub const MAX_PEM: usize = 64 * 1024;
 
 /// The most certificates that a bundle may hold.
 pub const MAX_CERTIFICATES: usize = 16;
 
-/// Why a PEM text is not usable.
+/// The reason why a PEM text cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PemError {
-    /// Longer than [`MAX_PEM`]. Checked before parsing: parsers have been quadratic before (CVE-2024-12401).
+    /// The text is longer than [`MAX_PEM`]. Checked before parsing: parsers have been quadratic before
+    /// (CVE-2024-12401).
     #[error("the PEM text has {0} bytes, more than {MAX_PEM}")]
     TooLong(usize),
-    /// More than [`MAX_CERTIFICATES`].
+    /// The text holds more than [`MAX_CERTIFICATES`].
     #[error("the PEM text holds more than {MAX_CERTIFICATES} certificates")]
     TooMany,
     /// A section has no end, or is not base64.
     #[error("the PEM text is malformed: {0}")]
     Malformed(String),
-    /// Nothing of the wanted kind in it.
+    /// The text holds no section of the wanted type.
     #[error("the PEM text holds no {0}")]
     Nothing(&'static str),
 }
 
-/// The certificates of a PEM bundle, in their order; at least one. Sections of other kinds are passed over.
+/// Returns the certificates of a PEM bundle in order, at least one. Sections of other types are skipped.
 pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError> {
     within_limits(pem)?;
     let mut found = Vec::new();
@@ -43,8 +45,8 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError
     Ok(found)
 }
 
-/// The bundle `first`, and those certificates of `others` that are not in it and do not end before `now`; so many in all at
-/// most.
+/// Joins the bundle `first` with those certificates of `others` that it lacks and that end after `now`. The result
+/// holds at most `most`.
 pub fn joined(first: &str, others: &str, now: Timestamp, most: usize) -> Result<String, PemError> {
     let known = certificates(first.as_bytes())?;
     let found = certificates(others.as_bytes()).unwrap_or_default();
@@ -60,7 +62,7 @@ pub fn joined(first: &str, others: &str, now: Timestamp, most: usize) -> Result<
         .collect())
 }
 
-/// The texts of the certificates in a bundle, in their order.
+/// Returns the texts of the certificates in a bundle, in order.
 fn sections(pem: &str) -> impl Iterator<Item = &str> {
     let ended = pem.split_inclusive("-----END CERTIFICATE-----");
     ended.filter_map(|text| {
@@ -69,7 +71,7 @@ fn sections(pem: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// When a certificate begins and ends (RFC 5280, 4.1.2.5).
+/// Returns when a certificate begins and ends (RFC 5280, 4.1.2.5).
 pub(crate) fn validity(certificate: &CertificateDer<'_>) -> Result<(Timestamp, Timestamp), String> {
     let (_, parsed) =
         x509_parser::parse_x509_certificate(certificate).map_err(|error| error.to_string())?;

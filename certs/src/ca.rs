@@ -1,4 +1,4 @@
-//! The certificate authority: made once, stored as text, and checked whenever it is read back.
+//! The certificate authority: generated once, stored as text, and checked whenever it is read back.
 
 use std::{fmt, iter, slice};
 
@@ -12,18 +12,18 @@ use crate::{
     verify::verify,
 };
 
-/// How many CAs that came before may vouch for one. A verifier tries each of them with each certificate that it trusts, and
-/// a gate gives up after a hundred signatures.
+/// The most former CAs that vouch for a CA. A verifier tries each vouching certificate with each certificate that it
+/// trusts, and a gate gives up after a hundred signatures.
 const FORMERS: usize = 16;
 
-/// A name that only the self-check of [`Ca::restore`] ever signs (RFC 6761 reserves it).
+/// A name that only the self-check of [`Ca::restore`] signs (RFC 6761 reserves it).
 const PROBE: &str = "probe.invalid";
 
 /// A certificate authority that can sign leaves.
 ///
-/// It remembers the keys of those that came before it, so that they can vouch for it: a gate trusts what its pod was made
-/// with for as long as it waits, and one that trusts a CA that came before trusts this one as well. The gate needs nothing
-/// for that, and none of an older version needs anything either: it follows what it is sent with the leaf.
+/// A CA holds the keys of former CAs, so that these can vouch for it. A gate trusts the CA that its pod was made with
+/// for as long as it waits, and through the vouching certificates it trusts the present CA as well. The certificates
+/// are sent with the leaf, so gates of every version follow them without any setting.
 pub struct Ca {
     certificate: CertificateDer<'static>,
     pem: String,
@@ -31,23 +31,22 @@ pub struct Ca {
     issuer: Issuer<'static, KeyPair>,
     not_before: Timestamp,
     not_after: Timestamp,
-    /// Those that came before, the newest first.
+    /// The former CAs, the newest first.
     formers: Vec<Issuer<'static, KeyPair>>,
 }
 
-/// A [`Ca`] as texts: what is stored. Its times are in the certificate and nowhere else, so that nobody can write others
-/// beside it.
+/// A [`Ca`] as texts for a store. The times are in the certificate alone, so no other times can be written beside it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CaParts {
     /// One certificate, PEM.
     pub certificate: String,
     /// Its private key, PKCS#8, PEM.
     pub key: String,
-    /// The private keys of those that came before it, the newest first; mostly empty.
+    /// The private keys of former CAs, the newest first; usually empty.
     pub formers: String,
 }
 
-/// Why a CA could not be made or restored.
+/// The reason why a CA could not be made or restored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaError {
     /// The certificate or the key is not PEM.
@@ -55,16 +54,16 @@ pub enum CaError {
     Pem {
         /// `certificate` or `key`.
         what: &'static str,
-        /// What is wrong with the text.
+        /// The error in the text.
         error: PemError,
     },
-    /// The certificate does not say when it begins and ends.
+    /// The certificate's times cannot be read.
     #[error("failed to read the CA's lifetime: {0}")]
     Times(String),
-    /// The certificate's text holds several; only the bundle may.
+    /// The text holds several certificates; only a bundle may.
     #[error("the CA's certificate holds {0} certificates, not one")]
     Several(usize),
-    /// The key is PEM but not a key that we make (ECDSA P-256, PKCS#8).
+    /// The key is PEM, but not a key of ours (ECDSA P-256, PKCS#8).
     #[error("failed to read the CA's key: {0}")]
     Key(String),
     /// A leaf signed with the key does not verify against the certificate.
@@ -73,19 +72,19 @@ pub enum CaError {
     /// The lifetime ends before it begins, or after the year 9999.
     #[error("the CA's lifetime is out of range: {not_before} to {not_after}")]
     Lifetime {
-        /// When it begins.
+        /// The beginning of the lifetime.
         not_before: Timestamp,
-        /// When it ends.
+        /// The end of the lifetime.
         not_after: Timestamp,
     },
-    /// Key generation or signing failed: no entropy, in practice.
+    /// Key generation or signing failed: in practice, for lack of entropy.
     #[error("failed to make a CA: {0}")]
     Make(String),
 }
 
 impl Ca {
-    /// Makes a new authority that lives from `now` for `lifetime`. Its certificate begins a day
-    /// earlier, because an API server whose clock is behind ours would refuse it.
+    /// Generates a CA that lives from `now` for `lifetime`. The certificate begins a day earlier, so that an API
+    /// server with a slow clock accepts it.
     pub fn generate(now: Timestamp, lifetime: SignedDuration) -> Result<Self, CaError> {
         let made = whole_seconds(now);
         let not_after = whole_seconds(now.checked_add(lifetime).unwrap_or(Timestamp::MAX));
@@ -106,7 +105,7 @@ impl Ca {
         })
     }
 
-    /// The same authority as the one that follows `old`, which vouches for it from now on, with all that came before `old`.
+    /// Returns this CA as the successor of `old`: `old` and the former CAs of `old` vouch for it.
     pub fn after(&self, old: &Self) -> Result<Self, CaError> {
         let before = iter::once(&old.issuer).chain(&old.formers);
         let ours = |former: &&Issuer<'_, KeyPair>| !same_key(former, &self.issuer);
@@ -116,19 +115,19 @@ impl Ca {
         })
     }
 
-    /// Whether `old` vouches for this one.
+    /// Returns whether `old` vouches for this CA.
     pub fn follows(&self, old: &Self) -> bool {
         let mut formers = self.formers.iter();
         formers.any(|former| same_key(former, &old.issuer))
     }
 
-    /// How many others vouch for this one.
+    /// Returns the number of CAs that vouch for this one.
     pub fn formers(&self) -> usize {
         self.formers.len()
     }
 
-    /// Rebuilds an authority from its texts. They may come from anywhere, so the result is tried: a leaf signed with
-    /// the key must verify against the certificate as a gate would verify it.
+    /// Rebuilds a CA from its texts. The texts may come from anywhere, so the CA is tried: a leaf signed with the key
+    /// must verify against the certificate as it would in a gate.
     pub fn restore(parts: CaParts) -> Result<Self, CaError> {
         let CaParts {
             certificate: pem,
@@ -159,7 +158,7 @@ impl Ca {
         Ok(ca)
     }
 
-    /// The texts to store.
+    /// Returns the texts to store.
     pub fn parts(&self) -> CaParts {
         CaParts {
             certificate: self.pem.clone(),
@@ -168,7 +167,7 @@ impl Ca {
         }
     }
 
-    /// The certificate, DER: the identity of this authority.
+    /// The certificate, DER, which identifies the CA.
     pub fn certificate(&self) -> &CertificateDer<'static> {
         &self.certificate
     }
@@ -178,22 +177,22 @@ impl Ca {
         &self.pem
     }
 
-    /// When the authority was made.
+    /// The time at which the CA was generated.
     pub fn made(&self) -> Timestamp {
         made(self.not_before)
     }
 
-    /// When the authority begins.
+    /// The time at which the certificate begins.
     pub fn not_before(&self) -> Timestamp {
         self.not_before
     }
 
-    /// When the authority ends.
+    /// The time at which the certificate ends.
     pub fn not_after(&self) -> Timestamp {
         self.not_after
     }
 
-    /// Whether a verifier whose clock says `now` is past its beginning.
+    /// Returns whether the certificate has begun for a verifier whose clock says `now`.
     pub fn has_begun(&self, now: Timestamp) -> bool {
         self.not_before <= now
     }
@@ -202,7 +201,7 @@ impl Ca {
         &self.issuer
     }
 
-    /// What those that came before say of this one: its name and key in a certificate of each of them.
+    /// Returns the vouching certificates: this CA's name and key, signed by each former CA.
     pub(crate) fn vouchers(&self) -> Result<Vec<CertificateDer<'static>>, rcgen::Error> {
         let mut params = ca_params(0);
         params.use_authority_key_identifier_extension = true;
@@ -226,7 +225,7 @@ fn same_key(a: &Issuer<'_, KeyPair>, b: &Issuer<'_, KeyPair>) -> bool {
     a.key().public_key_raw() == b.key().public_key_raw()
 }
 
-/// The keys in `text` that can be used. One that cannot vouches for nobody, which must not cost the CA itself.
+/// Reads the keys in `text`. An unusable key vouches for nothing, which must not cost the CA itself.
 fn issuers(text: &str) -> Vec<Issuer<'static, KeyPair>> {
     if within_limits(text.as_bytes()).is_err() {
         return Vec::new();
@@ -244,7 +243,7 @@ fn texts<'a>(issuers: impl IntoIterator<Item = &'a Issuer<'static, KeyPair>>) ->
     issuers.into_iter().map(text).collect()
 }
 
-// By hand, so that no log line ever holds the key.
+// Written by hand, so that no log line ever holds the key.
 impl fmt::Debug for Ca {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ca")
@@ -260,7 +259,7 @@ impl fmt::Debug for CaParts {
     }
 }
 
-/// X.509 knows whole seconds of the years that four digits can say; before 1970 no cluster was ever installed.
+/// X.509 knows whole seconds of four-digit years. No cluster was installed before 1970.
 fn lifetime_in_range(not_before: Timestamp, not_after: Timestamp) -> Result<(), CaError> {
     if not_before < Timestamp::UNIX_EPOCH || not_after <= not_before {
         return Err(CaError::Lifetime {

@@ -1,4 +1,4 @@
-//! A serving certificate: signed by the CA, held in memory, gone with the process.
+//! A serving certificate: signed by the CA, held in memory, lost with the process.
 
 use std::{fmt, iter, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     verify::verify,
 };
 
-/// A leaf: a key, a certificate for it, and what the plan has to know of it.
+/// A leaf: a key, its certificate, and the facts that the plan needs.
 #[derive(Clone)]
 pub struct Leaf {
     key: Arc<CertifiedKey>,
@@ -27,34 +27,34 @@ pub struct Leaf {
     not_after: Timestamp,
 }
 
-/// Why a leaf could not be signed.
+/// The reason why a leaf could not be signed or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeafError {
-    /// A DNS name is not one, or there is none at all.
+    /// A DNS name is invalid, or there is no name.
     #[error("failed to put the names {names:?} into a certificate: {error}")]
     Names {
         /// The names that were asked for.
         names: Vec<String>,
-        /// What is wrong with them.
+        /// The error in the names.
         error: String,
     },
     /// The CA ends before the leaf would begin.
     #[error("the CA ended at {0}")]
     CaEnded(Timestamp),
-    /// What somebody else has signed cannot be read.
+    /// The certificate of another issuer cannot be read.
     #[error("failed to read {what}: {error}")]
     Unreadable {
-        /// Which of the texts.
+        /// The text that cannot be read.
         what: &'static str,
-        /// What is wrong with it.
+        /// The error in that text.
         error: String,
     },
-    /// Nobody who trusts the CA would accept what somebody else has signed.
+    /// A client that trusts the CA would not accept the other issuer's certificate.
     #[error("the certificate is not one for {name:?} that its CA vouches for: {error}")]
     Refused {
-        /// The name that is asked for.
+        /// The name that the client checks.
         name: String,
-        /// What a client says of it.
+        /// The client's error.
         error: String,
     },
     /// Key generation or signing failed.
@@ -63,8 +63,8 @@ pub enum LeafError {
 }
 
 impl Leaf {
-    /// Signs a leaf for the DNS names `names`, valid from a day before `now` until `lifetime` after it, and
-    /// never longer than the CA.
+    /// Signs a leaf for the DNS names `names`. The leaf is valid from a day before `now` until `lifetime` after it,
+    /// and never longer than the CA.
     pub fn issue(
         ca: &Ca,
         names: &[String],
@@ -90,8 +90,8 @@ impl Leaf {
         let certificate = params
             .signed_by(&key, ca.issuer())
             .map_err(|error| sign(&error))?;
-        // Without the CA itself, which is a root: every client that trusts it has it. The others lead to it from what a client
-        // trusts that is older.
+        // The chain omits the CA's own certificate, because every client that trusts this CA has it. The vouching
+        // certificates lead a client from an older CA to this one.
         let vouchers = ca.vouchers().map_err(|error| sign(&error))?;
         let count = vouchers.len();
         let key = CertifiedKey::from_der(
@@ -109,8 +109,8 @@ impl Leaf {
         })
     }
 
-    /// A leaf that somebody else has signed: its chain and its key, PEM, as whoever trusts `roots`, PEM, accepts it for
-    /// `name`.
+    /// Reads a certificate of another issuer. `chain`, `key` and `roots` are PEM. A client that trusts `roots` has to
+    /// accept the chain for `name`.
     pub fn read(
         chain: &str,
         key: &str,
@@ -152,32 +152,32 @@ impl Leaf {
         })
     }
 
-    /// Whether it is the same certificate.
+    /// Returns whether both leaves have the same certificate.
     pub fn is(&self, other: &Self) -> bool {
         self.key.cert == other.key.cert
     }
 
-    /// The certificate of the CA that signed it.
+    /// The certificate of the CA that signed this leaf.
     pub fn issuer(&self) -> &CertificateDer<'static> {
         &self.issuer
     }
 
-    /// Whether it is what `ca` signs, with all who vouch for that one.
+    /// Returns whether `ca` signed this leaf and every CA that vouches for `ca` is in the chain.
     pub fn is_of(&self, ca: &Ca) -> bool {
         self.issuer == *ca.certificate() && self.vouchers == ca.formers()
     }
 
-    /// When it was signed, by the clock of this process.
+    /// The time of signing, by the clock of this process.
     pub fn issued(&self) -> Timestamp {
         self.issued
     }
 
-    /// When it ends.
+    /// The end of the leaf.
     pub fn not_after(&self) -> Timestamp {
         self.not_after
     }
 
-    /// From when on it should be replaced: two thirds of its life.
+    /// The time from which the leaf should be replaced: two thirds of its life.
     pub fn renew_at(&self) -> Timestamp {
         let life = self.not_after.duration_since(self.issued);
         self.issued
@@ -185,7 +185,7 @@ impl Leaf {
             .unwrap_or(self.not_after)
     }
 
-    /// Whether a verifier whose clock says `now` accepts it.
+    /// Returns whether a verifier whose clock says `now` accepts the leaf.
     pub fn is_valid(&self, now: Timestamp) -> bool {
         begins(self.issued) <= now && now < self.not_after
     }

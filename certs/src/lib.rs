@@ -1,11 +1,10 @@
 //! One certificate authority, leaves in memory, and the plan that says when to renew.
 //!
-//! * The **CA** is shared: every replica of the controller signs with the same one, so one bundle is enough to
-//!   trust them all. Those that came before vouch for it, because a gate carries the bundle it was injected with for the
-//!   life of its pod.
+//! * The **CA** is shared: every replica of the controller signs with the same CA, so one bundle is enough to trust all
+//!   replicas. Former CAs vouch for it, because a gate carries the bundle of its injection for the life of its pod.
 //! * A **leaf** belongs to one process, is never stored, and lives for a week.
-//! * The **bundle** is what others trust: the CA's certificate, the next one's, and that of the one before it.
-//! * The [`plan`] compares what is stored, what this process holds and the clock, and says what to do and why.
+//! * The **bundle** is what clients trust: the CA's certificate, the next CA's, and the former CA's.
+//! * The [`plan`] compares the store, the memory of this process and the clock, and says what to do and why.
 //! * The [`Resolver`] puts a leaf behind a TLS listener and swaps it without a restart.
 //!
 //! This crate knows PEM and time. It does not know Kubernetes, does no I/O and reads no clock.
@@ -30,5 +29,5 @@ pub use ca::{Ca, CaError, CaParts};
 pub use leaf::{Leaf, LeafError};
 pub use lifetimes::{Lifetimes, LifetimesError};
 pub use resolver::Resolver;
-/// A certificate as DER; two certificates are the same when these bytes are.
+/// A certificate as DER. Two certificates are equal when these bytes are.
 pub use rustls::pki_types::CertificateDer;

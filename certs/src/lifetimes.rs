@@ -1,44 +1,45 @@
-//! How long things live, and which lives fit together.
+//! The lifetimes of certificates, and the rules that they have to fit.
 
 use jiff::SignedDuration;
 
-/// The shortest life, and the shortest overlap: replicas look each ten seconds at what is stored, and a leaf is renewed when
-/// a third of its life is left.
+/// The shortest lifetime and the shortest overlap: replicas read the store every ten seconds, and renew a leaf when a
+/// third of its life is left.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(30);
 
-/// How long things live.
+/// The lifetimes of the CA and the leaf, and the overlap of two CAs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// A CA. Long, because nothing is won by another one.
+    /// The lifetime of a CA. It is long, because replacing a CA gains nothing.
     pub(crate) ca: SignedDuration,
-    /// How long the next CA stands in every bundle before it signs, and how long the one before it is valid from then on.
+    /// The time that the next CA stands in every bundle before it signs, and that the former CA stays valid
+    /// afterwards.
     pub(crate) overlap: SignedDuration,
-    /// A leaf. Short, because nothing depends on it.
+    /// The lifetime of a leaf. It is short, because nothing depends on a leaf.
     pub(crate) leaf: SignedDuration,
 }
 
-/// Why lives do not fit together.
+/// The reason why lifetimes do not fit together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LifetimesError {
-    /// A leaf would be over before anybody has renewed it.
+    /// A leaf would expire before a replica has renewed it.
     #[error("a certificate has to live for {SHORTEST:#} at least, not {0:#}")]
     ShortLeaf(SignedDuration),
-    /// A leaf of the old CA would outlive it.
+    /// A leaf of the former CA would outlive that CA.
     #[error(
         "a certificate that lives for {leaf:#} outlives an overlap of {overlap:#}: the old CA has to be valid until its last certificate is over"
     )]
     LongLeaf {
-        /// A leaf's life.
+        /// The lifetime of a leaf.
         leaf: SignedDuration,
         /// The overlap.
         overlap: SignedDuration,
     },
-    /// A third CA would be due while the second one waits.
+    /// A third CA would be due while the second one still waits.
     #[error(
         "a CA that lives for {ca:#} has no room for an overlap of {overlap:#} at both its ends: it has to live three times as long at least"
     )]
     ShortCa {
-        /// The CA's life.
+        /// The lifetime of the CA.
         ca: SignedDuration,
         /// The overlap.
         overlap: SignedDuration,
@@ -46,11 +47,11 @@ pub enum LifetimesError {
 }
 
 impl Lifetimes {
-    /// A CA, the overlap with the one that follows it, and a leaf.
+    /// Checks the lifetimes of a CA and a leaf, and the overlap of a CA with the next.
     ///
     /// # Errors
     ///
-    /// A rotation with them would leave somebody without a certificate that is trusted.
+    /// A rotation with these lifetimes would leave a client without a trusted certificate.
     pub fn new(
         ca: SignedDuration,
         overlap: SignedDuration,
@@ -68,12 +69,12 @@ impl Lifetimes {
         Ok(Self { ca, overlap, leaf })
     }
 
-    /// A CA's life.
+    /// The lifetime of a CA.
     pub fn ca(&self) -> SignedDuration {
         self.ca
     }
 
-    /// A leaf's life.
+    /// The lifetime of a leaf.
     pub fn leaf(&self) -> SignedDuration {
         self.leaf
     }

@@ -1,11 +1,12 @@
-//! What to do next, and why: pure functions of the clock, of what is stored and of what this process holds.
+//! Decides the next step of the CA and of the leaf, and why. Pure functions of the clock, the store and the memory of
+//! this process.
 //!
-//! Two questions, because they have different owners. [`authority`] is about the CA, which all replicas share and which
-//! is written under a guard. [`leaf`] is about this process alone.
+//! There are two functions. [`authority`] decides about the CA, which all replicas share and write under a guard.
+//! [`leaf`] decides about this process alone.
 //!
-//! A CA is replaced in two steps, each of which any replica may take. The next one is made early and stands in every bundle;
-//! it signs once it has stood there for the overlap. Both steps follow from what is stored and from the certificates' own
-//! times, so whoever comes next goes on where another one stopped.
+//! A CA is replaced in two steps, each of which any replica may take. The next CA is made early and stands in every
+//! bundle; after the overlap, it signs. Both steps follow from the store and from the certificates' own times, so a
+//! new replica goes on where another stopped.
 
 use std::fmt;
 
@@ -16,76 +17,76 @@ use crate::{ca::Ca, leaf::Leaf, lifetimes::Lifetimes};
 /// The CA as it was found in its store.
 #[derive(Debug, Clone, Copy)]
 pub enum Stored<'a> {
-    /// There is no store yet, or no longer.
+    /// There is no store.
     Missing,
-    /// There is one, and what it holds cannot be used.
+    /// The contents of the store cannot be used.
     Unusable,
-    /// There is one that works.
+    /// The store holds a CA that works.
     Usable(Line<'a>),
 }
 
-/// A CA, and the one that is to follow it.
+/// A CA, and the CA that will follow it.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
-    /// It signs.
+    /// The CA that signs.
     pub ca: &'a Ca,
-    /// It stands in the bundle beside it.
+    /// The next CA, which already stands in the bundle.
     pub next: Option<&'a Ca>,
 }
 
-/// What a process knows beside what is stored.
+/// The facts that a process knows beside the store.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// What it signs with itself.
+    /// The CAs that this process holds.
     pub held: Option<Line<'a>>,
-    /// Another replica may hold the CA that is trusted, so a process that holds none leaves it the time to write that one
+    /// Another replica may hold the trusted CA. A process without a CA then waits until that replica writes the CA
     /// back.
     pub elsewhere: bool,
-    /// The next one has been trusted for long enough by everybody who verifies.
+    /// Every verifier has trusted the next CA for long enough.
     pub settled: bool,
 }
 
-/// What to do about the CA.
+/// The next step for the CA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaPlan {
-    /// The stored one is the one this process holds.
+    /// The store holds the CA of this process.
     Keep,
-    /// Sign with the stored one from now on: this process held none, or another replica wrote a new one.
+    /// Sign with the stored CA from now on: this process held none, or another replica wrote a new one.
     Adopt,
-    /// Write back the one this process holds. It has no side effect, while a new CA would break the trust of every gate
-    /// that waits.
+    /// Write back the CA of this process. This has no side effect, while a new CA would break the trust of every
+    /// waiting gate.
     Restore(CaReason),
-    /// Write the stored one as the one that follows what this process holds: somebody put it there by hand, and gates that
-    /// wait trust ours.
+    /// Write the stored CA as the successor of this process's CA: an administrator stored it by hand, and waiting
+    /// gates trust ours.
     Join,
-    /// Make the one that is to follow, and write it beside the stored one.
+    /// Make the next CA, and write it beside the stored one.
     Prepare,
-    /// Sign with the one that was to follow.
+    /// Sign with the next CA.
     Promote(CaReason),
-    /// Make a new one and write it.
+    /// Make a new CA and write it.
     Create(CaReason),
-    /// Do nothing yet: another replica may hold the one that gates and API servers trust, and write it back.
+    /// Do nothing yet: another replica may hold the CA that gates and API servers trust, and write it back.
     Await(CaReason),
 }
 
-/// Why a CA has to be written.
+/// The reason for writing a CA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaReason {
-    /// Nothing is stored.
+    /// The store is empty.
     Missing,
-    /// What is stored cannot be used.
+    /// The contents of the store cannot be used.
     Unusable,
-    /// It ends before a leaf that it signs now would.
+    /// The CA ends before a leaf that it signs now would.
     Ending,
-    /// It begins in the future: whoever made it had a clock that was far ahead.
+    /// The CA begins in the future: it was made by a replica whose clock was far ahead.
     NotYetValid,
-    /// It lacks what this process holds: the next one, or some that came before.
+    /// The store lacks CAs that this process holds: the next one, or former ones.
     Incomplete,
-    /// It is another one, which nobody vouches for.
+    /// The stored CA is another one, for which no known CA vouches.
     Foreign,
-    /// It is time for the next one to stand beside it.
+    /// The next CA is due.
     Due,
-    /// The next one has stood beside it for long enough.
+    /// The next CA has stood in the bundle for the overlap.
     Overlapped,
 }
 
@@ -120,7 +121,7 @@ impl fmt::Display for CaReason {
     }
 }
 
-/// What to do about the CA, given what is stored and what this process knows.
+/// Decides about the CA, by the store and the facts that this process knows.
 pub fn authority(
     now: Timestamp,
     stored: Stored<'_>,
@@ -144,7 +145,7 @@ pub fn authority(
     }
 }
 
-/// Why a CA cannot sign now.
+/// Returns why a CA cannot sign now; `None` where it can.
 fn flaw(now: Timestamp, ca: &Ca, lifetimes: &Lifetimes) -> Option<CaReason> {
     if ca.not_after().duration_since(now) < lifetimes.leaf {
         Some(CaReason::Ending)
@@ -155,7 +156,7 @@ fn flaw(now: Timestamp, ca: &Ca, lifetimes: &Lifetimes) -> Option<CaReason> {
     }
 }
 
-/// What to do where the stored CA can sign: first come to hold it, then see to the one after it.
+/// Decides about a stored CA that can sign: this process first takes it over, and then sees to the next one.
 fn succession(now: Timestamp, stored: Line<'_>, known: Known<'_>, lifetimes: &Lifetimes) -> CaPlan {
     let Some(held) = known.held else {
         return CaPlan::Adopt;
@@ -181,37 +182,37 @@ fn succession(now: Timestamp, stored: Line<'_>, known: Known<'_>, lifetimes: &Li
     }
 }
 
-/// Whether it is time for the next one. It stands beside this one for the overlap, and then this one is valid for as long
-/// again. A life that was made shorter counts for what was made before.
+/// Returns whether the next CA is due: it has to stand beside this CA for the overlap, and this CA has to stay valid
+/// for another overlap after that. A lifetime that was shortened also applies to CAs that were made before.
 fn is_due(now: Timestamp, ca: &Ca, lifetimes: &Lifetimes) -> bool {
     let age = now.duration_since(ca.made());
     let left = ca.not_after().duration_since(now);
     left.min(lifetimes.ca.saturating_sub(age)) <= lifetimes.overlap.saturating_mul(2)
 }
 
-/// What to do about the leaf of this process.
+/// The next step for the leaf of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafPlan {
-    /// Serve on with the one we have.
+    /// Go on serving the leaf.
     Keep,
-    /// The one we have is from another CA, but the API server does not trust the new CA yet: serve on until it does.
+    /// Go on serving the leaf of the former CA, until the API server trusts the new CA.
     AwaitTrust,
-    /// Sign a new one.
+    /// Sign a new leaf.
     Issue(LeafReason),
 }
 
-/// Why a leaf is signed.
+/// The reason for signing a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafReason {
-    /// The process has none.
+    /// The process has no leaf.
     First,
-    /// Two thirds of its life are over.
+    /// Two thirds of the leaf's life are over.
     Due,
-    /// It is over; the process slept, or the clock was put forward.
+    /// The leaf has expired: the process slept, or the clock was put forward.
     Expired,
-    /// It begins in the future; the clock was put back.
+    /// The leaf begins in the future: the clock was put back.
     NotYetValid,
-    /// The CA is another one, or others vouch for it, and it is trusted.
+    /// The CA has changed, or other CAs vouch for it now, and API servers trust it.
     AnotherCa,
 }
 
@@ -240,7 +241,7 @@ impl fmt::Display for LeafReason {
     }
 }
 
-/// What to do about the leaf, given the CA and whether the API server's bundle was seen to hold it.
+/// Decides about the leaf, by the CA and by whether the live `caBundle` holds that CA.
 pub fn leaf(now: Timestamp, leaf: Option<&Leaf>, ca: &Ca, trusted: bool) -> LeafPlan {
     let Some(leaf) = leaf else {
         return LeafPlan::Issue(LeafReason::First);
@@ -258,7 +259,7 @@ pub fn leaf(now: Timestamp, leaf: Option<&Leaf>, ca: &Ca, trusted: bool) -> Leaf
             LeafPlan::AwaitTrust
         };
     }
-    // A leaf that ends with its CA cannot be renewed into anything longer.
+    // A leaf that ends with its CA would not live longer when renewed.
     if now >= leaf.renew_at() && leaf.not_after() < ca.not_after() {
         return LeafPlan::Issue(LeafReason::Due);
     }

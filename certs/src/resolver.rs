@@ -17,11 +17,11 @@ use rustls::{
 
 use crate::{bundle::certificates, leaf::Leaf, verify::verify};
 
-/// Answers every handshake with the current leaf, whatever name the client asked for: there is only one, and the client
-/// checks the name. Without a leaf the handshake fails, which a client sees as a TLS alert.
+/// Answers every handshake with the current leaf, whichever name the client asked for: there is one leaf, and the
+/// client checks the name. While there is no leaf, the handshake fails with a TLS alert.
 ///
-/// A client may go on with a session that it had, by a ticket. Each leaf has tickets of its own: whoever comes back after it was
-/// replaced has to see the new one.
+/// A client may resume a session with a ticket. Each leaf has tickets of its own, so a client that returns after a
+/// change sees the new leaf.
 #[derive(Debug, Default)]
 pub struct Resolver {
     current: ArcSwapOption<Served>,
@@ -30,17 +30,17 @@ pub struct Resolver {
 #[derive(Debug)]
 struct Served {
     leaf: Arc<CertifiedKey>,
-    /// None where the system had no randomness for their keys.
+    /// `None` where the system had no randomness for the tickets' keys.
     tickets: Option<Arc<dyn ProducesTickets>>,
 }
 
 impl Resolver {
-    /// A resolver without a leaf.
+    /// Returns a resolver without a leaf.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// New connections get this leaf from now on. Old ones keep the one they began with.
+    /// Serves `leaf` on new connections from now on. Open connections keep their leaf.
     pub fn set(&self, leaf: &Leaf) {
         let served = Served {
             leaf: leaf.key(),
@@ -49,8 +49,8 @@ impl Resolver {
         self.current.store(Some(Arc::new(served)));
     }
 
-    /// Whether a client that trusts the bundle `roots`, PEM, accepts what is served now for `name`; `None` where that is
-    /// nothing.
+    /// Returns whether a client that trusts the bundle `roots`, PEM, accepts the present leaf for `name`. `None`
+    /// where there is no leaf.
     pub fn is_accepted(&self, roots: &[u8], name: &str, now: Timestamp) -> Option<bool> {
         let current = self.current.load_full()?;
         let (leaf, rest) = current.leaf.cert.split_first()?;
@@ -58,12 +58,12 @@ impl Resolver {
         Some(certificates(roots).is_ok_and(accepted))
     }
 
-    /// A TLS configuration for gates, which come back, and may go on with the session that they had: TLS 1.2 and 1.3, HTTP/1.1,
-    /// no client certificates.
+    /// Returns a TLS configuration for gates: TLS 1.2 and 1.3, HTTP/1.1, no client certificates. Gates return, so
+    /// they may resume a session.
     ///
     /// # Errors
     ///
-    /// None in practice: only if the crypto provider supported neither TLS version.
+    /// None in practice: the crypto provider would have to support neither TLS version.
     pub fn config_for_gates(self: &Arc<Self>) -> Result<Arc<ServerConfig>, rustls::Error> {
         let mut config = self.config(WebPkiClientVerifier::no_client_auth())?;
         config.ticketer = Arc::clone(self) as Arc<dyn ProducesTickets>;
@@ -71,13 +71,13 @@ impl Resolver {
         Ok(Arc::new(config))
     }
 
-    /// One for API servers, whose client goes on with no session: so none is kept, and no ticket is sent. It may show a certificate
-    /// which one of `clients` signed. Who shows none is served as well, and one of anybody else is refused. Without `clients` nobody
-    /// is asked for one.
+    /// Returns a TLS configuration for API servers. Their client resumes no session, so no session is kept and no
+    /// ticket sent. With `clients`, a client may show a certificate that one of `clients` signed: a client that shows
+    /// none is served, and any other certificate is refused. An empty `clients` asks for no certificate.
     ///
     /// # Errors
     ///
-    /// One of them is no certificate.
+    /// One of `clients` is no certificate.
     pub fn config_for_api_servers(
         self: &Arc<Self>,
         clients: &[CertificateDer<'static>],
@@ -108,8 +108,8 @@ impl Resolver {
             .with_client_cert_verifier(clients)
             .with_cert_resolver(Arc::clone(self) as Arc<dyn ResolvesServerCert>);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        // A session vouches for the certificate that its client showed, and for ours as it was: unless told otherwise, rustls keeps
-        // the last few hundred, and sends two tickets for each.
+        // A session would vouch for the client's certificate, and for our leaf at its time. By default rustls keeps
+        // the last few hundred sessions and sends two tickets for each.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         Ok(config)

@@ -1,4 +1,4 @@
-//! What a client does with what it is shown: as a gate does it, and as an API server does.
+//! Verifies a certificate as a gate and an API server do.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-/// Whether a client that trusts `roots` accepts a server of this `name` that shows `leaf` and the rest of a chain.
+/// Verifies that a client that trusts `roots` accepts `leaf`, with the `rest` of its chain, for a server called
+/// `name`.
 pub(crate) fn verify(
     roots: &[CertificateDer<'static>],
     leaf: &CertificateDer<'static>,

@@ -1,4 +1,4 @@
-//! One question, one answer: over the connection that gave the last one, else from the first address that answers.
+//! Asks one question, over the connection of the last answer or else over the first address that answers.
 
 use crate::config::{Address, Config};
 use crate::connection::{Connection, Limits};
@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wire::Answer;
 
-/// How long handshake and answer may take beyond the time that the service was asked to hold the request.
+/// The time that handshake and answer may take beyond the requested hold.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The status service, as seen from a gate.
+/// A client of the status service.
 pub(crate) struct Client {
     addresses: Vec<Address>,
     server_name: ServerName<'static>,
@@ -28,7 +28,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A client that trusts only the configured authorities, and those of the file that goes with them.
+    /// Returns a client that trusts only the configured authorities and those in the authority file.
     pub(crate) fn new(config: Config) -> Self {
         let Config {
             addresses,
@@ -49,7 +49,7 @@ impl Client {
         }
     }
 
-    /// The kubelet replaces the file long before its token expires.
+    /// Reads the token. The kubelet replaces the file long before the token expires.
     fn token(&self) -> Result<String, BadToken> {
         let text = fs::read_to_string(&self.token_file).map_err(BadToken::Unreadable)?;
         let token = text.trim();
@@ -61,8 +61,8 @@ impl Client {
         }
     }
 
-    /// Asks over a connection and keeps it, where it may be kept: only one that gave an answer, since behind another one may be
-    /// a replica that does.
+    /// Sends a request over a connection. A connection that gave an answer is kept; another one is dropped, since a
+    /// new connection may reach another replica.
     fn exchange(
         &mut self,
         mut connection: Connection,
@@ -99,7 +99,7 @@ impl Source for Client {
         let request = http::request(&self.server_name.to_str(), &token, seen, hold.as_secs());
         let tls = self.trust.now();
         let mut attempts = Vec::new();
-        // Whatever goes wrong on a kept connection proves nothing: the replica may have gone since.
+        // A failure on a kept connection proves nothing: the replica may be gone by now.
         if let Some(kept) = self.kept.take()
             && let Ok(answer) = self.exchange(kept, &request, hold, sign)
         {

@@ -1,4 +1,4 @@
-//! The environment, read by hand: a few variables that the webhook writes do not need a parser of command lines.
+//! Reads the environment by hand: a few variables need no parser of command lines.
 
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
@@ -10,10 +10,10 @@ use wire::env;
 
 /// The file whose text Kubernetes shows as the reason why a container ended.
 const TERMINATION_LOG: &str = "/dev/termination-log";
-/// Names another such file, for a run outside Kubernetes.
+/// Names another file for that text, for a run outside Kubernetes.
 const TERMINATION_LOG_VARIABLE: &str = "SLUICE_TERMINATION_LOG";
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub(crate) const HELP: &str = "\
 sluice-gate waits until the dependencies of its pod are ready. It runs as an init container that the sluice webhook
 writes; it takes no arguments and reads its environment:
@@ -28,20 +28,20 @@ writes; it takes no arguments and reads its environment:
 
 Exit codes: 0 open, 1 refused by policy, 2 misconfigured. It never gives up by itself.";
 
-/// What the gate has to know.
+/// The settings of the gate.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// In the order in which they are tried; never empty.
+    /// The addresses in the order in which they are tried; never empty.
     pub(crate) addresses: Vec<Address>,
     /// The name that the service's certificate must carry.
     pub(crate) server_name: ServerName<'static>,
-    /// The authorities that may have signed it, beside those of `authority_file`.
+    /// The authorities that may have signed the certificate, beside those in `authority_file`.
     pub(crate) authorities: RootCertStore,
-    /// Where somebody keeps the authorities up to date.
+    /// The file whose authorities the kubelet keeps up to date.
     pub(crate) authority_file: Option<PathBuf>,
-    /// Read again for every request.
+    /// The token's file, read again for every request.
     pub(crate) token_file: PathBuf,
-    /// Where the marker goes.
+    /// The folder of the marker.
     pub(crate) state_dir: PathBuf,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Which variable is wrong, and why.
+/// A variable that cannot be used, and the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misconfigured {
     variable: &'static str,
@@ -75,14 +75,14 @@ pub(crate) enum Problem {
     Unset,
     NotText,
     Empty,
-    /// `host:port` was expected; what stands there instead.
+    /// The text stands where `host:port` is expected.
     NotAnAddress(String),
-    /// `fd00::1:9764` can be read in two ways.
+    /// The text, such as `fd00::1:9764`, can be read in two ways.
     Unbracketed(String),
     NotAName(String),
     NotAbsolute(String),
     NoCertificate,
-    /// Which certificate of the bundle, counted from 1, and what is wrong with it.
+    /// The number of the certificate in the bundle, counted from 1, and its error.
     BadCertificate(usize, String),
 }
 
@@ -113,7 +113,7 @@ impl fmt::Display for Misconfigured {
 }
 
 impl Config {
-    /// Reads the variables through `get`, and stops at the first that is wrong.
+    /// Reads the variables through `get`, and stops at the first one that cannot be used.
     pub(crate) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, Misconfigured> {
         Ok(Self {
             addresses: variable(env::ADDRESSES, &get, addresses)?,
@@ -128,7 +128,8 @@ impl Config {
     }
 }
 
-/// Where the reason for a refusal goes. Not part of [`Config`]: an error in the configuration goes there too.
+/// Returns the file for the reason of a refusal. It is not part of [`Config`], because errors in the configuration go
+/// there too.
 pub(crate) fn termination_log(get: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     get(TERMINATION_LOG_VARIABLE).map_or_else(|| PathBuf::from(TERMINATION_LOG), PathBuf::from)
 }
@@ -194,7 +195,7 @@ fn server_name(text: &str) -> Result<ServerName<'static>, Problem> {
     ServerName::try_from(text.to_owned()).map_err(|_| Problem::NotAName(text.to_owned()))
 }
 
-/// The certificates of a PEM text.
+/// Reads the certificates of a PEM text.
 pub(crate) fn authorities(text: &str) -> Result<RootCertStore, Problem> {
     let mut store = RootCertStore::empty();
     for (index, certificate) in CertificateDer::pem_slice_iter(text.as_bytes()).enumerate() {

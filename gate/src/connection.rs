@@ -1,4 +1,4 @@
-//! One connection to the status service: TLS, and one exchange after the other, each before a deadline.
+//! One connection to the status service: TLS, and one exchange after the other, each with a deadline.
 
 use crate::config::Address;
 use crate::http::Response;
@@ -10,24 +10,24 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a connection may take to be made. A policy that drops packets is noticed after this.
+/// The time limit for a new connection. A policy that drops packets shows after this time.
 const CONNECT: Duration = Duration::from_secs(3);
-/// A connection, and its TLS session.
+/// A connection with its TLS session.
 pub(crate) struct Connection(StreamOwned<ClientConnection, Timed>);
 
-/// How long an exchange may take.
+/// The time limits of an exchange.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Until the service has been asked; the handshake is in it.
+    /// The time to send the question, with the handshake.
     pub(crate) asking: Duration,
-    /// Without a sign of the service, once it has been asked.
+    /// The longest silence of the service after the question.
     pub(crate) silence: Duration,
-    /// Until the service has answered.
+    /// The time from the beginning to the answer.
     pub(crate) answer: Duration,
 }
 
 impl Connection {
-    /// The handshake is left to the first exchange.
+    /// Connects. The handshake happens in the first exchange.
     pub(crate) fn open(
         address: &Address,
         tls: &Arc<ClientConfig>,
@@ -42,7 +42,8 @@ impl Connection {
         Ok(Self(StreamOwned::new(session, stream)))
     }
 
-    /// The response to a request. `sign` is called with each sign of the service that it still holds the request.
+    /// Sends a request and returns the response. Calls `sign` whenever the service signals that it still holds the
+    /// request.
     pub(crate) fn exchange(
         &mut self,
         request: &str,
@@ -70,7 +71,8 @@ impl Connection {
     }
 }
 
-/// The name is looked up every time: a Service that was deleted and made again has another address.
+/// Connects to the first address that accepts. The name is looked up every time: a Service that was created again has
+/// another address.
 fn connect(address: &Address) -> Result<TcpStream, Failure> {
     let found = (address.host.as_str(), address.port)
         .to_socket_addrs()
@@ -93,8 +95,8 @@ fn connect(address: &Address) -> Result<TcpStream, Failure> {
     })
 }
 
-/// A stream whose every read and write ends at one deadline: a peer that sends a byte now and then would outlive a
-/// timeout for each read.
+/// A stream whose every read and write ends at one deadline. A peer that sends a byte now and then would outlive a
+/// timeout per read.
 struct Timed {
     stream: TcpStream,
     deadline: Instant,
@@ -124,7 +126,8 @@ impl Write for Timed {
         self.stream.write(bytes)
     }
 
-    /// The end of a handshake and the request go as one: without this each record would wake the service.
+    /// Writes several records at once: the end of a handshake and the request go together, and do not wake the
+    /// service twice.
     fn write_vectored(&mut self, records: &[IoSlice<'_>]) -> io::Result<usize> {
         self.stream.set_write_timeout(self.left()?)?;
         self.stream.write_vectored(records)

@@ -1,20 +1,20 @@
-//! One HTTP/1.1 exchange as text: pure, so that hostile answers can be tried without a socket.
+//! One HTTP/1.1 exchange as text. Pure, so hostile answers can be tried without a socket.
 //!
-//! Only what the status service speaks: no redirects, no compression.
+//! Reads only the HTTP that the status service speaks: no redirects, no compression.
 
 use std::fmt;
 use std::fmt::Write as _;
 use wire::said::clean;
 
-/// Longest status line and headers together, in bytes.
+/// The longest status line and headers together, in bytes.
 const HEAD: usize = 16 * 1024;
-/// Longest body, in bytes.
+/// The longest body, in bytes.
 const BODY: usize = wire::LONGEST_ANSWER;
-/// Longest answer as sent: chunks of a few bytes each double it.
+/// The longest answer as it is sent: chunks of a few bytes each double its length.
 const RAW: usize = HEAD + 2 * BODY;
 
-/// The whole request, to be written in one piece: several writes become several TLS records, and those wait for
-/// each other's acknowledgement.
+/// Returns the whole request, for one write. Several writes would become several TLS records, which wait for each
+/// other's acknowledgement.
 pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) -> String {
     let mut text = format!("GET {}?", wire::PATH);
     if let Some(digest) = seen {
@@ -38,25 +38,26 @@ pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) ->
     text
 }
 
-/// What came back.
+/// The response of the service.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
-    /// Whether another request may follow on the connection: it does not end with this response, and nothing is left of it.
+    /// Whether another request may follow on the connection: the response does not close it, and no bytes of the
+    /// response are left.
     pub(crate) goes_on: bool,
 }
 
-/// Why it is no answer.
+/// The reason why a response is no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Bad {
-    /// It does not begin as an HTTP/1 response does.
+    /// The response does not begin like HTTP/1.
     NotHttp,
-    /// The headers, or the chunks, cannot be understood; the offending text.
+    /// The headers or the chunks cannot be understood; holds their text.
     Unreadable(String),
-    /// More bytes than any answer has.
+    /// The response is longer than any answer.
     TooLong,
-    /// The connection ended in the middle.
+    /// The connection ended within the response.
     Truncated,
 }
 
@@ -72,8 +73,8 @@ impl fmt::Display for Bad {
 }
 
 impl Response {
-    /// Reads a response from the bytes that have arrived so far; `ended` where no more will come. `None` asks for
-    /// more. Interim responses (1xx) are passed over. RFC 9112 sections 4 to 7.
+    /// Reads a response from the bytes that have arrived. `ended` says that no more will come. Returns `None` while
+    /// the response is incomplete. Interim responses (1xx) are skipped. RFC 9112 sections 4 to 7.
     pub(crate) fn parse(bytes: &[u8], ended: bool) -> Result<Option<Self>, Bad> {
         if bytes.len() > RAW {
             return Err(Bad::TooLong);
@@ -116,7 +117,7 @@ impl Response {
     }
 }
 
-/// Everything before the body, and what comes after it.
+/// The facts before the body, and the bytes after the head.
 struct Head<'a> {
     status: u16,
     framing: Framing,
@@ -151,7 +152,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Whether the connection ends with the response. RFC 9112 section 9.3.
+/// Returns whether the connection ends with the response. RFC 9112 section 9.3.
 fn closes(line: &str, headers: &str) -> bool {
     let says_so = |(name, value): (&str, &str)| {
         let mut options = value.split(',').map(str::trim);
@@ -172,7 +173,7 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
         .position(|window| window == needle)
 }
 
-/// `HTTP/1.1 200 OK`, the reason phrase optional.
+/// Reads the code of a status line such as `HTTP/1.1 200 OK`. The reason phrase is optional.
 fn status(line: &str) -> Result<u16, Bad> {
     let unreadable = || Bad::Unreadable(line.to_owned());
     let code = line.split(' ').nth(1).ok_or_else(unreadable)?;
@@ -182,7 +183,7 @@ fn status(line: &str) -> Result<u16, Bad> {
     code.parse().map_err(|_| unreadable())
 }
 
-/// How the end of the body is known.
+/// How the end of the body is found.
 enum Framing {
     Length(usize),
     Chunks,
@@ -213,7 +214,8 @@ impl Framing {
             } else {
                 continue;
             };
-            // Two framings, even equal ones: a proxy in between might see another end of the body than we do.
+            // Refuse two framings, even equal ones: a proxy in between might see another end of the body than this
+            // gate.
             if !matches!(framing, Self::Close) {
                 return Err(unreadable());
             }
@@ -223,12 +225,12 @@ impl Framing {
     }
 }
 
-/// A body, and what comes after its last chunk.
+/// A body, and the bytes after its last chunk.
 type Chunked<'a> = (Vec<u8>, &'a [u8]);
 
-/// The body of a chunked response, `None` while it is incomplete. Trailers are not waited for.
+/// Reads the body of a chunked response; `None` while it is incomplete. Trailers are not waited for.
 fn chunks(mut rest: &[u8]) -> Result<Option<Chunked<'_>>, Bad> {
-    /// Longest line that states a size, with its extensions.
+    /// The longest line that states a size, with its extensions.
     const SIZE_LINE: usize = 256;
     let mut body = Vec::new();
     loop {

@@ -1,8 +1,9 @@
-//! The gate: asks the status service about the pod it runs in, and exits 0 when told `open`.
+//! The gate: asks the status service about its pod, and exits 0 when the answer is `open`.
 //!
-//! Blocking on purpose, one thread: a connection, one poll after the other. No async runtime, no Kubernetes client, no YAML.
-//! `config` reads the environment, `trust` says whom to believe, `connection` talks, `client` asks once, `wait` asks until
-//! there is a decision, `trouble` and [`wire::said`] find the words.
+//! The gate is blocking on purpose, with one thread: one connection, one question after the other. It has no async
+//! runtime, no Kubernetes client and no YAML. `config` reads the environment, `trust` holds the trusted certificates,
+//! `connection` talks, `client` asks once, `wait` asks until there is a decision, `trouble` and [`wire::said`] find
+//! the words.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * client
@@ -35,9 +36,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wire::said;
 
-/// Policy says that the wait has failed.
+/// Exit code: by policy, the wait has failed.
 const REFUSED: u8 = 1;
-/// The environment or the command line is wrong.
+/// Exit code: the environment or the command line is wrong.
 const MISCONFIGURED: u8 = 2;
 /// The name of the marker in the state folder.
 const MARKER: &str = "open";
@@ -70,7 +71,7 @@ fn gate() -> ExitCode {
         Err(error) => {
             let line = format!("{}: {error}", said::MISCONFIGURED);
             say(&line);
-            // Nobody may be there to read it, and the exit code says it too.
+            // The file may be missing, and the exit code says the same.
             let _ = fs::write(termination_log, line);
             return ExitCode::from(MISCONFIGURED);
         }
@@ -99,9 +100,9 @@ fn gate() -> ExitCode {
     }
 }
 
-/// Ends the process from within the handler, whatever it is doing. The gate is PID 1 in its container, where the
-/// kernel drops a signal that has no handler; and a flag that the loop looks at would be seen only after a name
-/// lookup, which nothing can interrupt. There is nothing to clean up.
+/// Ends the process within the signal handler, at any moment. The gate is PID 1 in its container, where the kernel
+/// drops a signal without a handler. A flag would be seen only after a name lookup, which cannot be interrupted.
+/// There is nothing to clean up.
 fn die_when_told() -> io::Result<()> {
     for signal in [SIGTERM, SIGINT] {
         let always = Arc::new(AtomicBool::new(true));
@@ -110,7 +111,7 @@ fn die_when_told() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one line to the log. A closed log must not end the wait, so not with `println!`, which panics.
+/// Writes one line to the log. `println!` would panic on a closed log, which must not end the wait.
 fn say(line: &str) {
     let _ = io::stdout()
         .lock()
@@ -124,14 +125,14 @@ fn print(text: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Uniform in 0..1, and different in every process: all the randomness that spreading retries needs is in std's
-/// hash keys.
+/// Returns a number in 0..1, uniform, and different in every process: std's hash keys are random enough to spread
+/// retries.
 fn random() -> f64 {
     let [a, b, c, d, ..] = RandomState::new().hash_one(0u8).to_le_bytes();
     f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// Time since the gate started.
+/// The time since the gate started.
 struct Monotonic(Instant);
 
 impl Monotonic {

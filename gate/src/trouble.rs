@@ -1,4 +1,4 @@
-//! Why there is no answer, and what a reader of the log can check.
+//! Says why there is no answer, and what a reader of the log can check.
 
 use crate::config::Address;
 use crate::http::Bad;
@@ -8,15 +8,15 @@ use std::io;
 use std::path::PathBuf;
 use wire::said::clean;
 
-/// Longest quoted text of a peer.
+/// The longest quotation of a peer's text, in characters.
 const QUOTE: usize = 200;
 
-/// One request that got no answer from any address.
+/// A question that got no answer from any address.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The request could not even be written.
+    /// The request could not be written, for lack of a token.
     Token(PathBuf, BadToken),
-    /// What became of each address that was tried; never empty.
+    /// The failure of each address that was tried; never empty.
     NoAnswer(Vec<Attempt>),
 }
 
@@ -27,32 +27,32 @@ pub(crate) struct Attempt {
     pub(crate) failure: Failure,
 }
 
-/// Why the token cannot be sent.
+/// The reason why the token cannot be sent.
 #[derive(Debug)]
 pub(crate) enum BadToken {
     Unreadable(io::Error),
-    /// It is empty, or has characters that no token has.
+    /// The token is empty, or has characters that no token has.
     Malformed,
 }
 
-/// Why one address gave no answer.
+/// The reason why an address gave no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The name has no address, or no name server answered.
     Lookup(io::Error),
-    /// Nothing came back to the first packet.
+    /// The first packet got no reply.
     ConnectTimeout,
     /// No process listens, or no pod is ready behind the Service.
     Refused,
-    /// Connected, but the answer took too long.
+    /// The connection was made, but the answer took too long.
     Slow,
     /// The connection broke, or was never made, for another reason.
     Broken(io::Error),
-    /// The certificate has expired, or its authority has.
+    /// The certificate or its authority has expired.
     Expired,
-    /// Not signed by an authority of the bundle.
+    /// The certificate is not signed by an authority of the bundle.
     Untrusted,
-    /// Signed by one, but for another name.
+    /// The certificate is signed by an authority of the bundle, but for another name.
     WrongName,
     /// TLS failed in another way.
     Tls(rustls::Error),
@@ -65,7 +65,7 @@ pub(crate) enum Failure {
 }
 
 impl Trouble {
-    /// Whether there was no sign of the service at all, not even of another server that answers in its place.
+    /// Returns whether there was no sign of the service, not even of another server in its place.
     pub(crate) fn silent(&self) -> bool {
         let silent = |attempt: &Attempt| {
             use Failure::{Broken, ConnectTimeout, Lookup, Refused, Slow};
@@ -78,7 +78,7 @@ impl Trouble {
     }
 }
 
-/// What is wrong with each address, then what to check.
+/// Writes the failure of each address, and then what to check.
 impl fmt::Display for Trouble {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -94,7 +94,7 @@ impl fmt::Display for Trouble {
             }
             Self::NoAnswer(attempts) => {
                 write!(out, "{}", Attempts(attempts))?;
-                // A failed name lookup proves nothing about the service; the attempt at its address does.
+                // A failed name lookup proves nothing about the service. The failure at another address does.
                 let telling = attempts
                     .iter()
                     .find(|attempt| !matches!(attempt.failure, Failure::Lookup(_)));
@@ -121,7 +121,7 @@ impl fmt::Display for Attempts<'_> {
 }
 
 impl Failure {
-    /// Sorts what went wrong after the connection was made.
+    /// Sorts an error that occurred after the connection was made.
     pub(crate) fn of(error: io::Error) -> Self {
         if matches!(
             error.kind(),
@@ -140,14 +140,14 @@ impl Failure {
         use CertificateError as E;
         match error {
             E::Expired | E::ExpiredContext { .. } => Self::Expired,
-            // A new CA of the old name: the issuer is known and the signature is not its.
+            // A new CA under the old name: the issuer is known, but the signature is another CA's.
             E::UnknownIssuer | E::BadSignature => Self::Untrusted,
             E::NotValidForName | E::NotValidForNameContext { .. } => Self::WrongName,
             other => Self::Tls(rustls::Error::InvalidCertificate(other)),
         }
     }
 
-    /// Whether the service itself has spoken: another address would lead to the same one.
+    /// Returns whether the service itself has answered: another address would lead to the same service.
     pub(crate) fn final_word(&self) -> bool {
         matches!(
             self,
@@ -155,7 +155,7 @@ impl Failure {
         )
     }
 
-    /// What to check.
+    /// Returns what to check.
     fn advice(&self) -> &'static str {
         match self {
             Self::Lookup(_) => "check the cluster's DNS, and that sluice is installed",

@@ -1,4 +1,4 @@
-//! Whose certificates are believed: those that the pod was made with, and those of a file that the kubelet keeps up to date.
+//! The trusted certificates: those in the pod's environment, and those in a file that the kubelet keeps up to date.
 
 use crate::config;
 use rustls::crypto::CryptoProvider;
@@ -9,11 +9,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is believed at the time.
+/// The trusted certificates at the present time.
 pub(crate) struct Trust {
     given: RootCertStore,
     file: Option<PathBuf>,
-    /// What was in the file when `tls` was made.
+    /// The text of the file when `tls` was made.
     seen: String,
     tls: Arc<ClientConfig>,
 }
@@ -28,12 +28,13 @@ impl Trust {
         }
     }
 
-    /// As the file is now. One that is missing adds nothing: what was given still counts.
+    /// Returns the configuration for the file's present text. A missing file adds nothing; the given authorities
+    /// still count.
     pub(crate) fn now(&mut self) -> Arc<ClientConfig> {
         let text = self.file.as_ref().map(fs::read_to_string);
         let text = text.and_then(Result::ok).unwrap_or_default();
         if text != self.seen {
-            // Another one only where something has changed: sessions are resumed by it.
+            // Make a new configuration only after a change, because the old one holds the sessions to resume.
             self.tls = believing(with(&self.given, &text));
             self.seen = text;
         }
@@ -41,7 +42,7 @@ impl Trust {
     }
 }
 
-/// The authorities given, and those of a PEM text. One that cannot be read to its end adds none.
+/// Returns the given authorities and those of a PEM text. A text that cannot be read to its end adds none.
 fn with(given: &RootCertStore, text: &str) -> RootCertStore {
     let mut all = given.clone();
     if let Ok(more) = config::authorities(text) {
@@ -51,7 +52,8 @@ fn with(given: &RootCertStore, text: &str) -> RootCertStore {
 }
 
 fn believing(authorities: RootCertStore) -> Arc<ClientConfig> {
-    // What costs a start the least, of what both sides have: certificates are of P-256 too, and SHA-256 is what processors are made for.
+    // Choose the cheapest algorithms that both sides have: our certificates use P-256 too, and processors are built
+    // for SHA-256.
     let provider = CryptoProvider {
         cipher_suites: vec![
             cipher_suite::TLS13_AES_128_GCM_SHA256,

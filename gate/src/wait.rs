@@ -1,18 +1,20 @@
-//! The loop: ask, say what changed, pause, ask again, until there is a decision. It never gives up by itself.
+//! The loop of the gate: asks, logs changes, pauses, and asks again, until there is a decision. The gate never gives
+//! up by itself.
 //!
-//! Time, the service, chance and the log are arguments, so every path is tested without a socket and without sleep.
+//! Time, the service, chance and the log are arguments, so every path is tested without sockets and sleep.
 
 use crate::trouble::{Attempt, Attempts, Trouble};
 use std::time::Duration;
 use wire::said::{Elapsed, OPEN, REFUSED, WAITING, clean, further, unsatisfied};
 use wire::{Answer, Decision};
 
-/// How long the service is asked to hold a request when nothing changes, at most.
+/// The longest hold that the gate asks for, while nothing changes.
 const HOLD: Duration = Duration::from_secs(300);
-/// The same after trouble: the log is to say soon what the wait is for again. Not at once, so that a service that has just started need not
-/// say that it is still reading.
+/// The hold after trouble, so that the log soon says again what the gate waits for. It is not zero: a service that
+/// has just started is still reading.
 const BACK: Duration = Duration::from_secs(2);
-/// How long the log may stay silent. While a request is held only a sign wakes the gate, so it is a number of signs.
+/// The longest silence of the log. Only a sign wakes the gate while a request is held, so this is a multiple of
+/// [`wire::SIGN`].
 const SAID_AGAIN_AFTER: Duration = Duration::from_secs(60);
 const _: () = assert!(
     SAID_AGAIN_AFTER
@@ -23,25 +25,25 @@ const _: () = assert!(
 const SHORTEST: Duration = Duration::from_millis(200);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(5);
-/// An answer faster than this is one that the service did not hold.
+/// A faster answer was not held by the service.
 const QUICK: Duration = Duration::from_millis(500);
-/// So many quick answers in a row are taken for changes and cost no pause.
+/// The quick answers in a row that count as changes and cost no pause.
 const FREE: u32 = 5;
-/// After this long without any sign of the service, it may be gone for good.
+/// The silence after which the service may be gone for good.
 const GONE: Duration = Duration::from_secs(600);
-/// Longest line that is printed, in characters. The termination message has room for 4096 bytes.
+/// The longest line of the log, in characters. The termination message has room for 4096 bytes.
 const LINE: usize = 1000;
 
-/// Time since the gate started.
+/// The time since the gate started.
 pub(crate) trait Clock {
     fn now(&self) -> Duration;
     fn sleep(&mut self, pause: Duration);
 }
 
-/// Where answers come from.
+/// The source of answers.
 pub(crate) trait Source {
-    /// Asks once. Where the answer's digest would be `seen`, it may be held for `hold`, whole seconds; `sign` is called with
-    /// each sign that it is still held.
+    /// Asks once. While the answer's digest would be `seen`, the service may hold the request for `hold`, in whole
+    /// seconds. `sign` is called whenever the service signals that it holds the request.
     fn ask(
         &mut self,
         seen: Option<&str>,
@@ -50,19 +52,19 @@ pub(crate) trait Source {
     ) -> Result<Reply, Trouble>;
 }
 
-/// An answer, and the addresses that were tried in vain before the one that gave it.
+/// An answer, and the addresses that failed before the one that answered.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) answer: Answer,
     pub(crate) passed_over: Vec<Attempt>,
 }
 
-/// How the wait ended.
+/// The end of the wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The application may start.
     Open,
-    /// Policy says that it must not; the reason, one line.
+    /// By policy, the application must not start; holds the reason, on one line.
     Refused(String),
 }
 
@@ -83,7 +85,7 @@ pub(crate) fn until_decided(
         let most = if troubled { BACK } else { hold(chance()) };
         let reply = source.ask(seen.as_deref(), most, &mut still);
         let now = clock.now();
-        // What was seen is kept in trouble: it tells the service that this gate has waited.
+        // Keep `seen` in trouble: it tells the service that this gate has waited.
         troubled = reply.is_err() && seen.is_some();
         let in_vain = match reply {
             Ok(Reply {
@@ -114,7 +116,7 @@ fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option
     match answer.verdict {
         Decision::Wait => None,
         Decision::Open => {
-            // It opens although dependencies are unmet: a timeout that proceeds, or a skip.
+            // The gate may open with unmet dependencies, after a timeout that proceeds or a skip.
             let without = reason
                 .map(|reason| format!(", without {reason}"))
                 .unwrap_or_default();
@@ -130,13 +132,14 @@ fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option
     }
 }
 
-/// Between three quarters of the longest hold and all of it: gates that came together need not come back together.
+/// Returns between three quarters of the longest hold and all of it, so that gates that came together do not return
+/// together.
 fn hold(chance: f64) -> Duration {
     HOLD.mul_f64(1.0 - chance / 4.0)
 }
 
-/// A pause after `in_vain` requests in a row that brought nothing, somewhere between the shortest and a bound that doubles:
-/// gates that lost the service together must not come back together.
+/// Returns a pause after `in_vain` fruitless requests in a row, between the shortest and a bound that doubles, so
+/// that gates that lost the service together do not return together.
 fn backoff(in_vain: u32, chance: f64) -> Duration {
     let bound = SHORTEST
         .saturating_mul(2u32.saturating_pow(in_vain))
@@ -144,7 +147,7 @@ fn backoff(in_vain: u32, chance: f64) -> Duration {
     SHORTEST + bound.saturating_sub(SHORTEST).mul_f64(chance)
 }
 
-/// When to pause: after every failure, and after answers that come too fast to be news.
+/// Decides when to pause: after every failure, and after answers that come too fast to be news.
 #[derive(Default)]
 struct Pace {
     failures: u32,
@@ -152,7 +155,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// How many answers in a row, beyond the free ones, came too fast.
+    /// Returns how many answers in a row, beyond the free ones, came too fast.
     fn answered(&mut self, took: Duration) -> u32 {
         self.failures = 0;
         self.quick = if took < QUICK {
@@ -163,18 +166,18 @@ impl Pace {
         self.quick.saturating_sub(FREE)
     }
 
-    /// How many requests in a row failed.
+    /// Returns how many requests in a row have failed.
     fn failed(&mut self) -> u32 {
         self.failures = self.failures.saturating_add(1);
         self.failures
     }
 }
 
-/// What the wait is for.
+/// The reasons for waiting, as logged.
 #[derive(PartialEq, Eq)]
 struct News {
     text: String,
-    /// What else is unsatisfied, each in a line of its own.
+    /// The other unsatisfied dependencies, one line each.
     further: Vec<String>,
 }
 
@@ -185,7 +188,7 @@ impl News {
     }
 }
 
-/// What was said last, and when.
+/// The last lines of the log, and their time.
 #[derive(Default)]
 struct Journal {
     said: Option<(Duration, News)>,
@@ -221,7 +224,7 @@ impl Journal {
         self.say(now, News { text, further }, log);
     }
 
-    /// Nothing has changed; the last line once more, when it is time or the next sign would come too late to say so.
+    /// Repeats the last line when it is due, or would be overdue by the next sign.
     fn still(&mut self, now: Duration, log: &mut impl FnMut(&str)) {
         let due = |at: Duration| now.saturating_sub(at) + wire::SIGN / 2 >= SAID_AGAIN_AFTER;
         if let Some((at, _)) = &self.said
@@ -231,7 +234,7 @@ impl Journal {
         }
     }
 
-    /// All of it where it is news, and one line where it is time to say it again.
+    /// Logs news in full, and repeats one line of old news when it is due.
     fn say(&mut self, now: Duration, news: News, log: &mut impl FnMut(&str)) {
         match &self.said {
             Some((at, last)) if *last == news => {
@@ -256,7 +259,7 @@ impl Journal {
         }
     }
 
-    /// One line where other addresses than before were passed over.
+    /// Logs one line where other addresses failed than before.
     fn passed_over(&mut self, attempts: &[Attempt], log: &mut impl FnMut(&str)) {
         let text = Attempts(attempts).to_string();
         if text != self.passed_over && !text.is_empty() {
@@ -266,7 +269,7 @@ impl Journal {
     }
 }
 
-/// In tens of minutes, or in hours: a line that says more would be news each time.
+/// Returns the time in tens of minutes or in hours: a finer time would be news each time.
 fn roughly(long: Duration) -> String {
     match long.as_secs() / 3600 {
         0 => format!("{} minutes", long.as_secs() / 600 * 10),

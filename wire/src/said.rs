@@ -1,52 +1,52 @@
-//! What a gate says in its log: the words that it writes, and how they are read back.
+//! The words of a gate's log, and a reader of such a log.
 //!
-//! Pure, and safe to print whatever the status service sent.
+//! Pure. Every text is safe to print, even after a hostile answer.
 
 use crate::{Answer, Decision, Report, Turn};
 use std::fmt;
 use std::time::Duration;
 
-/// What each line begins with.
+/// The beginning of each line.
 pub const SPEAKER: &str = "sluice-gate: ";
-/// Still waiting, and for how long so far.
+/// The gate is waiting; the time so far follows.
 pub const WAITING: &str = "waiting";
-/// It has opened.
+/// The gate has opened.
 pub const OPEN: &str = "open";
-/// Policy says that the wait has failed.
+/// By policy, the wait has failed.
 pub const REFUSED: &str = "refused";
-/// It cannot ask, and ends.
+/// The gate cannot ask, and ends.
 pub const MISCONFIGURED: &str = "misconfigured";
 
-/// Longest name of a dependency that is printed, in characters: namespace, kind with group, name.
+/// The longest printed name of a dependency, in characters: namespace, kind with group, name.
 const NAME: usize = 320;
-/// Longest status or reason.
+/// The longest printed status or reason.
 const WORD: usize = 64;
-/// Longest message or note.
+/// The longest printed message or note.
 const MESSAGE: usize = 400;
-/// How many unsatisfied dependencies have a line of their own, beside the one that is named first.
+/// The unsatisfied dependencies that have a line of their own, beside the first one.
 const FURTHER: usize = 20;
 
-/// A line that says how a wait stands.
+/// A line of the log that says how a wait stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The whole line, without [`SPEAKER`].
     pub line: String,
-    /// What it comes to.
+    /// The decision that the line tells.
     pub decision: Decision,
-    /// The dependency that it names, if it names one.
+    /// The dependency that the line names, if it names one.
     pub about: Option<About>,
 }
 
-/// What a line says of one dependency.
+/// The statement of a line about one dependency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// As [`Report::dependency`].
+    /// The dependency as in [`Report::dependency`].
     pub dependency: String,
-    /// As [`Report::reason`].
+    /// The reason as in [`Report::reason`].
     pub reason: String,
 }
 
-/// The last line of a log that says how the wait stands; others tell of addresses and files.
+/// Returns the last line that says how the wait stands. Other lines tell of addresses and files.
 pub fn last(log: &str) -> Option<Said> {
     let lines = log.lines().rev();
     lines
@@ -62,7 +62,7 @@ fn read(line: &str) -> Option<Said> {
         REFUSED | MISCONFIGURED => Decision::Refuse,
         _ => return None,
     };
-    // What comes before it is how long the gate has waited.
+    // Before the mark stands the time that the gate has waited.
     let marks = [" for ", ", without ", ": "];
     let rest = marks.iter().find_map(|mark| Some(line.split_once(mark)?.1));
     Some(Said {
@@ -72,7 +72,7 @@ fn read(line: &str) -> Option<Said> {
     })
 }
 
-/// Reads `Job/migrate: InProgress (JobNotComplete`: a dependency may hold brackets, a status is one word.
+/// Reads `Job/migrate: InProgress (JobNotComplete`. A dependency may hold brackets; a status is one word.
 fn about(text: &str) -> Option<About> {
     let is_word = |text: &str| !text.is_empty() && text.chars().all(char::is_alphanumeric);
     text.match_indices(" (").find_map(|(at, bracket)| {
@@ -85,12 +85,12 @@ fn about(text: &str) -> Option<About> {
     })
 }
 
-/// The unsatisfied dependency whose name comes first: the one that is named.
+/// Returns the unsatisfied dependency whose name comes first, which the log names.
 pub fn first(answer: &Answer) -> Option<&Report> {
     open(answer).min_by_key(|report| (&report.name, &report.dependency))
 }
 
-/// The unsatisfied dependencies behind [`first`], in the order of their names, each in a text of one line; at most 20.
+/// Returns the unsatisfied dependencies behind [`first`], sorted by name, one line each; at most 20.
 pub fn further(answer: &Answer) -> Vec<String> {
     let mut reports: Vec<_> = open(answer).collect();
     reports.sort_by_key(|report| (&report.name, &report.dependency));
@@ -105,8 +105,8 @@ fn open(answer: &Answer) -> impl Iterator<Item = &Report> {
         .filter(|report| !report.satisfied)
 }
 
-/// `Job/migrate: InProgress (JobNotComplete: Job in progress), and 2 others; NOTE`: [`first`], how many more there are, and
-/// the answer's note. `None` where the answer has neither.
+/// Returns [`first`], the number of others and the answer's note, as in `Job/migrate: InProgress (JobNotComplete: Job
+/// in progress), and 2 others; NOTE`. `None` where the answer has no unsatisfied dependency and no note.
 pub fn unsatisfied(answer: &Answer) -> Option<String> {
     let others = || others(open(answer).count() - 1);
     let named = first(answer).map(|report| format!("{}{}", dependency(report), others()));
@@ -151,8 +151,8 @@ fn others(count: usize) -> String {
     }
 }
 
-/// One line of at most `limit` characters: control characters, and those that reorder what a terminal shows, are
-/// escaped, and a text that is longer ends in `...`.
+/// Returns one line of at most `limit` characters. Control characters, and characters that reorder the text on a
+/// terminal, are escaped. A longer text ends in `...`.
 pub fn clean(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (place, character) in text.trim().chars().enumerate() {
@@ -169,7 +169,7 @@ pub fn clean(text: &str, limit: usize) -> String {
     line
 }
 
-/// The line and paragraph separators and the marks of the Unicode bidirectional algorithm.
+/// Returns whether the character is a line or paragraph separator, or a mark of the Unicode bidirectional algorithm.
 fn reorders(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

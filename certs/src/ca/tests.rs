@@ -90,7 +90,7 @@ fn refuses_broken_texts() {
         with(&good.certificate, &"x".repeat(crate::MAX_PEM + 1)),
         CaError::Pem { what: "key", .. }
     ));
-    // One flipped letter of the public key: valid PEM, and a key that does not belong to it.
+    // One flipped letter of the public key: the PEM is valid, and the key does not belong to it.
     let middle = good.certificate.len() / 2;
     let middle = if &good.certificate[middle..=middle] == "\n" {
         middle + 1

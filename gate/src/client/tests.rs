@@ -49,7 +49,7 @@ fn has_a_deadline() {
     );
 }
 
-/// Every byte comes well within the deadline, and the record that they begin is never whole.
+/// Every byte arrives well within the deadline, but the record that they begin is never complete.
 #[test]
 fn has_one_deadline_for_everything() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -83,7 +83,8 @@ fn needs_a_token() {
     }
 }
 
-/// A service that gives each connection one of these lists of responses, and closes it after the last. A client that trusts it.
+/// A service that gives each connection one list of responses and closes it after the last, and a client that trusts
+/// the service.
 fn service(connections: Vec<Vec<String>>) -> Client {
     let key = KeyPair::generate().unwrap();
     let parameters = CertificateParams::new(vec![NAME.to_owned()]).unwrap();
@@ -113,7 +114,7 @@ fn service(connections: Vec<Vec<String>>) -> Client {
                 }
                 stream.get_mut().write_all(response.as_bytes()).unwrap();
                 if !response.ends_with('}') {
-                    thread::park(); // it falls silent
+                    thread::park(); // the service falls silent
                 }
             }
             stream.get_mut().conn.send_close_notify();

@@ -10,7 +10,7 @@ fn authority() -> String {
         .pem()
 }
 
-/// A good environment with one variable replaced, or taken out.
+/// Reads a good environment with one variable replaced, or removed.
 fn read(variable: &str, value: Option<&str>) -> Result<Config, String> {
     let authority = authority();
     let good = |name: &str| match name {

@@ -185,7 +185,7 @@ fn names_what_is_wrong_in_one_line() {
 }
 
 proptest! {
-    /// However the bytes of a good answer are split, the reader asks for more until it is whole.
+    /// However the bytes of a good answer are split, the reader asks for more until the answer is whole.
     #[test]
     fn every_prefix_asks_for_more(body in "[a-z{}]{0,40}", size in 1usize..9) {
         let pieces: Vec<_> = body.as_bytes().chunks(size).collect();

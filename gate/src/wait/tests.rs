@@ -1,4 +1,4 @@
-//! The loop, with answers and a clock of the test's own.
+//! The loop, with the test's own answers and clock.
 
 mod log;
 
@@ -15,7 +15,7 @@ const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// What one request takes, and what it brings.
+/// The time that a request takes, and its result.
 type Step = (Duration, Result<Reply, Trouble>);
 
 /// A service that follows a script, on the clock that it shares with the loop.
@@ -64,7 +64,7 @@ impl Clock for FakeClock {
     }
 }
 
-/// What the loop did.
+/// The actions of the loop.
 struct Run {
     outcome: Outcome,
     log: Vec<String>,
@@ -85,7 +85,7 @@ fn run(steps: Vec<Step>) -> Run {
     };
     let mut log = vec![];
     let mut say = |line: &str| log.push(line.to_owned());
-    // Chance 0 makes every pause the shortest; `backs_off_with_jitter` has the others.
+    // Chance 0 makes every pause the shortest; `backs_off_with_jitter` tests the others.
     let outcome = until_decided(&mut source, &mut clock, &mut || 0.0, &mut say);
     assert!(source.steps.is_empty(), "the loop ended before the script");
     Run {
@@ -217,7 +217,7 @@ fn does_not_spin_on_quick_answers() {
     );
 }
 
-/// Steps hold errors, which cannot be cloned as `concat` wants.
+/// Concatenates steps. `concat` would clone them, and a step may hold an error, which cannot be cloned.
 trait ConcatSteps {
     fn concat_steps(self) -> Vec<Step>;
 }

@@ -1,4 +1,4 @@
-//! What the log says, and when.
+//! The lines of the log, and their times.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn names_what_else_it_waits_for_once() {
     let mut lines = vec![format!("waiting 0s {first} 24 others")];
     lines.extend(all[1..21].iter().map(|name| other(name)));
     lines.push(format!("waiting 1m00s {first} 24 others"));
-    // Which one is the other has changed, though the first has not.
+    // The first dependency is the same, but the other one has changed.
     for name in ["j99", "j34"] {
         lines.push(format!("waiting 1m10s {first} 1 other"));
         lines.push(other(name));
@@ -92,7 +92,7 @@ fn suspects_an_uninstall_after_ten_minutes() {
     };
     let hinted: Vec<_> = run.log.iter().filter(hint).collect();
     assert_eq!(hinted.len(), 2);
-    // The service spoke at 1m00s, so silence is counted from 2m00s on.
+    // The service answered at 1m00s, so the silence is counted from 2m00s on.
     assert!(
         hinted[0].starts_with("waiting 12m00s for the status service: a:1: connection timed out; "),
         "{hinted:?}"
