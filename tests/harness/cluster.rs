@@ -1,10 +1,10 @@
-//! Tests on a real cluster: a namespace for each, a look at what is in it, and a report where a test fails.
+//! Tests on a real cluster: each has its own namespace, reads objects, and prints a report when it fails.
 //!
-//! `KUBECONFIG` names the cluster, and sluice is installed in it. Objects are written by the real `kubectl`, because what
-//! it prints is part of what a user sees; they are read by a client in this process, because a test asks many times.
+//! `KUBECONFIG` names the cluster, with sluice installed. Objects are written by the real `kubectl`, because its
+//! output is part of what a user sees. They are read by a client in this process, because a test reads many times.
 //!
-//! Tests run at the same time, each in a namespace of its own. What takes sluice away from everybody runs alone
-//! ([`alone`]).
+//! Tests run at the same time, each in a namespace of its own. A test that takes sluice away from all others runs
+//! alone ([`alone`]).
 
 #![expect(
     clippy::missing_panics_doc,
@@ -45,24 +45,24 @@ use futures::FutureExt;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use tokio::sync::RwLock;
 
-/// Shared by the tests that need sluice to be there, held alone by those that take it away.
+/// Shared by the tests that need sluice, and held alone by those that take sluice away.
 static SLUICE: RwLock<()> = RwLock::const_new(());
 
-/// Runs a test in a namespace of its own, named after `prefix`. Where the test fails, what is in the namespace is printed
-/// first; afterwards the namespace is deleted, unless `SLUICE_KEEP_NAMESPACES` is set.
+/// Runs a test in a namespace of its own, named after `prefix`. A failing test prints the contents of the namespace
+/// first. Afterwards the namespace is deleted, unless `SLUICE_KEEP_NAMESPACES` is set.
 pub async fn with_namespace(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let _others_too = SLUICE.read().await;
     run(prefix, test).await;
 }
 
-/// Runs what makes its own namespaces, while no test runs that takes sluice away.
+/// Runs a function that creates its own namespaces, while no test runs that takes sluice away.
 pub async fn with_sluice<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     let _others_too = SLUICE.read().await;
     let done = tokio::task::spawn_blocking(test).await;
     done.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }
 
-/// As [`with_namespace`], while no other test runs: for what stops, removes or restarts sluice.
+/// Runs a test like [`with_namespace`] while no other test runs: for tests that stop, remove or restart sluice.
 pub async fn alone(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let _nobody_else = SLUICE.write().await;
     run(prefix, test).await;
@@ -82,7 +82,8 @@ async fn run(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     .await;
 }
 
-/// Runs `body`, and prints what is in a namespace where it fails: for those that [`Namespace::another`] makes.
+/// Runs `body`, and prints the contents of the namespace when it fails: for namespaces that [`Namespace::another`]
+/// creates.
 pub async fn reported<T>(namespace: &Namespace, body: impl AsyncFnOnce() -> T) -> T {
     finally(body, async |failed| {
         if failed {
@@ -92,7 +93,7 @@ pub async fn reported<T>(namespace: &Namespace, body: impl AsyncFnOnce() -> T) -
     .await
 }
 
-/// Runs `body`, then `last` whatever became of it, then fails where `body` failed. `last` is told whether it did.
+/// Runs `body`, then `last` in any case, and then fails if `body` failed. `last` is told whether `body` failed.
 pub async fn finally<T>(body: impl AsyncFnOnce() -> T, last: impl AsyncFnOnce(bool)) -> T {
     let outcome = AssertUnwindSafe(body()).catch_unwind().await;
     last(outcome.is_err()).await;

@@ -1,8 +1,8 @@
-//! What gates are made of, in tests without a cluster.
+//! The parts of a gate, for tests without a cluster.
 
 use webhook::{GATE_USER, GateSpec};
 
-/// As the controller knows it, with a bundle of nothing.
+/// Returns the parts as the controller knows them, with an empty CA bundle.
 pub fn policy() -> GateSpec {
     GateSpec {
         image: "localhost/sluice-gate:dev".to_owned(),

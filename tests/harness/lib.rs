@@ -1,5 +1,4 @@
-//! What more than one test needs: processes of ours, stand-ins for the services that they talk to, and a real
-//! cluster.
+//! Tools that several tests share: our processes, stand-ins for the services that these talk to, and a real cluster.
 
 pub mod cluster;
 pub mod gate;

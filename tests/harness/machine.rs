@@ -1,10 +1,10 @@
-//! What Linux says of a process and of the machine.
+//! Reads facts about a process and the machine from Linux.
 
 use anyhow::{Context, Result};
 use std::fs;
 use std::time::Duration;
 
-/// Cores and processor, in words.
+/// Describes the cores and the processor, in words.
 pub fn describe() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -15,25 +15,26 @@ pub fn describe() -> String {
     format!("{cores} cores ({model}), shared by the cluster and everything beside it")
 }
 
-/// The processes of containers on this machine that run a program of this name; those of tests are in no container.
+/// Returns the processes in containers of this machine that run `program`. The processes of tests are in no
+/// container.
 ///
 /// # Errors
 ///
-/// Where `/proc` cannot be read.
+/// `/proc` cannot be read.
 pub fn contained(program: &str) -> Result<Vec<u32>> {
     let entries = fs::read_dir("/proc").context("failed to read /proc")?;
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let is_it = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
-        // Ours, the node's, the container's.
+        // One number for each nested namespace: ours, the node's, the container's.
         let spaces = field("NSpid:").map_or(0, |pids| pids.split_whitespace().count());
         field("Name:").is_some_and(|name| name.trim() == program) && spaces > 2
     };
     Ok(pids.filter(is_it).collect())
 }
 
-/// The processes that a process has started and not yet outlived; none where it has ended.
+/// Returns the running children of a process; none where the process has ended.
 pub fn children(pid: u32) -> Vec<u32> {
     let path = format!("/proc/{pid}/task/{pid}/children");
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -42,11 +43,11 @@ pub fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// A line such as `VmRSS:     1234 kB` of a file of a process, in bytes.
+/// Reads a line such as `VmRSS:     1234 kB` from a file of a process, in bytes.
 ///
 /// # Errors
 ///
-/// Where the process has ended, or has no such line.
+/// The process has ended, or has no such line.
 pub fn bytes(pid: u32, file: &str, name: &str) -> Result<u64> {
     let path = format!("/proc/{pid}/{file}");
     let text = fs::read_to_string(&path).with_context(|| format!("failed to read {path}"))?;
@@ -57,15 +58,15 @@ pub fn bytes(pid: u32, file: &str, name: &str) -> Result<u64> {
     Ok(number.with_context(|| format!("no {name} in {path}"))? * 1024)
 }
 
-/// Processor time so far, to a hundredth of a second.
+/// Returns the processor time so far, to a hundredth of a second.
 ///
 /// # Errors
 ///
-/// Where the process has ended.
+/// The process has ended.
 pub fn processor(pid: u32) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let text = fs::read_to_string(&path).with_context(|| format!("failed to read {path}"))?;
-    // The name in the second field may hold blanks; utime and stime are the 12th and 13th after it.
+    // The name in the second field may hold blanks; utime and stime are the 12th and 13th field after the name.
     let (_, fields) = text
         .rsplit_once(')')
         .with_context(|| format!("no name in {path}"))?;

@@ -1,4 +1,4 @@
-//! Runs our binaries as processes: finds them, reads their log line by line, waits for their end.
+//! Runs our binaries as processes: finds them, reads their log line by line, and waits for their end.
 
 #![expect(
     clippy::panic,
@@ -14,15 +14,15 @@ use std::sync::{LazyLock, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a step of a process may take before the test fails. Generous: only a failing test waits for so long.
+/// The time limit of one step of a process. It is generous, because only a failing test waits for so long.
 pub(crate) const STEP: Duration = Duration::from_secs(30);
 
-/// The path of a binary of this workspace, e.g. `sluice-gate`: built once for each run of the tests, in the profile
-/// of the tests.
+/// Returns the path of a binary of this workspace, e.g. `sluice-gate`. The binary is built once for each run of the
+/// tests, in the tests' profile.
 ///
 /// # Panics
 ///
-/// Where the binary does not build.
+/// The binary does not build.
 pub fn binary(name: &str) -> PathBuf {
     static BUILT: LazyLock<Mutex<HashMap<String, PathBuf>>> = LazyLock::new(Mutex::default);
     let mut built = BUILT.lock().expect("no build panics");
@@ -41,7 +41,8 @@ fn build(name: &str) -> PathBuf {
     command
         .current_dir(root)
         .args(["build", "--quiet", "--message-format=json", "--bin", name]);
-    // What cargo tells a test of its package; ring's build script would take it for a change and build ring anew.
+    // Remove what cargo tells a test about its package: ring's build script would take a difference for a change and
+    // build again.
     let of_package =
         |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
@@ -65,28 +66,28 @@ fn build(name: &str) -> PathBuf {
         .expect("cargo must name the executable that it built")
 }
 
-/// A running process whose standard output is its log. It is killed when this is dropped.
+/// A running process whose standard output is its log. Dropping it kills the process.
 pub struct Process {
     child: Child,
     output: mpsc::Receiver<String>,
     log: Vec<String>,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug)]
 pub struct Ended {
-    /// The exit code; `None` where a signal that it did not handle ended it.
+    /// The exit code; `None` where an unhandled signal ended the process.
     pub code: Option<i32>,
-    /// Every line of its standard output.
+    /// Every line of the standard output.
     pub log: Vec<String>,
 }
 
 impl Process {
-    /// Starts a command, taking its standard output. Standard error stays the test's own.
+    /// Starts a command and reads its standard output. Its standard error is the test's own.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// The command does not start.
     pub fn start(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
@@ -107,7 +108,7 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// Where no such line comes.
+    /// No such line comes.
     pub fn line(&mut self, text: &str) -> String {
         let end = Instant::now() + STEP;
         loop {
@@ -126,9 +127,9 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// Where it cannot be sent.
+    /// The signal cannot be sent.
     pub fn signal(&self, name: &str) {
-        // The shell's own `kill`: std sends no signal but KILL.
+        // Use the shell's `kill`: std sends no signal but KILL.
         let status = Command::new("sh")
             .args(["-c", &format!("kill -{name} {}", self.child.id())])
             .status();
@@ -138,11 +139,11 @@ impl Process {
         );
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the process.
     ///
     /// # Panics
     ///
-    /// Where it does not end.
+    /// The process does not end.
     pub fn end(mut self) -> Ended {
         let end = Instant::now() + STEP;
         let mut log = std::mem::take(&mut self.log);
@@ -176,17 +177,17 @@ fn forward(stdout: impl Read, sender: &mpsc::Sender<String>) {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Where it has ended already there is nothing to kill.
+        // A process that has ended already needs no kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs a command to its end on `input`, and returns all that it wrote.
+/// Runs a command to its end on `input`, and returns all its output.
 ///
 /// # Panics
 ///
-/// Where it does not start.
+/// The command does not start.
 pub fn pipe(command: &mut Command, input: Vec<u8>) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
@@ -195,18 +196,18 @@ pub fn pipe(command: &mut Command, input: Vec<u8>) -> Output {
         .spawn()
         .expect("the process must start");
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
-    // Whoever ends before it has read everything is judged by what it wrote.
+    // A command may end before it has read everything; its output decides.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("it was not waited for");
     writer.join().expect("writing does not panic");
     output
 }
 
-/// The values of an output that has one on each line.
+/// Returns the values of an output with one JSON value on each line.
 ///
 /// # Panics
 ///
-/// Where a line is no JSON.
+/// A line is no JSON.
 pub fn json_lines(output: &[u8]) -> Vec<serde_json::Value> {
     let lines = String::from_utf8_lossy(output);
     let read = |line| serde_json::from_str(line).expect("each line must be JSON");

@@ -1,36 +1,36 @@
-//! Durations that were measured, and what is said of them.
+//! Measured durations, and their percentiles.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Measured durations, shortest first; at least one.
+/// Measured durations, the shortest first; at least one.
 #[derive(Debug, Clone)]
 pub struct Samples(Vec<Duration>);
 
 impl Samples {
-    /// Takes them in any order.
+    /// Takes durations in any order.
     ///
     /// # Panics
     ///
-    /// Where there is none.
+    /// `durations` is empty.
     pub fn new(mut durations: Vec<Duration>) -> Self {
         assert!(!durations.is_empty(), "nothing was measured");
         durations.sort_unstable();
         Self(durations)
     }
 
-    /// How many there are.
+    /// Returns the number of durations.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The percentile by nearest rank: a duration that was measured, never one in between.
+    /// Returns a percentile by nearest rank: a measured duration, never a value in between.
     pub fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.0.len() * percent).div_ceil(100);
         self.0[rank.max(1) - 1]
     }
 
-    /// The longest.
+    /// Returns the longest duration.
     pub fn longest(&self) -> Duration {
         self.percentile(100)
     }
@@ -43,7 +43,7 @@ impl fmt::Display for Samples {
     }
 }
 
-/// `0.42 ms`, `42 ms`.
+/// Formats a duration as `0.42 ms` or `42 ms`.
 pub fn millis(duration: Duration) -> String {
     let millis = duration.as_secs_f64() * 1000.0;
     let digits = if millis < 10.0 { 2 } else { 0 };

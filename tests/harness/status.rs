@@ -1,4 +1,4 @@
-//! A status service that says what a test tells it: real TLS on loopback, one thread for each connection.
+//! A status service that answers as its test says: with real TLS on loopback, and one thread for each connection.
 
 use crate::process::STEP;
 use rcgen::{
@@ -16,26 +16,26 @@ use std::thread;
 /// The name of the Service in the cluster.
 pub const NAME: &str = "sluice.sluice-system.svc";
 
-/// A certificate authority of its own key. All have the same name, as before and after a rotation.
+/// A certificate authority with a key of its own. All authorities have the same name, as before and after a rotation.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
-/// What is unusual about a leaf.
+/// The defect of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaf {
-    /// Nothing.
+    /// No defect.
     Good,
-    /// It is for another name.
+    /// The leaf is for another name.
     OtherName,
-    /// It expired years ago.
+    /// The leaf expired years ago.
     Expired,
 }
 
 impl Authority {
-    /// A new one.
+    /// Makes a new authority.
     ///
     /// # Panics
     ///
-    /// Where no key can be made.
+    /// No key can be made.
     pub fn new() -> Self {
         let mut parameters = CertificateParams::default();
         parameters
@@ -46,16 +46,16 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(parameters, key).expect("the parameters are fixed"))
     }
 
-    /// Its certificate.
+    /// Returns the authority's certificate, PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// A certificate for these names and its key, PEM.
+    /// Returns a certificate for these names and its key, both PEM.
     ///
     /// # Panics
     ///
-    /// Where no key can be made, or a name is none.
+    /// No key can be made, or a name is invalid.
     pub fn sign(&self, names: Vec<String>) -> [String; 2] {
         let parameters = CertificateParams::new(names).expect("names of DNS");
         let key = KeyPair::generate().expect("a key can be made");
@@ -64,11 +64,11 @@ impl Authority {
         [certificate.pem(), key.serialize_pem()]
     }
 
-    /// What a server with a leaf of this authority needs.
+    /// Returns the TLS configuration of a server with a leaf of this authority.
     ///
     /// # Panics
     ///
-    /// Where no key can be made.
+    /// No key can be made.
     pub fn server(&self, leaf: Leaf) -> Arc<ServerConfig> {
         let name = if leaf == Leaf::OtherName {
             "other.sluice-system.svc"
@@ -102,37 +102,37 @@ impl Default for Authority {
     }
 }
 
-/// One request, as far as a test looks at it.
+/// One request, with the parts that tests read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// How many came before it.
+    /// The number of requests before this one.
     pub number: usize,
     /// `GET /v1/verdict?wait=300 HTTP/1.1`
     pub line: String,
-    /// What follows `Authorization: Bearer`.
+    /// The text after `Authorization: Bearer`.
     pub token: String,
 }
 
-/// A response, or whatever a test wants to send in its place.
+/// Takes a response, or any bytes that a test sends in its place.
 pub type Out<'a> = &'a mut dyn Write;
 
 /// The service. It serves until the test process ends.
 pub struct StatusService {
-    /// Where it listens.
+    /// The address that the service listens on.
     pub address: SocketAddr,
     requests: Arc<Requests>,
 }
 
-/// The requests so far, and a bell for each.
+/// The requests so far, and a condition variable that each new one notifies.
 #[derive(Default)]
 struct Requests(Mutex<Vec<Request>>, Condvar);
 
 impl StatusService {
-    /// Serves on a new port of 127.0.0.1; `react` writes the response to each request.
+    /// Serves on a new port of 127.0.0.1. `react` writes the response to each request.
     ///
     /// # Panics
     ///
-    /// Where there is no port.
+    /// There is no free port.
     pub fn start(
         tls: Arc<ServerConfig>,
         react: impl Fn(&Request, Out) -> io::Result<()> + Send + Sync + 'static,
@@ -144,11 +144,11 @@ impl StatusService {
         )
     }
 
-    /// The same on a listener of the caller's.
+    /// Serves on the caller's listener. `react` writes the response to each request.
     ///
     /// # Panics
     ///
-    /// Where the listener has no address.
+    /// The listener has no address.
     pub fn on(
         listener: TcpListener,
         tls: Arc<ServerConfig>,
@@ -165,18 +165,18 @@ impl StatusService {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (tls, shared) = (Arc::clone(&tls), Arc::clone(&shared));
                 let (react, count) = (Arc::clone(&react), Arc::clone(&count));
-                // A handshake that fails, or a client that goes, ends the connection and nothing else.
+                // A failed handshake, or a client that leaves, ends only its own connection.
                 thread::spawn(move || serve(stream, tls, &shared, &count, &*react));
             }
         });
         Self { address, requests }
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     ///
     /// # Panics
     ///
-    /// Where a connection's thread panicked while it noted one.
+    /// A connection's thread panicked while it noted a request.
     pub fn requests(&self) -> Vec<Request> {
         self.requests
             .0
@@ -185,11 +185,11 @@ impl StatusService {
             .clone()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until `count` requests have come.
     ///
     /// # Panics
     ///
-    /// Where they do not come.
+    /// The requests do not come.
     pub fn asked(&self, count: usize) {
         let Requests(requests, bell) = &*self.requests;
         let requests = requests.lock().expect("noting a request does not panic");
@@ -238,12 +238,12 @@ fn serve(
     stream.flush()
 }
 
-/// A response with status 200 and this body.
+/// Returns a response with status 200 and `body`.
 pub fn ok(body: &str) -> String {
     response("200 OK", body)
 }
 
-/// A response with a status line's end, e.g. `404 Not Found`, and a body.
+/// Returns a response with `status`, e.g. `404 Not Found`, and `body`.
 pub fn response(status: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
@@ -251,7 +251,7 @@ pub fn response(status: &str, body: &str) -> String {
     )
 }
 
-/// `response` in chunks of a few bytes.
+/// Returns a response with status 200 whose body is sent in chunks of a few bytes.
 pub fn chunked(body: &str) -> String {
     let chunk = |bytes: &[u8]| {
         format!(

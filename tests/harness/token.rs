@@ -1,4 +1,4 @@
-//! Tokens as Kubernetes gives them to gates, but for the signature, which nobody has made.
+//! Tokens as Kubernetes issues them to gates, with a forged signature.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use rules::keys::AUDIENCE;
 use serde_json::{Value, json};
 
-/// A token of the gate of this pod, for ten minutes from now.
+/// Returns a token of the gate in this pod, valid for ten minutes from now.
 pub fn of_gate(namespace: &str, pod: &str, uid: &str) -> String {
     let part = |value: Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     let now = Timestamp::now();
@@ -23,11 +23,11 @@ pub fn of_gate(namespace: &str, pod: &str, uid: &str) -> String {
     format!("{}.{}.{}", part(head), part(claims), part(json!(pod)))
 }
 
-/// The namespace, the pod and its UID that a token names.
+/// Returns the namespace, the pod's name and the pod's UID in a token.
 ///
 /// # Panics
 ///
-/// Where it is none.
+/// The text is no token.
 pub fn names(token: &str) -> [String; 3] {
     let claims = token.split('.').nth(1).expect("a token has three parts");
     let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).expect("base64");

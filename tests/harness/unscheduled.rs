@@ -1,5 +1,5 @@
-//! Pods that nobody schedules, each with a token: their gates run as processes of this machine, because a node has no
-//! room for as many pods.
+//! Pods that no scheduler takes, each with a token. Their gates run as processes of this machine, because a node has
+//! no room for so many pods.
 
 use anyhow::{Context, Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -15,26 +15,26 @@ use std::fmt::Debug;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How many requests are under way at once while objects are made.
+/// The requests that run at the same time while objects are created.
 pub const AT_ONCE: usize = 16;
 
-/// A pod that waits, as far as the API server knows.
+/// A waiting pod, as the API server sees it.
 #[derive(Debug, Clone)]
 pub struct Unscheduled {
     /// The pod's name.
     pub name: String,
-    /// A token that is bound to it.
+    /// A token that is bound to the pod.
     pub token: String,
-    /// The environment that the webhook has written for its gate.
+    /// The environment that the webhook has written for the pod's gate.
     pub environment: Vec<(String, String)>,
 }
 
 impl Unscheduled {
-    /// So many pods that depend on `list`.
+    /// Creates `count` pods that depend on `list`.
     ///
     /// # Errors
     ///
-    /// Where the API server refuses one, or one has got no gate.
+    /// The API server refuses a pod, or a pod gets no gate.
     pub async fn make(
         client: &Client,
         namespace: &str,
@@ -70,11 +70,11 @@ impl Unscheduled {
     }
 }
 
-/// Makes an object, and tries again for a while: the account of a new namespace is late, and sluice may be rolling.
+/// Creates an object, with retries: the account of a new namespace is late, and sluice may be rolling.
 ///
 /// # Errors
 ///
-/// What the API server has said at last.
+/// The last error of the API server.
 pub async fn create<K>(api: &Api<K>, object: Value) -> Result<K>
 where
     K: Serialize + DeserializeOwned + Clone + Debug,
@@ -91,7 +91,7 @@ where
     }
 }
 
-/// A pod that no scheduler takes, with about so many bytes of environment.
+/// Returns a pod that no scheduler takes, with about `bytes` bytes of environment.
 pub fn pod(annotations: &Value, bytes: usize) -> Value {
     let variable = |number: usize| {
         let value = format!("postgres://shop:5432/orders?pool={number}&application_name=api");

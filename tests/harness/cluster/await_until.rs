@@ -1,16 +1,16 @@
-//! Waiting for something that the cluster does in its own time.
+//! Waits for changes that the cluster makes in its own time.
 
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long a step may take. Generous: only a failing test waits for so long.
+/// The time limit of a step. It is generous, because only a failing test waits for so long.
 pub const LIMIT: Duration = Duration::from_mins(5);
 
-/// Often enough to see a gate open in time, seldom enough to leave the API server alone.
+/// The pause between two looks: a gate's opening is seen in time, and the API server has little work.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Looks until `look` finds what it looks for, and returns that. `what` completes "waited 60 s until ..."; an `Err` of
-/// `look` says what is there instead, and the last one is part of the failure.
+/// Calls `look` until it returns a value, and returns that value. `what` completes "waited 60 s until ...". An `Err`
+/// of `look` says what is there instead, and the last one is part of the failure.
 pub async fn await_until<T>(
     what: &str,
     limit: Duration,

@@ -1,4 +1,4 @@
-//! A chart of a test's own.
+//! A chart that a test writes itself.
 
 use super::manifest::{Manifest, yaml};
 use super::namespace::Namespace;
@@ -6,7 +6,7 @@ use super::program::Outcome;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A chart in a folder that goes with it. The release is called `release`, unless it is given another name.
+/// A chart in a temporary folder. The release is called `release`, unless it is given another name.
 pub struct Chart {
     folder: TempDir,
     helm: &'static str,
@@ -14,7 +14,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// `helm` is the program: `helm` or `helm3`. In the texts of the manifests templates are evaluated:
+    /// Writes a chart of `manifests`. `helm` is the program: `helm` or `helm3`. Templates in the manifests' texts are evaluated, such as
     /// `{{ .Release.Revision }}`; none of them may need a quote.
     pub fn new(helm: &'static str, manifests: &[Manifest]) -> Self {
         let about = "apiVersion: v2\nname: release\nversion: 1.0.0\n";
@@ -25,7 +25,7 @@ impl Chart {
         Self::of(helm, &files)
     }
 
-    /// A chart of these files, each with its path in the chart; sub-charts are below `charts/`.
+    /// Writes a chart of these files, each with its path in the chart. Sub-charts are below `charts/`.
     pub fn of(helm: &'static str, files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().expect("a folder for the chart");
         for (path, text) in files {
@@ -41,14 +41,14 @@ impl Chart {
         }
     }
 
-    /// The same chart for a release of another name.
+    /// Names the release `release`.
     #[must_use]
     pub fn called(mut self, release: &'static str) -> Self {
         self.release = release;
         self
     }
 
-    /// `helm upgrade --install` with more arguments.
+    /// Runs `helm upgrade --install` with further arguments.
     pub async fn upgrade(&self, ns: &Namespace, args: &[&str]) -> Outcome {
         let chart = self.folder.path().to_string_lossy();
         let release = ["upgrade", "--install", self.release, &chart];
@@ -56,19 +56,20 @@ impl Chart {
         program.args(["--timeout", "2m"]).args(args).run().await
     }
 
-    /// `helm rollback` to the release before, with more arguments.
+    /// Runs `helm rollback` to the previous release, with further arguments.
     pub async fn rollback(&self, ns: &Namespace, args: &[&str]) -> Outcome {
         let release = ["rollback", self.release, "--timeout", "2m"];
         ns.program(self.helm).args(release).args(args).run().await
     }
 
-    /// `helm uninstall`, waiting until everything is gone.
+    /// Runs `helm uninstall`, and waits until every object is gone.
     pub async fn uninstall(&self, ns: &Namespace) -> Outcome {
         let release = ["uninstall", self.release, "--wait", "--timeout", "2m"];
         ns.program(self.helm).args(release).run().await
     }
 
-    /// `helm template`, applied by kubectl: what knows nothing of a release but the labels that the chart writes.
+    /// Applies the output of `helm template` by kubectl: an installer that knows of a release only the chart's
+    /// labels.
     pub async fn apply(&self, ns: &Namespace) -> Outcome {
         let chart = self.folder.path().to_string_lossy();
         let template = ns

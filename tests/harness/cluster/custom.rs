@@ -1,13 +1,13 @@
-//! Kinds of a test's own: a definition in a group that is named after its namespace, so that tests do not meet.
+//! Custom kinds of a test. The group is named after the test's namespace, so tests do not meet.
 
 use super::manifest::{Manifest, other};
 use super::namespace::Namespace;
 use serde_json::{Value, json};
 
-/// A kind that somebody defines.
+/// A custom kind and its definition.
 #[derive(Debug, Clone)]
 pub struct Defined {
-    /// Its API group.
+    /// The API group.
     pub group: String,
     kind: String,
     plural: String,
@@ -16,12 +16,12 @@ pub struct Defined {
 }
 
 impl Defined {
-    /// `Widget` in a group that only this namespace has, below a domain that nobody has.
+    /// Returns `Widget` in a group that only this namespace has, below a reserved domain.
     pub fn widget(ns: &Namespace) -> Self {
         Self::new(&format!("{}.example", ns.name), "v1", "Widget")
     }
 
-    /// A kind of somebody's, by the name that it has there. Its plural ends in "s".
+    /// Returns a kind of another project, by its names there. Its plural ends in "s".
     pub fn new(group: &str, version: &str, kind: &str) -> Self {
         Self {
             group: group.to_owned(),
@@ -32,7 +32,7 @@ impl Defined {
         }
     }
 
-    /// With these fields and no others.
+    /// Gives the kind these fields and no others.
     #[must_use]
     pub fn with_schema(self, schema: Value) -> Self {
         Self { schema, ..self }
@@ -42,22 +42,22 @@ impl Defined {
         format!("{}.{}", self.plural, self.group)
     }
 
-    /// `customresourcedefinition/widgets.GROUP`
+    /// Returns `customresourcedefinition/widgets.GROUP`.
     pub fn definition(&self) -> String {
         format!("customresourcedefinition/{}", self.resource())
     }
 
-    /// How kubectl takes one: `widgets.GROUP/NAME`.
+    /// Returns the reference for kubectl: `widgets.GROUP/NAME`.
     pub fn reference(&self, name: &str) -> String {
         format!("{}/{name}", self.resource())
     }
 
-    /// How a list and a gate name one: `Widget.GROUP/NAME`.
+    /// Returns the reference for a list, as a gate prints it: `Widget.GROUP/NAME`.
     pub fn dependency(&self, name: &str) -> String {
         format!("{}.{}/{name}", self.kind, self.group)
     }
 
-    /// Defines the kind, with a status of its own, for as long as the namespace lasts.
+    /// Defines the kind, with a status subresource, for as long as the namespace lasts.
     pub async fn define(&self, ns: &Namespace) {
         let version = json!({
             "name": self.version, "served": true, "storage": true,
@@ -87,7 +87,7 @@ impl Defined {
         ns.apply([role]).await.ok();
     }
 
-    /// One of the kind, with nothing in it.
+    /// Returns an empty object of the kind.
     pub fn one(&self, name: &str) -> Manifest {
         object(
             &format!("{}/{}", self.group, self.version),

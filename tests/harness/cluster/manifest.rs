@@ -1,19 +1,19 @@
-//! Objects to apply: each builder gives the smallest one that works, and a test adds what it is about.
+//! Objects to apply: each builder returns the smallest object that works, and a test adds the rest.
 
 use serde_json::{Value, json};
 
-/// A script that runs until [`super::Namespace::tell_enough`] says so.
+/// A script that runs until [`super::Namespace::tell_enough`] is called.
 pub const UNTIL_ENOUGH: &str = "until [ -e /tmp/enough ]; do sleep 0.2; done";
 
 /// An object as a user writes it.
 #[derive(Debug, Clone)]
 pub struct Manifest {
     object: Value,
-    /// Where its pod template is, as a JSON pointer; a pod is its own.
+    /// The place of the pod template, as a JSON pointer; a pod is its own template.
     template: &'static str,
 }
 
-/// What a pod is made of. `sleep` is what becomes of process 1, and that ignores SIGTERM: one second of grace is enough.
+/// Returns a pod template. `sleep` becomes process 1 and ignores SIGTERM, so one second of grace is enough.
 fn template(name: &str) -> Value {
     json!({
         "metadata": {"labels": {"app": name}},
@@ -29,7 +29,7 @@ fn template(name: &str) -> Value {
     })
 }
 
-/// A pod that stays.
+/// A pod that keeps running.
 pub fn pod(name: &str) -> Manifest {
     let object = template(name);
     Manifest {
@@ -49,7 +49,7 @@ pub fn replica_set(name: &str) -> Manifest {
     workload("apps/v1", "ReplicaSet", name)
 }
 
-/// A DaemonSet; a test's cluster has one node, or the test takes any of the pods.
+/// A DaemonSet. The cluster has one node, or the test takes any of the pods.
 pub fn daemon_set(name: &str) -> Manifest {
     workload("apps/v1", "DaemonSet", name)
 }
@@ -59,7 +59,7 @@ pub fn stateful_set(name: &str) -> Manifest {
     workload("apps/v1", "StatefulSet", name).with("/spec/serviceName", name)
 }
 
-/// A rollout of Argo Rollouts, of which only the definition needs to be there.
+/// A rollout of Argo Rollouts; only the definition needs to be installed.
 pub fn rollout(name: &str) -> Manifest {
     workload("argoproj.io/v1alpha1", "Rollout", name)
 }
@@ -69,7 +69,7 @@ pub fn replication_controller(name: &str) -> Manifest {
     workload("v1", "ReplicationController", name).with("/spec/selector", json!({"app": name}))
 }
 
-/// A Job that is done at once.
+/// A Job that completes at once.
 pub fn job(name: &str) -> Manifest {
     let object = json!({"spec": {"backoffLimit": 0, "template": template(name)}});
     Manifest {
@@ -94,7 +94,7 @@ pub fn cron_job(name: &str) -> Manifest {
     .runs("true")
 }
 
-/// A Service in front of the pods of a workload of the same name.
+/// A Service in front of the pods of the workload `name`.
 pub fn service(name: &str) -> Manifest {
     let object = json!({"spec": {"selector": {"app": name}, "ports": [{"port": 80}]}});
     Manifest {
@@ -104,7 +104,7 @@ pub fn service(name: &str) -> Manifest {
     .named("v1", "Service", name)
 }
 
-/// A ConfigMap: the dependency that is there as soon as somebody makes it.
+/// A ConfigMap: a dependency that is satisfied as soon as it exists.
 pub fn config_map(name: &str) -> Manifest {
     let object = json!({"data": {}});
     Manifest {
@@ -139,22 +139,22 @@ impl Manifest {
             .with("/metadata/name", name)
     }
 
-    /// What is written.
+    /// Returns the object as it is written.
     pub fn into_object(self) -> Value {
         self.object
     }
 
-    /// Its `kind`.
+    /// Returns the object's `kind`.
     pub fn kind(&self) -> &str {
         super::text(&self.object, "/kind")
     }
 
-    /// Its `metadata.name`.
+    /// Returns the object's `metadata.name`.
     pub fn name(&self) -> &str {
         super::text(&self.object, "/metadata/name")
     }
 
-    /// Sets one field, by its JSON pointer. Mappings on the way are made.
+    /// Sets one field, by its JSON pointer. Missing mappings on the way are created.
     #[must_use]
     pub fn with(mut self, pointer: &str, value: impl Into<Value>) -> Self {
         *place(&mut self.object, pointer) = value.into();
@@ -195,45 +195,46 @@ impl Manifest {
         self.annotated("sluice.dev/depends-on", list)
     }
 
-    /// Has its pods held before they take a node, or not.
+    /// Writes `sluice.dev/hold` on the pod template.
     #[must_use]
     pub fn held(self, word: &str) -> Self {
         self.template_annotated("sluice.dev/hold", word)
     }
 
-    /// What the application does once it has said `started`.
+    /// Sets the script that the application runs after it has printed `started`.
     #[must_use]
     pub fn runs(self, script: &str) -> Self {
         let script = format!("echo started; {script}");
         self.in_app("/command", json!(["sh", "-c", script]))
     }
 
-    /// The application says `ready` so many seconds after its start, and is ready then.
+    /// Makes the application print `ready` and become ready, `seconds` after its start.
     #[must_use]
     pub fn ready_after(self, seconds: u32) -> Self {
         let script = format!("sleep {seconds}; echo ready; touch /tmp/ready; exec sleep 100000");
         self.runs(&script).ready_when_told()
     }
 
-    /// The application is ready while `/tmp/ready` is there.
+    /// Makes the application ready while `/tmp/ready` exists.
     #[must_use]
     pub fn ready_when_told(self) -> Self {
         let exec = json!({"command": ["test", "-e", "/tmp/ready"]});
-        // Twenty seconds: on a busy node it takes its time to start a process, and that is not what is asked.
+        // The timeout is twenty seconds, because a busy node is slow to start a process, and the test does not
+        // measure that.
         let probe =
             json!({"exec": exec, "periodSeconds": 1, "timeoutSeconds": 20, "failureThreshold": 1});
         self.in_app("/readinessProbe", probe)
     }
 }
 
-/// What `kubectl apply -f` reads: one document for each, in this order. JSON is YAML, but a stream that begins with `{` is
-/// JSON alone to a kubectl of 1.30.
+/// Returns the input of `kubectl apply -f`: one document for each manifest, in this order. JSON is YAML, but kubectl
+/// 1.30 takes a stream that begins with `{` for JSON alone.
 pub fn yaml(manifests: &[Manifest]) -> String {
     let documents = manifests.iter().map(|it| format!("---\n{}\n", it.object));
     documents.collect()
 }
 
-/// The place that a JSON pointer names, made where it is not there.
+/// Returns the place that a JSON pointer names, and creates it where it is missing.
 fn place<'v>(value: &'v mut Value, pointer: &str) -> &'v mut Value {
     let tokens = pointer.split('/').skip(1);
     tokens.fold(value, |value, token| match value {

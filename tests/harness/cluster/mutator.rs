@@ -1,4 +1,4 @@
-//! Another mutating webhook, as a mesh or an agent of secrets brings one: real TLS, called by the API server.
+//! Another mutating webhook, as a mesh or a secrets agent brings one: with real TLS, called by the API server.
 
 use super::manifest::other;
 use super::namespace::Namespace;
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use webhook::Shutdown;
 use webhook::{Port, Server, ServerLimits, ServerMetrics};
 
-/// How long its certificates last.
+/// The lifetime of the webhook's certificates.
 const A_TEST: SignedDuration = SignedDuration::from_hours(1);
 
 /// A webhook for the pods of one namespace. It is served until the test ends.
@@ -27,8 +27,9 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// `first` says who else comes later: the API server calls webhooks by the name of their configuration, which is
-    /// `first` and the namespace's. `change` is asked for the operations of a JSON patch on the pod that it is shown.
+    /// Starts the webhook. `first` decides the order of webhooks: the API server calls them by the name of their
+    /// configuration, which is `first` and the namespace's name. `change` returns the operations of a JSON patch on a
+    /// pod.
     #[expect(clippy::disallowed_methods, reason = "it serves until the test ends")]
     pub async fn start(
         node: &Node,
@@ -67,7 +68,7 @@ impl Mutator {
         Self { calls }
     }
 
-    /// How often it has been called.
+    /// Returns the number of calls so far.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::Relaxed)
     }
@@ -88,7 +89,7 @@ fn router(calls: Arc<AtomicUsize>, change: fn(&Value) -> Vec<Value>) -> Router {
     Router::new().route("/", post(answer))
 }
 
-/// By the server of our own webhook, which is one for any router.
+/// Serves with the server of our own webhook, which takes any router.
 fn serve(
     listener: TcpListener,
     ca: &Ca,

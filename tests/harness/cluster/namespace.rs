@@ -1,4 +1,4 @@
-//! A namespace for one test, and what a user does in it.
+//! A namespace for one test, and the actions of its user.
 
 use super::manifest::{Manifest, yaml};
 use super::object::{Look, text};
@@ -8,16 +8,17 @@ use super::{LIMIT, await_until};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 
-/// How often a workload is looked at that has to stay available, and written that has to change.
+/// The pause between two reads of a workload that has to stay available, and between two writes of one that has to
+/// change.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// A namespace, gone when its test is.
+/// A namespace that is deleted at the end of its test.
 pub struct Namespace {
-    /// Its name: `t-`, what the test is about, and a random end.
+    /// The name: `t-`, the prefix of the test, and a random end.
     pub name: String,
-    /// What is in it.
+    /// Reads the objects in the namespace.
     pub look: Look,
-    /// What else goes with it, as `kubectl delete` takes it.
+    /// Objects outside that are deleted with it, as references for `kubectl delete`.
     others: Mutex<Vec<String>>,
 }
 
@@ -34,7 +35,7 @@ impl Namespace {
             name,
             others: Mutex::default(),
         };
-        // A pod is refused until its account is there.
+        // The API server refuses pods until the namespace has its service account.
         await_until("the namespace has its account", LIMIT, async || {
             let found = namespace
                 .kubectl(["get", "serviceaccount", "default"])
@@ -49,14 +50,14 @@ impl Namespace {
         namespace
     }
 
-    /// A second namespace, which goes when this one does.
+    /// Creates a second namespace, which is deleted with this one.
     pub async fn another(&self, prefix: &str) -> Self {
         let another = Self::create(prefix).await;
         self.takes_along(&format!("namespace/{}", another.name));
         another
     }
 
-    /// Has something deleted with the namespace, such as `clusterrole/NAME`.
+    /// Deletes a further object with the namespace, such as `clusterrole/NAME`.
     pub fn takes_along(&self, reference: &str) {
         let mut others = self.others.lock().expect("nothing panics with it");
         others.push(reference.to_owned());
@@ -70,7 +71,7 @@ impl Namespace {
         let others = std::mem::take(&mut *self.others.lock().expect("nothing panics with it"));
         let own = format!("namespace/{}", self.name);
         for reference in others.iter().chain([&own]) {
-            // The next test may define the kind again; nothing else is worth waiting for.
+            // The next test may define the kind again, so wait for the definition to go. Other objects need no wait.
             let wait = reference.starts_with("customresourcedefinition/");
             let wait = format!("--wait={wait}");
             let outcome = Program::new("kubectl")
@@ -89,22 +90,22 @@ impl Namespace {
         }
     }
 
-    /// `kubectl` in this namespace.
+    /// Runs `kubectl` in this namespace.
     pub async fn kubectl<const N: usize>(&self, args: [&str; N]) -> Outcome {
         self.program("kubectl").args(args).run().await
     }
 
-    /// A program with `--namespace` and this one's name.
+    /// Returns a program with `--namespace` and the name of this namespace.
     pub fn program(&self, program: &str) -> Program {
         Program::new(program).args(["--namespace", &self.name])
     }
 
-    /// `kubectl apply -f -`: one document for each manifest, in this order.
+    /// Runs `kubectl apply -f -` with one document for each manifest, in this order.
     pub async fn apply<const N: usize>(&self, manifests: [Manifest; N]) -> Outcome {
         self.pipe("apply", &manifests, &[]).await
     }
 
-    /// `kubectl VERB -f -` with more arguments.
+    /// Runs `kubectl VERB -f -` with further arguments.
     pub async fn pipe(&self, verb: &str, manifests: &[Manifest], args: &[&str]) -> Outcome {
         self.program("kubectl")
             .args([verb, "-f", "-"])
@@ -114,8 +115,8 @@ impl Namespace {
             .await
     }
 
-    /// `kubectl replace -f -`, which reads an object and writes it under the version that it had: tried again, as the API
-    /// server asks, where a controller has written between the two. Returns what it printed.
+    /// Runs `kubectl replace -f -`, and returns its output. The documents carry a version, so the API server refuses
+    /// them when a controller has written in between; the command is then repeated.
     pub async fn replace(&self, documents: &str) -> String {
         let replaced = async || {
             let replace = self.program("kubectl").args(["replace", "-f", "-"]);
@@ -128,7 +129,7 @@ impl Namespace {
         await_until("nobody writes in between", LIMIT, replaced).await
     }
 
-    /// Writes an annotation over: `kubectl annotate --overwrite`.
+    /// Sets an annotation, with `kubectl annotate --overwrite`.
     pub async fn annotate(&self, reference: &str, key: &str, value: &str) {
         let annotation = format!("{key}={value}");
         self.kubectl(["annotate", "--overwrite", reference, &annotation])
@@ -136,15 +137,15 @@ impl Namespace {
             .ok();
     }
 
-    /// Makes one change by `kubectl patch`: a merge patch.
+    /// Applies a merge patch with `kubectl patch`.
     pub async fn patch(&self, reference: &str, patch: &serde_json::Value) {
         let patch = patch.to_string();
         let patch = ["patch", reference, "--type=merge", "--patch", &patch];
         self.kubectl(patch).await.ok();
     }
 
-    /// Writes the spec of a workload again and again, which makes no pod of it anew: whoever waits for the scope to be
-    /// quiet waits on. Never ends.
+    /// Writes the spec of a workload again and again, without changing its pods. A gate that waits for the scope to
+    /// be quiet waits on. Never returns.
     pub async fn keeps_writing(&self, reference: &str) {
         for limit in 1.. {
             let history = serde_json::json!({"spec": {"revisionHistoryLimit": limit}});
@@ -153,7 +154,7 @@ impl Namespace {
         }
     }
 
-    /// What a controller does that this cluster has not: merges into the status of an object.
+    /// Merges into the status of an object, in place of a controller that the cluster lacks.
     pub async fn set_status(&self, reference: &str, status: &serde_json::Value) {
         let patch = serde_json::json!({"status": status}).to_string();
         let patch = ["patch", reference, "--type=merge", "--patch", &patch];
@@ -162,33 +163,33 @@ impl Namespace {
         program.run().await.ok();
     }
 
-    /// `kubectl exec WORKLOAD -- touch /tmp/ready`: what [`super::Manifest::ready_when_told`] waits for.
+    /// Touches `/tmp/ready` in a pod of the workload, which [`super::Manifest::ready_when_told`] waits for.
     pub async fn tell_ready(&self, workload: &str) {
         let touch = ["exec", workload, "--", "touch", "/tmp/ready"];
         self.kubectl(touch).await.ok();
     }
 
-    /// `kubectl exec WORKLOAD -- touch /tmp/enough`: what [`super::UNTIL_ENOUGH`] waits for. The container ends while this still
-    /// runs in it, and may end it, too.
+    /// Touches `/tmp/enough` in a pod of the workload, which [`super::UNTIL_ENOUGH`] waits for. The container may end
+    /// while the command runs in it, and end the command too.
     pub async fn tell_enough(&self, workload: &str) {
         let touch = ["exec", workload, "-c", "app", "--", "touch", "/tmp/enough"];
         let told = self.kubectl(touch).await;
         assert!(matches!(told.code, Some(0 | 137)), "{told}");
     }
 
-    /// Edits the list of a workload.
+    /// Changes the list of a workload.
     pub async fn now_depends_on(&self, reference: &str, list: &str) {
         self.annotate(reference, "sluice.dev/depends-on", list)
             .await;
     }
 
-    /// The pod of a workload, as soon as it is there: the only one, or the first by name.
+    /// Waits for a pod of the workload and returns it: the only one, or the first by name.
     pub async fn pod_of(&self, workload: &str) -> Pod {
         let mut pods = self.pods_of(workload, 1).await;
         pods.remove(0)
     }
 
-    /// The pods of a workload, as soon as there are so many.
+    /// Waits until the workload has `count` pods and returns them.
     pub async fn pods_of(&self, workload: &str, count: usize) -> Vec<Pod> {
         let selector = format!("app={workload}");
         let what = format!("{workload} has {count} pods");
@@ -209,7 +210,7 @@ impl Namespace {
         .await
     }
 
-    /// The pod of a workload that takes the place of `old`, or stands beside it, as soon as it is there.
+    /// Waits for a pod of the workload other than `old`, and returns it.
     pub async fn next_pod_of(&self, workload: &str, old: &Pod) -> Pod {
         let what = format!("{workload} has another pod than {}", old.name);
         await_until(&what, LIMIT, async || {
@@ -220,7 +221,7 @@ impl Namespace {
         .await
     }
 
-    /// Does the work, and fails where meanwhile a workload has fewer available pods than so many.
+    /// Does the work, and fails if the workload has fewer than `at_least` available pods meanwhile.
     pub async fn keeps_available<T>(
         &self,
         workload: &str,
@@ -239,7 +240,7 @@ impl Namespace {
         }
     }
 
-    /// Waits until an object is as `holds` wants it. `what` completes "until job/migrate ...".
+    /// Waits until `holds` accepts the object. `what` completes "until job/migrate ...".
     pub async fn until(
         &self,
         reference: &str,
@@ -257,7 +258,7 @@ impl Namespace {
     }
 }
 
-/// A name that no other run has: two of them may use one cluster.
+/// Returns a name that no other run has: two runs may use one cluster.
 fn unique(prefix: &str) -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("t-{prefix}-{:06x}", random & 0x00ff_ffff)

@@ -1,4 +1,4 @@
-//! The node of the cluster that `tests/cluster` starts on this machine. Nothing is known about those of another.
+//! The node of the cluster that `tests/cluster` starts on this machine. The nodes of other clusters are unknown.
 
 use super::program::{Outcome, Program};
 use std::collections::BTreeMap;
@@ -6,18 +6,18 @@ use std::fmt::Write;
 use std::net::{IpAddr, SocketAddrV4, UdpSocket};
 
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
-/// What its kubelet runs without being asked; its config/kubelet.yaml says so.
+/// The folder of the kubelet's static pods, as in config/kubelet.yaml.
 const STATIC_PODS: &str = "/run/kubernetes/manifests";
-/// Its init.sh and its config/ say so.
+/// The address of the API server, as in init.sh and config/.
 const ADDRESS: &str = "172.31.255.2:6443";
-/// The machine's end of the link to it.
+/// This machine's end of the link to the node.
 const LINK: &str = "sluice0";
 
-/// The one node of our own cluster.
+/// The node of our own cluster.
 pub struct Node(());
 
 impl Node {
-    /// The node, where `KUBECONFIG` names that cluster; where not, says `skipped`.
+    /// Returns the node where `KUBECONFIG` names our cluster. Otherwise prints `skipped`.
     pub async fn ours() -> Option<Self> {
         let own = cluster(["kubeconfig"]).await.ok();
         let used = std::env::var("KUBECONFIG").unwrap_or_default();
@@ -28,7 +28,7 @@ impl Node {
         None
     }
 
-    /// Ends every program on it at once and starts them again, on what they had stored.
+    /// Kills every program of the node at once and starts them again, on their stored state.
     pub async fn power_cycle(&self) {
         cluster(["restart"]).await.ok();
     }
@@ -44,7 +44,8 @@ impl Node {
         cluster(["run", "sh", "-c", &kill]).await.ok();
     }
 
-    /// So many more addresses of this machine, for clients that are not to look like one. They go with the cluster.
+    /// Adds `count` addresses to this machine, for clients that must look like several. The cluster's end removes
+    /// them.
     pub async fn more_addresses(&self, count: u8) -> Vec<IpAddr> {
         let mut made = vec![];
         for number in 1..=count {
@@ -57,7 +58,8 @@ impl Node {
         made
     }
 
-    /// How many bytes the API server has sent on each connection of these pods, by the pod's end of it.
+    /// Returns the bytes that the API server has sent on each connection of these pods, by the pod's end of the
+    /// connection.
     pub async fn told(&self, pods: &[IpAddr]) -> BTreeMap<SocketAddrV4, u64> {
         let state = "state established '( sport = :6443 )'";
         let sockets = cluster(["run", "sh", "-c", &format!("ss -tniHO {state}")]).await;
@@ -67,7 +69,7 @@ impl Node {
             .collect()
     }
 
-    /// Loses every packet between these pods and the API server, both ways, until [`Node::lose_nothing`].
+    /// Drops every packet between these pods and the API server, both ways, until [`Node::lose_nothing`].
     pub async fn lose_packets_of(&self, pods: &[IpAddr]) {
         let lost = pods.iter().fold(String::new(), |mut lost, pod| {
             let _ = writeln!(
@@ -80,7 +82,7 @@ impl Node {
         lose(&lost).await;
     }
 
-    /// The same for some connections only, by the pod's end of each.
+    /// Drops every packet of some connections to the API server, given by the pod's end of each.
     pub async fn lose_packets_between(&self, ends: impl IntoIterator<Item = &SocketAddrV4>) {
         let lost = ends.into_iter().fold(String::new(), |mut lost, end| {
             let (pod, port) = (end.ip(), end.port());
@@ -94,35 +96,36 @@ impl Node {
         lose(&lost).await;
     }
 
-    /// Every packet arrives again.
+    /// Stops dropping packets.
     pub async fn lose_nothing(&self) {
         change_rules("add table inet lost\ndelete table inet lost\n").await;
     }
 
-    /// Has the kubelet run a pod that no API server knows of yet; `manifest` is its text.
+    /// Makes the kubelet run a pod that the API server does not know yet. `manifest` is its text.
     pub async fn run_static_pod(&self, name: &str, manifest: &str) {
-        // Whole or not at all: the kubelet reads what it sees.
+        // Write the file as a whole: the kubelet reads a file as soon as it appears.
         let whole = format!("cat >/run/{name}.json; mv /run/{name}.json {STATIC_PODS}/");
         let program = Program::new(CLUSTER).args(["run", "sh", "-c", &whole]);
         program.input(manifest).run().await.ok();
     }
 
-    /// Takes such a pod away again.
+    /// Removes a static pod.
     pub async fn remove_static_pod(&self, name: &str) {
         let file = format!("{STATIC_PODS}/{name}.json");
         cluster(["run", "rm", "-f", &file]).await.ok();
     }
 
-    /// This machine as the node sees it.
+    /// Returns the address of this machine as the node sees it.
     pub fn machine(&self) -> IpAddr {
-        // Nothing is sent: the kernel chooses the address that it would send from.
+        // No packet is sent: the kernel chooses the address that it would send from.
         let socket = UdpSocket::bind("0.0.0.0:0").expect("there is a free port");
         socket.connect(ADDRESS).expect("the node has a route");
         socket.local_addr().expect("it is bound").ip()
     }
 }
 
-/// Before connection tracking on the way out, where the API server's address is still its own.
+/// Adds rules. Outgoing packets are matched before connection tracking, while the API server's address is still its
+/// own.
 async fn lose(rules: &str) {
     let chains = "add table inet lost\n\
                   add chain inet lost in { type filter hook input priority 0; }\n\
@@ -135,7 +138,7 @@ async fn change_rules(script: &str) {
     program.input(script).run().await.ok();
 }
 
-/// The far end of a socket of the API server, which listens on IPv6 too, and how many bytes it has sent on it.
+/// Reads the far end of one of the API server's sockets, which listen on IPv6 too, and the bytes sent on it.
 fn socket(line: &str) -> Option<(SocketAddrV4, u64)> {
     let far = line.split_whitespace().nth(3)?;
     let far = far.replace("[::ffff:", "").replace(']', "");

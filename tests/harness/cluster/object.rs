@@ -1,4 +1,4 @@
-//! Reading objects: `kind/name` as kubectl takes it, JSON as the API server keeps it.
+//! Reads objects: by `kind/name` as kubectl takes it, as the JSON that the API server keeps.
 
 use futures::TryStreamExt;
 use kube::Client;
@@ -7,7 +7,8 @@ use kube::core::Request;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// The kinds that tests look at, by the path of their group. The name of a resource is its kind's with an "s".
+/// The namespaced kinds that tests read, by the path of their group. The name of a resource is the kind's with an
+/// "s".
 const IN_NAMESPACES: [(&str, &[&str]); 8] = [
     ("/api/v1", &CORE),
     ("/apis/apps/v1", &APPS),
@@ -34,7 +35,7 @@ const APPS: [&str; 5] = [
     "replicaset",
     "controllerrevision",
 ];
-/// The same for kinds that are in no namespace.
+/// The cluster-wide kinds that tests read, by the path of their group.
 const CLUSTER_WIDE: [(&str, &[&str]); 3] = [
     ("/api/v1", &["namespace", "node"]),
     (
@@ -50,7 +51,7 @@ const CLUSTER_WIDE: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Reads objects of one namespace, and those of none.
+/// Reads the objects of one namespace, and cluster-wide objects.
 #[derive(Clone)]
 pub struct Look {
     client: Client,
@@ -58,7 +59,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// At a namespace, by the credentials of `KUBECONFIG`.
+    /// Reads in `namespace`, with the credentials of `KUBECONFIG`.
     pub async fn at(namespace: &str) -> Self {
         let client = Client::try_default()
             .await
@@ -69,7 +70,7 @@ impl Look {
         }
     }
 
-    /// One object, e.g. `job/migrate`; `None` where there is none.
+    /// Returns one object, e.g. `job/migrate`; `None` where it does not exist.
     pub async fn find(&self, reference: &str) -> Option<Value> {
         let (kind, name) = split(reference);
         let request = self.resource(kind).get(name, &GetParams::default());
@@ -79,13 +80,13 @@ impl Look {
         )
     }
 
-    /// One object that is there.
+    /// Returns one object that has to exist.
     pub async fn get(&self, reference: &str) -> Value {
         let found = self.find(reference).await;
         found.unwrap_or_else(|| panic!("there is no {reference} in {}", self.namespace))
     }
 
-    /// Every object of a kind that has these labels (kubectl's selector syntax; empty for all), in order of their names.
+    /// Returns the objects of a kind with these labels (kubectl's selector syntax; empty for all), sorted by name.
     pub async fn list(&self, kind: &str, selector: &str) -> Vec<Value> {
         let parameters = ListParams::default().labels(selector);
         let request = self.resource(kind).list(&parameters);
@@ -96,11 +97,12 @@ impl Look {
         objects
     }
 
-    /// Shows every object of a kind as it changes after `version`, until `seen` says that it has seen enough; fails after five minutes.
+    /// Passes every change of an object of `kind` after `version` to `seen`, until `seen` returns true. Fails after
+    /// five minutes.
     pub async fn follow(&self, kind: &str, version: &str, mut seen: impl FnMut(&Value) -> bool) {
         let parameters = WatchParams::default().timeout(290);
         let (mut version, began) = (String::from(version), Instant::now());
-        // The API server also ends the watch of whoever reads too slowly.
+        // The API server also ends the watch of a client that reads too slowly.
         while began.elapsed() < Duration::from_mins(5) {
             let request = self.resource(kind).watch(&parameters, &version);
             let request = request.expect("a plain request");
@@ -123,7 +125,7 @@ impl Look {
         panic!("the {kind}s of {} have not come to that", self.namespace);
     }
 
-    /// Makes one change: a merge patch. On a busy node `kubectl` takes seconds to start; this one does not.
+    /// Applies a merge patch. On a busy node `kubectl` takes seconds to start; this request does not.
     pub async fn patch(&self, reference: &str, patch: &Value) {
         let (kind, name) = split(reference);
         let parameters = PatchParams::default();
@@ -135,7 +137,8 @@ impl Look {
         assert!(changed.is_some(), "there is no {reference} to change");
     }
 
-    /// Sends a body through the API server to a port of a pod, over TLS: the status and the text of the answer.
+    /// Sends a body through the API server to a port of a pod, over TLS. Returns the status and the text of the
+    /// answer.
     pub async fn post(&self, pod: &str, port: u16, path: &str, body: Vec<u8>) -> (u16, String) {
         let pods = format!("/api/v1/namespaces/{}/pods", self.namespace);
         let request = axum::http::Request::post(format!("{pods}/https:{pod}:{port}/proxy{path}"))
@@ -149,7 +152,7 @@ impl Look {
         (status, String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The log of a container, with the time of each line in front; empty while there is none.
+    /// Returns the log of a container, with the time in front of each line; empty while there is none.
     pub async fn log(&self, pod: &str, container: &str) -> String {
         let parameters = kube::api::LogParams {
             container: Some(container.to_owned()),
@@ -157,7 +160,7 @@ impl Look {
             ..Default::default()
         };
         let request = self.resource("pod").logs(pod, &parameters);
-        // There is none while the container is waiting, and the API server calls that a bad request.
+        // A waiting container has no log, and the API server calls the request bad.
         self.client
             .request_text(request.expect("a plain request"))
             .await
@@ -193,7 +196,7 @@ fn found(what: &str, answer: Result<Value, kube::Error>) -> Option<Value> {
     }
 }
 
-/// The text at a JSON pointer; empty where there is none.
+/// Returns the text at a JSON pointer; empty where there is none.
 pub fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value
         .pointer(pointer)
@@ -201,7 +204,7 @@ pub fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
         .unwrap_or_default()
 }
 
-/// The list at a JSON pointer; empty where there is none.
+/// Returns the list at a JSON pointer; empty where there is none.
 pub fn items<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
     value
         .pointer(pointer)

@@ -1,4 +1,4 @@
-//! One pod: its gate, its application, and when which of them did what.
+//! One pod: its gate, its application, and the times of their actions.
 
 use super::object::{Look, items, text};
 use super::{LIMIT, await_until};
@@ -8,11 +8,11 @@ use rules::keys::{GATE_CONTAINER, GATED, GATED_VALUE};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a gate is watched that has to stay shut. Long enough for a verdict to travel, which takes well below a second.
+/// The time for which a gate has to stay shut. A verdict travels in well under a second.
 const WATCHED: Duration = Duration::from_secs(3);
 
-/// Set where sluice is installed with `holds.default` and `podConditions.enabled`. A pod that waits is held there, so its gate says
-/// nothing yet: its condition does.
+/// Set where sluice is installed with `holds.default` and `podConditions.enabled`. A waiting pod is then held, so its
+/// condition speaks in place of its gate.
 const ALL_HELD: &str = "SLUICE_TEST_ALL_HELD";
 const RELEASED: &str = "sluice.dev/Released";
 
@@ -21,7 +21,7 @@ const RELEASED: &str = "sluice.dev/Released";
 pub struct Pod {
     /// Its name.
     pub name: String,
-    /// Its UID: another pod of the same name has another.
+    /// The pod's UID: another pod of the same name has another UID.
     pub uid: String,
     look: Look,
 }
@@ -29,9 +29,9 @@ pub struct Pod {
 /// A line of a log.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// When the container runtime read it, by the node's clock.
+    /// The time at which the container runtime read the line, by the node's clock.
     pub at: Timestamp,
-    /// What it says.
+    /// The text of the line.
     pub text: String,
 }
 
@@ -44,7 +44,7 @@ impl Pod {
         }
     }
 
-    /// The pod as it is now. The same one: another pod in its place fails the test.
+    /// Returns the pod as it is now. Fails when another pod has taken its place.
     pub async fn now(&self) -> Value {
         let object = self.look.get(&format!("pod/{}", self.name)).await;
         assert_eq!(
@@ -56,23 +56,23 @@ impl Pod {
         object
     }
 
-    /// What the pod says of its gate: state, restarts.
+    /// Returns the status of the pod's gate: state, restarts.
     pub async fn gate(&self) -> Value {
         let pod = self.now().await;
         status(&pod, "/status/initContainerStatuses", GATE_CONTAINER)
     }
 
-    /// The gate's log.
+    /// Returns the gate's log.
     pub async fn gate_log(&self) -> Vec<Line> {
         lines(&self.look.log(&self.name, GATE_CONTAINER).await)
     }
 
-    /// The application's log.
+    /// Returns the application's log.
     pub async fn app_log(&self) -> Vec<Line> {
         lines(&self.look.log(&self.name, "app").await)
     }
 
-    /// Fails where the pod is not held: no scheduler takes it, and the kubelet knows nothing of it.
+    /// Fails unless the pod is held: it has no node, and the kubelet has reported nothing.
     pub async fn is_held(&self) {
         self.is_gated().await;
         let pod = self.now().await;
@@ -81,7 +81,7 @@ impl Pod {
         assert!(pod["status"]["initContainerStatuses"].is_null(), "{pod:#}");
     }
 
-    /// When a condition of the pod came to be `True`; in whole seconds, rounded down.
+    /// Waits until a condition of the pod is `True`, and returns since when, in whole seconds, rounded down.
     pub async fn since(&self, condition: &str) -> Timestamp {
         let what = format!("{} is {condition}", self.name);
         await_until(&what, LIMIT, async || {
@@ -95,7 +95,7 @@ impl Pod {
         .await
     }
 
-    /// Fails where the pod has no gate, or the gate is not the first, or the label is missing.
+    /// Fails unless the pod has the label and a gate as its first init container.
     pub async fn is_gated(&self) {
         let pod = self.now().await;
         let first = text(&pod, "/spec/initContainers/0/name");
@@ -103,8 +103,8 @@ impl Pod {
         assert_eq!(pod["metadata"]["labels"][GATED], GATED_VALUE, "{pod:#}");
     }
 
-    /// Waits until the gate says that it waits for this dependency and why, e.g. `Job/migrate` and `JobNotComplete`.
-    /// Returns the line. Where all pods are held, the pod says so, and is held.
+    /// Waits until the gate's last line says that it waits for this dependency and why, e.g. `Job/migrate` and
+    /// `JobNotComplete`. Returns the line. Where all pods are held, the pod's condition has to say so.
     pub async fn waits_for(&self, dependency: &str, reason: &str) -> String {
         self.is_gated().await;
         let (names, gives) = (format!("for {dependency}: "), format!("({reason}"));
@@ -115,7 +115,8 @@ impl Pod {
         line
     }
 
-    /// Waits until the last line of the gate's log contains this, or what is said of the pod while it is held. Returns the line.
+    /// Waits until the last line of the gate's log contains `part`, or the condition of a held pod does. Returns the
+    /// line.
     pub async fn gate_says(&self, part: &str) -> String {
         let what = format!("says {part:?}");
         self.last_line(&what, |line| line.contains(part)).await
@@ -144,17 +145,18 @@ impl Pod {
         last.map_or_else(|| "no log".to_owned(), |line| line.text)
     }
 
-    /// Fails where the gate opens in the next three seconds.
+    /// Fails if the gate opens within three seconds.
     pub async fn stays_shut(&self) {
         tokio::time::sleep(WATCHED).await;
         self.is_shut().await;
     }
 
-    /// Fails where the gate has ended, has been started again, or the application is not held back.
+    /// Fails if the gate has ended or was restarted, or if the application has started.
     pub async fn is_shut(&self) {
         let pod = self.now().await;
         let gate = status(&pod, "/status/initContainerStatuses", GATE_CONTAINER);
-        // Not that it runs: the kubelet says so after the first line of the log, on a busy node seconds after.
+        // Do not check that the gate runs: the kubelet reports that after the log's first line, on a busy node
+        // seconds later.
         assert!(gate["state"]["terminated"].is_null(), "{gate:#}");
         assert_eq!(gate["restartCount"].as_u64().unwrap_or(0), 0, "{gate:#}");
         let app = status(&pod, "/status/containerStatuses", "app");
@@ -163,7 +165,7 @@ impl Pod {
         assert!(!all_are_held() || gate::is_held(&pod), "{pod:#}");
     }
 
-    /// Waits until the gate has opened and the application has started. Returns when it did.
+    /// Waits until the gate has opened and the application has started. Returns the time of the start.
     pub async fn starts(&self) -> Timestamp {
         let started = self.says("started").await;
         let what = format!("the gate of {} has ended well", self.name);
@@ -179,8 +181,8 @@ impl Pod {
         started
     }
 
-    /// Waits until the gate has ended because it was refused, and returns its termination message. Where its pod restarts
-    /// what ends, it may be running again.
+    /// Waits until the gate has been refused, and returns its termination message. The gate may be running again
+    /// where its pod restarts containers.
     pub async fn is_refused(&self) -> String {
         let what = format!("the gate of {} is refused", self.name);
         await_until(&what, LIMIT, async || {
@@ -194,7 +196,7 @@ impl Pod {
         .await
     }
 
-    /// Waits until the application says something, alone on a line, and returns when it did first.
+    /// Waits until the application prints `word` on a line of its own, and returns the time of the first such line.
     pub async fn says(&self, word: &str) -> Timestamp {
         let what = format!("the application of {} says {word:?}", self.name);
         await_until(&what, LIMIT, async || {
@@ -225,7 +227,7 @@ impl Pod {
         .await;
     }
 
-    /// Waits for an event on the pod whose reason is this and whose message contains that.
+    /// Waits for an Event on the pod with this reason, whose message contains `message`.
     pub async fn has_event(&self, reason: &str, message: &str, limit: Duration) {
         let what = format!("{} has an event {reason} with {message:?}", self.name);
         await_until(&what, limit, async || {
@@ -255,7 +257,7 @@ fn all_are_held() -> bool {
     std::env::var_os(ALL_HELD).is_some()
 }
 
-/// The status of a container by its name; null where there is none.
+/// Returns the status of a container by its name; null where there is none.
 fn status(pod: &Value, list: &str, name: &str) -> Value {
     let found = items(pod, list)
         .iter()

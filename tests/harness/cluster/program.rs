@@ -1,31 +1,31 @@
-//! `kubectl`, `helm` and other programs, as a person runs them.
+//! Runs `kubectl`, `helm` and other programs as a user does.
 
 use std::ffi::OsStr;
 use std::process::Stdio;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-/// A program that is about to run.
+/// A program that has not run yet.
 pub struct Program {
     command: Command,
     shown: String,
     input: String,
 }
 
-/// What came of it.
+/// The result of a program.
 #[derive(Debug)]
 pub struct Outcome {
     shown: String,
-    /// The exit code; `None` where a signal ended it.
+    /// The exit code; `None` where a signal ended the program.
     pub code: Option<i32>,
-    /// Its standard output.
+    /// The standard output.
     pub stdout: String,
-    /// Its standard error: refusals and warnings.
+    /// The standard error: refusals and warnings.
     pub stderr: String,
 }
 
 impl Program {
-    /// A program of `PATH`, or a path.
+    /// Takes a program of `PATH`, or a path.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         let shown = program.as_ref().to_string_lossy().into_owned();
         let command = Command::new(program);
@@ -36,7 +36,7 @@ impl Program {
         }
     }
 
-    /// More arguments.
+    /// Adds arguments.
     #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         for arg in args {
@@ -47,14 +47,14 @@ impl Program {
         self
     }
 
-    /// What it reads from its standard input.
+    /// Sets the standard input.
     #[must_use]
     pub fn input(mut self, input: impl Into<String>) -> Self {
         self.input = input.into();
         self
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     pub async fn run(self) -> Outcome {
         let Self {
             mut command,
@@ -70,7 +70,7 @@ impl Program {
             .spawn()
             .unwrap_or_else(|error| panic!("{shown}: {error}"));
         let mut stdin = child.stdin.take().expect("standard input is a pipe");
-        // It may end without reading everything, and says itself why.
+        // The program may end before it has read everything, and then reports the reason itself.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
         let output = child
@@ -87,13 +87,14 @@ impl Program {
 }
 
 impl Outcome {
-    /// Its standard output, where it succeeded.
+    /// Returns the standard output. Fails unless the program succeeded.
     pub fn ok(self) -> String {
         assert!(self.code == Some(0), "this failed: {self}");
         self.stdout
     }
 
-    /// Its standard error, where it failed. No refusal has the word that Flux takes for leave to delete and recreate.
+    /// Returns the standard error. Fails unless the program failed. Flux takes one word in a refusal for leave to
+    /// delete and recreate the object.
     pub fn refused(self) -> String {
         assert!(self.code != Some(0), "this was to be refused: {self}");
         assert!(!self.stderr.contains("immutable"), "{self}");

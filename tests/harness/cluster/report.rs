@@ -1,4 +1,4 @@
-//! What a failing test prints before its namespace goes: whoever reads it has nothing else.
+//! The report of a failing test, printed before its namespace is deleted: a reader has nothing else.
 
 use super::namespace::Namespace;
 use super::object::{items, text};
@@ -6,7 +6,7 @@ use super::{Program, sluice};
 use rules::keys::{ASKING, GATED};
 use serde_json::Value;
 
-/// The last lines of each log.
+/// The lines that are printed of each log, from its end.
 const LINES: usize = 30;
 
 pub(super) async fn print(namespace: &Namespace) {
@@ -49,7 +49,7 @@ pub(super) async fn print(namespace: &Namespace) {
     eprintln!("==== end of {name}\n");
 }
 
-/// Whether a workload that asks for a gate was seen by admission.
+/// Says whether a workload asks for a gate, and whether admission marked it.
 fn asking(kind: &str, workload: &Value) -> String {
     let template = &workload["spec"]["template"]["metadata"];
     let asks = [&workload["metadata"], template].iter().any(|metadata| {
@@ -90,7 +90,7 @@ async fn pods_of_sluice() -> String {
     Program::new("kubectl").args(args).run().await.to_string()
 }
 
-/// Since the API server started, and for whatever namespace.
+/// Returns the failed calls since the API server started, for all namespaces.
 async fn calls_that_failed() -> String {
     let args = ["get", "--raw", "/metrics"];
     let metrics = Program::new("kubectl").args(args).run().await.to_string();

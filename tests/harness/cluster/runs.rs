@@ -1,4 +1,4 @@
-//! When applications ran, by what the kubelet wrote into the status of their pods.
+//! The times at which applications ran, from the status of their pods.
 
 use super::namespace::Namespace;
 use super::object::text;
@@ -6,13 +6,14 @@ use super::{LIMIT, await_until};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// When the application's container of each pod of a namespace started and finished; in whole seconds, rounded down.
+/// The start and the finish of the application's container in each pod of a namespace, in whole seconds, rounded
+/// down.
 pub struct Runs {
     spans: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Runs {
-    /// Of the pods that have a label, as soon as so many have finished.
+    /// Waits until `count` pods with these labels have finished, and returns their times.
     pub async fn of(ns: &Namespace, selector: &str, count: usize) -> Self {
         let what = format!("{count} pods of {} have finished", ns.name);
         await_until(&what, LIMIT * 3, async || {
@@ -27,8 +28,8 @@ impl Runs {
         .await
     }
 
-    /// The greatest number that ran at the same time. One that started in the second in which another finished came
-    /// after it.
+    /// Returns the greatest number of containers that ran at the same time. A container that started in the second in
+    /// which another finished counts as later.
     pub fn most_at_once(&self) -> usize {
         let starts = self.spans.iter().map(|(start, _)| *start);
         let at_once = |time: Timestamp| {
@@ -38,25 +39,25 @@ impl Runs {
         starts.map(at_once).max().unwrap_or_default()
     }
 
-    /// When the first of them started.
+    /// Returns the time of the first start.
     pub fn first_start(&self) -> Timestamp {
         let first = self.spans.iter().map(|(start, _)| *start).min();
         first.expect("somebody ran")
     }
 
-    /// When the last of them finished.
+    /// Returns the time of the last finish.
     pub fn last_finish(&self) -> Timestamp {
         let last = self.spans.iter().map(|(_, finish)| *finish).max();
         last.expect("somebody ran")
     }
 
-    /// From the first start to the last finish.
+    /// Returns the time from the first start to the last finish.
     pub fn length(&self) -> SignedDuration {
         self.last_finish().duration_since(self.first_start())
     }
 }
 
-/// Of the first container of a pod.
+/// Returns the start and the finish of a pod's first container.
 fn span(pod: &Value) -> Option<(Timestamp, Timestamp)> {
     let ended = pod.pointer("/status/containerStatuses/0/state/terminated")?;
     let time = |pointer| text(ended, pointer).parse().ok();

@@ -1,4 +1,4 @@
-//! sluice itself, as it is installed: stopping it, starting it, removing it. Only for tests that run [`super::alone`].
+//! Stops, starts and removes the installed sluice. Only for tests that run [`super::alone`].
 
 use super::object::{Look, text};
 use super::program::{Outcome, Program};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Where it is installed, under the release name that is also the name of its Deployment and Service.
+/// The namespace of sluice. The release is named like its Deployment and its Service.
 pub const NAMESPACE: &str = "sluice-system";
 
 const RELEASE: &str = "sluice";
@@ -19,14 +19,14 @@ pub struct Release {
     values: String,
 }
 
-/// Runs a test that stops sluice, and starts it again whatever becomes of the test.
+/// Runs a test that stops sluice, and starts sluice again in any case.
 pub async fn restarted_after(test: impl AsyncFnOnce()) {
     let look = Look::at(NAMESPACE).await;
     let replicas = look.get("deployment/sluice").await["spec"]["replicas"].to_string();
     finally(test, async |_| scale(&replicas).await).await;
 }
 
-/// Stops every replica, and waits until none answers any more.
+/// Stops every replica, and waits until the pods are gone.
 pub async fn stop() {
     scale("0").await;
     let look = Look::at(NAMESPACE).await;
@@ -49,14 +49,14 @@ pub async fn roll() {
     rolled_by(async || kubectl(["rollout", "restart", "deployment/sluice"]).await).await;
 }
 
-/// Runs a test while the controller has one more argument, and takes it away again whatever becomes of the test.
+/// Runs a test while the controller has a further argument, and removes the argument in any case.
 pub async fn with_argument(argument: &str, test: impl AsyncFnOnce()) {
     let release = Release::of_now().await;
     let place = "/spec/template/spec/containers/0/args/0";
     let add = serde_json::json!([{"op": "add", "path": place, "value": argument}]).to_string();
     let patch = ["patch", "deployment/sluice", "--type=json", "--patch", &add];
     rolled_by(async || kubectl(patch).await).await;
-    // By Helm, to which the arguments then belong again: a later upgrade would meet a conflict.
+    // Remove it with Helm, so that Helm owns the arguments again and a later upgrade meets no conflict.
     let back = async || release.install_with(&["--force-conflicts"]).await;
     finally(test, async |_| rolled_by(back).await).await;
 }
@@ -76,14 +76,14 @@ async fn rolled_by(change: impl AsyncFnOnce()) {
     .await;
 }
 
-/// Deletes one replica, of those that are there the one that `choice` falls on.
+/// Deletes one replica, chosen by `choice`.
 pub async fn delete_one(choice: usize) {
     let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
     let name = text(&pods[choice % pods.len()], "/metadata/name");
     kubectl(["delete", "pod", name, "--wait=false"]).await;
 }
 
-/// Deletes every replica, and does not wait for it to end well.
+/// Deletes every replica by force, without waiting for a clean end.
 pub async fn delete_all_by_force() {
     kubectl([
         "delete",
@@ -96,7 +96,7 @@ pub async fn delete_all_by_force() {
     .await;
 }
 
-/// Where the API server hands on the metrics of a replica.
+/// Returns the path by which the API server forwards to the metrics of a replica.
 pub fn metrics_path(replica: &str) -> String {
     format!("/api/v1/namespaces/{NAMESPACE}/pods/{replica}:8080/proxy/metrics")
 }
@@ -107,7 +107,8 @@ pub async fn metrics_of(replica: &str) -> String {
     Program::new("kubectl").args(raw).run().await.ok()
 }
 
-/// How often the replicas have asked the API server since they started, by verb and resource, e.g. `create events`.
+/// Returns the number of requests to the API server since the replicas started, by verb and resource, e.g. `create
+/// events`.
 pub async fn requests() -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();
     for (replica, _) in replicas().await {
@@ -123,12 +124,12 @@ pub async fn requests() -> BTreeMap<String, u64> {
     sums
 }
 
-/// Waits until every replica is ready that the Deployment asks for.
+/// Waits until every replica of the Deployment is ready.
 pub async fn all_ready() {
     kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
 }
 
-/// Waits until the replicas that were told to go are gone: until then they admit pods.
+/// Waits until terminating replicas are gone: until then they admit pods.
 async fn others_are_gone() {
     await_until("the replicas of before are gone", LIMIT, async || {
         let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
@@ -155,8 +156,8 @@ async fn kubectl<const N: usize>(args: [&str; N]) {
         .ok();
 }
 
-/// Runs a test under other values of the chart (`--set`, ...), and goes back to those of before whatever becomes of it. Nothing
-/// is admitted by the other values after it: the replicas that have them are waited for.
+/// Runs a test with other values of the chart (`--set`, ...), and restores the values in any case. Waits at the end
+/// until the replicas with the other values are gone, so they admit no later pod.
 pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
     let release = Release::of_now().await;
     release.install_with(more).await;
@@ -167,7 +168,7 @@ pub async fn with_values(more: &[&str], test: impl AsyncFnOnce()) {
     .await;
 }
 
-/// The same, and in the test nothing is admitted by the values of before.
+/// Runs a test like [`with_values`], and starts it only when the replicas with the former values are gone.
 pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
     let settled = async || {
         others_are_gone().await;
@@ -176,13 +177,13 @@ pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
     with_values(more, settled).await;
 }
 
-/// `helm test` of the release, by this helm.
+/// Runs `helm test` of the release with this helm.
 pub async fn tested_by(helm: &str) -> Outcome {
     let test = ["test", RELEASE, "--namespace", NAMESPACE, "--timeout", "2m"];
     Program::new(helm).args(test).run().await
 }
 
-/// Runs a test that removes sluice, and installs it again, with the same values, whatever becomes of the test.
+/// Runs a test that removes sluice, and installs sluice again with the same values when the test fails.
 pub async fn installed_after(test: impl AsyncFnOnce(&Release)) {
     let release = Release::of_now().await;
     finally(
@@ -203,12 +204,12 @@ impl Release {
         Self { values }
     }
 
-    /// `helm upgrade --install`, with more arguments from `SLUICE_HELM_ARGS`.
+    /// Runs `helm upgrade --install`, with further arguments from `SLUICE_HELM_ARGS`.
     pub async fn install(&self) {
         self.install_with(&[]).await;
     }
 
-    /// The same with more arguments for this once.
+    /// Runs `helm upgrade --install`, with `arguments` for this call alone.
     pub async fn install_with(&self, arguments: &[&str]) {
         let more = std::env::var("SLUICE_HELM_ARGS").unwrap_or_default();
         helm(["upgrade", "--install", RELEASE, CHART, "--create-namespace"])
@@ -221,7 +222,7 @@ impl Release {
             .ok();
     }
 
-    /// `helm uninstall`.
+    /// Runs `helm uninstall`.
     pub async fn uninstall(&self) -> Outcome {
         helm(["uninstall", RELEASE, "--wait", "--timeout", "2m"])
             .run()
@@ -235,7 +236,7 @@ fn helm<const N: usize>(args: [&str; N]) -> Program {
         .args(args)
 }
 
-/// The names of the replicas that stay, and how often each has been started again.
+/// Returns the names of the replicas that are not terminating, and their restart counts.
 pub async fn replicas() -> Vec<(String, Value)> {
     let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
     let restarts = |pod: &Value| pod["status"]["containerStatuses"][0]["restartCount"].clone();
@@ -244,7 +245,7 @@ pub async fn replicas() -> Vec<(String, Value)> {
     pods.iter().filter(stays).map(replica).collect()
 }
 
-/// The addresses of the replicas that stay.
+/// Returns the addresses of the replicas that are not terminating.
 pub async fn addresses() -> Vec<IpAddr> {
     let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
     let stays = |pod: &&Value| text(pod, "/metadata/deletionTimestamp").is_empty();
@@ -255,7 +256,7 @@ pub async fn addresses() -> Vec<IpAddr> {
         .expect("each replica has an address")
 }
 
-/// What the replicas have logged lately.
+/// Returns the recent log of the replicas.
 pub async fn log() -> String {
     let args = ["logs", "--namespace", NAMESPACE, "--selector", PODS];
     let options = ["--tail=2000", "--prefix", "--max-log-requests=10"];
