@@ -105,7 +105,7 @@ pub enum Cause {
 }
 
 impl Stuck {
-    /// The pod with the most telling cause, whatever the order of the pods.
+    /// The pod with the most telling cause; the order of the pods does not matter.
     pub fn among<'p>(pods: impl IntoIterator<Item = &'p Value>, now: Timestamp) -> Option<Self> {
         let (mut of, mut found) = (0, Vec::new());
         for pod in pods.into_iter().filter(|pod| !is_leaving(pod)) {

@@ -1,4 +1,4 @@
-//! Which fields of an object sluice keeps: one table, by which objects are trimmed when they arrive, and by which an object is
+//! The fields of an object that sluice keeps: one table, by which objects are trimmed when they arrive, and by which an object is
 //! read whole, by its name, where an expression looks at a field that is gone by then.
 //!
 //! Objects are trimmed before sluice knows which expressions will look at them. So every field of a custom resource is kept, and

@@ -50,7 +50,7 @@ pub enum Outcome {
     Ready,
     /// A failure expression is met.
     Failed,
-    /// Neither a success nor a failure expression is met.
+    /// No success expression is met, and no failure expression.
     Pending,
 }
 
