@@ -1,4 +1,4 @@
-//! What to do about a right that is missing, and about an API server that does not answer.
+//! The way out where a right is missing, or the API server does not answer.
 
 use anyhow::anyhow;
 use kube::Error;
@@ -6,7 +6,7 @@ use rules::judged;
 use rules::kinds::{Builtin, Kind};
 use rules::lookup::Unavailable;
 
-/// What kubectl calls the objects of a kind: `deployments.apps`.
+/// kubectl's name for the objects of a kind: `deployments.apps`.
 pub(crate) fn resource(kind: &Kind) -> String {
     match kind {
         Kind::Builtin(builtin) => of_builtin(builtin),
@@ -14,7 +14,7 @@ pub(crate) fn resource(kind: &Kind) -> String {
     }
 }
 
-/// The same of a built-in kind.
+/// kubectl's name for the objects of a built-in kind.
 pub(crate) fn of_builtin(kind: &Builtin) -> String {
     match kind.group {
         "" => kind.plural.to_owned(),
@@ -52,7 +52,7 @@ pub(crate) fn unread(why: Unavailable, verb: &str, kind: &Kind, namespace: Optio
     }
 }
 
-/// What the API server says instead of an answer, in a sentence.
+/// The API server's refusal, as a sentence.
 pub(crate) fn failed(error: Error) -> anyhow::Error {
     match error {
         Error::Api(status) if status.code == 401 => anyhow!(

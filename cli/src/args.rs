@@ -18,8 +18,8 @@ use manifests::{GraphArgs, LintArgs, SuggestArgs};
 use status::StatusArgs;
 use std::process::ExitCode;
 
-/// Says what waits for what in a cluster with sluice, and why. `release POD` opens the gate of a pod; `--release NAME` is
-/// a Helm release.
+/// Shows the waits of a cluster with sluice, and their reasons. `release POD` opens the gate of a pod; `--release NAME` is a Helm
+/// release.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-sluice", bin_name = "kubectl sluice", version)]
 pub(crate) struct Args {
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// What pods wait for, or with -f what the rules say of each object of a manifest.
+    /// Shows the waits of pods, or with -f the verdict of the rules on each object of a manifest.
     ///
     /// Of a pod (`NAME`, `pod/NAME`): each dependency of its list, its status, and why. Of a workload (`deploy/api`), of a
     /// release, of a namespace and with -A of all of them: a tree of workloads, their pods, and what each waits for; of a
@@ -56,12 +56,12 @@ enum Command {
     /// runs. Nothing restarts. Prints how to undo it, and asks nothing. Needs the right to patch the pod or the workload.
     ///
     /// With --all-holds: does that to every pod that is held, and resumes every Job that sluice suspended, in all namespaces, or
-    /// in that of -n. It comes before an uninstall, since nobody else lets them go. Says what became of each. Needs the right
-    /// to list and patch pods and Jobs there.
+    /// in that of -n. It comes before an uninstall, since nothing else lets them go. Says what became of each. Needs the right to
+    /// list and patch pods and Jobs there.
     ///
     /// Exit code 0: it is set, or there was nothing to do; 1: an error; 2: wrong arguments.
     Release(ReleaseArgs),
-    /// Who waits for whom, in which order things start, and where the time went.
+    /// Shows which workload waits for which, in which order they start, and where the time went.
     ///
     /// Without -f: the workloads of a namespace, or with --release of one release, and what they wait for. A row for each
     /// in the order in which they start: its step (those of one step start together), its wave, its status and why, and
@@ -69,9 +69,9 @@ enum Command {
     /// determined when the last one became ready, with the seconds of each. Times are those that pods and Jobs carry, so
     /// a pod that was not ready for a while counts from when it was ready again. Reads the cluster with your own rights.
     ///
-    /// With -f: the same of manifests or a chart, without status and times; asks no cluster.
+    /// With -f: the graph of manifests or a chart, without status and times; asks no cluster.
     ///
-    /// What is in a cycle is marked `cycle`, what waits for that `never`.
+    /// An object in a cycle is marked `cycle`, an object that waits for one `never`.
     ///
     ///   kubectl sluice graph --release shop
     ///   kubectl sluice graph -f CHART -o dot | dot -Tsvg > shop.svg
@@ -79,14 +79,15 @@ enum Command {
     /// Exit code 0: it is told; 1: an error; 2: wrong arguments; 3: there is a cycle.
     #[command(verbatim_doc_comment)]
     Graph(GraphArgs),
-    /// The same of a cluster in your browser, while it changes.
+    /// Shows the graph of a cluster in your browser, while it changes.
     ///
-    /// A page with the graph, what waits for what and why, the critical path and a timeline. Serves it on 127.0.0.1 alone, at an address with a secret, which it prints, until Ctrl-C ends it. Reads the cluster with
-    /// your own rights, and as long as somebody looks; nothing new runs in it.
+    /// A page with the graph, each wait and its reason, the critical path and a timeline. Serves it on 127.0.0.1 alone, at an
+    /// address with a secret, which it prints, until Ctrl-C ends it. Reads the cluster with your own rights, and only while the
+    /// page is open; nothing new runs in it.
     ///
     /// Exit code 0: it was ended by Ctrl-C; 1: an error; 2: wrong arguments.
     Ui(UiArgs),
-    /// What is wrong with the annotations of manifests, before a cluster sees them.
+    /// Finds faults in the annotations of manifests, before a cluster sees them.
     ///
     /// Reads every annotation of sluice, of HIP-0025 and config.kubernetes.io/depends-on, on objects and on pod
     /// templates, and names the file, line and column, the object and the key of what is refused at admission.
@@ -124,7 +125,7 @@ enum Command {
     ///
     /// Exit code 0: no problem; 1: a problem, or an error; 2: wrong arguments.
     Check(CheckArgs),
-    /// What an annotation, a reason, an event, a metric, a value of the chart or an exit code means.
+    /// Explains an annotation, a reason, an event, a metric, a value of the chart or an exit code.
     ///
     /// In the words of the documentation, which is built in. Without KEY: every word that is known.
     ///
@@ -133,7 +134,7 @@ enum Command {
         /// `timeout`, `NoEndpoints`, `rbac.kinds`, `3`
         key: Option<String>,
     },
-    /// What a shell completes this command with.
+    /// Prints the script by which a shell completes this command.
     ///
     ///   source <(kubectl sluice completion bash)                 completes kubectl-sluice
     ///   kubectl sluice completion kubectl > kubectl_complete-sluice     made executable and on the PATH, completes kubectl sluice
@@ -145,7 +146,7 @@ enum Command {
         #[arg(value_enum)]
         shell: completion::For,
     },
-    /// What kubectl asks for, in its own protocol.
+    /// Answers kubectl in its own completion protocol.
     #[command(name = "__complete", hide = true)]
     Complete {
         #[arg(last = true)]
@@ -175,7 +176,7 @@ struct ReleaseArgs {
     /// Says what would become of each, and changes nothing.
     #[arg(long, requires = "all_holds", conflicts_with = "pod")]
     dry_run: bool,
-    /// Why, for whoever looks later: stands beside it as sluice.dev/skip-reason, and in the Event.
+    /// The reason, for people who look later: stands beside it as sluice.dev/skip-reason, and in the Event.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -191,7 +192,7 @@ struct UiArgs {
 }
 
 impl Args {
-    /// What this process was called with; ends it with the likely word where that is wrong.
+    /// Reads the arguments of this process; ends it where they are wrong, with the likely word.
     pub(crate) fn read() -> Self {
         match Self::try_parse() {
             Ok(args) => args,

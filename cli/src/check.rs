@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// Between two looks.
+/// The pause between two looks.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The health rules of a file; asks no cluster.
@@ -41,7 +41,7 @@ pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// What is looked at.
+/// The installation that is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum What {
     /// The installed sluice, with a pod that is tried in this namespace.

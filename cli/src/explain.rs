@@ -27,7 +27,7 @@ const PAGES: [(&str, &str); 8] = [
     ("glossary.md", include_str!("../../docs/glossary.md")),
 ];
 
-/// What a query has behind the name of a metric.
+/// The endings that a query adds to the name of a metric.
 const QUERIED: [&str; 5] = ["_total", "_bucket", "_sum", "_count", "_info"];
 
 const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
@@ -37,7 +37,7 @@ const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
 struct Entry {
     word: String,
     meaning: String,
-    /// Where it stands.
+    /// The page and the anchor.
     place: String,
 }
 
@@ -70,7 +70,7 @@ fn entries() -> Vec<Entry> {
 pub(crate) fn words() -> BTreeSet<String> {
     let entries = entries();
     let words = entries.iter().flat_map(|it| [it.word.as_str(), it.short()]);
-    // What has spaces is several words to a shell.
+    // A word with spaces is several words to a shell.
     let words = words.filter(|it| !it.contains(' '));
     words.map(str::to_owned).collect()
 }
@@ -190,7 +190,7 @@ mod tests {
         let mut found = Vec::new();
         leaves(&all, "", &mut found);
         assert!(found.len() > 50);
-        // What has no words of its own stands under those of what is above it.
+        // A key without a text of its own stands under the text of the key above it.
         let explained = |path: &str| {
             let mut path = path;
             loop {

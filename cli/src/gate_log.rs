@@ -11,10 +11,10 @@ use wire::said::{self, Said};
 /// not satisfied.
 const LINES: i64 = 60;
 
-/// What came of asking.
+/// The result of a look at the gate's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// What it said last of its wait.
+    /// The last line of the gate on its wait.
     Said(Said),
     /// It has not said anything yet.
     Nothing,
@@ -29,7 +29,7 @@ impl Word {
     }
 }
 
-/// Asks for the log of a pod's gate. Whatever goes wrong is an answer: the cluster can be judged without it.
+/// Asks for the log of a pod's gate. Every failure is an answer too: the cluster can be judged without the log.
 pub(crate) async fn last(client: &Client, namespace: &str, pod: &str) -> Word {
     let params = LogParams {
         container: Some(keys::GATE_CONTAINER.to_owned()),

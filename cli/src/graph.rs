@@ -1,4 +1,4 @@
-//! `graph`: who waits for whom, in which order things start, and where the time went.
+//! `graph`: which workload waits for which, in which order they start, and where the time went.
 
 mod build;
 mod cluster;
@@ -59,19 +59,19 @@ pub(crate) struct Drawing {
     /// When each object started and was ready; of a cluster only.
     #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<Vec<Lived>>,
-    /// What determined when the last object became ready.
+    /// The chain of dependencies that ended with the last object to become ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     critical_path: Option<Path>,
 }
 
-/// What is told of a namespace, or of one release in it.
+/// The graph of a namespace, or of one release in it.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// Without a node where there is no workload.
+    /// The graph; it has no node where there is no workload.
     pub(crate) drawing: Drawing,
     /// The releases of the namespace.
     pub(crate) releases: BTreeSet<String>,
-    /// What the caller may not see, and which lists cannot be read.
+    /// A line for each kind that the caller may not see, and for each list that cannot be read.
     pub(crate) warnings: Vec<String>,
     /// The lists that all of this rests on: label selectors by path.
     pub(crate) lists: BTreeMap<String, String>,
@@ -113,7 +113,7 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
         Ok(Model::new(&graph, &shown, &findings))
     });
     let mut model = model.await?;
-    // What may not be read may well be there.
+    // An object that the caller may not read may well exist.
     for node in &mut model.nodes {
         node.missing &= !seen.hidden.contains_key(&node.kind);
     }
@@ -149,7 +149,7 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
     })
 }
 
-/// What is judged by.
+/// The world by which the graph is judged.
 fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
     Installed {
         reader,

@@ -1,4 +1,5 @@
-//! What sluice holds back before it takes a node: pods, and Jobs that it suspended. Read with the caller's own rights.
+//! The objects that sluice holds back before they take a node: pods, and Jobs that it suspended. Read with the caller's own
+//! rights.
 
 use crate::installation::list_where;
 use anyhow::Result;
@@ -8,7 +9,7 @@ use rules::lookup::Lookup;
 use rules::{gate, job};
 use serde_json::Value;
 
-/// What was found.
+/// The held pods and Jobs.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) pods: Lookup<Vec<Value>>,

@@ -19,16 +19,16 @@ use rules::health::Rules;
 use rules::lookup::Lookup;
 use serde_json::Value;
 
-/// What every object of the chart is called.
+/// The name of every object of the chart.
 pub(crate) const NAME: &str = "sluice";
 
-/// What the chart calls the ClusterRole that names custom kinds.
+/// The chart's name for the ClusterRole that names custom kinds.
 const WATCH_ROLE: &str = "sluice-watch";
 
 /// The labels of the controller's Deployment.
 const LABELS: &str = "app.kubernetes.io/name=sluice,app.kubernetes.io/component=controller";
 
-/// What was found of it.
+/// The objects of the installation.
 #[derive(Debug)]
 pub(crate) struct Installation {
     /// The controller's Deployments; there should be one.
@@ -39,14 +39,14 @@ pub(crate) struct Installation {
     pub(crate) roles: Lookup<Vec<Value>>,
 }
 
-/// What the installed sluice judges by.
+/// The settings, rights and rules by which the installed sluice judges.
 #[derive(Debug)]
 pub(crate) struct Basis {
     pub(crate) settings: Settings,
     pub(crate) rights: Rights,
     /// The administrator's health rules.
     pub(crate) rules: Rules,
-    /// What the caller may not see, and what is taken for it.
+    /// A line for each part that the caller may not see, with the assumption in its place.
     pub(crate) unseen: Vec<String>,
 }
 
@@ -85,8 +85,8 @@ impl Installation {
         homes.any(|home| home == namespace)
     }
 
-    /// What to judge by; for each part that cannot be seen the chart's defaults, and a line that says so. `namespace` is
-    /// where sluice is installed, as far as anybody else knows.
+    /// The basis of a verdict; each part that cannot be seen has the chart's defaults, and a line says so. `namespace`: the
+    /// namespace of sluice, where the caller has found it out.
     pub(crate) async fn basis(client: &Client, namespace: Option<&str>) -> Result<Basis> {
         let installation = Self::read(client, namespace).await?;
         Ok(installation.judged_by(namespace))

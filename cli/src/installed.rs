@@ -1,5 +1,5 @@
-//! The cluster as the installed sluice sees it: by its settings, with its health rules and its memory. What it may not
-//! follow is hidden, whoever else may read it; what the caller may not read nobody can say.
+//! The cluster as the installed sluice sees it: by its settings, with its health rules and its memory. A kind that sluice may not
+//! follow is hidden, even where the caller may read it; an object that the caller may not read is unknown.
 
 use crate::installation::Basis;
 use crate::reader::Reader;
@@ -25,12 +25,12 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What the rules look at.
+/// The world of the rules.
 pub(crate) struct Installed<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) basis: &'a Basis,
-    /// Whether it counts for nothing that a pod of the revision has passed: of a pod that has, people want to know how its
-    /// dependencies are now.
+    /// Whether a pod that has passed is ignored: for a pod that has passed, people want to know the state of its dependencies
+    /// now.
     pub(crate) afresh: bool,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Installed<'a> {
         (!may).then_some(Unavailable::Forbidden)
     }
 
-    /// What sluice writes down in a ConfigMap of its own namespace.
+    /// A ConfigMap of sluice in its own namespace.
     fn noted(&self, name: &str) -> Lookup<Value> {
         let Some(namespace) = &self.basis.settings.namespace else {
             return Lookup::Unavailable(Unavailable::Hidden);
@@ -70,7 +70,7 @@ impl<'a> Installed<'a> {
         )
     }
 
-    /// What it remembers, of all of the ConfigMaps that there are; of an entry on several the one in its place.
+    /// The memory, from all of its ConfigMaps; an entry that stands in several counts from the one in its place.
     fn remembered(&self, namespace: Option<&str>) -> Lookup<Value> {
         let names = self.basis.settings.memory();
         let (mut data, mut there) = (Map::new(), false);
@@ -99,7 +99,7 @@ impl<'a> Installed<'a> {
         }
     }
 
-    /// What the caller may not see, and what is taken for it.
+    /// A line for each part that the caller may not see, with the assumption in its place.
     pub(crate) fn unseen(&self) -> Vec<String> {
         let mut unseen = self.basis.unseen.clone();
         if self.remembered(None) == Lookup::Unavailable(Unavailable::Hidden) {
@@ -159,7 +159,7 @@ impl Objects for Installed<'_> {
 }
 
 impl World for Installed<'_> {
-    /// Beside the workloads the custom kinds that the administrator lets be watched, each once whatever it is called.
+    /// The workloads, and the custom kinds that the administrator lets sluice watch, each once even if two words name it.
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let mut all: Vec<Kind> = scope::workloads().collect();
         for kind in self.basis.rights.custom() {
@@ -302,7 +302,7 @@ impl World for Installed<'_> {
     }
 }
 
-/// What the caller may not read, sluice may.
+/// Marks an answer as hidden where the caller may not read it: sluice may.
 fn seen<T>(found: Lookup<T>) -> Lookup<T> {
     match found {
         Lookup::Unavailable(why) => Lookup::Unavailable(of_the_caller(why)),
@@ -317,7 +317,7 @@ fn of_the_caller(why: Unavailable) -> Unavailable {
     }
 }
 
-/// Who runs in a wave, as the ConfigMap says.
+/// The holders of a wave, by the ConfigMap.
 fn holders(stored: &Value, wave: &Wave) -> Vec<Holder> {
     let texts = stored["data"].as_object().into_iter().flatten();
     let entries = texts.filter_map(|(_, text)| serde_json::from_str::<Entry>(text.as_str()?).ok());

@@ -1,4 +1,4 @@
-//! `lint -f FILE`: what is wrong with the annotations of manifests, before a cluster sees them.
+//! `lint -f FILE`: faults in the annotations of manifests, before a cluster sees them.
 
 mod annotations;
 mod cycles;
@@ -20,7 +20,7 @@ use finding::{Finding, Where};
 use rules::advice::Level;
 use std::process::ExitCode;
 
-/// Prints what is wrong. With `strict` whatever is found is as bad as an error.
+/// Prints the findings. With `strict` every finding is as bad as an error.
 pub(crate) fn run(input: &Input, strict: bool, format: Format) -> Result<ExitCode> {
     let Read {
         objects,
@@ -68,7 +68,7 @@ fn of_text(rule: &'static str, level: Level, doubt: &Doubt) -> Finding {
     finding.spot(doubt.position.map_or(Where::Object, Where::Text))
 }
 
-/// Everything that there is to say of these objects: of each by itself, then of what they are to each other.
+/// Every finding for these objects: on each by itself, then on their relations.
 fn check(objects: &[Object]) -> Vec<Finding> {
     let graph = Graph::new(objects);
     let mut findings: Vec<_> = objects.iter().flat_map(annotations::check).collect();

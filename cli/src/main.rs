@@ -48,8 +48,9 @@ static ALLOCATOR: Jemalloc = Jemalloc;
 /// The exit code with which wrong arguments end a process.
 const WRONG_ARGUMENTS: u8 = 2;
 
-/// Ends the process where its output cannot be written: `println!` panics there. Where nobody reads on, as under `head`, it ends as a
-/// broken pipe ends others. The signal itself stays off, since a connection that its other side has closed would raise it too.
+/// Ends the process where its output cannot be written: `println!` panics there. Where the reader has gone, as under `head`, it
+/// ends with the exit code of a broken pipe. The signal itself stays off, since a connection that its other side has closed would
+/// raise it too.
 fn end_where_nothing_can_be_written() {
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -57,7 +58,7 @@ fn end_where_nothing_can_be_written() {
         match said.strip_prefix("failed printing to std") {
             Some(why) if why.ends_with("(os error 32)") => std::process::exit(128 + 13),
             Some(why) => {
-                // Standard error may be what is full.
+                // Standard error may be the full one.
                 let _ = writeln!(std::io::stderr(), "error: cannot write to std{why}");
                 std::process::exit(1);
             }

@@ -29,20 +29,20 @@ pub(crate) struct Entry {
     pub(crate) twice: Vec<Fault>,
     /// The number of its document in the input, from 1; empty documents do not count.
     pub(crate) document: usize,
-    /// Where in the text it is.
+    /// The place of the object in the text.
     pub(crate) origin: Origin,
 }
 
-/// Where an object is in a text.
+/// The place of an object in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Origin {
     /// The byte at which its document begins.
     pub(crate) at: usize,
-    /// Which item of the lists in that it is.
+    /// The index in each of the nested lists of the document.
     pub(crate) items: Vec<usize>,
 }
 
-/// What is wrong with a text, and where. Where that is neither YAML nor JSON, reading ends there.
+/// A fault of a text, and its place. Reading ends at a text that is neither YAML nor JSON.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{place}: {text}")]
 pub(crate) struct Fault {
@@ -59,7 +59,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The one behind this text.
+    /// The position behind this text.
     pub(crate) fn behind(text: &str) -> Self {
         let mut lines = text.split('\n');
         let last = lines.next_back().unwrap_or_default();
@@ -214,8 +214,8 @@ fn items(mut object: Value) -> Result<Vec<Value>, Value> {
     Ok(items)
 }
 
-/// As in apimachinery, items that carry neither `apiVersion` nor `kind` have them from their list: the API server
-/// writes the items of a typed list so.
+/// Gives an item of a list the `apiVersion` and `kind` of the list, if it has neither: the API server writes the items of a typed
+/// list without them, and apimachinery reads them back.
 fn adopt(item: &mut Map<String, Value>, kind: &str, version: Option<&Value>) {
     if !kind.is_empty() && !item.contains_key("kind") && !item.contains_key("apiVersion") {
         item.insert("kind".to_owned(), kind.into());

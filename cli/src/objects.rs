@@ -1,4 +1,4 @@
-//! Objects of a manifest or of a cluster, and who waits for whom among them.
+//! The objects of a manifest or of a cluster, and the waits among them.
 
 mod chart;
 mod cycles;

@@ -1,4 +1,4 @@
-//! `status -f FILE`: what the rules say of each object of a manifest, without a cluster.
+//! `status -f FILE`: the verdict of the rules on each object of a manifest, without a cluster.
 
 mod judge;
 mod namespace;
@@ -29,17 +29,17 @@ const WAITS: u8 = 3;
 /// The rules that judge an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Profile {
-    /// Those of kstatus, with its own statuses and messages.
+    /// The rules of kstatus, with its own statuses and messages.
     Kstatus,
-    /// Those of sluice: kstatus, and what `ready` asks for beyond it.
+    /// The rules of sluice: kstatus, and the conditions of `ready` beyond it.
     Sluice,
 }
 
-/// What is judged, and how.
+/// The manifest, and the rules for it.
 pub(crate) struct Options {
     /// The manifest; `-` is standard input.
     pub(crate) file: PathBuf,
-    /// Where an object is that says no namespace; in none without it.
+    /// The namespace of an object that names none; without this option such an object has none.
     pub(crate) namespace: Option<String>,
     pub(crate) profile: Profile,
     /// The time at which objects are judged.

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use std::fmt::Display;
 
-/// For whom an answer is printed.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
     /// For people.

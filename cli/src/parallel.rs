@@ -6,7 +6,7 @@ use std::thread;
 /// How many things are worth a thread.
 const WORTH: usize = 500;
 
-/// What is made of each thing and its index, in their order.
+/// The results of `make` for each thing and its index, in their order.
 pub(crate) fn map<T: Sync, U: Send>(things: &[T], make: impl Fn(usize, &T) -> U + Sync) -> Vec<U> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let share = things.len().div_ceil(processors).max(WORTH);

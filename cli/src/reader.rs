@@ -49,11 +49,11 @@ struct Served {
     declared: Lookup<Declared>,
 }
 
-/// Where objects are read: a kind, and a namespace where it is one.
+/// The place of objects: a kind, and a namespace where there is one.
 pub(crate) type Place = (Kind, Option<String>);
 
 impl Question {
-    /// Where the answer comes from; what kinds there are does not come from objects.
+    /// The place of the answer; the question for a kind has none.
     fn place(&self) -> Option<Place> {
         match self {
             Self::Kind(_) => None,
@@ -64,7 +64,7 @@ impl Question {
     }
 }
 
-/// What has been asked and answered so far.
+/// The answers so far, and the open questions.
 pub(crate) struct Reader {
     client: Client,
     known: HashMap<Question, Lookup<Reply>>,
@@ -91,7 +91,7 @@ impl Reader {
         bail!("the cluster changes faster than it can be read; try again")
     }
 
-    /// Where everything was read so far.
+    /// The places of all objects that were read.
     pub(crate) fn places(&self) -> HashSet<Place> {
         self.known.keys().filter_map(Question::place).collect()
     }
@@ -133,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Where the objects of a kind are, once the rules have asked for one.
+    /// The path of the objects of a kind, once the rules have asked for one.
     pub(crate) fn path(&self, kind: &Kind, namespace: Option<&str>) -> Result<String, Error> {
         let (version, _) = self.type_of(kind);
         let plural = match (kind, self.known.get(&Question::Kind(kind.clone()))) {
@@ -195,7 +195,7 @@ impl Reader {
         }
     }
 
-    /// What the definition of a custom kind says of the status; not found for a kind without a definition.
+    /// The facts of a custom kind's definition on its status; not found for a kind without a definition.
     pub(crate) fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         match kind {
             Kind::Builtin(_) => Lookup::NotFound,

@@ -68,7 +68,7 @@ pub(crate) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whatever sluice holds, in one namespace or in all of them.
+/// Releases everything that sluice holds, in one namespace or in all of them.
 pub(crate) async fn all(
     client: Client,
     namespace: Option<&str>,
@@ -78,7 +78,7 @@ pub(crate) async fn all(
     all::run(&client, namespace, Manner { reason, dry_run }).await
 }
 
-/// Lets a held pod go: whoever is above it, and whether anybody else would.
+/// Releases a held pod, whether or not it has an owner, and whether or not a controller would release it.
 async fn held(client: &Client, pod: &Value, reason: Option<&str>) -> Result<String> {
     let target = Target {
         kind: Kind::Builtin(kinds::POD),
@@ -101,7 +101,7 @@ async fn held(client: &Client, pod: &Value, reason: Option<&str>) -> Result<Stri
     }
 }
 
-/// What opens the gate, and why for whoever looks later.
+/// The annotations that open the gate, with the reason for people who look later.
 fn annotations(reason: Option<&str>) -> Value {
     let mut annotations = json!({keys::SKIP: "true"});
     if let Some(reason) = reason {

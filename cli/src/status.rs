@@ -1,4 +1,4 @@
-//! `status`: what pods wait for. Of one pod the last word of its gate, and what the rules of the installed sluice say now; of
+//! `status`: the waits of pods. For one pod the last line of its gate, and the verdict by the rules of the installed sluice; for
 //! several a tree.
 
 mod live;
@@ -55,18 +55,18 @@ pub(crate) enum Format {
     Wide,
     /// One JSON object; with -f one a line, with kind, namespace, name, status, reason and message.
     Json,
-    /// The same as YAML; not with -f.
+    /// One YAML document in place of JSON; not with -f.
     Yaml,
 }
 
-/// What is asked about.
+/// The subject of the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     Named(Named),
     Release(String),
-    /// What waits in a namespace.
+    /// The pods that wait in a namespace.
     Namespace,
-    /// What waits anywhere.
+    /// The pods that wait in any namespace.
     Everywhere,
 }
 
@@ -155,7 +155,7 @@ async fn several(
     Ok(code(tree.waiting > 0))
 }
 
-/// The pods that a subject means, and what the sluice judges by that is installed there.
+/// The pods that a subject means, and the basis of the sluice that is installed there.
 async fn scene_of(
     client: &Client,
     reader: &mut Reader,
@@ -203,7 +203,7 @@ async fn look(
     tree.await
 }
 
-/// What the gates said last, by the pod's UID; of all that have started, or of those alone that are disputed.
+/// The last lines of the gates, by the pod's UID: of all gates that have started, or only of the disputed ones.
 async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Word> {
     let asked = |pod: &&tree::Pod| pod.is_disputed() || all && pod.may_say();
     let mut words = BTreeMap::new();
@@ -244,7 +244,7 @@ fn code(waits: bool) -> ExitCode {
     }
 }
 
-/// A pod, and what the sluice judges by whose gate is in it.
+/// A pod, and the basis of the sluice whose gate is in it.
 pub(crate) async fn begin(
     client: &Client,
     namespace: &str,
@@ -271,7 +271,7 @@ pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent>
     }
 }
 
-/// What the gate would be told.
+/// The answer that the gate would get.
 pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
     let dependent = dependent(world, pod)?;
     let policy = &world.basis.settings.policy;
@@ -286,7 +286,7 @@ pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Resul
     Ok(answer)
 }
 
-/// What to ask for where what sluice notes down could not be read.
+/// The right to ask for, where a ConfigMap of sluice could not be read.
 fn missing_right(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> Option<String> {
     let settings = &world.basis.settings;
     let map = match (edge.judged.reason, edge.judged.status) {

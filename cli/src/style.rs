@@ -13,7 +13,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// How something is.
+/// The tone of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
@@ -45,7 +45,7 @@ impl Style {
         }
     }
 
-    /// What a line begins with: a sign, or where nobody may be able to show one a word.
+    /// The mark of a line: a sign, or a word where the output may not show signs.
     pub(crate) fn mark(self, tone: Tone) -> String {
         let word = match (self.marks, tone) {
             (true, Tone::Good) => "✓",
@@ -60,7 +60,7 @@ impl Style {
         self.painted(tone, word)
     }
 
-    /// The text, where there are colours in that of its tone.
+    /// The text, in the colour of its tone if there are colours.
     pub(crate) fn painted(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Good => 32,
@@ -71,7 +71,7 @@ impl Style {
         self.escaped(code, text)
     }
 
-    /// What a group of lines stands under.
+    /// The heading of a group of lines.
     pub(crate) fn heading(self, text: &str) -> String {
         self.escaped(1, text)
     }

@@ -1,4 +1,4 @@
-//! What a question is about, as people name it: `api-0`, `pod/api-0`, `deploy/api`.
+//! The subject of a question, in the user's words: `api-0`, `pod/api-0`, `deploy/api`.
 
 use anyhow::{Result, ensure};
 use rules::annotation;
@@ -53,7 +53,8 @@ impl Named {
     }
 }
 
-/// Whether the API server finds an object by it: it stands in the path of a request. What else a name may be, kinds differ in.
+/// Whether the API server can find an object by the text: it stands in the path of a request. The other rules for names differ by
+/// kind.
 fn is_name(text: &str) -> bool {
     let breaks = |it: char| matches!(it, '/' | '%') || it.is_whitespace() || it.is_control();
     !matches!(text, "" | "." | "..") && !text.contains(breaks)
@@ -76,7 +77,7 @@ pub(crate) fn kind(word: &str, workloads: &[(String, String)]) -> Result<Kind> {
     }
 }
 
-/// That a release is none of those that there are.
+/// The sentence for a release that is not in this place.
 pub(crate) fn no_release(release: &str, place: &str, there: &BTreeSet<String>) -> String {
     let names: Vec<&str> = there.iter().map(String::as_str).collect();
     let others = match names.as_slice() {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What the page shows first, and where it is served.
+/// The subject that the page shows first, and its port.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) namespace: String,
@@ -40,7 +40,7 @@ pub(crate) async fn run(client: Client, options: Options) -> Result<ExitCode> {
     let port = listener.local_addr()?.port();
     let secret = random().context("cannot make a secret for the address")?;
     let shown = Subject { namespace, release };
-    // Who has read the address may end it: a signal is lost that comes while the first to listen for it is being set up.
+    // A user who has read the address may end the process: a signal that comes while its listener is being set up would be lost.
     let mut interrupted = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
     println!("http://127.0.0.1:{port}/{secret}/");
     println!(
@@ -56,7 +56,7 @@ pub(crate) async fn run(client: Client, options: Options) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// 256 bits that nobody can guess, in hexadecimal digits.
+/// 256 bits that cannot be guessed, in hexadecimal digits.
 fn random() -> Result<String> {
     let mut bytes = [0; 32];
     let source = rustls::crypto::ring::default_provider().secure_random;

@@ -1,4 +1,4 @@
-//! Watches of what was read, so that whoever shows it reads again only what has changed.
+//! Watches of the objects that were read, so that only changed objects are read again.
 
 use crate::reader::{Place, Reader};
 use futures::stream::{LocalBoxStream, SelectAll};
@@ -11,19 +11,19 @@ use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// More places than this are not followed; a tree that rests on so many is looked at by the others' changes.
+/// The most places that are followed; a tree that rests on more is looked at when one of these changes.
 const MOST: usize = 64;
 
-/// Verdicts change with time too: what is known is judged again so often, and nothing is asked for that.
+/// The pause between two judgements of the known objects: verdicts change with time too. No request is sent for it.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What belongs together arrives together, such as a pod that starts and the endpoints of its Service.
+/// Changes that belong together arrive together, such as a pod that starts and the endpoints of its Service.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-/// After a watch has ended, and for what may not be watched: so often it is read again.
+/// The pause before a new read, after a watch has ended, and for objects that may not be watched.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// What happened to some object, but not to which.
+/// The kind of a change, without the object that changed.
 type Event = WatchEvent<IgnoredAny>;
 
 /// One watch for each kind and namespace.
@@ -42,7 +42,7 @@ impl Watches {
         }
     }
 
-    /// Follows whatever was read so far and is not followed yet.
+    /// Follows every place that was read and is not followed yet.
     pub(crate) fn cover(&mut self, reader: &Reader) {
         for place in reader.places() {
             if self.followed.len() >= MOST || self.followed.contains(&place) {
@@ -58,7 +58,8 @@ impl Watches {
         }
     }
 
-    /// Has what changed forgotten, so that it is read again. Whether something did; after a second nothing has.
+    /// Makes the reader forget the changed places, so that they are read again; returns whether something changed within a
+    /// second.
     pub(crate) async fn changes(&mut self, reader: &mut Reader) -> bool {
         let tick = sleep(TICK);
         let Ok(Some(place)) = timeout(TICK, self.changed.next()).await else {
@@ -74,15 +75,15 @@ impl Watches {
     }
 }
 
-/// Every change of what these labels select, without an end. Each watch begins with what is there, so nothing is missed between
-/// two; and what may not be watched counts as changed now and then.
+/// Every change of the objects that these labels select, without an end. Each watch begins with the present objects, so nothing
+/// is missed between two; objects that may not be watched count as changed now and then.
 pub(crate) fn changes(client: Client, path: String, labels: String) -> impl Stream<Item = ()> {
     stream::repeat(())
         .then(move |()| watch(client.clone(), path.clone(), labels.clone()))
         .flatten()
 }
 
-/// One watch, and a pause after it. No more than the metadata is asked for: of a Secret nothing else is to be read, of others
+/// One watch, and a pause after it. It asks for metadata alone: nothing else of a Secret may be read, and of other objects
 /// nothing else is needed.
 async fn watch(client: Client, path: String, labels: String) -> LocalBoxStream<'static, ()> {
     let end = stream::once(sleep(AGAIN));

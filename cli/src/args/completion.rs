@@ -1,4 +1,4 @@
-//! What a shell completes a command line with.
+//! The completion of a command line by a shell.
 
 use crate::explain;
 use clap::builder::PossibleValue;
@@ -7,7 +7,7 @@ use clap_complete::{Shell, generate};
 use std::io::stdout;
 use std::process::ExitCode;
 
-/// For whom the script is.
+/// The shell that the script is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum For {
     Bash,
@@ -18,7 +18,7 @@ pub(super) enum For {
     Kubectl,
 }
 
-/// What kubectl calls, and it asks us.
+/// The script that kubectl calls; it asks this command.
 const ASKS: &str = "#!/bin/sh\nexec kubectl-sluice __complete -- \"$@\"\n";
 
 /// Tells the shell not to complete with files (cobra's `ShellCompDirectiveNoFileComp`).

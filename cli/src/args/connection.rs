@@ -7,7 +7,7 @@ use kube::{Client, Config};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// What there is to do where nothing says which cluster is meant.
+/// The way out where no setting names the cluster.
 const WAY_OUT: &str = "name a file with --kubeconfig, or set KUBECONFIG, as for kubectl; ~/.kube/config is the default";
 
 #[derive(Debug, Args)]
@@ -69,7 +69,7 @@ fn read_all(named: Option<&OsStr>) -> Result<Kubeconfig, KubeconfigError> {
     there.try_fold(first?, |all, next| all.merge(next?))
 }
 
-/// What is wrong with a kubeconfig, once, and what to do.
+/// The fault of a kubeconfig, once, and the way out.
 fn told(error: KubeconfigError) -> anyhow::Error {
     match error {
         KubeconfigError::ReadConfig(why, path) => {

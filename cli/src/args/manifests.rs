@@ -9,15 +9,15 @@ use clap::Args as ClapArgs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Where objects are read from, without a cluster.
+/// The sources of objects without a cluster.
 #[derive(Debug, ClapArgs)]
 struct Manifests {
     /// Manifests: files, folders with *.yaml, *.yml, *.json and charts, charts (folders with a Chart.yaml, rendered by `helm
-    /// template`); `-` is standard input. May be there several times. What says no namespace is put into that of -n,
-    /// or where the chart beside it goes.
+    /// template`); `-` is standard input. May be there several times. An object without a namespace is put into that of -n, or
+    /// into that of the chart beside it.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
-    /// Also the folders in a folder.
+    /// Read the folders in a folder too.
     #[arg(short = 'R', long, requires = "file")]
     recursive: bool,
     /// Values to render a chart with, as Helm takes them. May be there several times.

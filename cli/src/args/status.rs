@@ -17,16 +17,16 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
-    /// A pod, `NAME` or `pod/NAME`, or a workload, `deploy/NAME`; default: what waits in the namespace.
+    /// A pod, `NAME` or `pod/NAME`, or a workload, `deploy/NAME`; default: every pod of the namespace that waits.
     #[arg(value_name = "POD|KIND/NAME", conflicts_with_all = ["release", "all_namespaces", "file"])]
     subject: Option<String>,
     /// The pods of this Helm release or Argo CD application.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["all_namespaces", "file"])]
     release: Option<String>,
-    /// What waits in all namespaces.
+    /// Every pod of all namespaces that waits.
     #[arg(short = 'A', long, conflicts_with = "file")]
     all_namespaces: bool,
-    /// A manifest: YAML documents, JSON values or lists; `-` is standard input. What says no namespace is put into that of
+    /// A manifest: YAML documents, JSON values or lists; `-` is standard input. An object without a namespace is put into that of
     /// -n.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Option<PathBuf>,

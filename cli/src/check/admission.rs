@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const CHECK: &str = "admission";
 
-/// What became of the pod.
+/// The result of the dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tried {
     pub(super) namespace: String,
@@ -31,7 +31,7 @@ pub(super) enum Answer {
     /// The caller may not create pods there.
     Forbidden,
     NoNamespace,
-    /// Somebody refused it, in these words.
+    /// A webhook or a policy refused it, in these words.
     Refused(String),
 }
 

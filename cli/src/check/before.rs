@@ -22,7 +22,7 @@ const NETWORK: &str = "network";
 /// The oldest Kubernetes that the chart installs on, as its minor version.
 const OLDEST: u32 = 30;
 
-/// What the chart makes with its default values.
+/// The kinds of the objects that the chart makes with its default values.
 const MADE: [&str; 13] = [
     "ClusterRole",
     "ClusterRoleBinding",
@@ -39,12 +39,12 @@ const MADE: [&str; 13] = [
     "ValidatingAdmissionPolicyBinding",
 ];
 
-/// What was found in the cluster.
+/// The facts of a cluster in which sluice is to be installed.
 #[derive(Debug)]
 pub(super) struct Before {
-    /// Where it is to be installed.
+    /// The namespace in which it is to be installed.
     pub(super) namespace: String,
-    /// What the API server says of itself.
+    /// The API server's own version.
     pub(super) version: Lookup<Value>,
     /// The kinds of the chart's objects that the caller may not create.
     pub(super) refused: Vec<&'static Builtin>,
@@ -78,7 +78,7 @@ fn made() -> impl Iterator<Item = &'static Builtin> {
     kinds::all().iter().filter(|it| MADE.contains(&it.kind))
 }
 
-/// Asks the API server, which tells everybody what they may do themselves.
+/// Asks the API server, which tells every user about the user's own rights.
 async fn may_create(client: &Client, kind: &Builtin, namespace: &str) -> Result<bool> {
     let namespace = kind.namespaced.then_some(namespace);
     let wanted = json!({"verb": "create", "group": kind.group, "resource": kind.plural, "namespace": namespace});

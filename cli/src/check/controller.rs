@@ -88,7 +88,7 @@ pub(super) fn replicas(deployment: &Value) -> Checked {
     Checked::ok(CHECK, told)
 }
 
-/// What labels and images say of the versions of an installation.
+/// The versions of an installation, by its labels and images.
 pub(super) struct Versions<'d> {
     chart: &'d str,
     controller: &'d str,

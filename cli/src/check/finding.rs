@@ -1,4 +1,4 @@
-//! What a check found.
+//! The result of one check.
 
 use rules::lookup::Unavailable;
 use serde::Serialize;
@@ -8,9 +8,9 @@ use std::fmt;
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Checked {
     pub(super) result: Result,
-    /// What was looked at.
+    /// The name of the check.
     pub(super) check: &'static str,
-    /// What was found and, where it is not in order, the way out.
+    /// The finding and, where something is wrong, the way out.
     pub(super) message: String,
 }
 
@@ -37,7 +37,7 @@ impl Checked {
         Self::new(Result::Problem, check, message)
     }
 
-    /// What could not be looked at is no problem of the cluster's.
+    /// The result of a check that could not be made: no problem of the cluster.
     pub(super) fn unseen(check: &'static str, what: &str, why: Unavailable) -> Self {
         let why = match why {
             Unavailable::Forbidden | Unavailable::Hidden => {

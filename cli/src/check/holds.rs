@@ -1,4 +1,4 @@
-//! Pods and Jobs that are held, and whether anybody lets them go.
+//! Held pods and Jobs, and whether a controller releases them.
 
 use super::Checked;
 use super::controller::text;
@@ -10,23 +10,23 @@ use serde_json::Value;
 
 const CHECK: &str = "holds";
 
-/// What comes before an uninstall.
+/// The command that comes before an uninstall.
 const BEFORE: &str = "before an uninstall: kubectl sluice release --all-holds";
 
-/// Who lets them go.
+/// The controller's state, by which held pods and Jobs are released or stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keeper {
     /// A replica that is ready.
     Ready,
     /// A controller none of whose replicas is ready.
     Down,
-    /// Nobody: the controller leaves holds alone.
+    /// No controller releases them: this one leaves holds alone.
     Off,
-    /// Nobody: there is no controller.
+    /// No controller releases them: there is none.
     Gone,
 }
 
-/// What is held, beside this controller.
+/// The held pods and Jobs beside this controller.
 pub(super) fn kept(deployment: &Value, held: &Held) -> Checked {
     let on = matches!(argument(deployment, "--holds"), Some(word) if word != "off");
     let ready = deployment.pointer("/status/readyReplicas");
@@ -38,7 +38,7 @@ pub(super) fn kept(deployment: &Value, held: &Held) -> Checked {
     judge(keeper, held)
 }
 
-/// What is held where no controller is; nothing to say where nothing is.
+/// The held pods and Jobs where there is no controller; `None` where nothing is held.
 pub(super) fn left_behind(held: &Held) -> Option<Checked> {
     let is_held =
         |found: &Lookup<Vec<Value>>| matches!(found, Lookup::Found(all) if !all.is_empty());
@@ -94,7 +94,7 @@ fn why(keeper: Keeper) -> &'static str {
     }
 }
 
-/// Without a controller nobody answers the gate of a pod that is let go.
+/// The way to end the holds. A released pod still asks at its gate, and without a controller nothing answers.
 fn way_out(keeper: Keeper, pods: bool, jobs: bool) -> String {
     let release = "kubectl sluice release --all-holds";
     let made_anew = "(a pod that nobody owns has to be made again by hand)";

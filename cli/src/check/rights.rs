@@ -1,4 +1,4 @@
-//! What the controller may read: a dependency on anything else waits.
+//! The kinds that the controller may read: a dependency on any other kind waits.
 
 use super::Checked;
 use crate::installation::NAME;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 const CHECK: &str = "rights";
 
-/// What verdicts cannot do without: who owns a pod, and the kinds that most dependencies are of.
+/// The kinds that verdicts need: those that own pods, and those of most dependencies.
 const NEEDED: [&str; 13] = [
     "CronJob",
     "CustomResourceDefinition",

@@ -1,4 +1,4 @@
-//! What `check` looks at, read with the caller's own rights.
+//! The inputs of `check`, read with the caller's own rights.
 
 use super::admission::Tried;
 use crate::held::Held;
@@ -13,22 +13,22 @@ use serde_json::Value;
 pub(super) const CONFIGURATIONS: &str =
     "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
-/// What was found in the cluster.
+/// The facts of the cluster.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// The controller, its health rules and its rights.
     pub(super) installation: Installation,
     /// The MutatingWebhookConfiguration.
     pub(super) configuration: Lookup<Value>,
-    /// Those that carry `sluice.dev/inject`.
+    /// The namespaces that carry `sluice.dev/inject`.
     pub(super) namespaces: Lookup<Vec<Value>>,
     /// The gated pods that are pending.
     pub(super) pending: Lookup<Vec<Value>>,
-    /// The Events of those that cannot be told anything.
+    /// The Events of gates that no status service answers.
     pub(super) stranded: Lookup<Vec<Value>>,
     /// The pods that are held, and the Jobs that sluice suspended.
     pub(super) held: Held,
-    /// What became of a gated pod.
+    /// The result of a dry run with a gated pod.
     pub(super) tried: Tried,
 }
 

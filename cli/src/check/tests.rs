@@ -1,4 +1,4 @@
-//! What is said of an installation that was looked at.
+//! The lines for an installation.
 
 mod admission;
 mod controller;
@@ -89,7 +89,7 @@ fn in_deployment(pointer: &str, value: Value) -> Vec<String> {
     })
 }
 
-/// That there is one line, and it begins and ends so.
+/// Asserts that there is one line, with this begin and this end.
 fn assert_line(lines: &[String], begin: &str, end: &str) {
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with(begin), "{lines:?}");

@@ -16,7 +16,7 @@ pub(super) const ENTRIES: [&str; 4] = [
     "every-pod.sluice.dev",
 ];
 
-/// Those that nothing waits for where a policy injects: then they have the failurePolicy Ignore, whatever the chart's value is.
+/// The first entries, which only check where a policy injects: their failurePolicy is then Ignore, for any value of the chart.
 const CHECKING: usize = 3;
 
 pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Checked> {
@@ -81,7 +81,7 @@ fn a_policy_injects(webhooks: &[Value]) -> bool {
     checking.iter().all(is_lenient) && !others.iter().any(is_lenient)
 }
 
-/// What is left of an installation that is gone refuses whatever carries an annotation.
+/// The configuration of an installation that is gone: it refuses every object with an annotation of sluice.
 pub(super) fn left_behind(found: &Lookup<Value>) -> Checked {
     match found {
         Lookup::Found(_) => Checked::problem(

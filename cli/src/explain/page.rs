@@ -2,7 +2,7 @@
 
 use super::Entry;
 
-/// What the first column is called of a table that explains words; the others hold figures, or sentences.
+/// The heads of the first column in tables that explain words; other tables hold figures, or sentences.
 const HEADS: [&str; 14] = [
     "alert",
     "annotation",
@@ -26,7 +26,7 @@ const CODE: &str = "exit code";
 /// The column whose cells are words as a whole, with commas between several.
 const WORD: &str = "word";
 
-/// What stands below the head of a table.
+/// The cells below the head of a table.
 const RULE: &str = "---";
 
 /// An entry for each word in the first column of such a table: a span of code, or an exit code.
@@ -81,7 +81,7 @@ fn words<'c>(head: &str, cell: &'c str) -> impl Iterator<Item = &'c str> {
     number.into_iter().chain(whole).chain(spans)
 }
 
-/// What a row of a page says of the words: of several columns each, by what it is called; at the end where its links lead to.
+/// The meaning of a row: of several columns, each with its head; at the end the targets of its links.
 fn meaning(page: &str, heads: &[String], cells: &[String]) -> String {
     let several = heads.len() > 2;
     let told = heads.iter().zip(cells).skip(1);
@@ -102,13 +102,13 @@ fn meaning(page: &str, heads: &[String], cells: &[String]) -> String {
     told.join("\n  ")
 }
 
-/// Where the links of a text lead to, as they are written.
+/// The targets of the links of a text, as they are written.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let behind = text.split("](").skip(1);
     behind.filter_map(|it| it.split_once(')').map(|(target, _)| target))
 }
 
-/// The same as seen from the repository.
+/// The target of a link, as a path in the repository.
 fn place(page: &str, target: &str) -> String {
     if target.contains("://") {
         target.to_owned()

@@ -12,11 +12,11 @@ use rules::kstatus::Status;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What becomes a node.
+/// The source of a node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Object(usize),
-    /// By what it is called.
+    /// An object that is not there: namespace, kind and name.
     Missing(String, String, String),
 }
 
@@ -93,20 +93,20 @@ fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Found]) -> Vec<Option<usize>>
     order::steps(keys.len(), &plain)
 }
 
-/// Whether one of several lines holds; none where nothing is known of them.
+/// Whether one of several lines holds back; `None` where nothing is known of them.
 fn holds<'l>(lines: impl IntoIterator<Item = &'l Line>) -> Option<bool> {
     let holds = lines.into_iter().map(|line| line.holds);
     holds.reduce(|one, other| one || other)
 }
 
-/// What is told of one that holds, else of the first.
+/// The reason of a line that holds back, else of the first line with one.
 fn reason(lines: &[Line]) -> Option<&'static str> {
     let holding = lines.iter().filter(|line| line.holds);
     let mut all = holding.chain(lines).filter_map(|line| line.reason);
     all.next().map(Reason::label)
 }
 
-/// What an object is: what it is told to be to one that it holds back, else what it is by itself, else what it is told to be.
+/// The health of an object: for a dependent that it holds back, else its own, else for any dependent.
 fn health(own: Option<&Judged>, lines: &[&Line]) -> Option<Judged> {
     let mut holding = lines.iter().filter(|line| line.holds);
     let held = holding.find_map(|line| line.shown.as_ref());
@@ -160,11 +160,11 @@ struct Found {
     must: bool,
     because: Option<String>,
     implied: bool,
-    /// What is known of each wait that leads there.
+    /// The lines that lead there, one for each wait.
     lines: Vec<Line>,
 }
 
-/// From node to node, each pair once; what is not there becomes a node at the end of `keys`.
+/// The links from node to node, each pair once; a missing object becomes a node at the end of `keys`.
 fn links(
     graph: &Graph<'_>,
     shown: &BTreeSet<usize>,
@@ -225,7 +225,7 @@ fn links(
 }
 
 impl Found {
-    /// Another wait leads there too: what it must not go without counts.
+    /// Merges another wait that leads there: if one of them must have the object, the link must.
     fn beside(&mut self, next: Self) {
         let mut lines = std::mem::take(&mut self.lines);
         lines.extend_from_slice(&next.lines);
@@ -236,7 +236,7 @@ impl Found {
     }
 }
 
-/// What an entry names and is not there: whether there is no way around it, and the entry, or the alternative, that names it.
+/// The missing objects of an entry: for each whether there is no way around it, and the entry, or the alternative, that names it.
 fn missing<'d>(
     graph: &Graph<'_>,
     from: usize,
@@ -303,7 +303,7 @@ fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[
     }
 }
 
-/// What an object waits for, as it is written; a Service by its selector.
+/// The entries of an object, in their written form; of a Service its selector.
 fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
     if graph.objects[at].is_service() {
         let behind = graph.backends(at).unwrap_or_default().into_iter();

@@ -19,10 +19,10 @@ use rules::world::Objects;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What was read of a namespace.
+/// The objects of a namespace.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    /// Which one.
+    /// The namespace.
     pub(super) namespace: String,
     /// The candidates for nodes.
     pub(super) objects: Vec<Object>,
@@ -30,7 +30,7 @@ pub(super) struct Inventory {
     pub(super) pods: Vec<Value>,
     /// From kind and name of an object to those of its controller.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
-    /// The kinds that the caller may not read, and what kubectl calls them.
+    /// The kinds that the caller may not read, with kubectl's names for them.
     pub(super) hidden: BTreeMap<String, String>,
 }
 
@@ -47,7 +47,7 @@ fn listed(custom: &[(String, String)]) -> Vec<Kind> {
     scope::workloads().chain(more).chain(custom).collect()
 }
 
-/// The namespace of sluice, as the gate of any pod says.
+/// The namespace of sluice, by the gate of any pod.
 pub(super) fn home(world: &dyn Objects, namespace: &str) -> Option<String> {
     let kind = Kind::Builtin(kinds::POD);
     let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
@@ -79,7 +79,7 @@ pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, Strin
     seen
 }
 
-/// What the rules say of an object, and the root cause where it is not ready.
+/// The verdict of the rules on an object, with the root cause where it is not ready.
 pub(super) fn judge(object: &Object, by: &Judges<'_>) -> Option<Judged> {
     let Judges {
         world, policy, now, ..
@@ -105,7 +105,7 @@ enum Absent {
     Part(Parts),
 }
 
-/// What the objects name beside each other, with the namespace that they are in.
+/// The missing objects that other objects name, each with the namespace of the naming object.
 fn absent(graph: &Graph<'_>, listed: &[Kind]) -> Vec<(String, Absent)> {
     let mut found = Vec::new();
     for (at, list) in graph.lists.iter().enumerate() {

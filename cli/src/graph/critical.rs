@@ -27,7 +27,7 @@ pub(super) struct Step {
 /// Kubernetes writes whole seconds, and the clocks of two nodes differ.
 const BLUR: SignedDuration = SignedDuration::from_secs(1);
 
-/// While a gate waits there is none: the object that was ready last holds nobody up.
+/// The critical path of a graph; `None` while a gate waits: the object that was ready last then held nothing up.
 pub(super) fn path(model: &Model, times: &Times) -> Option<Path> {
     if times.any_waits() {
         return None;
@@ -69,7 +69,7 @@ pub(super) fn path(model: &Model, times: &Times) -> Option<Path> {
     })
 }
 
-/// What an object waited for last, and when that was ready; none where it did not wait.
+/// The last dependency of an object that became ready, and when; `None` where the object did not wait.
 fn before(
     model: &Model,
     spans: &BTreeMap<usize, Span>,
@@ -89,7 +89,7 @@ fn before(
         .max_by_key(|(_, ready)| *ready)
 }
 
-/// Those of its wave that left a slot while all of them were taken.
+/// The objects of its wave that left a slot while all slots were taken.
 fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize> {
     let own = &model.nodes[node];
     let Some(most) = own.parallelism else {

@@ -1,4 +1,4 @@
-//! One line of the graph: whether an object holds back one that waits for it, and what that one is told.
+//! One line of the graph: whether an object holds its dependent back, and the dependent's verdict on it.
 
 use super::told::{Findings, Told, leaves};
 use crate::objects::Graph;
@@ -6,14 +6,14 @@ use rules::dependency::{Dependency, Edge, Reference};
 use rules::judged::{Judged, Reason};
 use rules::verdict::JudgedEdge;
 
-/// What is known of a line, of one wait.
+/// One line, for one wait.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// Whether the one that waits is held back by the object.
+    /// Whether the object holds the dependent back.
     pub(super) holds: bool,
-    /// As the one that waits is told; between a Service and its pods nobody is told anything.
+    /// The reason that the dependent's gate is told; between a Service and its pods there is none.
     pub(super) reason: Option<Reason>,
-    /// What the object is to the one that waits, where it is not what it is by itself.
+    /// The object's health for the dependent, where that differs from its own.
     pub(super) shown: Option<Judged>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End<'e> {
     Object(usize),
-    /// What an entry, or an alternative of one, names and is not there.
+    /// A missing object of an entry, or of an alternative.
     Missing(&'e Dependency),
 }
 
@@ -66,7 +66,7 @@ impl Lines<'_, '_> {
         })
     }
 
-    /// Which alternative means the object.
+    /// The alternative that means the object.
     fn leaf<'e>(&self, entry: &'e Dependency, to: End<'_>) -> Option<&'e Dependency> {
         let mut leaves = leaves(entry).into_iter();
         leaves.find(|leaf| match to {
@@ -87,15 +87,15 @@ impl Lines<'_, '_> {
             Reference::Object(_) => Line::single(own),
             _ => self.member(own, to),
         };
-        // One that is not needed holds nobody up.
+        // An alternative that is not needed holds nothing up.
         Some(Line {
             holds: line.holds && !found.judged.satisfied,
             ..line
         })
     }
 
-    /// One of several that are waited for together: those that are not ready hold; all of them where none is unready, or where
-    /// nothing may be told of any.
+    /// The line to one of several objects that one entry waits for. The unready ones hold back; all of them do where none is
+    /// unready, or where the verdict may not tell of any.
     fn member(&self, found: &JudgedEdge, to: End<'_>) -> Line {
         let unready = |at: &usize| {
             let own = self.findings.own.get(at);

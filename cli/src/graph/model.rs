@@ -1,4 +1,4 @@
-//! The graph as it is printed: the objects, who waits for whom, and in which order.
+//! The graph as it is printed: the objects, their waits, and their order.
 
 use super::times::Times;
 use rules::judged::Judged;
@@ -11,9 +11,9 @@ use wire::said;
 pub(super) struct Model {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
-    /// Those that wait for each other and never start.
+    /// The cycles: objects that wait for each other and never start.
     pub(super) cycles: Vec<Cycle>,
-    /// Where each object of the input is among the nodes.
+    /// The node of each object of the input.
     #[serde(skip)]
     pub(super) at: BTreeMap<usize, usize>,
 }
@@ -42,16 +42,16 @@ pub(super) struct Node {
     pub(super) cycle: bool,
     /// Whether it is not there, as far as sluice may know.
     pub(super) missing: bool,
-    /// Whether it holds back one that waits for it; none where that cannot be said.
+    /// Whether it holds a dependent back; `None` where that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) holds_up: Option<bool>,
     #[serde(flatten)]
     pub(super) health: Option<Health>,
-    /// What it waits for, as it is written.
+    /// The entries of the object, in their written form.
     pub(super) waits_for: Vec<String>,
 }
 
-/// What an object is to those that wait for it, else by itself.
+/// The health of an object for its dependents, else its own.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Health {
     pub(super) ready: bool,
@@ -61,7 +61,7 @@ pub(super) struct Health {
     pub(super) message: String,
 }
 
-/// The status of what waits at its gates, and has nothing else the matter.
+/// The status of an object whose pods wait at their gates, and that has no other trouble.
 pub(super) const WAITS: &str = "Waits";
 
 /// `from` waits for `to`.
@@ -73,17 +73,17 @@ pub(super) struct Edge {
     pub(super) to_node: usize,
     pub(super) from: String,
     pub(super) to: String,
-    /// What makes it wait, where it is no entry that names the object.
+    /// The reason of the wait, where no entry names the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) because: Option<String>,
     /// Whether there is no way around it.
     pub(super) must: bool,
     /// Whether it is in a cycle.
     pub(super) cycle: bool,
-    /// Whether `to` holds `from` back; none where that cannot be said.
+    /// Whether `to` holds `from` back; `None` where that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) holds: Option<bool>,
-    /// What `from` is told of `to`: a word of the closed set of reasons.
+    /// The reason that `from` is told about `to`, from the closed set of reasons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<&'static str>,
     /// Whether other edges lead there as well, so that a drawing is clearer without it.
@@ -119,7 +119,8 @@ impl From<Judged> for Health {
 }
 
 impl Model {
-    /// Says of what waits at its gates alone that it waits, and for what: by its own word it is late, or has failed.
+    /// Marks an object whose pods only wait at their gates as waiting, with its dependencies: its own status would say that it is
+    /// late, or has failed.
     pub(super) fn wait(&mut self, times: &Times) {
         for at in &times.at_gates {
             let node = &mut self.nodes[*at];
@@ -139,7 +140,7 @@ impl Model {
         }
     }
 
-    /// By step, then scope, wave and name; what never starts comes last.
+    /// Sorts by step, then scope, wave and name; nodes that never start come last.
     pub(super) fn sorted(mut self) -> Self {
         let mut places: Vec<usize> = (0..self.nodes.len()).collect();
         places.sort_by_key(|at| {

@@ -1,6 +1,6 @@
-//! In which order things can start.
+//! The order in which objects can start.
 
-/// For each of `count` nodes the step at which it can start, from 1; `None` for what waits for a cycle, or is in one.
+/// For each of `count` nodes the step at which it can start, from 1; `None` for a node that waits for a cycle, or is in one.
 ///
 /// An edge is `(from, to, must)`: `from` waits for `to`. Where there is a way around an edge it counts as long as it
 /// closes no cycle.
@@ -45,7 +45,7 @@ struct Waiting {
     last: usize,
 }
 
-/// What still waits, waits no more for what it need not wait for.
+/// Lets waiting nodes go on without the edges that have a way around them.
 fn give_way(steps: &[Option<usize>], nodes: &mut [Waiting], edges: &[(usize, usize, bool)]) {
     for (from, to, must) in edges {
         if !must && steps[*to].is_none() {

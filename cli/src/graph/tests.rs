@@ -364,7 +364,7 @@ fn a_drawing_leaves_out_waves_that_others_imply() {
             vec!["Job/b -> Deployment/web".into(), "Job/c -> Job/b".into()]
         )
     );
-    // A custom resource waits for nobody, so it says nothing of what is lighter.
+    // A custom resource has no gate, so the graph says nothing of lighter objects.
     let custom = "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, labels: {app.kubernetes.io/instance: r}, \
                   annotations: {sluice.dev/weight: '1'}}\n";
     let beside = drawn([plain(), custom.to_owned(), wave("c", 2)]);

@@ -90,13 +90,13 @@ fn health(node: &Node) -> (String, String) {
     })
 }
 
-/// What is missing and not needed is no trouble.
+/// Whether a node is in trouble: a missing object that is not needed is none.
 fn is_held_up(node: &Node) -> bool {
     let spare = node.missing && node.holds_up == Some(false);
     !spare && node.health.as_ref().is_some_and(|it| !it.ready)
 }
 
-/// What the rules say of what is not ready.
+/// The message of an unready node.
 fn why(node: &Node) -> String {
     if node.cycle {
         // The way round stands below the table.

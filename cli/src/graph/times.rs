@@ -20,9 +20,9 @@ use wire::Answer;
 pub(super) struct Times {
     /// Each pod with a gate, the longest wait first.
     pub(super) gates: Vec<GateWait>,
-    /// By node.
+    /// The times of the nodes.
     pub(super) spans: BTreeMap<usize, Span>,
-    /// The nodes with pods at their gates, and none that has anything else the matter.
+    /// The nodes that have pods at their gates, and no other trouble.
     pub(super) at_gates: BTreeSet<usize>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct GateWait {
     /// When it ended; none while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<Timestamp>,
-    /// What it would be told; of one that waits.
+    /// The answer that its gate would get, while it waits.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
 }
@@ -65,7 +65,7 @@ impl Times {
         self.gates.iter().any(|gate| gate.until.is_none())
     }
 
-    /// What each gate that waits would be told; none where that cannot be said.
+    /// The answer that each waiting gate would get; `None` where that is unknown.
     pub(super) fn answers(
         &self,
         seen: &Inventory,
@@ -115,7 +115,7 @@ struct Pod<'a> {
     value: &'a Value,
     name: &'a str,
     made: Option<Timestamp>,
-    /// From when to when its gate waited, or its hold before that.
+    /// The time from which to which its gate waited, or its hold before that.
     gate: Option<(Timestamp, Option<Timestamp>)>,
     ready: Option<Timestamp>,
 }

@@ -1,4 +1,5 @@
-//! What each object that waits is told of what it waits for, as its gate is: consent, memory, rights and terms count.
+//! The verdict of each dependent on its dependencies, with the consent, memory, rights and terms that its gate would be judged
+//! by.
 
 use super::cluster::{self, Inventory};
 use crate::objects::{Graph, Object};
@@ -13,7 +14,7 @@ use rules::world::World;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is judged by.
+/// The inputs of a judgement.
 pub(super) struct Judges<'a> {
     pub(super) world: &'a dyn World,
     pub(super) policy: &'a Policy,
@@ -24,16 +25,16 @@ pub(super) struct Judges<'a> {
     pub(super) now: Timestamp,
 }
 
-/// What was found in a cluster, by the numbers of the objects; of manifests nothing.
+/// The verdicts in a cluster, by the indexes of the objects; empty for manifests.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    /// What the rules say of an object by itself.
+    /// The verdict on an object by itself.
     pub(super) own: BTreeMap<usize, Judged>,
-    /// What an object that waits is told.
+    /// The verdict of a dependent on its dependencies.
     pub(super) told: BTreeMap<usize, Told>,
 }
 
-/// What one dependent is told.
+/// The verdict of one dependent.
 #[derive(Debug)]
 pub(super) struct Told {
     waits: Vec<JudgedEdge>,
@@ -66,7 +67,8 @@ impl Findings {
 }
 
 impl Told {
-    /// By a pod, and whether it waits, where there is one: then its node, its start and its revision count too.
+    /// Judges a dependent by a pod of it, if there is one, and whether that pod waits: then its node, its start and its revision
+    /// count too.
     fn of(
         object: &Object,
         waits: &[Wait],
@@ -89,7 +91,7 @@ impl Told {
         };
         let judge = |edges| {
             let mut judged = verdict::judge(&dependent, edges, policy, world, now).edges;
-            // All was read that can be: nobody can say it of what has no pods yet.
+            // Everything was read that can be read, so only a dependent without pods is still syncing.
             judged.retain(|it| it.judged.reason != Reason::Syncing);
             judged
         };

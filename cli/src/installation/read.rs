@@ -1,4 +1,4 @@
-//! Single questions to the API server. What may not be read is an answer, not an error.
+//! Single questions to the API server. An object that may not be read is an answer, not an error.
 
 use crate::access;
 use anyhow::Result;
@@ -34,7 +34,7 @@ pub(crate) async fn list(
 /// As many as come in one answer of [`list_where`].
 const PAGE: u32 = 500;
 
-/// Of the objects of a path that these select, those that are wanted; the others are not kept.
+/// The `wanted` objects among those of a path that the parameters select; the others are not kept.
 pub(crate) async fn list_where(
     client: &Client,
     path: &str,

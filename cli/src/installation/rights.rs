@@ -1,4 +1,4 @@
-//! What the controller may follow: what it may not read is waited for, whoever else may read it.
+//! The kinds that the controller may follow: it waits for a kind that it may not read, even where the caller may read it.
 
 use super::{NAME, Settings, get, list};
 use anyhow::Result;
@@ -12,10 +12,10 @@ use serde_json::Value;
 const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
-/// What the controller may follow, as far as the caller may know.
+/// The kinds that the controller may follow, as far as the caller may know.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rights {
-    /// What its ClusterRoles say.
+    /// The rules of its ClusterRoles.
     Seen(rights::Rights),
     /// Everything but Secrets, and those by its settings.
     Assumed { secrets: bool, workloads: Vec<Kind> },
@@ -28,7 +28,7 @@ pub(super) struct Account<'a> {
     pub(super) name: &'a str,
 }
 
-/// The chart's ClusterRoles, and whatever else is bound to the controller's account, as far as that can be seen.
+/// The chart's ClusterRoles, and every other that is bound to the controller's account, as far as they can be seen.
 pub(super) async fn roles(
     client: &Client,
     account: Option<Account<'_>>,
@@ -56,7 +56,7 @@ pub(super) async fn roles(
 }
 
 impl Rights {
-    /// What the chart grants beside these settings.
+    /// The chart's grants beside these settings.
     pub(super) fn by_settings(settings: &Settings) -> Self {
         let workload = |(group, word): (String, String)| Kind::Custom { group, word };
         Self::Assumed {

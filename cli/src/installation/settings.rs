@@ -1,4 +1,4 @@
-//! What the controller is set to: its arguments, as the chart writes them.
+//! The controller's settings: its arguments, as the chart writes them.
 
 use super::NAME;
 use rules::annotation;
@@ -6,10 +6,10 @@ use rules::sheets;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
 
-/// What of it a verdict rests on.
+/// The settings that a verdict rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Where it is installed; `None` where nobody can say.
+    /// The namespace of the installation; `None` where that is unknown.
     pub(crate) namespace: Option<String>,
     /// The service account of its pods.
     pub(super) account: String,
@@ -22,16 +22,16 @@ pub(crate) struct Settings {
     pub(crate) follows_releases: bool,
     /// Whether the library of health rules counts.
     pub(crate) builtin_rules: bool,
-    /// The ConfigMaps of what it remembers, but for their numbers.
+    /// The ConfigMaps of its memory, without their numbers.
     memory: String,
-    /// The ConfigMaps that say who may run where there is a cap, but for their numbers.
+    /// The ConfigMaps of the slots, without their numbers.
     slots: String,
     /// The ConfigMap of the administrator's health rules.
     health_rules: Option<String>,
 }
 
 impl Settings {
-    /// What the arguments of a Deployment say; for what they leave out the controller's own defaults.
+    /// Reads the arguments of a Deployment; an argument that is left out has the controller's own default.
     pub(crate) fn of(deployment: &Value) -> Self {
         let text = |flag: &str| argument(deployment, flag).map(ToOwned::to_owned);
         let is = |flag: &str, default: bool| match argument(deployment, flag) {
@@ -63,7 +63,7 @@ impl Settings {
         }
     }
 
-    /// The chart's defaults, for who may not see the settings.
+    /// The chart's defaults, for a caller that may not see the settings.
     pub(crate) fn of_the_chart(namespace: Option<&str>) -> Self {
         Self {
             namespace: namespace.map(ToOwned::to_owned),
@@ -78,12 +78,12 @@ impl Settings {
         Some((self.namespace.as_deref()?, self.health_rules.as_deref()?))
     }
 
-    /// The ConfigMaps of what it remembers.
+    /// The ConfigMaps of its memory.
     pub(crate) fn memory(&self) -> [String; sheets::COUNT] {
         sheets::names(&self.memory)
     }
 
-    /// The ConfigMap that says who may run in a namespace.
+    /// The ConfigMap with the slots of a namespace.
     pub(crate) fn slots_of(&self, namespace: &str) -> String {
         sheets::names(&self.slots)[sheets::of(namespace)].clone()
     }

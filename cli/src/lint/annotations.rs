@@ -31,7 +31,7 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
     findings
 }
 
-/// A key that nobody reads there.
+/// The finding for a key that no program reads there.
 fn idle_key(object: &Object, path: &'static str, advice: &Advice) -> Finding {
     let finding = Finding::advice(&object.place, advice);
     match advice {
@@ -78,7 +78,7 @@ fn grammar(
     Ok(())
 }
 
-/// Whether a Job is what carries these annotations.
+/// Whether the object with these annotations is a Job.
 fn may_suspend(object: &Object, holder: &Holder<'_>) -> bool {
     object.is_job() && holder.role == Role::Own
 }
@@ -107,7 +107,7 @@ fn hold(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     (!asks).then(|| "it has no effect on a Job without a list; write what it waits for".to_owned())
 }
 
-/// Where no admission looks, a key that nobody reads does no harm, and no good.
+/// The finding for a refused key. On an object that admission does not look at, an unknown key does no harm and no good.
 fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding {
     let mut finding = Finding::refused(&object.place, holder.path, error);
     let unknown = matches!(

@@ -37,7 +37,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What admission would say of an object, had it these objects before it.
+/// The advice of admission on an object, if the cluster held these objects before it.
 pub(super) fn advice(graph: &Graph<'_>, at: usize) -> Vec<Advice> {
     let object = &graph.objects[at];
     let Some(workload) = workload(object).filter(|_| object.owner().is_none()) else {
@@ -55,7 +55,7 @@ pub(super) fn advice(graph: &Graph<'_>, at: usize) -> Vec<Advice> {
     told
 }
 
-/// What the lists of an object say. What plans say is told of the plan.
+/// The entries of an object's lists. Those of plans are reported for the plan.
 fn listed(graph: &Graph<'_>, at: usize) -> Vec<Dependency> {
     let waits = graph.lists[at].iter();
     waits
@@ -75,7 +75,7 @@ fn workload(object: &Object) -> Option<Workload<'_>> {
     })
 }
 
-/// A namespace that is among the objects and does not consent. What the administrator allows beyond that, no file tells.
+/// The finding for a namespace among the objects that does not consent. No file tells what the administrator allows beyond that.
 fn consent(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Option<Finding> {
     let object = &graph.objects[from];
     let (namespace, name) = match &dependency.reference {
@@ -90,7 +90,7 @@ fn consent(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Option<Fi
     }
     let consenting = graph.namespace_object(namespace)?;
     let says = consenting.value["metadata"]["annotations"][key].is_string();
-    // Who does not say where he is may be anybody that it consents to.
+    // An object without a namespace may be put into any namespace that the other consents to.
     if own.is_empty() && says || consents(&consenting.value, own) {
         return None;
     }

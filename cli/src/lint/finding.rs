@@ -11,11 +11,11 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) level: Level,
-    /// What it is, in a word.
+    /// The name of the rule.
     pub(super) rule: &'static str,
     #[serde(flatten)]
     pub(super) place: Place,
-    /// Which metadata of the object: its own, or of a template in it.
+    /// The path of the metadata: the object's own, or that of a template in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) path: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,12 +26,12 @@ pub(super) struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) column: Option<usize>,
     pub(super) message: String,
-    /// Where in the object.
+    /// The place in the object.
     #[serde(skip)]
     pub(super) spot: Where,
 }
 
-/// Where in an object something is.
+/// The place of a finding in an object.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Where {
     /// Nowhere in particular.
@@ -41,7 +41,7 @@ pub(super) enum Where {
     Text(Position),
     /// A field, by its JSON pointer.
     Field(String),
-    /// A place in what a field says.
+    /// A place in the text of a field.
     Within(String, annotation::Place),
 }
 
@@ -65,12 +65,12 @@ impl Finding {
         }
     }
 
-    /// What admission says too, in its words.
+    /// A finding of admission too, in admission's words.
     pub(super) fn advice(place: &Place, advice: &Advice) -> Self {
         Self::new(advice.label(), advice.level(), place, advice.to_string())
     }
 
-    /// What the grammar refuses, with its own place and words.
+    /// A refusal of the grammar, with its own place and words.
     pub(super) fn refused(place: &Place, path: &'static str, error: &ParseError) -> Self {
         let message = error.problem.to_string();
         let finding = Self::new("Grammar", Level::Error, place, message).at(path, &error.key);
@@ -97,7 +97,7 @@ impl Finding {
         Self { spot, ..self }
     }
 
-    /// With the line and the column of its file.
+    /// Adds the line and the column of its file.
     pub(super) fn located(mut self, finder: &mut Finder<'_>) -> Self {
         let spot = match &self.spot {
             Where::Text(position) => {
@@ -121,13 +121,13 @@ impl Finding {
         self.column = Some(column);
     }
 
-    /// In the order of the files.
+    /// Sorts findings in the order of the files.
     pub(super) fn order(&self) -> impl Ord + use<> {
         let level = std::cmp::Reverse(self.level);
         (self.place.file.clone(), self.line, self.column, level)
     }
 
-    /// What and why, without the file.
+    /// The object, the key and the message, without the file.
     pub(super) fn what(&self) -> String {
         let object = (!self.place.kind.is_empty()).then(|| self.place.to_string());
         let path = self.path.filter(|path| *path != OWN).map(str::to_owned);
@@ -145,7 +145,7 @@ const OWN: &str = "metadata";
 /// The data of a ConfigMap.
 pub(super) const DATA: &str = "data";
 
-/// Where a key is: `spec.template` and `labels` are `/spec/template/metadata/labels/KEY`.
+/// The path of a key: `spec.template` and `labels` are `/spec/template/metadata/labels/KEY`.
 pub(super) fn pointer(path: &str, of: &str, key: &str) -> String {
     let key = token(key);
     match path {

@@ -40,7 +40,7 @@ impl<'g, 'o> Flux<'g, 'o> {
         Self { graph, units }
     }
 
-    /// What has to be ready before an object can be.
+    /// The objects that must be ready before an object can be.
     fn needs(&self, at: usize) -> Vec<usize> {
         let object = &self.graph.objects[at];
         let mut needs = self.graph.needs(at);
@@ -83,12 +83,12 @@ impl<'g, 'o> Flux<'g, 'o> {
         others.into_iter().flatten().filter_map(named).collect()
     }
 
-    /// The one that makes an object.
+    /// The HelmRelease or Kustomization that makes an object.
     fn unit_of(&self, at: usize) -> Option<usize> {
         self.unit(&self.graph.objects[at].scope.as_ref()?.name)
     }
 
-    /// The one that makes a release of this name.
+    /// The HelmRelease or Kustomization that makes a release of this name.
     fn unit(&self, release: &str) -> Option<usize> {
         let mut units = self.units.iter().copied();
         units.find(|at| {

@@ -1,4 +1,4 @@
-//! Objects that are not what their author takes them for: of no kind that there is, there twice, out of reach.
+//! Objects that differ from their author's idea of them: of an unknown kind, there twice, out of reach.
 
 use super::finding::{Finding, Where};
 use crate::objects::Object;
@@ -19,7 +19,7 @@ pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
     findings
 }
 
-/// What is no object at all, such as a chart's values.
+/// The finding for a document that is no object, such as a chart's values.
 fn no_kind(object: &Object) -> Option<Finding> {
     let told = "it has no kind, so it is no object; the values of a chart are given with --values";
     let has_none = object.place.kind.is_empty() && object.value.is_object();
@@ -54,8 +54,8 @@ fn out_of_reach(object: &Object) -> Option<Finding> {
     Some(finding.spot(Where::Field("/metadata/namespace".to_owned())))
 }
 
-/// Objects of the same name, of which only one will be there. Another chart may be meant for another namespace, and hooks of
-/// one name for different times.
+/// The finding for objects with one name, of which only one will exist. Another chart may be meant for another namespace, and
+/// hooks of one name for different times.
 fn twice(objects: &[Object]) -> Vec<Finding> {
     let mut first = HashMap::new();
     let mut findings = Vec::new();

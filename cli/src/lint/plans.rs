@@ -45,7 +45,7 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
     };
     let flaw = plan::flaw(&config.value, scope, gates, is_empty, is_there)?;
     match &flaw {
-        // Every gated pod of the release waits until somebody can read it.
+        // Every gated pod of the release waits until the text is mended.
         PlanFlaw::Text(error) => Some(Finding::refused(&config.place, DATA, error)),
         PlanFlaw::NoOrder | PlanFlaw::TooLarge => warning(flaw.to_string()),
         PlanFlaw::NothingYet { .. } => {

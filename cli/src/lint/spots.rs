@@ -1,4 +1,4 @@
-//! Where in an object the matter of a finding stands.
+//! The place in an object that a finding is about.
 
 use super::finding::{Where, pointer};
 use crate::objects::{Object, Role};
@@ -6,7 +6,7 @@ use rules::advice::Advice;
 use rules::annotation::Place;
 use rules::keys;
 
-/// Of what admission says too.
+/// The place of an advice that admission gives too.
 pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
     let annotation = |key: &str| annotation(object, key).unwrap_or_default();
     let dependency = match advice {
@@ -42,7 +42,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
     entry(object, dependency.rsplit('/').next().unwrap_or(dependency))
 }
 
-/// What makes an object wait for the one of this name: its list, else its weight.
+/// The annotation that makes an object wait for the object of this name: its list, else its weight.
 pub(super) fn link(object: &Object, name: &str) -> Where {
     match entry(object, name) {
         Where::Object => annotation(object, keys::WEIGHT).unwrap_or_default(),
@@ -50,7 +50,7 @@ pub(super) fn link(object: &Object, name: &str) -> Where {
     }
 }
 
-/// Where the lists of an object name something.
+/// The place of a name in the lists of an object.
 pub(super) fn entry(object: &Object, name: &str) -> Where {
     let mut list = None;
     for holder in object.holders().iter().rev() {

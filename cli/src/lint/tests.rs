@@ -10,7 +10,7 @@ fn lint(manifest: &str) -> Vec<String> {
     lint_of(manifest, &[])
 }
 
-/// The same of a chart that gives its sub-charts these aliases.
+/// The findings for a chart that gives its sub-charts these aliases: level, document, and rule.
 fn lint_of(manifest: &str, aliases: &[Alias]) -> Vec<String> {
     let entries = Entries::new(manifest.as_bytes()).map(Result::unwrap);
     let objects: Vec<_> = entries

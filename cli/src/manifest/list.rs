@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 /// The items of a list, not read yet.
 ///
-/// It is the short way to what [`super::Entries`] reads of the same text. Whatever is unusual is left to that, which also says
-/// what is wrong: the two agree wherever this one answers.
+/// A short way through the text for [`super::Entries`]. An unusual text is left to the latter, which also finds its faults: the
+/// two agree wherever this one answers.
 pub(crate) struct List<'t> {
     items: Vec<&'t RawValue>,
     item_kind: String,
@@ -47,7 +47,7 @@ impl<'t> List<'t> {
         })
     }
 
-    /// What is made of each item, in their order.
+    /// The results of `make` for the items, in their order.
     pub(crate) fn map<T: Send>(&self, make: impl Fn(Entry) -> T + Sync) -> Option<Vec<T>> {
         let read = |index, item: &&RawValue| self.entry(index, item).map(&make);
         parallel::map(&self.items, read).into_iter().collect()
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::manifest::Entries;
 
-    /// What it reads, after a look that the longer way reads the same.
+    /// The entries, after an assertion that the longer way reads the same.
     fn read(text: &str) -> Option<Vec<Entry>> {
         let read = List::of(text.as_bytes())?.map(|entry| entry)?;
         let whole: Vec<_> = Entries::new(text.as_bytes()).map(Result::unwrap).collect();

@@ -1,6 +1,6 @@
-//! Where in a text the nodes of one document are: what is said of one, an editor can open.
+//! The places of the nodes of one document in its text, so that an editor can open the place of a finding.
 //!
-//! The document is read once more for that, and only where something is to be said of it.
+//! The document is read once more for that, and only where there is a finding.
 
 use super::spelled;
 use super::yaml::Events;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(crate) struct Places<'t> {
     text: &'t str,
-    /// Where each line of the text begins.
+    /// The bytes at which the lines of the text begin.
     lines: &'t [usize],
     nodes: HashMap<String, Node>,
 }
@@ -23,7 +23,7 @@ struct Node {
     key: usize,
     /// Its own first byte.
     value: usize,
-    /// What a scalar says, and how it is written.
+    /// The text of a scalar, and its style.
     scalar: Option<(String, ScalarStyle)>,
 }
 
@@ -54,7 +54,7 @@ impl<'t> Places<'t> {
         Some(self.position(node.key))
     }
 
-    /// A character of a scalar of the object, by line and column in what the scalar says.
+    /// The place of a character in a scalar of the object, by line and column in the scalar's text.
     pub(crate) fn within(
         &self,
         of: &Origin,
@@ -85,7 +85,7 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Where each line of a text begins.
+/// The bytes at which the lines of a text begin.
 pub(crate) fn lines(text: &str) -> Vec<usize> {
     let behind = text.match_indices('\n').map(|(at, _)| at + 1);
     std::iter::once(0).chain(behind).collect()
@@ -161,7 +161,7 @@ impl Reader<'_> {
             let name = if let Some((name, _)) = event.scalar() {
                 token(name)
             } else {
-                // What no pointer names is read to its end.
+                // A node that no pointer can name is read to its end.
                 self.node(&event, span, format!("{pointer}/?"), None)?;
                 "?".to_owned()
             };

@@ -1,12 +1,12 @@
 //! YAML's scalars, as go-yaml 2 takes them: the reader under kubectl, Helm, Argo CD and Flux.
 //!
-//! It is neither YAML 1.1 nor 1.2: `yes` and `on` are booleans, `0o17` and `017` are 15, `1_000` is 1000, and a date
-//! stays a text. What it makes of a float then goes through JSON, where `2.0` is written `2` and read as an integer.
+//! The rules are neither those of YAML 1.1 nor of 1.2: `yes` and `on` are booleans, `0o17` and `017` are 15, `1_000` is 1000, and
+//! a date stays a text. A float then goes through JSON, where `2.0` is written `2` and read as an integer.
 
 use granit_parser::{ScalarStyle, Tag};
 use serde_json::{Number, Value};
 
-/// What a scalar of this style and tag is, or why it is nothing.
+/// The value of a scalar of this style and tag, or why it has none.
 pub(super) fn resolve(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
     let Some(tag) = tag else {
         return match style {

@@ -21,7 +21,7 @@ pub(crate) struct Chart {
     pub(crate) namespace: Option<String>,
     /// Files of values, in their order.
     pub(crate) values: Vec<PathBuf>,
-    /// Single values, as Helm's `--set` has them.
+    /// Single values, for Helm's `--set`.
     pub(crate) set: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn is_library(folder: &Path) -> bool {
     metadata(folder).is_ok_and(|chart| chart["type"] == "library")
 }
 
-/// The sub-charts that a chart calls otherwise than they call themselves.
+/// The sub-charts to which a chart gives another name than their own.
 pub(super) fn aliases(folder: &Path) -> Result<Vec<Alias>> {
     Ok(aliases_in(&metadata(folder)?))
 }
@@ -53,7 +53,7 @@ fn aliases_in(chart: &Value) -> Vec<Alias> {
     aliases.collect()
 }
 
-/// What a chart's own file says.
+/// The text of a chart's own file, Chart.yaml.
 fn metadata(folder: &Path) -> Result<Value> {
     let (name, text) = input::read(&folder.join(FILE))?;
     let chart = Entries::new(&text).next().transpose().context(name)?;
@@ -66,7 +66,7 @@ impl Chart {
         !(self.values.is_empty() && self.set.is_empty())
     }
 
-    /// What `helm template` prints of the folder.
+    /// The output of `helm template` for the folder.
     pub(super) fn render(&self, folder: &Path) -> Result<Vec<u8>> {
         let shown = folder.display();
         let mut helm = Command::new("helm");
@@ -108,8 +108,8 @@ impl Chart {
         self.namespace.as_deref().unwrap_or("default")
     }
 
-    /// What is no chart goes where `kubectl apply --namespace` puts it; without a namespace both kubectl and Helm take that of
-    /// the context, so what is beside a chart goes with it.
+    /// Puts an object that is of no chart into the namespace of `kubectl apply --namespace`. Without a namespace both kubectl and
+    /// Helm use that of the context, so an object beside a chart goes with it.
     pub(super) fn settle(&self, object: &mut Value, beside_chart: bool) {
         if beside_chart || self.namespace.is_some() {
             put_into(object, self.namespace());

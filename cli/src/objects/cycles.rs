@@ -13,9 +13,9 @@ impl Graph<'_> {
         edges::cycles(&needs)
     }
 
-    /// The names along a cycle, with what makes the next one wait where no list names it.
+    /// The names along a cycle, each with the reason of the next wait where no list names it.
     pub(crate) fn path(&self, cycle: &[usize]) -> String {
-        // What leads to an object stands behind its name: `Deployment a -> Job b (weight 0) -> Deployment a`.
+        // The link to an object stands behind the object's name: `Deployment a -> Job b (weight 0) -> Deployment a`.
         let mut told = String::new();
         let mut behind = None;
         for (at, link) in self.steps(cycle) {
@@ -35,7 +35,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Each member of a cycle, and what makes it wait for the next.
+    /// Each member of a cycle, and the link to the next.
     fn steps(&self, cycle: &[usize]) -> Vec<(usize, Option<Link>)> {
         let next = cycle.iter().cycle().skip(1);
         let step = |(at, next): (&usize, &usize)| {
@@ -45,7 +45,7 @@ impl Graph<'_> {
         cycle.iter().zip(next).map(step).collect()
     }
 
-    /// What makes one object wait for another, where it is no entry that names it.
+    /// The reason why one object waits for another, where no entry names it.
     pub(crate) fn how(&self, from: usize, link: Link) -> Option<String> {
         let Wait { edge, source } = &self.lists[from][link.wait?];
         match (source, edge.entry().map(|it| &it.reference)) {
@@ -59,7 +59,7 @@ impl Graph<'_> {
         }
     }
 
-    /// How a cycle is broken: by what somebody has written.
+    /// The way to break a cycle: a change of a text that the user has written.
     pub(crate) fn way_out(&self, cycle: &[usize]) -> String {
         let steps = self.steps(cycle);
         let says = |source: &Source| {

@@ -26,12 +26,12 @@ pub(crate) struct Input {
     pub(crate) chart: Chart,
 }
 
-/// What was read of an input.
+/// The result of reading an input.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     /// The objects, in their order.
     pub(crate) objects: Vec<Object>,
-    /// What could not be read.
+    /// The texts that could not be read.
     pub(crate) unread: Vec<Doubt>,
     /// Keys that are there twice.
     pub(crate) twice: Vec<Doubt>,
@@ -39,12 +39,12 @@ pub(crate) struct Read {
     pub(crate) sources: Sources,
 }
 
-/// What is wrong with a text.
+/// A fault of a text.
 #[derive(Debug)]
 pub(crate) struct Doubt {
     /// The object, as far as it is one.
     pub(crate) place: Place,
-    /// Where in the file.
+    /// The position in the file.
     pub(crate) position: Option<Position>,
     pub(crate) why: String,
 }

@@ -1,4 +1,4 @@
-//! The objects, found by what they are called and by what they belong to.
+//! The objects, found by their names and by their scopes.
 
 use super::object::Object;
 use rules::dependency::{ObjectRef, Part, Parts, Selection};
@@ -15,9 +15,9 @@ pub(crate) struct Graph<'a> {
     pub(crate) objects: &'a [Object],
     named: HashMap<(&'a Kind, &'a str, &'a str), usize>,
     of_kind: HashMap<&'a Kind, Vec<usize>>,
-    /// Those with pods, by namespace and a label of the pods.
+    /// The objects with pods, by namespace and a label of the pods.
     labelled: HashMap<(&'a str, &'a str, &'a str), Vec<usize>>,
-    /// Those that parts and waves are made of, by namespace.
+    /// The objects that count for parts and waves, by namespace.
     counted: HashMap<&'a str, Vec<usize>>,
     /// The wave of each object that is in one.
     pub(crate) waves: Vec<Option<i64>>,
@@ -25,7 +25,7 @@ pub(crate) struct Graph<'a> {
     of_scope: HashMap<&'a Scope, BTreeMap<i64, Vec<usize>>>,
     /// Namespaces in which every pod is gated.
     injected: HashSet<&'a str>,
-    /// What each waits for.
+    /// The waits of each object.
     pub(crate) lists: Vec<Vec<Wait>>,
     /// Why the list, or the plan, of each cannot be read: it waits until that is corrected.
     pub(crate) unreadable: Vec<Option<Unknown>>,
@@ -73,8 +73,8 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Whether admission puts a gate into the pods of an object. What a plan names is gated, because a plan needs a
-    /// namespace in which everything is.
+    /// Whether admission puts a gate into the pods of an object. Every pod of a plan's namespace has one, because a plan needs
+    /// such a namespace.
     pub(super) fn is_gated(&self, at: usize) -> bool {
         let object = &self.objects[at];
         object.is_dependent()
@@ -93,7 +93,7 @@ impl<'a> Graph<'a> {
             let by_kind = || self.of_kind(&to.kind).into_iter().find(is_it);
             named.copied().or_else(by_kind)
         };
-        // What belongs to no namespace has none.
+        // A cluster-scoped object has no namespace.
         found(namespace).or_else(|| found("").filter(|at| self.is_cluster_scoped(*at)))
     }
 
@@ -104,7 +104,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The objects of a kind, however it is spelled: `certificates.cert-manager.io`.
+    /// The objects of a kind, in any of its spellings: `certificates.cert-manager.io`.
     fn of_kind(&self, kind: &Kind) -> Vec<usize> {
         if let Kind::Builtin(_) = kind {
             return self.of_kind.get(kind).cloned().unwrap_or_default();
@@ -119,7 +119,7 @@ impl<'a> Graph<'a> {
         written.map_or(self.objects[from].namespace(), String::as_str)
     }
 
-    /// Whether an object may be in the namespace that `from` means: one that says none is put into any.
+    /// Whether an object may be in the namespace that `from` means: an object without a namespace may be put into any.
     pub(crate) fn may_mean(&self, from: usize, written: Option<&String>, object: &Object) -> bool {
         let (meant, own) = (self.namespace(from, written), object.namespace());
         meant == own || meant.is_empty() || own.is_empty()
@@ -142,8 +142,8 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The objects of a part, as `from` means it: of its own scope, or of a release that it names. The object itself
-    /// is none of them.
+    /// The objects of a part, for the dependent `from`: of its own scope, or of a release that it names. The object itself is
+    /// none of them.
     pub(crate) fn part(&self, from: usize, parts: &Parts) -> Vec<usize> {
         let own = self.objects[from].scope.as_ref();
         if matches!(parts.part, Part::SubChart(_)) && own.is_none() {
@@ -191,7 +191,7 @@ impl<'a> Graph<'a> {
         lighter.flat_map(|(_, objects)| objects.iter().copied())
     }
 
-    /// The objects whose pods a Service selects; `None` where it selects by nothing.
+    /// The objects whose pods a Service selects; `None` where it has no selector.
     pub(crate) fn backends(&self, service: usize) -> Option<Vec<usize>> {
         let object = &self.objects[service];
         let selector = Selector::labels(object.value.pointer("/spec/selector")?);
@@ -231,7 +231,7 @@ pub(crate) fn means(kind: &Kind, other: &Kind) -> bool {
     other.group() == group && words.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 
-/// As a definition is most likely to have it: `gateways`, `policies`, `ingresses`.
+/// The plural that the definition of a kind most likely has: `gateways`, `policies`, `ingresses`.
 fn plural(word: &str) -> String {
     let before_y = word.strip_suffix('y');
     let stem = before_y.filter(|it| !it.ends_with(['a', 'e', 'i', 'o', 'u']));

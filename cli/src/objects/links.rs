@@ -1,4 +1,4 @@
-//! Who waits for whom: what lists, plans and weights say, and the objects that they mean.
+//! The waits of objects: lists, plans and weights, and the objects that they mean.
 
 use super::graph::{Graph, means};
 use super::object::Object;
@@ -16,14 +16,14 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) to: usize,
-    /// Which one of its waits; a Service has none.
+    /// The index of the wait; a Service has none.
     pub(crate) wait: Option<usize>,
     /// Whether there is no way around it. Where there is a choice, or existence is enough, there is one.
     pub(crate) must: bool,
 }
 
 impl Graph<'_> {
-    /// What each object waits for, and why that cannot be read.
+    /// The waits of each object, and the fault that makes some unreadable.
     pub(super) fn waits(&self) -> Vec<(Vec<Wait>, Option<Unknown>)> {
         let plans = plans(self.objects);
         let objects = self.objects.iter().enumerate();
@@ -98,12 +98,12 @@ impl Graph<'_> {
         links
     }
 
-    /// The objects that an entry means to an object.
+    /// The objects that an entry of an object means.
     pub(crate) fn meant(&self, from: usize, entry: &Dependency) -> Vec<usize> {
         self.meant_by(from, &Edge::Listed(entry.clone()))
     }
 
-    /// The objects that an edge means to an object.
+    /// The objects that an edge of an object means.
     pub(crate) fn meant_by(&self, from: usize, edge: &Edge) -> Vec<usize> {
         let links = edges::links(edge, &Beside { graph: self, from });
         links.into_iter().map(|link| link.to).collect()
@@ -125,7 +125,7 @@ impl Graph<'_> {
         self.waves[waits]
     }
 
-    /// What has to be ready before this object can be.
+    /// The objects that must be ready before this object can be.
     pub(crate) fn needs(&self, at: usize) -> Vec<usize> {
         let links = self.links(at).into_iter();
         links.filter(|link| link.must).map(|link| link.to).collect()
@@ -138,7 +138,7 @@ struct Beside<'g, 'o> {
     from: usize,
 }
 
-/// In all that was read.
+/// Finds the targets among all objects that were read.
 impl edges::Targets for Beside<'_, '_> {
     type Object = usize;
 
@@ -173,7 +173,7 @@ fn plans(objects: &[Object]) -> HashMap<&str, Vec<Value>> {
     plans
 }
 
-/// What the lists of an object say, as far as they can be read, where something else cannot.
+/// The entries of an object's readable lists, where another text of it is unreadable.
 fn listed(object: &Object) -> Vec<Wait> {
     let list = |key: &str| {
         let alone = Map::from_iter([(key.to_owned(), object.said(key)?.into())]);

@@ -33,11 +33,11 @@ pub(crate) struct Object {
     pub(crate) value: Value,
     /// Whether it was rendered from a chart, with everything else of that place.
     pub(crate) rendered: bool,
-    /// What that chart calls its sub-charts, where those are called otherwise themselves.
+    /// The chart's names for its sub-charts, where they differ from the sub-charts' own.
     pub(crate) aliases: Arc<[Alias]>,
 }
 
-/// A sub-chart by another name: Helm takes that for the chart's name, so the labels of its objects say it.
+/// A sub-chart under another name: Helm takes that name for the chart's, so the labels of its objects carry it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alias {
     pub(crate) chart: String,
@@ -46,7 +46,7 @@ pub(crate) struct Alias {
 
 /// One map of annotations.
 pub(crate) struct Holder<'a> {
-    /// As in an error: `metadata`, `spec.template`.
+    /// The path in an error: `metadata`, `spec.template`.
     pub(crate) path: &'static str,
     pub(crate) role: Role,
     pub(crate) annotations: &'a Map<String, Value>,
@@ -115,7 +115,7 @@ impl Object {
         })
     }
 
-    /// The metadata of the object and of the templates in it, each by what [`Holder::path`] calls it.
+    /// The metadata of the object and of the templates in it, each under its [`Holder::path`].
     pub(crate) fn metadata(&self) -> Vec<(&'static str, &Value)> {
         let own = ("metadata", "");
         let places = [own, COPIED].into_iter().chain(TEMPLATES);
@@ -158,8 +158,8 @@ impl Object {
         self.is_dependent() && holders.any(|it| annotation::ask(it.annotations))
     }
 
-    /// Whether parts and waves look at it: at workloads, at custom resources, which a cluster may follow too, and at what
-    /// else counts where it says so. What a controller made is spoken for by the object above it.
+    /// Whether the object counts for parts and waves: a workload, a custom resource (a cluster may follow it too), or an object
+    /// that states a weight or a group. An object that a controller made does not count, because the object above it does.
     pub(crate) fn is_counted(&self) -> bool {
         let of_kind = match &self.kind {
             Some(Kind::Builtin(_)) => self.is_of_a_wave_kind(),
@@ -204,7 +204,7 @@ impl Object {
         Some((owner["kind"].as_str()?, owner["name"].as_str()?))
     }
 
-    /// The dependent that its pods are.
+    /// The dependent of its pods.
     pub(crate) fn dependent(&self) -> Option<Dependent> {
         let kind = self.kind.clone().filter(|_| self.is_dependent())?;
         Some(Dependent::of_workload(kind, &self.value, self.namespace()))

@@ -4,14 +4,14 @@ use crate::manifest::Origin;
 use serde::Serialize;
 use std::fmt;
 
-/// The file, and what the object in it is called.
+/// The file, and the kind, namespace and name of the object in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 pub(crate) struct Place {
     /// Empty where it is of a cluster.
     pub(crate) file: String,
     /// From 1; 0 where the file has none that can be read.
     pub(crate) document: usize,
-    /// Where in the file.
+    /// The place in the file.
     #[serde(skip)]
     pub(crate) origin: Origin,
     pub(crate) kind: String,

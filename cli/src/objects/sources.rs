@@ -1,4 +1,4 @@
-//! The texts that objects were read from, to find the line of what is said of one.
+//! The texts that objects were read from, to find the line of a finding.
 
 use super::place::Place;
 use crate::manifest::{self, Places, Position};
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What Helm writes before what it has rendered from a template.
+/// Helm's line above the objects that it has rendered from a template.
 const TEMPLATE: &str = "# Source: ";
 
 /// The texts by the names of their files.
@@ -16,7 +16,7 @@ pub(crate) struct Sources(HashMap<String, Source>);
 #[derive(Debug)]
 struct Source {
     text: String,
-    /// Where its lines begin.
+    /// The bytes at which its lines begin.
     lines: Vec<usize>,
     /// Whether Helm has rendered it.
     rendered: bool,
@@ -27,7 +27,7 @@ struct Source {
 pub(crate) enum Spot<'a> {
     /// A field, by its JSON pointer; the object itself by the empty one.
     Field(&'a str),
-    /// A character of what a field says: by line and column, from 1.
+    /// A character in the text of a field: by line and column, from 1.
     Within(&'a str, usize, usize),
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Finder<'s> {
 }
 
 impl Finder<'_> {
-    /// Where something in an object is.
+    /// The place of a spot of an object.
     pub(crate) fn find(&mut self, place: &Place, spot: Spot<'_>) -> Location {
         let nowhere = || Location {
             file: place.file.clone(),
@@ -109,8 +109,8 @@ impl Finder<'_> {
     }
 }
 
-/// Where in a chart's template that is what Helm has rendered at a position: the template's only line that is the same. Most
-/// lines are; of one whose value is computed it is the only one with its key, and of others only the file is known.
+/// The place in a chart's template of a line that Helm has rendered: the template's only equal line. Most lines have one. A line
+/// whose value is computed has the only line with its key; for any other line only the file is known.
 fn of_template(
     chart: &Path,
     rendered: &str,
@@ -119,7 +119,7 @@ fn of_template(
 ) -> Option<Location> {
     let head = &rendered[..document];
     let head = &head[head.rfind(TEMPLATE)? + TEMPLATE.len()..];
-    // The first folder is called as the chart is.
+    // The first folder has the chart's name.
     let (_, file) = head.lines().next()?.split_once('/')?;
     let path: PathBuf = chart.join(file);
     let text = fs::read_to_string(&path).ok()?;

@@ -100,7 +100,7 @@ pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
     Line::new(object, status, reason.label(), message)
 }
 
-/// What to do where no rule has spoken.
+/// The advice where no rule has decided.
 fn hint(kind: &Kind) -> String {
     format!(
         "; no rule knows {kind}, so this rests on common words alone: to be sure, write {} on the object, or a health rule for its kind",

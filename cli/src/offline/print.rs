@@ -16,13 +16,13 @@ pub(super) struct Printer<W: Write> {
     table: Vec<[String; COLUMNS]>,
     result: io::Result<()>,
     pub(super) printed: usize,
-    /// How many of them are `Current`.
+    /// How many of the objects are `Current`.
     pub(super) current: usize,
 }
 
 const COLUMNS: usize = 6;
 
-/// Which of them is the status.
+/// The index of the status among the columns.
 const STATUS: usize = 3;
 
 impl<W: Write> Printer<W> {

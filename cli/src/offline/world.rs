@@ -23,7 +23,7 @@ pub(crate) struct Manifest<'a> {
     /// The administrator's health rules.
     rules: &'a Rules,
     kinds: HashMap<Kind, OfKind<'a>>,
-    /// Group and kind of each custom resource that the manifest defines, and what the definition says of its status.
+    /// Group and kind of each custom resource that the manifest defines, and whether its definition declares a status.
     declared: HashMap<(&'a str, &'a str), Declared>,
 }
 
@@ -174,7 +174,7 @@ impl World for Manifest<'_> {
         self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
     }
 
-    /// No manifest says who runs.
+    /// No manifest lists the holders of slots.
     fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Unavailable(Unavailable::Hidden)
     }
@@ -187,7 +187,7 @@ impl World for Manifest<'_> {
         self.pods(namespace, selector, gate::is_gated)
     }
 
-    /// No manifest says what was.
+    /// No manifest holds the memory of removed objects.
     fn completed_job(&self, _: Completing, _: &str, _: &str) -> Lookup<CompletedJob> {
         Lookup::NotFound
     }
@@ -224,8 +224,8 @@ impl World for Manifest<'_> {
     }
 }
 
-/// What a pending claim is judged by where the manifest holds no StorageClass: by one that waits for the first consumer,
-/// as most do. The gate asks the cluster.
+/// The StorageClass that a pending claim is judged by where the manifest holds none: one that waits for the first consumer, as
+/// most do. The gate asks the cluster.
 fn assumed_class(kind: &Kind) -> Option<Value> {
     let is_class = kind.group() == "storage.k8s.io" && kind.word() == "StorageClass";
     is_class.then(|| {
@@ -247,7 +247,7 @@ fn absent<T>(kind: &Kind, none: Lookup<T>) -> Lookup<T> {
     }
 }
 
-/// What all versions together say: an object may be of any.
+/// The facts of all versions together: an object may be of any.
 fn declared(definition: &Value) -> Declared {
     let versions = definition
         .pointer("/spec/versions")

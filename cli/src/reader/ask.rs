@@ -68,7 +68,7 @@ impl Reader {
         }))
     }
 
-    /// As its definition says; to a reader who may not read definitions, discovery tells whether there is a status.
+    /// The facts of a kind's definition; to a caller that may not read definitions, discovery tells whether there is a status.
     async fn declared_by(
         &self,
         resource: &ApiResource,
@@ -142,7 +142,7 @@ impl Reader {
         Ok(Reply::List(items))
     }
 
-    /// Says what an object is: an item of a list, and what comes as bare metadata, does not.
+    /// Writes kind and version into an object: an item of a list, and bare metadata, has neither.
     fn name_type(&self, kind: &Kind, object: &mut Value) {
         let (version, word) = self.type_of(kind);
         object["apiVersion"] = version.into();

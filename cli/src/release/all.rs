@@ -1,4 +1,4 @@
-//! `release --all-holds`: lets go whatever sluice holds, so that nothing is left that nobody else would let go.
+//! `release --all-holds`: releases everything that sluice holds, because after an uninstall nothing else would.
 
 use super::free::{Freed, Manner, What, free, kept_by_others};
 use crate::access;

@@ -11,10 +11,10 @@ use rules::lookup::Lookup;
 use rules::{gate, job};
 use serde_json::Value;
 
-/// So often what has changed meanwhile is looked at again.
+/// How often an object that has changed meanwhile is read again.
 const TRIES: usize = 3;
 
-/// What can be held.
+/// The kinds of objects that can be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Pod,
@@ -24,20 +24,20 @@ pub(super) enum What {
 /// How it is let go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Manner<'a> {
-    /// Why, for whoever looks later.
+    /// The reason, for people who look later.
     pub(super) reason: Option<&'a str>,
     /// Whether the API server only says what it would do.
     pub(super) dry_run: bool,
 }
 
-/// What became of it.
+/// The result of the release of one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Freed {
-    /// It is held no more, as far as sluice is concerned; so it stands now.
+    /// The object is not held by sluice any more; its new state.
     Now(Value),
     /// It is not there any more, or another one of its name is.
     Gone,
-    /// Somebody else resumed the Job meanwhile.
+    /// A user or another controller has resumed the Job meanwhile.
     Resumed,
 }
 
@@ -64,7 +64,7 @@ impl What {
     }
 }
 
-/// Lets `object` go. What it finds changed, it looks at again.
+/// Releases `object`. If it has changed meanwhile, reads it again and retries.
 pub(super) async fn free(
     client: &Client,
     what: What,

@@ -35,7 +35,7 @@ pub(super) async fn follow(
             Err(why) if followed.is_empty() || failures == PATIENCE => return Err(why),
             Err(_) => {
                 failures += 1;
-                // What was read is kept, "not found" too, until a watch tells of a change.
+                // An answer is kept, "not found" too, until a watch tells of a change.
                 changed |= watches.changes(&mut reader).await;
                 continue;
             }
@@ -56,7 +56,8 @@ pub(super) async fn follow(
     }
 }
 
-/// Who looks at a terminal before anything is installed wants to see it start; a script wants to go on where nothing waits.
+/// Whether the watch ends. A user at a terminal who starts it before an installation wants to see it begin; a script wants to go
+/// on as soon as nothing waits.
 fn is_over(tree: &Tree, something_waited: bool, terminal: bool) -> bool {
     let begun = something_waited || tree.pods().next().is_some();
     tree.waiting == 0 && (begun || !terminal)

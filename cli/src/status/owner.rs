@@ -1,4 +1,4 @@
-//! Why nobody can say which workload is above a pod.
+//! The reason why the workload above a pod is unknown.
 
 use crate::access;
 use crate::installed::Installed;
@@ -23,7 +23,7 @@ pub(super) fn unread(world: &Installed<'_>, pod: &Value, why: Unavailable) -> St
     };
     match found {
         None => "it is about to change; ask again".to_owned(),
-        // Sluice may not, whatever the caller may.
+        // Sluice may not read it, even if the caller may.
         Some((why @ Unavailable::Forbidden, kind)) => {
             judged::unavailable(why, &kind, false).message
         }

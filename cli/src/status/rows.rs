@@ -52,7 +52,7 @@ fn countdown(Turn { what, at, takes }: &Turn, now: Timestamp) -> String {
     }
 }
 
-/// What concerns the whole list, worded as the gate does.
+/// The note on the whole list, in the gate's words.
 pub(super) fn note(answer: &Answer) -> Option<String> {
     let note = printable(answer.note.as_deref()?);
     Some(match answer.verdict {

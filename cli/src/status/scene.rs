@@ -1,4 +1,4 @@
-//! Which pods a question is about, and what is found of them.
+//! The pods of a question, and the facts about them.
 
 use super::judge;
 use super::stage::{Stage, is_gated};
@@ -28,11 +28,11 @@ pub(super) struct Scene {
     /// `None` for all of them.
     pub(super) namespace: Option<String>,
     pub(super) chosen: Chosen,
-    /// Whether somebody waits for it to be installed.
+    /// Whether the user waits for an installation to begin.
     pub(super) patient: bool,
 }
 
-/// What they belong to.
+/// The owner or the state that chooses the pods.
 #[derive(Debug, Clone)]
 pub(super) enum Chosen {
     Pod(String),
@@ -94,7 +94,7 @@ impl Scene {
         }
     }
 
-    /// What is found; of every pod in a namespace only those that wait, or that are `followed` by their UIDs.
+    /// The facts about the pods; of all pods in a namespace only those that wait, or that are `followed` by their UIDs.
     pub(super) fn look(
         &self,
         world: &Installed<'_>,
@@ -143,7 +143,7 @@ impl Scene {
         }
     }
 
-    /// A word that names nothing is an error, not something that does not wait; a release may be on its way.
+    /// A name without an object is an error, and not a workload that does not wait; a release may still be on its way.
     fn is_there(&self, world: &Installed<'_>, found: &Tree) -> Result<()> {
         match (&self.chosen, self.namespace.as_deref()) {
             (Chosen::Workload(kind, name), namespace) => {
@@ -218,7 +218,7 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
     }
 }
 
-/// What to say of an object that is not there: that its namespace is missing too, or what else has its name.
+/// The sentence for a missing object: its namespace is missing too, or other kinds have an object of its name.
 fn absent(reader: &Reader, kind: &Kind, namespace: Option<&str>, name: &str) -> String {
     let place = namespace.unwrap_or_default();
     if let Err(why) = exists(reader, place) {

@@ -1,4 +1,4 @@
-//! Where a live tree is shown: drawn again in its place on a terminal, elsewhere a line for each change.
+//! The screen of a live tree: drawn again in its place on a terminal, elsewhere a line for each change.
 
 use super::text::{View, headline};
 use super::tree::{Pod, Tree};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stdout};
 use wire::{Decision, said};
 
-/// What was shown last.
+/// The last tree that was shown, and its screen.
 pub(super) struct Screen {
     manner: Manner,
     begin: Timestamp,
@@ -33,7 +33,7 @@ impl Screen {
         }
     }
 
-    /// Whether somebody looks at it.
+    /// Whether the output is a terminal.
     pub(super) fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -59,7 +59,8 @@ impl Screen {
         Ok(())
     }
 
-    /// The tree over the last one. What is too wide or too long is cut, or going up again would miss the first line.
+    /// The tree over the last one. A line that is too wide, and lines that are too many, are cut, or the cursor would miss the
+    /// first line.
     fn redrawn(&mut self, tree: &Tree, now: Timestamp) -> String {
         let view = View {
             wide: self.manner.is_wide(),
@@ -139,8 +140,8 @@ fn changes(last: Option<&Tree>, tree: &Tree, begin: Timestamp, now: Timestamp) -
     changed.chain(gone).chain(end).collect()
 }
 
-/// What a pod does, and of one that waits what for. What need not wait is about to start: a note on that, such as that a pod of
-/// its revision has started, may be about this very one.
+/// The stage of a pod and, for one that waits, the reason. A pod with nothing to wait for is about to start: a note on it, for
+/// example that a pod of its revision has started, may be about this very pod.
 fn told(pod: &Pod) -> (&'static str, String) {
     let word = pod.stage.word();
     if !pod.stage.waits() {

@@ -6,7 +6,7 @@ use rules::keys;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a pod does now.
+/// The present stage of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Stage {

@@ -13,7 +13,7 @@ use wire::{Answer, Decision, Report};
 /// How a tree is shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View {
-    /// Also what is satisfied, where a pod is, and the last word of its gate.
+    /// Shows satisfied dependencies, the node, and the last line of the gate too.
     pub(super) wide: bool,
     pub(super) style: Style,
     pub(super) now: Timestamp,
@@ -129,7 +129,7 @@ impl View {
             let shown = |it: &&Report| self.wide || !it.satisfied;
             let shown: Vec<_> = answer.dependencies.iter().filter(shown).collect();
             lines.extend(rows(&shown, self.style, self.now));
-            // What is about to start may be what the note calls another pod of its revision.
+            // The note may call this very pod another pod of its revision, since it is about to start.
             lines.extend(note(answer).filter(|_| !pod.is_disputed()));
         }
         lines

@@ -1,4 +1,4 @@
-//! How it is told: to people and as JSON.
+//! The answer for one pod: to people and as JSON.
 
 use super::Format;
 use super::rows::{note, rows};
@@ -20,7 +20,7 @@ use wire::{Answer, Decision};
 pub(super) struct Told<'a> {
     pod: &'a Value,
     gate: Gate<'a>,
-    /// What is judged from here.
+    /// The answer by this command's own judgement.
     answer: Answer,
     word: Word,
     /// Whether the gate says something else, so that both have to be shown.
@@ -28,7 +28,7 @@ pub(super) struct Told<'a> {
     unseen: Vec<String>,
 }
 
-/// The same as JSON: what the gate would be told, with what it said itself beside it.
+/// The answer for one pod as JSON: the answer that its gate would get, with the gate's own last line.
 #[derive(Serialize)]
 struct Json<'a> {
     namespace: &'a str,
@@ -157,13 +157,13 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// Since when it is held; `None` for one that is not.
+    /// The start of its hold; `None` for a pod that is not held.
     fn held(&self) -> Option<&'a str> {
         let created = self.pod["metadata"]["creationTimestamp"].as_str();
         gate::is_held(self.pod).then(|| created.unwrap_or_default())
     }
 
-    /// Of a pod that is held since then.
+    /// The message for a pod that has been held since then.
     fn of_held(&self, name: &str, since: &str, unmet: usize) -> String {
         let total = self.answer.dependencies.len();
         let others: Vec<_> = gate::others(self.pod).collect();

@@ -1,4 +1,4 @@
-//! What is found of several pods: workloads, their pods, what each waits for.
+//! The tree of several pods: workloads, their pods, the waits of each.
 
 use super::stage::Stage;
 use crate::gate_log::Word;
@@ -13,7 +13,7 @@ use wire::{Answer, Decision};
 /// Everything that is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Tree {
-    /// What was asked about.
+    /// The subject of the question.
     pub(super) subject: String,
     /// How many pods of it have a gate.
     pub(super) pods: usize,
@@ -23,12 +23,12 @@ pub(super) struct Tree {
     /// Whether it is one object, and that has no pod.
     #[serde(skip)]
     pub(super) podless: bool,
-    /// What the caller may not see, and what is taken for it.
+    /// A line for each part that the caller may not see, with the assumption in its place.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) unseen: Vec<String>,
 }
 
-/// What the user wrote, and the pods that it made.
+/// The object that the user wrote, and the pods that it made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Workload {
     pub(super) namespace: String,
@@ -58,13 +58,13 @@ pub(super) struct Pod {
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) node: Option<String>,
-    /// What its gate would be told; of one that waits.
+    /// The answer that its gate would get, while it waits.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
-    /// Why that cannot be said.
+    /// Why that answer is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unknown: Option<String>,
-    /// What its gate said last, where that was asked for.
+    /// The last line of its gate, if the gate was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gate: Option<String>,
 }
@@ -85,7 +85,7 @@ impl Tree {
         self.workloads.iter().flat_map(|it| &it.pods)
     }
 
-    /// What gates said last, by the pod's UID. One that says that it has opened is believed.
+    /// Adds the last lines of the gates, by the pod's UID. A gate that reports that it has opened is believed.
     pub(super) fn hear(&mut self, words: &BTreeMap<String, Word>) {
         for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
             pod.gate = match words.get(&pod.uid) {
@@ -104,7 +104,7 @@ impl Tree {
 }
 
 impl Workload {
-    /// What is above a pod; the pod itself where nobody knows that.
+    /// The workload above a pod; the pod itself where that is unknown.
     pub(super) fn above(pod: &Value, above: Option<&Dependent>) -> Self {
         let namespace = pod["metadata"]["namespace"].as_str();
         let scope = above.and_then(|above| above.scope.as_ref());

@@ -1,4 +1,4 @@
-//! What the page shows: built anew when something has changed, once for all who look at the same.
+//! The data of the page: built anew when something has changed, once for all pages with one subject.
 
 use super::changes::Changes;
 use crate::graph::{self, Drawing, Told};
@@ -18,19 +18,19 @@ use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// So long lies at least between two builds.
+/// The least time between two builds.
 const REST: Duration = Duration::from_secs(1);
 
-/// So long at most, as not everything that counts can be watched by everybody.
+/// The most time between two builds, because not every caller may watch every object that counts.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// After a build that failed.
+/// The pause after a build that failed.
 const RETRY: Duration = Duration::from_secs(3);
 
 /// An API server that takes longer than this for all questions together is as good as gone.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What somebody looks at.
+/// The subject of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Subject {
     pub(super) namespace: String,
@@ -69,19 +69,19 @@ struct Failure<'a> {
 
 type Sender = watch::Sender<Option<Answer>>;
 
-/// A subject that somebody begins to look at, and those who do.
+/// A subject that the first page begins to look at, and its listeners.
 type Begun = (Subject, Arc<Sender>);
 
-/// Every subject that somebody looks at.
+/// Every subject of an open page.
 pub(super) struct Feeds {
     client: Client,
-    /// Each belongs to what tells it, and goes with that.
+    /// Each sender belongs to the task that feeds it, and goes with that task.
     senders: Mutex<HashMap<Subject, Weak<Sender>>>,
     begin: mpsc::UnboundedSender<Begun>,
 }
 
 impl Feeds {
-    /// The feeds, and what has to run for as long as they are to tell anything.
+    /// The feeds, and the task that must run for them to tell anything.
     pub(super) fn new(client: Client) -> (Self, impl Future<Output = ()>) {
         let (begin, subjects) = mpsc::unbounded_channel();
         let running = run(client.clone(), subjects);
@@ -106,7 +106,7 @@ impl Feeds {
         )
     }
 
-    /// The answers on a subject, from now on. They may end when somebody else stops to look: then ask again.
+    /// The answers on a subject, from now on. They may end when another page closes: then ask again.
     pub(super) async fn follow(&self, subject: &Subject) -> watch::Receiver<Option<Answer>> {
         let mut senders = self.senders.lock().await;
         senders.retain(|_, sender| sender.strong_count() > 0);
@@ -135,7 +135,7 @@ async fn run(client: Client, mut begun: mpsc::UnboundedReceiver<Begun>) {
     }
 }
 
-/// Tells a subject for as long as anybody listens.
+/// Feeds a subject for as long as a page listens.
 async fn feed(client: Client, subject: Subject, listeners: Arc<Sender>) {
     let mut changes = Changes::new(client.clone());
     loop {

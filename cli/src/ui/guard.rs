@@ -1,5 +1,5 @@
-//! Who may ask. A page of somebody else, open in the same browser, can send requests to loopback as well; and by a name of
-//! its own that it has resolve to loopback (DNS rebinding) it could read the answers.
+//! The requests that are allowed. A page of another site, open in the same browser, can send requests to loopback as well; and by
+//! a name of its own that it has resolve to loopback (DNS rebinding) it could read the answers.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};

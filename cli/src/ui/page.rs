@@ -1,8 +1,8 @@
-//! The page: one document with its style and its program in it, which asks nobody but this process for anything.
+//! The page: one document with its style and its program in it, which loads everything else from this process alone.
 
 const HTML: &str = include_str!("page/page.html");
 
-/// What stands for a file, and the file.
+/// The mark of each file in the document, and the file.
 const PARTS: [(&str, &str); 7] = [
     ("/* page.css */", include_str!("page/page.css")),
     ("/* layout.js */", include_str!("page/layout.js")),
@@ -21,7 +21,7 @@ pub(super) fn page(nonce: &str) -> String {
     whole.replace("{nonce}", nonce)
 }
 
-/// What a browser lets the document do: run and show what carries the nonce, and ask where it came from.
+/// The Content-Security-Policy of the document: run and show only parts with the nonce, and ask only this process.
 pub(super) fn policy(nonce: &str) -> String {
     format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; connect-src 'self'; \
@@ -46,7 +46,7 @@ mod tests {
             let with = page.matches(&format!("{begin} nonce=\"abc\"")).count();
             assert_eq!((all, with), (1, 1), "{begin}");
         }
-        // What the policy refuses would be missing without a word.
+        // A part that the policy refuses would be missing without a word.
         for refused in [
             "http://",
             "https://",

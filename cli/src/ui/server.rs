@@ -1,4 +1,4 @@
-//! What is served: the page, and what it asks for.
+//! The server: the page, and the data that it asks for.
 
 use super::feed::{Answer, Feeds, Subject};
 use super::guard::{Guard, Refusal};
@@ -16,7 +16,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What every answer says: it is for this page alone, and not to be kept.
+/// The headers of every answer: it is for this page alone, and not to be kept.
 const HEADERS: [(header::HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -28,10 +28,10 @@ const HEADERS: [(header::HeaderName, &str); 5] = [
     ),
 ];
 
-/// What the answers are made from.
+/// The state that answers are made from.
 struct Site {
     feeds: Feeds,
-    /// For who names no namespace.
+    /// The subject of a question that names no namespace.
     shown: Subject,
 }
 
@@ -64,7 +64,7 @@ fn refused(refusal: Refusal) -> Response {
     (refusal.status(), format!("{refusal}\n")).into_response()
 }
 
-/// Only what carries the number of this very answer is run by the browser.
+/// The browser runs only parts with the nonce of this very answer.
 async fn page() -> Response {
     let nonce = match random() {
         Ok(nonce) => nonce,
@@ -76,7 +76,7 @@ async fn page() -> Response {
     (policy, Html(page::page(&nonce))).into_response()
 }
 
-/// What a question is about; what it leaves out is what the command was called with.
+/// The subject of a question; a missing namespace means the command's own subject.
 #[derive(Deserialize)]
 struct Asked {
     namespace: Option<String>,
@@ -147,7 +147,7 @@ struct Live {
 impl Live {
     async fn of(site: Arc<Site>, subject: Subject) -> Self {
         let mut answers = site.feeds.follow(&subject).await;
-        // What is known already is the first one.
+        // The known answer is the first one.
         answers.mark_changed();
         Self {
             site,
@@ -165,7 +165,7 @@ impl Live {
                         return answer;
                     }
                 }
-                // Whoever told them has ended.
+                // The task that fed them has ended.
                 Err(_) => self.answers = self.site.feeds.follow(&self.subject).await,
             }
         }

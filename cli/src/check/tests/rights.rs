@@ -1,4 +1,4 @@
-//! What the controller may follow.
+//! The kinds that the controller may follow.
 
 use super::*;
 

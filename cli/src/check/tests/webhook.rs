@@ -47,7 +47,7 @@ fn a_webhook_that_is_not_asked_or_not_trusted_is_told() {
     );
 }
 
-/// Then nothing waits for the other entries, whatever the chart's value is.
+/// A policy that injects leaves nothing to the other entries, for any value of the chart.
 #[test]
 fn where_a_policy_injects_the_webhook_may_be_passed_over() {
     let lines = wrong(|seen| {

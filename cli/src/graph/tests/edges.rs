@@ -1,4 +1,4 @@
-//! Nodes and lines are what those that wait are told of them.
+//! Nodes and lines show the verdicts of the dependents.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn object(version: &str, kind: &str, namespace: &str, name: &str) -> Value {
 fn waits_for(list: &str, others: &[Value]) -> Drawing {
     let mut web = object("apps/v1", "Deployment", "shop", "web");
     web["metadata"]["annotations"] = json!({"sluice.dev/depends-on": list});
-    // What it waits for came later, so none of it may be about to be replaced.
+    // The dependencies came later, so none of them may be about to be replaced.
     web["metadata"]["creationTimestamp"] = json!(at(0));
     web["spec"] = json!({"template": {"spec": {"containers": []}}});
     let mut all = vec![web];
@@ -101,7 +101,7 @@ fn what_is_not_needed_is_no_trouble() {
     }
 }
 
-/// What the caller may read, a dependent may still not be told of.
+/// A dependent may not be told of an object that the caller may read.
 #[test]
 fn what_is_not_permitted_is_not_ready_and_names_the_way_out() {
     let namespace = |consents: &str| {

@@ -1,4 +1,4 @@
-//! What is not among the objects: it may be in the cluster, be made by an operator, or be misspelt.
+//! Dependencies that are not among the objects: they may be in the cluster, be made by an operator, or be misspelt.
 
 use crate::lint::finding::Finding;
 use crate::lint::spots;
@@ -140,7 +140,7 @@ fn of_part(
         }
         // Advice says where.
         Part::SubChart(_) if !graph.elsewhere(from, part).is_empty() => return None,
-        // One that is switched off holds nobody back.
+        // A sub-chart that is switched off holds nothing back.
         Part::SubChart(_) => {
             "of which these objects have none: a sub-chart that stays away is not waited for; check the spelling"
         }
@@ -168,14 +168,14 @@ fn unclaimed<'g>(graph: &'g Graph<'_>, from: usize, part: &Part) -> Option<&'g O
     counted.find(|it| it.scope.is_none() && part.may_hold(&it.value))
 }
 
-/// What the object's own chart calls a sub-chart.
+/// The name that the object's own chart gives to a sub-chart.
 fn alias<'a>(object: &'a Object, part: &Part) -> Option<&'a str> {
     let mut aliases = object.aliases.iter();
     let found = aliases.find(|it| matches!(part, Part::SubChart(name) if *name == it.chart))?;
     Some(&found.alias)
 }
 
-/// The part of the input that is nearly called so.
+/// The part of the input with nearly this name.
 fn near_part(graph: &Graph<'_>, from: usize, part: &Part) -> Option<String> {
     let own = graph.objects[from].scope.as_ref();
     let others = graph
@@ -198,7 +198,7 @@ fn near_part(graph: &Graph<'_>, from: usize, part: &Part) -> Option<String> {
     Some(format!("{}/{}", part.word(), near?))
 }
 
-/// Whether a cluster has it by itself.
+/// Whether every cluster has the object by itself.
 fn is_the_clusters(object: &ObjectRef) -> bool {
     let Kind::Builtin(builtin) = &object.kind else {
         return false;

@@ -1,4 +1,4 @@
-//! What files hold, as advice looks at it.
+//! The objects of the files, for advice.
 
 use crate::objects::Graph;
 use rules::advice::{Seen, Served, Target, Workload};
@@ -10,7 +10,7 @@ use rules::lookup::{Lookup, Unavailable};
 #[derive(Debug)]
 pub(super) struct Files<'g, 'o> {
     pub(super) graph: &'g Graph<'o>,
-    /// Which one.
+    /// The index of the one.
     pub(super) at: usize,
 }
 
@@ -20,7 +20,7 @@ impl Files<'_, '_> {
         let of_one_chart = from.rendered && to.rendered && from.place.file == to.place.file;
         let same_release = match (&from.scope, &to.scope) {
             (Some(own), Some(theirs)) if !of_one_chart => own.is_of_release(theirs),
-            // Helm does not write on a hook whose it is, and what is read together belongs together.
+            // Helm does not write the release on a hook, and objects that are read together belong together.
             _ => true,
         };
         Target {

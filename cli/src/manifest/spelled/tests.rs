@@ -1,6 +1,6 @@
 use crate::manifest::{Entries, Places, lines};
 
-/// What is written, up to the end of its line, from the place where `of` begins in what the annotation says.
+/// The text of the file from the place of `of` in the annotation's value, up to the end of the line.
 fn written(scalar: &str, of: &str) -> String {
     let text =
         format!("# one\n---\nb: 1\nmetadata:\n  annotations:\n    k/y: {scalar}\n    z: 1\n");

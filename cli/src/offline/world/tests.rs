@@ -96,7 +96,7 @@ fn a_custom_resource_is_judged_by_its_definition() {
     assert_eq!(first(&[resource]), waits);
 }
 
-/// A status is begun before anybody knows how the object is; the definition says what is to come.
+/// A status begins before the controller knows whether the object is ready; the definition tells which field is to come.
 #[test]
 fn what_a_definition_shows_has_to_be_written() {
     let resource = json!({"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}, "status": {"node": "a"}});
@@ -177,8 +177,8 @@ fn the_administrators_rules_come_before_the_library() {
     assert_eq!(found(other), ["InProgress", "InProgress"]);
 }
 
-/// As an operator of databases wrote it in an upgrade: seconds of the last spec write and of the last status write before the file is judged,
-/// the phase, and the condition `Ready`, which names no generation.
+/// A Cluster as CloudNativePG wrote it in an upgrade: the seconds since the last write of the spec and of the status, the phase,
+/// and the condition `Ready`, which names no generation.
 fn postgres(spec: i64, status: i64, phase: &str, ready: &str) -> Value {
     let now: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
     let ago = |seconds: i64| (now - jiff::SignedDuration::from_secs(seconds)).to_string();
@@ -219,7 +219,7 @@ fn a_status_that_is_older_than_the_spec_is_not_believed_for_half_a_minute() {
     }
     let (_, reason) = first(&[postgres(0, 50, healthy, "True")]);
     assert_eq!(reason, "NotObserved");
-    // Most files say nothing of who wrote them.
+    // Most files have no `managedFields`.
     let mut file = postgres(0, 50, healthy, "True");
     file["metadata"]["managedFields"] = Value::Null;
     assert_eq!(first(&[file]).0, "Current");
