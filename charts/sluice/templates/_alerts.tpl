@@ -1,4 +1,4 @@
-{{/* The alerts, as a list: `prometheusRule.disabled` leaves some out, and `alertLabels` adds to each. */}}
+{{/* A list of all alerts. `prometheusRule.disabled` leaves some out, and `alertLabels` adds labels to each. */}}
 {{- define "sluice.alerts" -}}
 - alert: SluiceGateWaitsLong
   expr: max by (namespace) (sluice_longest_wait_seconds) > {{ .Values.prometheusRule.longWaitSeconds }}

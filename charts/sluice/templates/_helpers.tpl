@@ -1,39 +1,39 @@
 {{/*
-Every object is called "sluice", whatever the release: sluice is installed once per cluster, and a second release of
-another name fails on the first object it does not own instead of admitting everything twice.
+The name of every object is "sluice", for every release: sluice is installed once per cluster, and a second release of another name
+fails on the first object that it does not own, in place of admitting everything twice.
 */}}
 {{- define "sluice.name" -}}sluice{{- end }}
 
-{{/* The account of the controller. */}}
+{{/* The service account of the controller. */}}
 {{- define "sluice.account" -}}{{ .Values.serviceAccount.name | default (include "sluice.name" .) }}{{- end }}
 
-{{/* The Secret that the replicas keep their CA in, what they write and read in its place or beside it, and the ConfigMap that remembers completed Jobs and passed gates. */}}
+{{/* The Secret with the replicas' own CA, the Secret of another issuer, the ClusterTrustBundle, and the ConfigMaps of memory and slots. */}}
 {{- define "sluice.caSecret" -}}sluice-ca{{- end }}
 {{- define "sluice.issuedSecret" -}}{{ if .Values.certificates.issuerRef.name }}sluice-tls{{ end }}{{- end }}
 {{- define "sluice.clusterTrustBundle" -}}{{ if .Values.certificates.clusterTrustBundle }}{{ include "sluice.name" . }}{{ end }}{{- end }}
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
 {{- define "sluice.slots" -}}sluice-slots{{- end }}
 
-{{/* The ClusterRole that Kubernetes puts together of all that name custom kinds. */}}
+{{/* The ClusterRole that Kubernetes aggregates from all ClusterRoles that name custom kinds. */}}
 {{- define "sluice.watchRole" -}}sluice-watch{{- end }}
 
-{{/* One ConfigMap holds 1 MiB, so there are several, and each namespace has one of them. The controller knows how many (rules::sheets). */}}
+{{/* The names of all sheets. A ConfigMap holds 1 MiB, so there are several, and each namespace uses one. rules::sheets has their number. */}}
 {{- define "sluice.sheets" -}}
 {{- range $base := list (include "sluice.memory" .) (include "sluice.slots" .) }}
 {{- range untilStep 0 4 1 }} {{ $base }}{{ if . }}-{{ . }}{{ end }}{{ end }}
 {{- end }}
 {{- end }}
 
-{{/* The ConfigMap with what only the controller knows of a gate: addresses and CA. A policy takes it as its parameters. */}}
+{{/* The ConfigMap with the policy's parameters, which only the controller knows: addresses and CA. */}}
 {{- define "sluice.injection" -}}sluice-injection{{- end }}
 
-{{/* Who injects: webhook or policy. */}}
+{{/* The backend that injects gates: webhook or policy. */}}
 {{- define "sluice.backend" -}}
 {{- $served := and (semverCompare ">=1.36-0" .Capabilities.KubeVersion.Version) (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy") }}
 {{- if ne .Values.injection.backend "auto" }}{{ .Values.injection.backend }}{{ else if $served }}policy{{ else }}webhook{{ end }}
 {{- end }}
 
-{{/* The namespaces that anything of sluice looks at. */}}
+{{/* A selector of the namespaces that sluice looks at. */}}
 {{- define "sluice.namespaceSelector" -}}
 matchExpressions:
   - key: kubernetes.io/metadata.name
@@ -45,7 +45,7 @@ matchExpressions:
   {{- end }}
 {{- end }}
 
-{{/* Which objects and namespaces anything of sluice looks at. */}}
+{{/* Selectors of the namespaces and the objects that sluice looks at. */}}
 {{- define "sluice.selectors" -}}
 namespaceSelector:
   {{- include "sluice.namespaceSelector" . | nindent 2 }}
@@ -55,7 +55,7 @@ objectSelector:
 {{- end }}
 {{- end }}
 
-{{- /* Of these namespaces those that ask for a gate in every pod. */}}
+{{- /* A selector of the namespaces that ask for a gate in every pod. */}}
 {{- define "sluice.injectedNamespaces" -}}
 matchExpressions:
   - key: sluice.dev/inject
@@ -64,7 +64,7 @@ matchExpressions:
 {{- include "sluice.namespaceSelector" . | trimPrefix "matchExpressions:" }}
 {{- end }}
 
-{{- /* Of these namespaces those that ask for a hold of every gated pod. */}}
+{{- /* A selector of the namespaces that ask for a hold of every gated pod. */}}
 {{- define "sluice.heldNamespaces" -}}
 matchExpressions:
   - key: sluice.dev/hold
@@ -83,8 +83,8 @@ app.kubernetes.io/component: controller
 {{ include "sluice.labelsOf" (dict "root" .) }}
 {{- end }}
 
-{{/* The labels of an object: `root`, and where it has them its `component` and `more` of its own. No key comes twice, whatever
-     `commonLabels` says; what the chart finds its objects by stays as it is. */}}
+{{/* The labels of an object, from `root`, and optionally its `component` and `more` labels. A key comes once: `commonLabels` cannot
+     replace the labels by which the chart finds its objects. */}}
 {{- define "sluice.labelsOf" -}}
 {{- $labels := dict "app.kubernetes.io/component" (.component | default "controller") }}
 {{- with .root }}
@@ -97,9 +97,9 @@ app.kubernetes.io/component: controller
 {{- merge $labels (.more | default dict) (.root.Values.commonLabels | default dict) (dict "app.kubernetes.io/part-of" "sluice") | toYaml }}
 {{- end }}
 
-{{/* The root, image.* or gate.image.*, and the program's name, as one reference. The registry of all charts wins over the image's own, the
-     digest over the tag, and the gate's tag is the controller's unless it has one. Where neither is set, it is the image that was released with
-     the chart, whose digest `make release` writes down. */}}
+{{/* The reference of an image, from a list of the root, image.* or gate.image.*, and the program's name. The global registry wins over the
+     image's own, and a digest over a tag. A gate without a tag has the controller's. Without tag and digest it is the image that was
+     released with the chart, whose digest `make release` has noted. */}}
 {{- define "sluice.image" -}}
 {{- $root := index . 0 }}
 {{- $released := index $root.Chart.Annotations (printf "sluice.dev/%s-digest" (index . 2)) }}
@@ -112,13 +112,13 @@ app.kubernetes.io/component: controller
 {{- end }}
 {{- end }}
 
-{{/* The image of pods that are made to see whether gates work; its registry, too, is that of all charts. */}}
+{{/* The image of pods that try out a gate. The global registry applies to it too. */}}
 {{- define "sluice.tryImage" -}}
 {{- $image := .Values.helmTest.image }}
 {{- with (.Values.global | default dict).imageRegistry }}{{ . }}/{{ regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $image "" }}{{ else }}{{ $image }}{{ end }}
 {{- end }}
 
-{{/* A quantity as a number. */}}
+{{/* The number of a quantity. */}}
 {{- define "sluice.quantity" -}}
 {{- $text := toString . }}
 {{- $number := regexFind "^[0-9.]+" $text }}
@@ -126,8 +126,8 @@ app.kubernetes.io/component: controller
 {{- mulf (float64 $number) (get $times (trimPrefix $number $text) | default 1) }}
 {{- end }}
 
-{{/* gate.resources as JSON, with what is left out; empty where gates ask for what their pods ask for. The API server would refuse every
-     gated pod whose gate requests more than its limit, and takes an amount of zero for none, so neither is rendered. */}}
+{{/* gate.resources as JSON, with defaults for missing amounts; empty where gates take the resources of a container. A request above its
+     limit fails here, because the API server would refuse every gated pod; so does an amount of zero, which Kubernetes ignores. */}}
 {{- define "sluice.gateResources" -}}
 {{- if .Values.gate.resources }}
 {{- $usual := dict "requests" (dict "cpu" "5m" "memory" "8Mi") "limits" (dict "cpu" "50m" "memory" "32Mi") }}
@@ -155,7 +155,7 @@ app.kubernetes.io/component: controller
 {{- end }}
 {{- end }}
 
-{{/* Of pull secrets, each a name or {name: …} as other charts have it, the names, as JSON. */}}
+{{/* The names of pull secrets as JSON. Each entry is a name, or {name: …} as in other charts. */}}
 {{- define "sluice.pullSecrets" -}}
 {{- $names := list }}
 {{- range . }}
@@ -164,21 +164,21 @@ app.kubernetes.io/component: controller
 {{- $names | uniq | toJson }}
 {{- end }}
 
-{{/* workloads.custom as the flag wants it: group/Kind,group/Kind */}}
+{{/* workloads.custom in the form of the flag: group/Kind,group/Kind */}}
 {{- define "sluice.workloads" -}}
 {{- $kinds := list }}
 {{- range .Values.workloads.custom }}{{ $kinds = append $kinds (printf "%s/%s" .group .kind) }}{{ end }}
 {{- join "," $kinds }}
 {{- end }}
 
-{{/* clusterScoped.allow as the flag wants it: from->kind,from->kind */}}
+{{/* clusterScoped.allow in the form of the flag: from->kind,from->kind */}}
 {{- define "sluice.clusterScoped" -}}
 {{- $pairs := list }}
 {{- range .Values.clusterScoped.allow }}{{ $pairs = append $pairs (printf "%s->%s" .from .kind) }}{{ end }}
 {{- join "," $pairs }}
 {{- end }}
 
-{{/* crossNamespace.allow as the flag wants it: from->to,from->to */}}
+{{/* crossNamespace.allow in the form of the flag: from->to,from->to */}}
 {{- define "sluice.crossNamespace" -}}
 {{- $pairs := list }}
 {{- range .Values.crossNamespace.allow }}{{ $pairs = append $pairs (printf "%s->%s" .from .to) }}{{ end }}

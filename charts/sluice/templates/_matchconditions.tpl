@@ -1,12 +1,13 @@
 {{/*
-Which requests the API server sends at all. No value reaches these templates: they decide what a stopped webhook holds up.
+The conditions under which the API server calls the webhook. A stopped webhook holds up only objects that match, so no chart value may
+change them.
 
-With failurePolicy Fail an expression that errors rejects the request, so each path is guarded before it is read. The
-guards are conditions of their own because one false condition outweighs any number of errors. The API server accepts
-no user function in them, so the keys and the path are spelled out by these helpers.
+With failurePolicy Fail an expression with an error rejects the request, so each path is guarded before it is read. The guards are
+conditions of their own, because one false condition outweighs any number of errors. CEL has no user functions here, so these helpers
+spell out the keys and the paths.
 */}}
 
-{{/* The keys by which an object asks for a gate: the one list of them. */}}
+{{/* The keys by which an object asks for a gate. All templates take them from here. */}}
 {{- define "sluice.keys" -}}
 sluice.dev/depends-on config.kubernetes.io/depends-on sluice.dev/weight sluice.dev/parallelism
 {{- end }}
@@ -15,17 +16,17 @@ sluice.dev/depends-on config.kubernetes.io/depends-on sluice.dev/weight sluice.d
 {{ include "sluice.match.list" (splitList " " (include "sluice.keys" .)) }}
 {{- end }}
 
-{{/* Texts as a list in CEL. */}}
+{{/* A CEL list of texts. */}}
 {{- define "sluice.match.list" -}}
 ['{{ join "', '" . }}']
 {{- end }}
 
-{{/* Does the object itself carry one of the keys? */}}
+{{/* Whether the object itself carries one of the keys. */}}
 {{- define "sluice.match.annotated" -}}
 has(object.metadata.annotations) && {{ include "sluice.match.keys" . }}.exists(k, k in object.metadata.annotations)
 {{- end }}
 
-{{/* Is there anything at this path, of object or oldObject? */}}
+{{/* Whether this path of object or oldObject exists. */}}
 {{- define "sluice.match.there" -}}
 {{- $steps := splitList "." . }}
 {{- $path := first $steps }}
@@ -38,7 +39,7 @@ has(object.metadata.annotations) && {{ include "sluice.match.keys" . }}.exists(k
 {{- end }}
 
 {{/*
-Does the pod template at a path carry one of these keys? What a custom kind keeps there may be anything, so types are asked too.
+Whether the pod template at a path carries one of these keys. A custom kind may hold any value there, so the types are checked too.
 */}}
 {{- define "sluice.match.inside" -}}
 {{- $metadata := printf "%s.metadata" .path }}
@@ -46,7 +47,7 @@ Does the pod template at a path carry one of these keys? What a custom kind keep
 {{- include "sluice.match.there" $metadata }} && type({{ $metadata }}) == map && has({{ $annotations }}) && type({{ $annotations }}) == map && {{ include "sluice.match.list" .keys }}.exists(k, k in {{ $annotations }})
 {{- end }}
 
-{{/* What this key says, on object or oldObject; empty where it is not there. */}}
+{{/* The value of annotation k on object or oldObject; empty where it is missing. */}}
 {{- define "sluice.match.text" -}}
 (has({{ . }}.metadata.annotations) && k in {{ . }}.metadata.annotations ? {{ . }}.metadata.annotations[k] : '')
 {{- end }}
@@ -54,9 +55,9 @@ Does the pod template at a path carry one of these keys? What a custom kind keep
 {{/*
 The conditions for one workload; the argument is the path of its pod template.
 
-On CREATE the keys decide, the object's own and its template's. On UPDATE there is work only where the template changes, or
-where a list changes and has to be checked: that leaves alone the writes by which controllers keep a cluster running
-(revision annotations, finalizers). A stored object need not have had a template: a Rollout may name a Deployment instead.
+On CREATE the keys of the object and of its template decide. On UPDATE the webhook is called only where the template changes, or where
+a list changes and has to be checked. Writes by which controllers keep a cluster running (revision annotations, finalizers) do not
+match. A stored object may lack a template: a Rollout may name a Deployment instead.
 */}}
 {{- define "sluice.match.workload" -}}
 {{- $keys := splitList " " (include "sluice.keys" .) }}
@@ -81,8 +82,8 @@ where a list changes and has to be checked: that leaves alone the writes by whic
 {{- end }}
 
 {{/*
-The conditions for a pod, which is only ever looked at when it is created. A mirror pod shows what the kubelet runs already.
-A pod that has the gate and no label is a copy, as kubectl debug makes one: without the label its gate is never answered.
+The conditions for a pod, which matches only when it is created. A mirror pod shows a pod that the kubelet runs already. A pod with the
+gate and without the label is a copy, as kubectl debug makes one: the status service would never find its gate.
 */}}
 {{- define "sluice.match.not-mirror" -}}
 - name: not-mirror
@@ -107,7 +108,7 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
     && !(has(object.metadata.labels) && 'sluice.dev/gated' in object.metadata.labels))
 {{- end }}
 
-{{/* The rules of the three halves: workloads with their pod template in the usual place, CronJobs, pods. */}}
+{{/* The rules for workloads with their pod template at spec.template, for CronJobs, and for pods. */}}
 {{- define "sluice.match.workloads" -}}
 - apiGroups: [apps]
   apiVersions: [v1]
@@ -149,7 +150,7 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
   scope: Namespaced
 {{- end }}
 
-{{/* The keys that are honoured here, and those by which a pod asks for a gate. */}}
+{{/* The keys that count in this installation. */}}
 {{- define "sluice.honoured" -}}
 {{- $keys := splitList " " (include "sluice.keys" .) }}
 {{- if not .Values.annotations.configDependsOn }}
@@ -163,8 +164,8 @@ A pod that has the gate and no label is a copy, as kubectl debug makes one: with
 {{- end }}
 
 {{/*
-Does a mapping of annotations carry one of these keys, and not only a list of another product under the key of cli-utils? In the grammar
-of that every entry has three fields or five.
+Whether a mapping of annotations carries one of these keys. A list of another product under the key of cli-utils does not count: in the
+grammar of cli-utils every entry has three fields or five.
 */}}
 {{- define "sluice.match.asking" -}}
 {{ .keys }}.exists(k, k in {{ .in }}
@@ -173,7 +174,7 @@ of that every entry has three fields or five.
 {{- end }})
 {{- end }}
 
-{{/* The same of an object, by the keys that are honoured here and those by which a pod asks for a gate. */}}
+{{/* Whether an object carries a key that counts here, or the marker. */}}
 {{- define "sluice.match.pod-asks" -}}
 has(object.metadata.annotations) && {{ include "sluice.match.asking" (dict "keys" (include "sluice.match.asks" .) "in" "object.metadata.annotations") }}
 {{- end }}

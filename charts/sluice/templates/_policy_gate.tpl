@@ -1,9 +1,9 @@
 {{/*
-What a policy makes gates of, in CEL: what webhook/src/inject/container.rs and resources.rs make them of. The parameters are those of
+The parts of a gate for a policy, in CEL, equal to those of webhook/src/inject/container.rs and resources.rs. The parameters come from
 the ConfigMap that the controller fills.
 */}}
 
-{{/* The environment: names and expressions, as JSON. */}}
+{{/* The environment as JSON: names and expressions. */}}
 {{- define "sluice.policy.env" -}}
 {{- $token := "/var/run/secrets/kubernetes.io/serviceaccount" }}
 {{- $env := list
@@ -26,7 +26,7 @@ Object.spec.initContainers.volumeMounts{name: 'sluice-token', mountPath: '/var/r
 Object.spec.initContainers.volumeMounts{name: 'sluice-state', mountPath: '/run/sluice'}
 {{- end }}
 
-{{/* The volumes, by name: the kind of each, and what it holds. */}}
+{{/* The volumes, by name: the type and the fields of each. */}}
 {{- define "sluice.policy.volume.sluice-token" -}}
 projected: Object.spec.volumes.projected{sources: [Object.spec.volumes.projected.sources{
 serviceAccountToken: Object.spec.volumes.projected.sources.serviceAccountToken{
@@ -40,14 +40,14 @@ name: {{ squote . }}, path: 'sluice-ca.pem', optional: true}}
 emptyDir: Object.spec.volumes.emptyDir{sizeLimit: '1Mi'}
 {{- end }}
 
-{{/* The security context, but for the user. */}}
+{{/* The security context without the user. */}}
 {{- define "sluice.policy.context" -}}
 runAsNonRoot: true, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true,
 capabilities: Object.spec.initContainers.securityContext.capabilities{drop: ['ALL']},
 seccompProfile: Object.spec.initContainers.securityContext.seccompProfile{type: 'RuntimeDefault'}
 {{- end }}
 
-{{/* The pull secrets that the pod does not name, as a list of patches. */}}
+{{/* A list of patches that add the pull secrets which the pod does not name. */}}
 {{- define "sluice.policy.pull-secrets" -}}
 (has(object.spec.imagePullSecrets) ? [] : [JSONPatch{op: 'add', path: '/spec/imagePullSecrets', value: []}])
 + {{ include "sluice.match.list" (include "sluice.pullSecrets" . | fromJsonArray) }}.filter(n,
@@ -55,10 +55,10 @@ seccompProfile: Object.spec.initContainers.securityContext.seccompProfile{type: 
 .map(n, JSONPatch{op: 'add', path: '/spec/imagePullSecrets/-', value: Object.spec.imagePullSecrets{name: n}})
 {{- end }}
 
-{{/* Of which amounts the gate's are taken: variables. */}}
+{{/* Variables with the amounts that the gate's resources rest on. */}}
 {{- define "sluice.policy.resources" -}}
 {{- if .Values.gate.resources }}
-# Amounts of the pod as a whole, then of its containers: both decide the class, which the gate must keep.
+# The pod's own resources, and those of its containers, decide the QoS class, which the gate must keep.
 - name: pod_level
   expression: >-
     has(object.spec.resources) && (
@@ -78,7 +78,7 @@ seccompProfile: Object.spec.initContainers.securityContext.seccompProfile{type: 
     && quantity(c.resources.limits[r]).isGreaterThan(quantity('0'))
     && quantity(c.resources.limits[r]).compareTo(quantity(c.resources.requests[r])) == 0))
 {{- else }}
-# What each container asks for, and then its limits. What it does not say counts as nothing.
+# The requests and then the limits of each container. A missing amount counts as zero.
 - name: amounts
   expression: >-
     object.spec.containers.map(c, [
@@ -89,7 +89,7 @@ seccompProfile: Object.spec.initContainers.securityContext.seccompProfile{type: 
     ? quantity(c.resources.{{ $half }}['{{ $key }}']) : quantity('0')
     {{- end }}
     {{- end }}])
-# The smallest of them, with one figure for a comparison: what comes first weighs more than all that comes after it.
+# The smallest container. A weighted sum compares two containers: each amount weighs more than all later amounts together.
 - name: smallest
   expression: >-
     object.spec.containers[variables.amounts.map(a, variables.amounts.all(b,

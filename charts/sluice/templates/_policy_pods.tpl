@@ -4,7 +4,8 @@ c.name == 'sluice-gate' && has(c.env) && c.env.exists(e, e.name == 'SLUICE_ADDRE
 && has(c.volumeMounts) && c.volumeMounts.exists(m, m.name == 'sluice-token')
 {{- end }}
 
-{{/* Which pods get a gate. Left alone is what the webhook refuses: Windows, and a container or a volume that has a name of ours. */}}
+{{/* The conditions under which a pod gets a gate. The policy leaves pods alone that the webhook refuses: pods on Windows, and pods with a
+     container or a volume under one of our names. */}}
 {{- define "sluice.policy.asks" -}}
 {{ include "sluice.match.pod" . }}
 - name: asks
@@ -21,8 +22,8 @@ c.name == 'sluice-gate' && has(c.env) && c.env.exists(e, e.name == 'SLUICE_ADDRE
 {{- end }}
 
 {{/*
-The pod half as a policy: what webhook/src/inject makes of the same pod, in CEL. A test in a cluster compares both on every
-fixture of pods.
+The pod half of admission as a policy, in CEL, with the results of webhook/src/inject. A test in a cluster compares both on every fixture
+of pods.
 */}}
 {{- define "sluice.policy.pods" -}}
 matchConditions:
@@ -41,7 +42,7 @@ variables:
   {{- if .Values.holds.enabled }}
   - name: says
     expression: "has(object.metadata.annotations) ? object.metadata.annotations : {}"
-  # Once, and no pod that names its node, which is past the scheduler.
+  # A pod is held once, and never when it names its node, because it is past the scheduler then.
   - name: hold
     expression: >-
       (!has(object.spec.nodeName) || object.spec.nodeName == '')
@@ -51,7 +52,7 @@ variables:
       : {{ if .Values.holds.default }}true{{ else }}has(namespaceObject.metadata.labels)
       && 'sluice.dev/hold' in namespaceObject.metadata.labels && namespaceObject.metadata.labels['sluice.dev/hold'] == 'enabled'{{ end }})
   {{- end }}
-  # Nothing is done to a pod while the controller has not written its part.
+  # The policy changes no pod before the controller has written the parameters.
   - name: known
     expression: >-
       has(params.data) && ['addresses', 'serverName', 'caBundle'].all(k, k in params.data && params.data[k] != '')
@@ -61,7 +62,7 @@ variables:
     expression: >-
       has(object.metadata.annotations) && 'sluice.dev/gate-position' in object.metadata.annotations
       ? object.metadata.annotations['sluice.dev/gate-position'] : ''
-  # Where the gate is, or goes: where the annotation says, else after the last native-sidecar proxy, else first.
+  # The gate's index: by the annotation, else after the last native-sidecar proxy, else first.
   - name: at
     expression: >-
       variables.gated ? variables.init.indexOf('sluice-gate')
@@ -70,8 +71,8 @@ variables:
       : variables.wanted.startsWith('after=') && variables.wanted.substring(6) in variables.init
       ? variables.init.lastIndexOf(variables.wanted.substring(6)) + 1
       : ['istio-proxy', 'linkerd-proxy'].map(p, p in variables.native ? variables.init.lastIndexOf(p) + 1 : 0).max()
-  # The annotation by which a mesh lets the gate's port pass, where it redirects (no redirector: -1, the CNI plugin has done
-  # so before) while its proxy does not run yet.
+  # The annotation that lets the gate's port past a mesh, where the mesh redirects traffic before its proxy runs. A missing redirector has
+  # index -1: a CNI plugin has redirected before.
   - name: mesh
     expression: >-
       {{- range $mesh := list (list "istio-proxy" "istio-init" "traffic.sidecar.istio.io/excludeOutboundPorts") (list "linkerd-proxy" "linkerd-init" "config.linkerd.io/skip-outbound-ports") }}
@@ -85,7 +86,7 @@ variables:
     expression: >-
       (has(object.metadata.annotations) && variables.mesh in object.metadata.annotations
       ? object.metadata.annotations[variables.mesh] : '').split(',').map(p, p.trim()).filter(p, p != '')
-  # The gate is the user that the pod is, unless that is none, or 0.
+  # The gate runs as the pod's user, unless the pod names none, or 0.
   - name: named_user
     expression: >-
       has(object.spec.securityContext) && has(object.spec.securityContext.runAsUser) && object.spec.securityContext.runAsUser != 0

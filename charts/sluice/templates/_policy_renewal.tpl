@@ -1,6 +1,6 @@
 {{/*
-The rule of webhook/src/inject/renewal.rs as a policy: a gate that comes with its pod, out of a backup, gets what gates are made of today.
-What others have added to it stays.
+The rule of webhook/src/inject/renewal.rs as a policy: a gate that comes with its pod, as from a backup, gets the present parts. Additions of
+other webhooks stay.
 */}}
 {{- define "sluice.policy.renewal.variables" -}}
 {{- $image := include "sluice.image" (list . .Values.gate.image "gate") }}
@@ -20,7 +20,7 @@ What others have added to it stays.
     variables.env.exists(e, e.name == n && !(has(e.value) && e.value == variables.today[n])))
 - name: env_missing
   expression: "{{ include "sluice.match.list" $names }}.filter(n, variables.env.all(e, e.name != n))"
-# What gates have no more, and what is there twice.
+# Variables that gates no longer have, and duplicates.
 - name: env_gone
   expression: >-
     variables.env.transformList(i, e, e.name.startsWith('SLUICE_')
@@ -55,7 +55,7 @@ What others have added to it stays.
   expression: >-
     (variables.env_other + variables.env_missing).size() + variables.env_gone.size() > 0
     || !variables.mounts_right.all(r, r) || !variables.volumes_right.all(r, r)
-# An image that others may have given another registry, or a digest, is left to them, unless the gate is of another time.
+# Another webhook may have changed the image's registry or added its digest. Such an image stays, unless other parts of the gate are old.
 - name: image_tail
   expression: "has(variables.gate.image) ? variables.gate.image.substring(variables.gate.image.lastIndexOf('/') + 1) : ''"
 - name: image_other

@@ -1,7 +1,7 @@
 {{/*
-The workload half as a policy: the rule of webhook/src/inject/workload.rs in CEL, for a pod template at a path.
+The workload half of admission as a policy: the rule of webhook/src/inject/workload.rs in CEL, for a pod template at a path.
 
-CEL cannot take a key out of a mapping, so whether a template is the stored one but for the marker is asked of its parts.
+CEL cannot remove a key from a mapping. So the parts of the new and the stored template are compared one by one, without the marker.
 */}}
 {{- define "sluice.policy.workload" -}}
 {{- $new := printf "object.%s" .path }}
@@ -33,7 +33,7 @@ variables:
       == (has({{ $old }}.metadata) && has({{ $old }}.metadata.labels) ? {{ $old }}.metadata.labels : {})
       && variables.notes.all(k, k == 'sluice.dev/gated' || (k in variables.old_notes && variables.notes[k] == variables.old_notes[k]))
       && variables.old_notes.all(k, k == 'sluice.dev/gated' || k in variables.notes)
-  # A rollout must not come from here, and a Job's template cannot change.
+  # The marker must not cause a rollout, and a Job's template cannot change.
   - name: kept
     expression: "variables.stored && (variables.same || (request.kind.group == 'batch' && request.kind.kind == 'Job'))"
   - name: wanted
@@ -44,7 +44,7 @@ variables:
   - name: present
     expression: "'sluice.dev/gated' in variables.notes ? [variables.notes['sluice.dev/gated']] : []"
   {{- if and .root.Values.holds.enabled (eq .path "spec.template") }}
-  # One that is suspended already is its user's to resume, or was noted before.
+  # A Job that is suspended already stays as it is: its user resumes it, or an earlier call has noted it.
   - name: suspends
     expression: >-
       request.operation == 'CREATE' && request.kind.group == 'batch' && request.kind.kind == 'Job' && variables.asked
