@@ -5,17 +5,17 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
-/// What admission and `lint` say of the same objects.
+/// The same advice from admission and from `lint` on the same objects.
 mod advice;
-/// What is not a review, and what is too much.
+/// Requests that are no review, and requests that are too large.
 mod boundary;
-/// Bodies that nobody would send.
+/// Bodies that no API server sends.
 mod fuzz;
 /// Objects and patches from `fixtures/admission`.
 mod goldens;
 /// Pods that are held before they take a node.
 mod holds;
-/// What holds for every object: property tests.
+/// Laws that hold for every object: property tests.
 mod laws;
 /// Lists that cannot be read. They ask the parser itself what it says.
 mod lists;
@@ -96,7 +96,7 @@ async fn answer(admission: &Arc<Admission>, review: &Value) -> Value {
     answer_at(admission, path(review), review).await
 }
 
-/// The answer to who has proven to be the API server.
+/// The answer to a client that has proven to be the API server.
 async fn answer_to_api_server(admission: &Arc<Admission>, review: &Value) -> Value {
     let request = Request::post(path(review)).extension(Certified);
     let request = request.body(review.to_string().into()).unwrap();

@@ -28,10 +28,10 @@ const MOST_FALSELY_READY: f64 = 0.04;
 /// Of what is healthy, at most this part may hold one.
 const MOST_FALSELY_WAITING: f64 = 0.01;
 
-/// The same without the library: what is to be expected of kinds that it does not know.
+/// The limit without the library: for kinds that the library does not know.
 const MOST_FALSELY_READY_UNKNOWN: f64 = 0.20;
 
-/// No objects but an endpoint that serves, whatever is asked for.
+/// A cluster that answers every question with one endpoint that serves.
 struct Endpoint;
 
 impl Objects for Endpoint {

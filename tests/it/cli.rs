@@ -25,7 +25,7 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::Command;
 
-/// What a run wrote, and its exit code.
+/// The output of a run, and its exit code.
 struct Ran {
     code: Option<i32>,
     out: String,
@@ -49,7 +49,7 @@ impl Ran {
 
 fn run(args: &[&str], input: &str) -> Ran {
     let mut command = Command::new(binary("kubectl-sluice"));
-    // No kubeconfig: whatever asks a cluster fails. No helm either.
+    // No kubeconfig: a command that asks a cluster fails. No helm either.
     let nowhere = "/nonexistent";
     command.args(args).env_clear().env("HOME", nowhere);
     command.env("PATH", nowhere);
@@ -260,7 +260,7 @@ fn broken_health_rules_are_told_before_they_are_applied() {
     );
 }
 
-/// As under `head`.
+/// `head` closes the pipe in this way.
 #[test]
 fn where_nobody_reads_on_it_ends_without_a_word() {
     let (reader, writer) = std::io::pipe().unwrap();

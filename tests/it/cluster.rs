@@ -1,4 +1,4 @@
-//! What a user of sluice sees in a real cluster. `make test` brings one up, installs sluice and runs these; by hand:
+//! The effects of sluice that a user sees in a real cluster. `make test` brings one up, installs sluice and runs these; by hand:
 //! `KUBECONFIG=... cargo test --workspace --test it -- --ignored --test-threads 8 cluster::`. They mostly wait, so more
 //! of them than there are processors run at a time.
 
@@ -38,7 +38,7 @@ mod rights; // what sluice's own account may do
 mod rolled_back; // what a rollback brings back
 pub(crate) mod room; // what fits on no node
 mod selected; // entries that mean several objects
-mod services; // when a Service has somebody behind it
+mod services; // when pods serve a Service
 pub(crate) mod slots; // caps: how many of a wave may run at once
 mod stale; // what is left to be seen of an older state
 mod states; // the word behind the colon

@@ -1,4 +1,4 @@
-//! The rules against the libraries that they follow, on manifests that nobody would think of.
+//! The rules against the libraries that they follow, on manifests that no person would write.
 //!
 //! `tests/differential` holds small Go programs around the real libraries; they read cases and write results as JSON
 //! lines. The cases are made from a seed, which is printed: `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace

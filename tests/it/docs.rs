@@ -1,4 +1,4 @@
-//! Every block of the documentation is run, applied or compared as it stands on its page; `blocks` says by whom.
+//! Every block of the documentation is run, applied or compared as it stands on its page; `blocks` names the runner of each.
 
 mod applied; // manifests, and commands that need an API server
 mod blocks; // what a block of a page is

@@ -1,4 +1,4 @@
-//! Whatever a tenant or a controller writes: nothing panics, and nothing takes more than a few looks at it.
+//! Texts and objects of any tenant or controller: nothing panics, and nothing takes more than a few looks at them.
 //!
 //! `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace fuzz` repeats a run, or makes it longer. A case is told where it
 //! panics.
@@ -147,7 +147,7 @@ fn any_text_can_be_read_as_a_list() {
         let text = random.pieces();
         let _case = Case(&text);
         let own = annotation::parse_depends_on(&text);
-        // What is refused is refused in one line, at a place that the text has.
+        // A refusal has one line, and a place that the text has.
         if let Err(error) = own {
             let told = error.to_string();
             assert!(!told.contains('\n'), "{told:?}");
@@ -218,7 +218,7 @@ fn any_text_can_be_read_as_health_rules() {
     }
 }
 
-/// What a verdict costs is what the list is long: twice the list, twice the questions.
+/// The cost of a verdict grows with the length of the list: twice the list, twice the questions.
 #[test]
 fn a_verdict_asks_as_often_as_the_list_is_long() {
     let asked = |entries: usize| {

@@ -35,7 +35,7 @@ fn wait_for_migrate(digest: &str) -> String {
     )
 }
 
-/// What a gate finds in its pod.
+/// The surroundings of a gate in its pod.
 struct Pod {
     folder: TempDir,
     environment: BTreeMap<&'static str, String>,
@@ -73,7 +73,7 @@ impl Pod {
         )
     }
 
-    /// As the kubelet does it: the file is never half written.
+    /// Replaces a file as the kubelet does: it is never half written.
     fn renew(&self, file: &str, text: &str) {
         fs::write(self.path("next"), text).unwrap();
         fs::rename(self.path("next"), self.path(file)).unwrap();
@@ -107,7 +107,7 @@ fn holding(authority: &Authority, first: String) -> (StatusService, mpsc::Sender
     (service, change)
 }
 
-/// A port that refuses connections until somebody listens, and cannot be taken by another test.
+/// A port that refuses connections until the test listens, and that no other test can take.
 fn reserved() -> (Socket, SocketAddr) {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket
@@ -117,8 +117,8 @@ fn reserved() -> (Socket, SocketAddr) {
     (socket, address)
 }
 
-/// A port where connections get no reply at all, as behind a policy that drops packets: its queue is full. What is
-/// returned keeps it so.
+/// A port where connections get no reply at all, as behind a policy that drops packets: its queue is full. The returned value
+/// keeps it so.
 fn black_hole() -> (SocketAddr, impl Sized) {
     let (socket, address) = reserved();
     socket.listen(0).unwrap();

@@ -1,4 +1,5 @@
-//! What users of Argo CD and Flux see: the real engines, each in the ways in which it compares and writes. `make
+//! The effects of sluice that users of Argo CD and Flux see: the real engines, each in the ways in which it compares and writes.
+//! `make
 //! test-gitops` starts them and runs these; by hand, once they are up (`tests/cluster/gitops/gitops up`):
 //! `KUBECONFIG=... cargo test --workspace --test it -- --ignored gitops::`.
 //!
@@ -24,8 +25,8 @@ use way::Way;
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
 const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/gitops/gitops");
 
-/// Runs a test on the same application deployed in every way at once, while no other test runs. What an engine deployed
-/// goes with the test.
+/// Runs a test on the same application deployed in every way at once, while no other test runs. Every deployed object goes with
+/// the test.
 async fn everywhere(
     prefix: &str,
     manifests: &[Manifest],

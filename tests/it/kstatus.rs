@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use rules::kstatus::{Evaluation, Status, compute};
 use serde_json::Value;
 
-/// What the library makes of an object that it cannot judge: `Unknown`, with the error.
+/// The result of the library, which for an object that it cannot judge is `Unknown`, with the error.
 fn judge(object: &Value, now: Timestamp) -> Evaluation {
     compute(object, now).unwrap_or_else(|error| Evaluation {
         status: Status::Unknown,

@@ -2,15 +2,15 @@
 
 /// The admission webhook over its router, without a socket: answers, goldens, and the laws of its patches.
 mod admission;
-/// What custom resources are judged to be, measured against Argo CD's health checks.
+/// The verdicts on custom resources, measured against Argo CD's health checks.
 mod argo;
 /// Health rules in CEL, against Flux's own cases.
 mod cel;
-/// What Helm renders of charts/sluice.
+/// The chart charts/sluice, rendered by Helm.
 mod chart;
 /// kubectl-sluice's process, without a cluster.
 mod cli;
-/// What sluice does in a real cluster; ignored where none is asked for.
+/// sluice in a real cluster; ignored where none is asked for.
 mod cluster;
 /// The public suites, where they are at hand.
 mod corpus;
@@ -24,19 +24,19 @@ mod expressions;
 mod fuzz;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
-/// What users of Argo CD and Flux see; ignored where they are not asked for.
+/// sluice under Argo CD and Flux; ignored where they are not asked for.
 mod gitops;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
 mod kstatus;
 /// Figures of a real cluster that take too long for every run.
 mod measured;
-/// What a power cycle of the cluster's node leaves; ignored where none is asked for.
+/// A power cycle of the cluster's node; ignored where none is asked for.
 mod node;
-/// What real operators write, and when a gate opens for it; ignored where they are not asked for.
+/// The statuses that real operators write, and the gates that wait for them; ignored where they are not asked for.
 mod operators;
-/// What is beside the images: the list of the crates in each.
+/// The file beside the images: the list of the crates in each.
 mod sbom;
-/// What custom resources are judged to be, measured against what operators wait for.
+/// The verdicts on custom resources, measured against the waits of operators.
 mod waited;
 
 /// Fails with the complaints, so that one run shows what is wrong; where there are very many, with the first of them.

@@ -1,5 +1,5 @@
-//! What takes too long for every run: `cargo test --workspace --test it -- --ignored --nocapture --test-threads 1 measured`
-//! prints its figures.
+//! Measurements that take too long for every run: `cargo test --workspace --test it -- --ignored --nocapture --test-threads 1
+//! measured` prints the figures.
 
 mod held; // very many pods that take no node
 
@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 
 /// So many Jobs are under a cap.
 const JOBS: usize = 10;
-/// What one of them takes by itself.
+/// The duration of one of them by itself.
 const SECONDS: u32 = 3;
 /// How often, for each cap.
 const RUNS: usize = 20;
 /// So many run at the same time, each in a namespace of its own.
 const TOGETHER: usize = 4;
 
-/// What `SLUICE_CAPS` says, comma separated, and otherwise all that matter: so that a long measurement can be made in parts.
+/// The caps of `SLUICE_CAPS`, comma separated, and otherwise all that matter: so that a long measurement can be made in parts.
 fn caps() -> Vec<usize> {
     let said = std::env::var("SLUICE_CAPS").unwrap_or_else(|_| "1,2,3,10000".to_owned());
     let number = |word: &str| {
@@ -79,8 +79,8 @@ async fn by_sluice(ns: &Namespace, cap: usize) -> Duration {
     start.elapsed()
 }
 
-/// How long they take where somebody looks on and lets the next one go at the moment at which one is complete. What
-/// Kubernetes itself needs for a Job is in it, and nothing of sluice.
+/// How long they take where the test lets the next one go at the moment at which one is complete. The figure contains the time
+/// that Kubernetes itself needs for a Job, and none of sluice's.
 async fn by_hand(ns: &Namespace, cap: usize) -> Duration {
     let name = |number: usize| format!("seed-{number}");
     let script = format!("sleep {SECONDS}");

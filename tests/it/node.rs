@@ -1,5 +1,5 @@
-//! What breaks on the node of the cluster, beneath sluice. A step of its own in `tests/run`, because nothing can run beside
-//! it; by hand: `cargo test --workspace --test it -- --ignored node::`, against the cluster of `make cluster`.
+//! Failures on the node of the cluster, beneath sluice. A step of its own in `tests/run`, because nothing can run beside it; by
+//! hand: `cargo test --workspace --test it -- --ignored node::`, against the cluster of `make cluster`.
 
 mod api_server; // the API server ends and starts again
 mod clock; // the clock of the replicas is wrong

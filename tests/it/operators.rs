@@ -1,4 +1,4 @@
-//! What operators of other projects write while their objects come and change: the real programs, whose status sluice reads.
+//! The statuses that operators of other projects write while their objects come and change: the real programs.
 //! `make test-operators` starts them and runs these; by hand, once they are up (`tests/cluster/operators/operators up`):
 //! `KUBECONFIG=... cargo test --workspace --test it -- --ignored operators::`.
 //!

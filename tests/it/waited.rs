@@ -1,9 +1,6 @@
-//! How often a gate opens too early or too late, measured against what operators' own tests and documentation wait for:
-//! `waited-for.jsonl` of the corpus.
-//!
-//! Each case is an object, and whether who wrote its operator would go on with it: `ready` or `waiting`. The cases come without their cluster,
-//! so no definition is at hand. Those of the second round are hard on purpose: half-written statuses and odd names. A case that its author
-//! calls doubtful does not count.
+//! Each case is an object, and whether the authors of its operator would go on with it: `ready` or `waiting`. The cases come
+//! without their cluster, so no definition is at hand. Those of the second round are hard on purpose: half-written statuses and
+//! odd names. A case that its author calls doubtful does not count.
 
 use crate::corpus;
 use jiff::Timestamp;

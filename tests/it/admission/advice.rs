@@ -1,4 +1,4 @@
-//! The same objects get the same advice from admission, as warnings, and from `kubectl sluice lint`, as findings.
+//! Admission, by warnings, and `kubectl sluice lint`, by findings, give the same advice on the same objects.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -29,7 +29,7 @@ struct Case {
     expected: &'static [&'static str],
 }
 
-/// What admission says, with everything that a waiting gate may have asked for watched.
+/// The warnings of admission, while every kind is watched that a waiting gate may have asked for.
 async fn warnings(case: &Case) -> Vec<String> {
     let (known, _wanted) = Known::new(Settings::of_the_chart());
     let endpoints = ("discovery.k8s.io", "EndpointSlice");
@@ -67,7 +67,7 @@ fn findings(case: &Case) -> Vec<(String, String)> {
     let text = |finding: &Value, key: &str| Some(finding[key].as_str()?.to_owned());
     json_lines(&output.stdout)
         .iter()
-        // What only files can tell.
+        // Rules that only files can break.
         .filter(|finding| finding["rule"] != "NotAmong" && finding["rule"] != "NoEffect")
         .filter_map(|finding| Some((text(finding, "rule")?, text(finding, "message")?)))
         .collect()

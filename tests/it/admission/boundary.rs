@@ -84,7 +84,7 @@ async fn a_body_of_8_mib_is_too_large_announced_or_not() {
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
-/// Who is cut off while sending sees no answer: the API server makes a failure of the connection of it.
+/// A client that is cut off while it sends sees no answer: the API server reports a broken connection.
 #[tokio::test]
 async fn what_is_too_large_is_read_to_its_end() {
     let read = Arc::new(AtomicUsize::new(0));

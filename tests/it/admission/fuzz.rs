@@ -1,4 +1,4 @@
-//! Whatever is sent, it is answered, soon and in a way that the API server understands.
+//! Every body gets an answer, soon and in a form that the API server understands.
 
 use super::laws::any::{any_pod, json};
 use super::{post, review, running};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Far beyond what any answer takes on a busy machine; what blocks would never come back.
 const SOON: Duration = Duration::from_secs(20);
 
-/// What is done to the text of a review.
+/// A damage to the text of a review.
 #[derive(Debug, Clone)]
 enum Harm {
     Cut(Index),

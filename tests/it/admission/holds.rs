@@ -100,7 +100,7 @@ async fn the_hold_of_others_stays_and_ours_is_there_once() {
     assert_eq!(held["spec"]["schedulingGates"], json!([{"name": HOLD}]));
 }
 
-/// As `kubectl debug --copy-to` makes one.
+/// `kubectl debug --copy-to` makes such a copy.
 #[tokio::test]
 async fn a_copy_of_a_pod_that_was_let_go_is_not_held_again() {
     let admission = with(Holds::All);

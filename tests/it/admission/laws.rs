@@ -146,7 +146,7 @@ proptest! {
         prop_assert_eq!(decide_pod(&result).action, Action::Skip(Skip::AlreadyInjected));
     }
 
-    /// What decides nothing is not read of a pod in a review.
+    /// Admission does not read fields of a pod that decide nothing.
     #[test]
     fn a_review_is_answered_by_the_whole_of_its_pod(pod in any_pod()) {
         let mut pod = pod;

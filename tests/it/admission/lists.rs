@@ -8,7 +8,7 @@ const OURS: &str = "sluice.dev/depends-on";
 const THEIRS: &str = "config.kubernetes.io/depends-on";
 const REVISION: &str = "sluice.dev/revision";
 
-/// What the parser says of a bad list; `None` where it accepts it.
+/// The parser's message on a bad list; `None` where it accepts the list.
 fn said(key: &str, text: &str) -> Option<String> {
     let annotations = json!({key: text});
     let declared = annotations.as_object().map(declared);

@@ -37,7 +37,7 @@ async fn the_policy_decides_user_pull_policy_and_resources() {
     assert_eq!(gate["resources"]["limits"]["cpu"], "75m");
 }
 
-/// What the administrator says is for every pod, and may be more than this one may have; a key is enough, whatever its amount.
+/// The administrator's resources are for every pod, and may exceed the resources of this one; a key is enough, with any amount.
 #[tokio::test]
 async fn a_pod_that_says_what_it_needs_as_a_whole_gives_the_gate_nothing_of_the_administrators() {
     let mut own = policy();

@@ -145,7 +145,7 @@ async fn it_is_refused_where_its_installer_would_not_wait_for_the_end_of_the_job
             let message = response["status"]["message"].to_string();
             let expected = "takes one that is created suspended for done too soon";
             assert!(message.contains(expected), "{message}");
-            // Whatever was stored before stays writable.
+            // An object that was stored before stays writable.
             let response = answer(&admission, &review("UPDATE", job, job)).await;
             assert_eq!(response["allowed"], true, "{response}");
         }

@@ -1,4 +1,4 @@
-//! What an upgrade of sluice must not change: the patch of the workload half, byte for byte.
+//! An upgrade of sluice must not change the patch of the workload half, not by one byte.
 //!
 //! A pod template that the next version marks in another way is another template, and its controller rolls the pods: of
 //! every user, at the first write after the upgrade. `fixtures/workload-patches.txt` holds what the first version does
@@ -23,7 +23,7 @@ const KINDS: [(&str, &str); 8] = [
     ("batch", "CronJob"),
 ];
 
-/// What a template may have been before, and may become.
+/// The templates before and after a write.
 fn templates() -> Vec<Value> {
     let metadata = [
         None,
@@ -45,7 +45,7 @@ fn templates() -> Vec<Value> {
     metadata.map(template).into()
 }
 
-/// What asks for a gate, and whether it stands on the template. The last cannot be read.
+/// Annotations that ask for a gate, and whether they stand on the template. The last cannot be read.
 const ASKS: [Option<(&str, &str, bool)>; 7] = [
     None,
     Some(("sluice.dev/depends-on", "job/migrate", false)),
@@ -56,7 +56,7 @@ const ASKS: [Option<(&str, &str, bool)>; 7] = [
     Some(("sluice.dev/depends-on", "job/Migrate", false)),
 ];
 
-/// Whose it is: the user's, a controller's, or nobody's any more.
+/// Metadata of an object of the user, of a controller, and of an object that is being deleted.
 fn metadata() -> [Value; 3] {
     let owner =
         json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "controller": true});

@@ -10,7 +10,7 @@ use super::helm::{Render, helm};
 
 const ACCOUNT: &str = "--as=system:serviceaccount:sluice-system:sluice";
 
-/// What a policy for holds refuses ends so.
+/// The end of every refusal by a policy for holds.
 pub(super) const OURS: &str = "change nothing else of it";
 
 const KINDS: [&str; 4] = [
@@ -53,7 +53,7 @@ impl Account {
         Some(account)
     }
 
-    /// What it is told that would change an object, such as `pod/p`, so.
+    /// The object after a patch, such as `pod/p`, or the refusal.
     pub(super) fn patched(
         &self,
         object: &str,
@@ -87,8 +87,8 @@ impl Account {
         assert!((0..100).find(in_force).is_some(), "the policy is in force");
     }
 
-    /// Tries each change, by a patch of this kind, and fails where one is made; how many the policy refuses. Some the API server
-    /// lets nobody make: it says one of these.
+    /// Tries each change, by a patch of this kind, and fails where one is made; returns how many the policy refuses. The API
+    /// server refuses some of them for every account, with one of the texts in `nobody`.
     pub(super) fn tries<'c>(
         &self,
         object: &str,
@@ -107,7 +107,7 @@ impl Account {
         by_us
     }
 
-    /// What a field of an object says.
+    /// The value of a field of an object.
     pub(super) fn says(&self, object: &str, field: &str) -> Result<String, String> {
         let path = format!("jsonpath={{{field}}}");
         let get = ["-n", self.namespace, "get", object, "-o", &path];

@@ -1,4 +1,4 @@
-//! What a real API server makes of the webhook configuration while nobody stands behind it.
+//! A real API server with the webhook configuration, while no webhook answers.
 //!
 //! The configuration is the chart's own, under another name and for one namespace only, so that nothing else in the
 //! cluster notices. A request that it lets through was not sent to a webhook; one that it stops would have been.
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::helm::{Render, helm, program};
 
-/// Also the name of the configuration. It sorts before "sluice", because the API server calls webhooks by the name of
-/// their configuration, and an installed sluice would have its say first.
+/// The namespace, and the name of the configuration. It sorts before "sluice", because the API server calls webhooks by the name
+/// of their configuration, and an installed sluice would be called first.
 const NAMESPACE: &str = "conditions-of-sluice";
 
 const WORKLOADS: [&str; 7] = [

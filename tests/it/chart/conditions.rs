@@ -1,4 +1,4 @@
-//! What the webhook is called for.
+//! The requests for which the API server calls the webhook.
 
 use super::helm::{self, Render, chart_dir, helm};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn calls_the_webhook_for_exactly_what_was_proven() {
             )
         });
 
-    // Whatever the values say: they must not reach the conditions.
+    // No value may change the conditions.
     let manifest = render!(
         "admission.failurePolicy=Ignore",
         "annotations.configDependsOn=false",

@@ -77,7 +77,7 @@ impl Render {
         self
     }
 
-    /// What Helm printed, or what it complained of.
+    /// Helm's output, or its error.
     pub(super) fn run(mut self) -> Result<String, String> {
         let output = self.0.output().expect("helm must start");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("helm prints text");
@@ -93,7 +93,7 @@ impl Render {
     }
 }
 
-/// What was rendered.
+/// The rendered manifest.
 pub(super) struct Manifest(String);
 
 impl Manifest {

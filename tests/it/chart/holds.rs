@@ -1,4 +1,4 @@
-//! What a real API server lets the controller's account do to a pod where holds are on.
+//! The changes of a pod that a real API server allows the controller's account where holds are on.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn pod() -> Value {
     })
 }
 
-/// Each is what whoever steals the account's token would try.
+/// Changes that a thief of the account's token would try.
 fn changes() -> Vec<(&'static str, Value)> {
     let metadata = |value: Value| ("merge", json!({ "metadata": value }));
     let spec = |value: Value| ("strategic", json!({ "spec": value }));

@@ -1,4 +1,4 @@
-//! Who injects, and what refuses a pod that asked for a gate and got none.
+//! The choice between webhook and policies, and the refusal of a pod that asked for a gate and got none.
 
 use super::helm::{Manifest, Render, helm};
 use super::rights::rules;
@@ -74,8 +74,8 @@ fn with_the_policy_the_webhook_only_advises() {
     );
 }
 
-/// Where it cannot find what it puts into gates, the API server would refuse every pod, asked for or not; so a policy of its
-/// own, which needs nothing, refuses who asked and got none.
+/// Without its parameters the API server would refuse every pod, even one that asks for no gate; so a policy of its own, which
+/// needs no parameters, refuses a pod that asked for a gate and got none.
 #[test]
 fn the_policy_refuses_only_pods_that_ask() {
     let flags = ["injection.backend=policy"];

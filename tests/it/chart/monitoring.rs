@@ -1,4 +1,4 @@
-//! What the chart renders for Prometheus and Grafana: it asks for metrics that there are, and alerts when it should.
+//! The chart's objects for Prometheus and Grafana: they ask for existing metrics, and alert when they should.
 
 use super::helm::{Render, chart_dir, helm, program};
 use serde_json::Value;

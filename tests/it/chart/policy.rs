@@ -1,5 +1,5 @@
-//! What the policies of the chart make of an object, against what the webhook makes of it. The API server runs the one, this
-//! process the other, and both results have to be the same object.
+//! The policies of the chart against the webhook, on one object. The API server runs the policies, this process runs the webhook,
+//! and both results must be the same object.
 //!
 //! The policies are the chart's own under other names, for one namespace only, with parameters that no installed sluice
 //! has. Where the cluster's Kubernetes is older than 1.36 the test says `skipped:` and passes.
@@ -75,7 +75,7 @@ fn policies(more: &[&str]) -> Option<Vec<Value>> {
     Some(objects.filter(injects).map(moved).collect())
 }
 
-/// Under another name, and where it concerns nobody else.
+/// The object under another name, and limited to the namespace of the test.
 fn moved(mut object: Value) -> Value {
     for pointer in ["/metadata/name", "/spec/policyName"] {
         if let Some(name) = object.pointer_mut(pointer) {
@@ -91,7 +91,7 @@ fn moved(mut object: Value) -> Value {
     object
 }
 
-/// What the API server would store.
+/// The object that the API server would store.
 fn dry_run(verb: &str, object: &Value) -> Result<Value, String> {
     let args = [
         verb,
@@ -159,7 +159,7 @@ fn is_alone() -> bool {
     alone
 }
 
-/// The API server reads this one with a delay too. It refuses a pod that has no gate, whoever was to give it one.
+/// The API server reads this policy with a delay too. It refuses a pod without a gate, for any injector.
 fn wait_until_refused() {
     let asks = json!({"sluice.dev/depends-on": "job/x"});
     let probe = complete(in_namespace(
@@ -203,7 +203,7 @@ fn apply(objects: Vec<Value>) {
     }
 }
 
-/// Those that ask for it are held, and all where the namespace does.
+/// Pods that ask for it are held, and all pods where the namespace asks.
 fn with_holds(mut namespace: Value) {
     let held = |annotations: &Value| {
         let mut annotations = annotations.clone();
@@ -254,7 +254,7 @@ fn in_namespace(namespace: &str, mut object: Value) -> Value {
     object
 }
 
-/// What counts of a pod.
+/// The parts of a pod that the test compares.
 fn essence(pod: &Value) -> Value {
     let metadata = &pod["metadata"];
     json!({"labels": metadata["labels"], "annotations": metadata["annotations"], "spec": pod["spec"]})

@@ -1,4 +1,5 @@
-//! What the chart says of itself: its README and the descriptions of its schema follow `values.yaml`, its manifest what it installs.
+//! The chart's own documentation: its README and the descriptions of its schema follow `values.yaml`, its manifest what it
+//! installs.
 //!
 //! `UPDATE_FIXTURES=1` writes the README's table anew.
 

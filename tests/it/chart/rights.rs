@@ -1,10 +1,10 @@
-//! What the controller's account may do: it reads what may be depended on, and beyond that there is no verb that nobody calls.
+//! The rights of the controller's account: it reads the kinds of dependencies, and has no other verb without a caller.
 
 use super::helm::{Manifest, Render, helm};
 use super::strings;
 use serde_json::{Value, json};
 
-/// Role, resource, names that it is limited to, verbs; and who calls them.
+/// Role, resource, names that it is limited to, verbs; with the module that calls them.
 const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
     ("ClusterRole", "tokenreviews", "", "create"), // status::identity
     ("ClusterRole", "events", "", "create patch"), // event: the second tells that one goes on

@@ -1,4 +1,4 @@
-//! What a real API server lets the controller's account do to a Job where holds are on.
+//! The changes of a Job that a real API server allows the controller's account where holds are on.
 //!
 //! A sluice that is installed, with holds on, keeps the Jobs suspended, since they wait for what never comes.
 
@@ -42,7 +42,7 @@ fn add(patch: &mut Value, more: &Value) {
     }
 }
 
-/// Each is what whoever steals the account's token would try, together with what it may do and alone.
+/// Changes that a thief of the account's token would try, together with the allowed change and alone.
 fn changes() -> Vec<Value> {
     let container = json!({"name": "app", "image": "other"});
     let others = [
@@ -72,7 +72,7 @@ fn changes() -> Vec<Value> {
     };
     let both: Vec<Value> = others.iter().map(with).collect();
     let alone = [
-        // Nobody would resume it any more.
+        // The Job would never be resumed.
         json!({"metadata": {"annotations": {"sluice.dev/suspended": null}}}),
         json!({"metadata": {"annotations": {"sluice.dev/suspended": "timed-out"}}}),
         // It would be resumed once more.
@@ -122,7 +122,7 @@ fn the_account_may_resume_what_was_suspended_here_and_change_nothing_else_of_a_j
     take().expect_err("whoever comes second");
     let late = account.patched("job/late", "merge", &resume(&json!("timed-out")), false);
     late.expect("its wait took too long");
-    // Somebody else has resumed this one; a sluice that is installed may be faster.
+    // A user has resumed this Job; an installed sluice may be faster.
     let disown = json!([{"op": "remove", "path": note}]);
     let disowned = account.patched("job/resumed", "json", &disown, false);
     let left = account.says(

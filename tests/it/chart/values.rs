@@ -1,4 +1,4 @@
-//! What the values turn into, and which are refused.
+//! The rendered result of the values, and the refused values.
 
 use super::helm::{self, Render, chart_dir, helm};
 use super::strings;
@@ -231,7 +231,7 @@ fn refuses_values_that_nobody_reads() {
     }
 }
 
-/// What no pod, or no process, could have is refused with what it is and the way out.
+/// A value that no pod, or no process, could use is refused with its name and the way out.
 #[test]
 fn names_the_values_that_do_not_go_together() {
     let Some(helm) = helm() else { return };

@@ -26,7 +26,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Who asks with this token is the controller.
+/// The controller's token.
 const CONTROLLER: &str = "the-controller";
 
 /// Runs for as long as it is kept.
@@ -64,7 +64,7 @@ impl Api {
         }
     }
 
-    /// A kubeconfig for the controller, or for somebody else.
+    /// A kubeconfig for the controller, or for another user.
     pub(super) fn kubeconfig(&self, controller: bool) -> tempfile::NamedTempFile {
         let token = if controller { CONTROLLER } else { "somebody" };
         let server = format!("http://{}", self.address);
@@ -79,18 +79,18 @@ impl Api {
         file
     }
 
-    /// What the gate of a pod has written.
+    /// Stores the log of a pod's gate.
     pub(super) fn log(&self, pod: &Value, log: &str) {
         let mut state = self.state.lock().unwrap();
         state.logs.insert(path(pod), log.to_owned());
     }
 
-    /// Forbids a path, and all below it, to everybody but the controller.
+    /// Forbids a path, and all below it, to every account but the controller's.
     pub(super) fn hide(&self, path: &str) {
         self.state.lock().unwrap().hidden.insert(path.to_owned());
     }
 
-    /// Forbids everybody to write a path, and all below it.
+    /// Forbids every account to write a path, and all below it.
     pub(super) fn seal(&self, path: &str) {
         self.state.lock().unwrap().sealed.insert(path.to_owned());
     }
@@ -101,7 +101,7 @@ impl Api {
         state.faster.insert(path(object), object.clone());
     }
 
-    /// What an object is now.
+    /// The present state of an object.
     pub(super) fn now(&self, object: &Value) -> Value {
         let state = self.state.lock().unwrap();
         state.objects.get(&path(object)).cloned().unwrap()
@@ -137,7 +137,7 @@ impl Api {
         }
     }
 
-    /// What stands at a path, as soon as somebody has put it there.
+    /// The object at a path, as soon as it has been written.
     pub(super) fn wait(&self, path: &str) -> Value {
         let found = (0..2400).find_map(|_| {
             std::thread::sleep(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! What `status -f` says of objects in files.
+//! `status -f` on objects in files.
 
 use super::{Ran, run};
 use serde_json::json;
@@ -71,7 +71,7 @@ EndpointSlice  shop       db-1     Current     Satisfied       Resource is curre
     assert!(!out.contains('\u{1b}'), "{out:?}");
 }
 
-/// As `kubectl apply` puts it there.
+/// `kubectl apply` puts it there too.
 #[test]
 fn what_says_no_namespace_is_put_into_that_of_n() {
     let input = "

@@ -1,4 +1,4 @@
-//! What sluice holds, as people see it and let it go.
+//! The pods and Jobs that sluice holds, for people who look at them and release them.
 
 #![expect(
     clippy::needless_pass_by_value,

@@ -41,7 +41,7 @@ fn status(api: &Api, namespace: &str) -> Ran {
     )
 }
 
-/// What holds for a reason of which the gate has said `line`.
+/// Compares the command's answer for a reason with `line`, the gate's.
 fn compare(api: &Api, reason: Reason, case: &Case, line: &str) -> Result<(), String> {
     api.log(&pod(reason, case), &format!("{line}\n"));
     let ran = status(api, &namespace(reason));
@@ -76,7 +76,7 @@ fn compare(api: &Api, reason: Reason, case: &Case, line: &str) -> Result<(), Str
     Ok(())
 }
 
-/// What does not hold for a reason, once a gate has said its word.
+/// The disagreement on a reason, once a gate has written its line.
 fn complaint(
     api: &Api,
     (mut gate, _folder): (Process, TempDir),
@@ -100,7 +100,7 @@ fn the_command_says_what_the_gate_says_for_every_reason() {
     let cases = cases();
     let api = Api::start(&cluster(&cases));
     let controller = Controller::start(&api);
-    // Whoever looks for pods without a node has them watched; those who ask after that see them at once.
+    // A look for pods without a node makes the controller watch them; a later look sees them at once.
     let (early, late): (Vec<_>, Vec<_>) = cases
         .iter()
         .partition(|(reason, _)| *reason != Reason::Unschedulable);
@@ -137,7 +137,7 @@ fn the_command_says_what_the_gate_says_for_every_reason() {
     crate::settle(cases.len(), &complaints);
 }
 
-/// What only a replica can say is shown from the gate's log, beside what is judged from here.
+/// A fact that only a replica knows is shown from the gate's log, beside the command's own judgement.
 #[test]
 fn what_the_command_cannot_find_out_is_shown_from_the_gate() {
     for reason in Reason::ALL {

@@ -77,7 +77,7 @@ async fn answer(
     request: Request,
 ) -> Response {
     let path = request.uri().path().to_owned();
-    // What is served and has no objects is an empty list.
+    // A served kind without objects is an empty list.
     let listed = path.rsplit('/').nth(2) == Some("namespaces");
     let nothing = listed.then(|| list(&[]));
     let Some(object) = objects.get(&path).cloned().or(nothing) else {
@@ -137,7 +137,7 @@ fn an_installation_is_checked() {
             "/api/v1/namespaces/sluice-system/configmaps/health",
             json!({"data": {"rules.yaml": rule}}),
         ),
-        // What comes back of the pod that is tried.
+        // The answer for the pod of the dry run.
         (
             "/api/v1/namespaces/shop/pods",
             json!({"spec": {"initContainers": [{"name": "sluice-gate"}]}}),
@@ -217,7 +217,7 @@ fn rights_that_are_bound_to_an_account_of_another_name_count() {
     assert!(of_others.contains("of custom ones none"), "{of_others}");
 }
 
-/// The server allows nobody anything.
+/// The server allows no caller anything.
 #[test]
 fn before_an_installation_rights_and_leftovers_are_told() {
     let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -337,7 +337,8 @@ fn a_pod_that_is_not_there_is_not_released() {
     assert_eq!(ran.code, Some(1));
 }
 
-/// As kubectl has it: of several files that KUBECONFIG names one may not be there, and a proxy counts for what NO_PROXY leaves it.
+/// The rules are kubectl's: of several files that KUBECONFIG names one may be missing, and a proxy counts where NO_PROXY does not
+/// exclude the server.
 #[test]
 fn the_environment_says_which_cluster_and_by_which_way() {
     let shop = json!({"metadata": {"name": "shop"}});

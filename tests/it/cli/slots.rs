@@ -1,4 +1,4 @@
-//! Who runs while a pod waits for its turn.
+//! The holders of slots, while a pod waits for its turn.
 
 use super::server::Server;
 use serde_json::{Value, json};

@@ -286,7 +286,7 @@ fn a_right_that_is_missing_is_named_with_the_way_to_it() {
     }
 }
 
-/// Without a terminal each change has a line; the end comes when nothing waits any more.
+/// On a pipe each change has a line; the end comes when nothing waits any more.
 #[test]
 fn a_live_view_follows_the_pods_until_nothing_waits() {
     let api = shop();
@@ -310,7 +310,7 @@ fn a_live_view_follows_the_pods_until_nothing_waits() {
     assert_eq!((ran.lines().len(), ran.code), (1, Some(0)));
 }
 
-/// As a StatefulSet makes its pod anew, under the same name.
+/// A StatefulSet makes its pod anew in this way, under the same name.
 #[test]
 fn a_live_view_follows_a_pod_that_is_made_anew() {
     let api = shop();

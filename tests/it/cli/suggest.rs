@@ -63,7 +63,7 @@ pub(crate) fn proposed(name: &str, folder: &Path) -> PathBuf {
     chart
 }
 
-/// What comes out is nothing that lint finds anything in, and nothing is proposed a second time.
+/// lint finds nothing in the result, and a second run proposes nothing.
 #[test]
 fn the_diff_applies_and_the_chart_is_in_order() {
     let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ pub(super) struct Ui {
     process: Process,
 }
 
-/// What came back.
+/// The answer of the server.
 struct Answer {
     /// The line of the status, and the headers.
     head: String,
@@ -65,7 +65,7 @@ impl Ui {
         }
     }
 
-    /// As the page itself asks.
+    /// Asks with the headers of the page itself.
     fn own(&self, path: &str) -> Answer {
         let path = format!("/{}/{path}", self.secret);
         self.get(&path, &[("Host", &self.host)])
@@ -154,7 +154,7 @@ fn it_ends_by_ctrl_c() {
     assert_eq!(ui.process.end().code, Some(0));
 }
 
-/// What the page draws is what `graph -o json` prints.
+/// The page draws the graph of `graph -o json`.
 #[test]
 fn the_graph_is_that_of_the_command() {
     let server = shop();
@@ -183,7 +183,7 @@ fn the_graph_is_that_of_the_command() {
     assert!(wrong.head.starts_with("http/1.1 400"), "{}", wrong.head);
 }
 
-/// What whoever listens is told, one after the other.
+/// The events of a listener, one after the other.
 fn heard(ui: &Ui) -> impl Iterator<Item = Value> {
     let path = format!("/{}/api/live", ui.secret);
     let lines = BufReader::new(ui.send(&path, &[("Host", &ui.host)])).lines();
@@ -198,7 +198,7 @@ fn whoever_listens_is_told_at_once_and_the_same_as_others() {
     let mut one = heard(&ui);
     let first = one.next().unwrap();
     assert_eq!(first["nodes"][0]["id"], json!("StatefulSet/db"));
-    // What a second one is told first was or will be told to the first one too, down to the nanosecond.
+    // The first event of a second listener is also an event of the first one, to the nanosecond.
     let at = heard(&ui).next().unwrap()["at"].clone();
     assert!(first["at"] == at || one.any(|event| event["at"] == at));
 }

@@ -245,7 +245,7 @@ async fn deadlines_that_run_while_a_pod_waits_are_told_of() {
             told.stderr.contains("progressDeadlineSeconds (60)"),
             "{told}"
         );
-        // The default is nobody's choice, so there is nothing to say of it alone.
+        // The default is not the user's choice, so there is no warning about it alone.
         let api = deployment("api").depends_on(LIST);
         let patient = deployment("patient").with("/spec/progressDeadlineSeconds", 7200);
         let told = ns.apply([api.clone(), patient.depends_on(LIST)]).await;

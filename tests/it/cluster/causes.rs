@@ -1,4 +1,4 @@
-//! Root causes: what holds up the pods of what is waited for, as everybody is told who waits.
+//! Root causes: the reason why the pods of a dependency do not become ready, in every place that tells of a wait.
 
 use harness::cluster::{
     Defined, LIMIT, Manifest, Namespace, Program, await_until, config_map, deployment, job, other,
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// A cause that has been found is an Event within fifteen seconds, and within a minute where too much has been told before it.
 const EVENT: Duration = Duration::from_secs(75);
 
-/// An image that no registry has, on a port where nobody listens.
+/// An image that no registry has, on a port where nothing listens.
 const NO_IMAGE: &str = "127.0.0.1:1/shop/db:17.2";
 
 /// Applies these objects and a Deployment that waits for one of them, and holds all that tells of a wait to what they must say of
@@ -97,7 +97,7 @@ async fn a_readiness_probe_that_fails() {
         let cause = "its pod db-0 is not ready: the readiness probe of container \"app\" fails";
         let list = ("statefulset/db", "StatefulSet/db");
         is_told(ns, [db, service("db")], list, cause).await;
-        // What was told is not held against it.
+        // An object with a reported cause counts as soon as it is ready.
         ns.tell_ready("statefulset/db").await;
         ns.pod_of("api").await.starts().await;
     })

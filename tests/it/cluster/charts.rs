@@ -5,7 +5,7 @@
 //! `SECTION.tgz`, by the section of the page, with the values of `SECTION.yaml` where that is there. A post-renderer has their
 //! pods run another image and leaves alone what order rests on.
 
-mod drawn; // what the cluster says of who waits for whom
+mod drawn; // the waits, by the cluster's own report
 mod family; // a chart, and what its page says of it
 mod lived; // when pods started and were ready
 
@@ -24,7 +24,7 @@ use tokio::time::sleep;
 
 const PLUGINS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/helm-plugins");
 
-/// How often somebody looks for Jobs that run.
+/// How often the test looks for running Jobs.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// A test for each chart, and what the pages have to have.
@@ -99,7 +99,7 @@ async fn comes_in_order(page: &str, section: &str) {
     .await;
 }
 
-/// The chart that whoever runs the tests has fetched, and its values; else why there is none.
+/// The fetched chart of `SLUICE_TEST_CHARTS`, and its values; else why there is none.
 fn real(section: &str) -> Result<(PathBuf, Option<String>), String> {
     let folder = env::var_os("SLUICE_TEST_CHARTS").ok_or("SLUICE_TEST_CHARTS names no folder")?;
     let file = |ending: &str| Path::new(&folder).join(format!("{section}.{ending}"));
@@ -154,7 +154,7 @@ async fn install(family: &Family, ns: &Namespace, chart: &Path, args: &[String])
     install.input(values).run().await.ok();
 }
 
-/// Has each Job end that runs, once it is written down who waits for whom: many are removed as soon as they are complete.
+/// Ends each running Job, once the graph with its waits is read: many Jobs are removed as soon as they are complete.
 async fn end_jobs(ns: &Namespace, lived: &RefCell<Lived>, drawn: &RefCell<Drawn>) -> Infallible {
     let mut told = BTreeSet::new();
     loop {

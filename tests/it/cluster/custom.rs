@@ -5,7 +5,7 @@ use harness::cluster::{Defined, Namespace, Pod, deployment, with_namespace};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-/// Whoever waits is judged anew after so long even where no watch tells of anything.
+/// A wait is judged anew after this time even without an event of a watch.
 const ANEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// A status whose summary is this.

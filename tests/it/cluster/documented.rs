@@ -5,10 +5,10 @@ use harness::cluster::{alone, with_sluice};
 use std::path::PathBuf;
 use tokio::task::spawn_blocking;
 
-/// Where a page installs it, its pods need its image.
+/// The chart whose pods need an image of their own.
 const SHOP: &str = "examples/shop/chart";
 
-/// What a page shows is run as it stands there, in namespaces that the page makes and takes away.
+/// The commands of the pages run in a cluster as they stand there, in namespaces that the page makes and takes away.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_pages_hold_in_a_cluster() {
@@ -23,7 +23,7 @@ async fn the_pages_hold_in_a_cluster() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// What tells of the whole cluster tells something else while others are at work.
+/// A command about the whole cluster prints something else while other tests run.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_pages_hold_while_nobody_else_is_there() {

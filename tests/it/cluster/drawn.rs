@@ -39,7 +39,7 @@ async fn wait(ns: &Namespace, host: &Namespace) {
     }
 }
 
-/// Where the graph says something else than the gates.
+/// The first disagreement between the graph and the gates.
 fn disagreement(drawn: &Value, foreign: &str) -> Option<String> {
     let find = |list: &str, is: &dyn Fn(&Value) -> bool| {
         let mut all = drawn[list].as_array().into_iter().flatten();
@@ -77,7 +77,7 @@ async fn the_graph_says_what_the_gates_say() {
         let host = ns.another("drawn-host").await;
         wait(ns, &host).await;
         let foreign = format!("{}/ConfigMap/there", host.name);
-        // What is old has to stand for a moment before it counts.
+        // An old object has to stand for a moment before it counts.
         await_until("the graph says what the gates say", LIMIT, async || {
             let ran = Program::new(binary("kubectl-sluice"))
                 .args(["graph", "--namespace", &ns.name, "-o", "json"])
@@ -130,7 +130,7 @@ async fn the_page_says_what_the_gates_say() {
                 json!(host.name),
             )
             .await;
-        // What holds the others up: three that wait for `go`, and the two that `barred` and `blind` are.
+        // The objects that hold the others up: three dependents wait for `go`, and two for the object of `barred` and `blind`.
         let details = "document.querySelector('.details').innerText.replace(/\\s+/g, ' ')";
         let told = browser.value(details);
         let told = told.as_str().unwrap_or_default();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Upgrades `api` first and then what it depends on, and returns the pod of the new revision.
 async fn upgrade(ns: &Namespace, old: &Pod, dependency: &str, patch: Value) -> Pod {
-    // What is made within five seconds of a revision counts as made with it.
+    // An object that is made within five seconds of a revision counts as made with it.
     tokio::time::sleep(Duration::from_secs(6)).await;
     let labels = json!({"version": "2"});
     let template = json!({"spec": {"template": {"metadata": {"labels": labels}}}});

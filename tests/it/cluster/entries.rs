@@ -36,7 +36,7 @@ fn chart(helm: &'static str, ns: &Namespace, names: &[&str]) -> Chart {
     Chart::of(helm, &files)
 }
 
-/// What writes the `caBundle`, as in the controller.
+/// A writer of the `caBundle`, as in the controller.
 async fn authority(ns: &Namespace) -> Authority {
     let client = Client::try_default().await.expect("a cluster");
     let day = SignedDuration::from_hours(24);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const LIST: &str = "configmap/go";
 
-/// Whatever counts containers one by one finds in the gate what it has found in a container already.
+/// Limits that count containers one by one find nothing new in the gate.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_gate_fits_where_its_pod_fits() {
@@ -29,7 +29,7 @@ async fn a_gate_fits_where_its_pod_fits() {
     .await;
 }
 
-/// As a backup of another cluster has it: nothing is where its gate would ask.
+/// A backup from another cluster has such a pod: the addresses in its gate do not exist.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_restored_pod_waits_and_starts() {
@@ -65,7 +65,7 @@ async fn a_workload_whose_stored_list_cannot_be_read_is_drained() {
         let owner: Value = json!([{
             "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": text(&owner, "/metadata/uid"), "controller": true,
         }]);
-        // What a controller owns, no admission of workloads looks at.
+        // Admission does not look at workloads that a controller owns.
         let stored = replica_set("api")
             .template_annotated("sluice.dev/depends-on", "jobb/x")
             .with("/metadata/ownerReferences", owner);

@@ -155,7 +155,7 @@ async fn the_umbrella_with_helm_3() {
     the_umbrella("helm3").await;
 }
 
-/// What the umbrella's annotation is good for.
+/// Shows the effect of the umbrella's annotation by leaving it out.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_umbrella_without_its_annotation_crashes_first() {

@@ -34,7 +34,7 @@ const KINDS: [&str; 6] = [
     "pod",
 ];
 
-/// What a rollout, a restart or a replacement would change.
+/// The fields that a rollout, a restart or a replacement would change.
 async fn identities(ns: &Namespace, kinds: &[&str]) -> Vec<String> {
     let mut seen = vec![];
     for kind in kinds {

@@ -8,7 +8,7 @@ use harness::cluster::{
 use harness::process::binary;
 use serde_json::{Value, json};
 
-/// What the command says of a pod.
+/// The command's answer for a pod.
 pub(crate) async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome {
     let program = Program::new(binary("kubectl-sluice"))
         .args(["status", &pod.name, "--namespace", &ns.name])
@@ -77,7 +77,7 @@ async fn a_job_that_sluice_remembers_is_not_said_to_be_missing() {
     .await;
 }
 
-/// Beside the workload that is asked of, somebody who may read no more than pods and the workloads above them.
+/// The caller may read only pods and the workloads above them.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_the_caller_may_not_see_is_said() {
@@ -133,7 +133,7 @@ async fn may_read_deployments(ns: &Namespace) {
     .await;
 }
 
-/// The same with a token instead of the rights of an administrator.
+/// The command's answer for a pod, with a token instead of the rights of an administrator.
 async fn as_somebody(ns: &Namespace, pod: &Pod, token: &str) -> Outcome {
     let view = [
         "config",

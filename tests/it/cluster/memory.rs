@@ -38,7 +38,7 @@ async fn a_job_that_was_removed_after_it_completed_goes_on_counting() {
     .await;
 }
 
-/// The same name is another namespace.
+/// The Job of the same name is in another namespace.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_job_is_not_remembered_beyond_its_namespace() {

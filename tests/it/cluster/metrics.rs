@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// What a family is: its type, and its labels.
+/// The type and the labels of each family.
 type Families = BTreeMap<String, (String, BTreeSet<String>)>;
 
 #[tokio::test]
@@ -26,7 +26,7 @@ async fn the_page_names_every_metric_that_is_served_its_type_and_its_labels() {
         }
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/metrics.md");
         let page = on_page(&std::fs::read_to_string(page).expect("the page is there"));
-        // What nobody has counted yet is not served. That it is counted somewhere, `docs::` sees.
+        // A family without a value yet is not served. `docs::` checks that the code counts it somewhere.
         for (name, (kind, labels)) in served {
             let (said, of) = page.get(&name).expect(&name);
             assert_eq!(&kind, said, "{name}");

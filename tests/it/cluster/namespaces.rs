@@ -14,7 +14,7 @@ async fn another_namespace_has_to_consent() {
         .await
         .ok();
 
-        // What does not exist is not told from what does.
+        // The answer is the same for an existing and a missing object.
         let (one, two) = (ns.pod_of("one").await, ns.pod_of("two").await);
         let [there, gone] = ["there", "gone"].map(|name| format!("{}/ConfigMap/{name}", host.name));
         let there = one.waits_for(&there, "NotPermitted").await;
@@ -31,7 +31,7 @@ async fn another_namespace_has_to_consent() {
     .await;
 }
 
-/// Nobody but the administrator can consent for what is in no namespace.
+/// Only the administrator can consent for objects without a namespace.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_in_no_namespace_is_told_of_to_nobody() {
@@ -50,7 +50,7 @@ async fn what_is_in_no_namespace_is_told_of_to_nobody() {
     .await;
 }
 
-/// What a line of the gate says of the dependency, without its name and the time so far.
+/// The gate's line on the dependency, without its name and the time so far.
 fn said(line: &str) -> &str {
     let (_, said) = line.split_once(": Unknown").unwrap_or(("", line));
     said

@@ -15,7 +15,7 @@ const POST_INSTALL: &str = "Job/migrate is a post-install hook, which runs only 
 const LATER_WAVE: &str = "Job/migrate is in sync wave 1 of Argo CD, which comes only once wave 0, where this one is, is healthy: \
      neither comes; put it into an earlier wave";
 
-/// Asserts that everybody who is asked says this of the only dependency of a pod.
+/// Asserts that gate, Event and command say this of the only dependency of a pod.
 async fn all_say(ns: &Namespace, pod: &Pod, event: &str, words: &str) {
     pod.has_event(event, words, LIMIT).await;
     pod.gate_says(words).await;
@@ -50,7 +50,7 @@ async fn a_hook_that_helm_makes_after_the_wait_may_never_come() {
         let installs = chart.upgrade(ns, &["--wait", "--timeout", "40s"]);
         let (installed, ()) = tokio::join!(installs, looks);
         installed.refused();
-        // Without the wait it comes, and nobody has to be told.
+        // Without the wait the object comes, and there is nothing to report.
         chart.upgrade(ns, &[]).await.ok();
         ns.pod_of("api").await.starts().await;
     })

@@ -55,7 +55,7 @@ async fn a_page_shows_what_waits_and_follows_it_until_all_is_ready() {
         browser
             .until(&boxes("missing"), json!("ConfigMap/go"))
             .await;
-        // What there is to look at is said first, and how much rests on it.
+        // The page shows first the object to look at, and how many dependents it holds up.
         let details = "document.querySelector('.details').innerText.replace(/\\s+/g, ' ')";
         let told = browser.value(details);
         let told = told.as_str().unwrap_or_default();
@@ -101,7 +101,7 @@ async fn a_page_shows_what_waits_and_follows_it_until_all_is_ready() {
     .await;
 }
 
-/// Without a mouse: from one to the next, into it, back, and the help.
+/// By keys alone: from one node to the next, into it, back, and the help.
 async fn by_keys(browser: &mut Browser) {
     browser.press("w");
     browser.until(SELECTED, json!("ConfigMap/go")).await;
@@ -140,7 +140,7 @@ async fn by_keys(browser: &mut Browser) {
         .await;
 }
 
-/// As the system has them, and by the switch.
+/// The colours of the system, and those of the switch.
 async fn colours(browser: &mut Browser) {
     browser.prefers("light");
     let light = browser.value(BACKGROUND);

@@ -87,7 +87,7 @@ fn umbrella(helm: &'static str) -> Chart {
     Chart::of(helm, &files)
 }
 
-/// Who waits for whom. What is waited for takes longer than a release that is quiet.
+/// Each dependent, and its dependency, which takes longer than a release that is quiet.
 const PAIRS: [(&str, &str); 4] = [
     ("release-early", "release-late"),
     ("release-first", "release-inner"),
@@ -249,7 +249,7 @@ async fn a_release_is_all_that_belongs_to_it() {
         Chart::new("helm", &[api]).upgrade(ns, &[]).await.ok();
         let api = ns.pod_of("api").await;
         api.waits_for("release/store", "NotFound").await;
-        // What is there without belonging to it does not count.
+        // An object outside of the release does not count.
         ns.apply([config_map("other"), deployment("other")])
             .await
             .ok();
@@ -336,7 +336,7 @@ async fn a_sub_chart_has_to_be_where_an_entry_says_that_it_is() {
         let list = format!("- {{subchart: store, namespace: {}}}", host.name);
         let api = deployment("api").depends_on(&list);
         Chart::new("helm", &[api]).upgrade(ns, &[]).await.ok();
-        // Whoever is there belongs to nobody, or to another release.
+        // The objects that are there belong to no release, or to another one.
         let stray = deployment("api").with("/metadata/labels/helm.sh~1chart", "store-1.0.0");
         let theirs = Chart::new("helm", &[stray]).called("theirs");
         theirs.upgrade(&host, &[]).await.ok();

@@ -4,8 +4,8 @@ use harness::cluster::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// The pod of a Deployment that waits for a ConfigMap that nobody makes, and for another one that the test makes. The first has a
-/// timeout of its own from when the pod is seen to wait: however long a pod takes to run its gate.
+/// The pod of a Deployment that waits for a ConfigMap that is never made, and for another one that the test makes. The first has
+/// a timeout of its own from the moment at which the pod is seen to wait, so a slow start of the gate does not count.
 async fn times_out(ns: &Namespace, on_timeout: &str) -> Pod {
     let api = deployment("api").depends_on("configmap/absent, configmap/go");
     ns.apply([api]).await.ok();

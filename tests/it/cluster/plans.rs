@@ -1,4 +1,4 @@
-//! Plans: order for charts that nobody edits, and lists that make a cycle.
+//! Plans: order for charts that the user does not edit, and lists that make a cycle.
 
 use harness::cluster::{
     Chart, LIMIT, Manifest, Namespace, await_until, config_map, deployment, job, with_namespace,
@@ -80,7 +80,7 @@ async fn a_plan_puts_a_migration_before_the_rest_of_its_own_chart() {
     .await;
 }
 
-/// What Events of a reason say of the plan.
+/// The messages of a plan's Events with this reason.
 async fn told(ns: &Namespace, reason: &str) -> String {
     let selector = format!("--field-selector=involvedObject.name=plan,reason={reason}");
     let messages = "--output=jsonpath={.items[*].message}";

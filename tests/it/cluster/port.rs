@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 const PORT: u16 = 10250;
 const PATHS: [&str; 3] = ["/admit/pods", "/admit/workloads", "/admit/every-pod"];
 
-/// What no API server sends, to each replica.
+/// Requests that no API server sends, to each replica.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_no_review_is_refused_and_leaves_every_replica_as_it_was() {

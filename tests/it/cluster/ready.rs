@@ -1,4 +1,4 @@
-//! What `ready` means of kinds that kstatus alone judges otherwise.
+//! `ready` for kinds that kstatus alone judges in another way.
 
 use harness::cluster::{
     Manifest, Namespace, await_until, daemon_set, deployment, other, service, stateful_set,
@@ -141,7 +141,7 @@ async fn under_on_delete_the_pods_have_to_be_ready_whatever_their_revision() {
         s.starts().await;
         d.starts().await;
 
-        // Another template, and nobody deletes the pods.
+        // Another template; the test deletes no pods.
         ns.apply(manifests.map(|it| it.template_annotated("example.com/release", "2")))
             .await
             .ok();

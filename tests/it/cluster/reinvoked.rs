@@ -32,14 +32,15 @@ fn prepare(pod: &Value) -> Vec<Value> {
     at_the_front(pod, &[container("prepare", "true")])
 }
 
-/// As a mesh does it: what redirects, and a proxy that stays.
+/// The init containers of a mesh: one that redirects, and a proxy that stays.
 fn mesh(pod: &Value) -> Vec<Value> {
     let mut proxy = container("istio-proxy", "trap exit TERM; sleep 100000 & wait");
     proxy["restartPolicy"] = json!("Always");
     at_the_front(pod, &[container("istio-init", "true"), proxy])
 }
 
-/// What a pod becomes with another webhook, once the API server knows of that one; the init containers by name.
+/// The pod of a manifest with another webhook in place, once the API server knows that webhook; with the names of its init
+/// containers.
 async fn made(ns: &Namespace, other: &Mutator, manifest: Manifest) -> (Pod, Vec<String>) {
     loop {
         let before = other.calls();

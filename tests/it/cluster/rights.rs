@@ -1,11 +1,11 @@
-//! What sluice's own account may do.
+//! The rights of sluice's own account.
 
 use harness::cluster::{Look, Program, alone, sluice, text};
 use serde_json::json;
 
 const CONFIGURATION: &str = "mutatingwebhookconfiguration/sluice";
 
-/// As the account itself, without writing anything.
+/// Asks with the rights of the account itself, without writing anything.
 const AS_SLUICE: [&str; 2] = [
     "--as=system:serviceaccount:sluice-system:sluice",
     "--dry-run=server",
@@ -50,7 +50,7 @@ async fn sluices_account_may_write_the_ca_bundle_of_its_webhooks_and_nothing_els
     .await;
 }
 
-/// Kubernetes gives sluice whatever such a role lets do.
+/// Kubernetes gives sluice every right of such a role.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_role_that_is_handed_on_to_sluice_lets_it_read_and_nothing_else() {

@@ -3,7 +3,7 @@
 use harness::cluster::{LIMIT, Manifest, Namespace, deployment, finally, text, with_namespace};
 use serde_json::{Value, json};
 
-/// Something that one node has so much of, and that nobody else in the cluster asks for.
+/// A resource of which one node has a known amount, and that no other pod in the cluster asks for.
 pub(crate) struct Room {
     pub(crate) node: String,
     pub(crate) resource: String,

@@ -46,7 +46,7 @@ async fn of_what_a_selector_finds_all_have_to_count_or_as_many_as_the_list_says(
 
         resume(ns, "s-2").await;
         one.starts().await;
-        // What the gate says first when the Job has begun, and then when it is done.
+        // The gate's first line once the Job has begun, and the next once it is done.
         half.waits_for("Job[tier=seed]", "JobSuspended: 1 of 3 ready, 2 needed")
             .await;
         resume(ns, "s-3").await;
@@ -184,12 +184,12 @@ async fn of_selected_jobs_only_the_fresh_ones_count() {
         api.waits_for("Job[tier=seed]", "NotFresh").await;
 
         ns.apply([seed("new")]).await.ok();
-        api.starts().await; // the old one holds nobody back
+        api.starts().await; // the old Job holds nothing back
     })
     .await;
 }
 
-/// Nobody knows a Job's name beforehand, and it is removed as soon as it is complete.
+/// A Job's name is unknown beforehand, and the Job is removed as soon as it is complete.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_removed_job_that_a_selector_found_goes_on_counting() {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 const PARALLELISM: &str = "sluice.dev/parallelism";
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
-/// What everybody in one release waits for whose turn has not come.
+/// The edge of a Job of one release whose turn has not come.
 const SLOT: &str = "one of 1 slots";
 
 /// So many Jobs of one release, each of which runs so many seconds.
@@ -38,7 +38,7 @@ async fn ten(cap: usize) {
     .await;
 }
 
-/// The same of Jobs of which each has something of its own.
+/// Ten Jobs with a cap; `own` gives each a field of its own.
 pub(crate) async fn ten_of(ns: &Namespace, cap: usize, own: impl Fn(usize, Manifest) -> Manifest) {
     let job = |number| until_told(&format!("seed-{number}"), 0);
     let job = |number| own(number, job(number).annotated(PARALLELISM, &cap.to_string()));
@@ -191,7 +191,7 @@ async fn deployments_with_a_cap_of_one_become_ready_one_after_another() {
     .await;
 }
 
-/// It is ready only with its new pods, whatever becomes of the first.
+/// The object is ready only with its new pods; the first pods do not matter.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_new_revision_shares_the_slot_of_one_that_never_gets_ready() {
@@ -209,7 +209,7 @@ async fn a_new_revision_shares_the_slot_of_one_that_never_gets_ready() {
     .await;
 }
 
-/// What made it is always ready.
+/// The CronJob above the Job is always ready.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_job_of_a_cron_job_has_its_slot_until_it_is_complete() {
@@ -234,7 +234,7 @@ async fn a_job_of_a_cron_job_has_its_slot_until_it_is_complete() {
     .await;
 }
 
-/// Weights and caps together, and a smaller cap that somebody says beside greater ones, as long as it waits.
+/// Weights and caps together, and a smaller cap beside greater ones, as long as its Job waits.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn each_wave_has_slots_of_its_own_and_the_smallest_cap_counts() {

@@ -1,4 +1,4 @@
-//! What an upgrade, a rollback or a controller that is behind leaves to be seen of an older state.
+//! Traces of an older state, which an upgrade, a rollback or a late controller leaves behind.
 
 use harness::cluster::{
     Chart, LIMIT, Manifest, await_until, config_map, daemon_set, deployment, items, job,
@@ -198,9 +198,9 @@ async fn a_removed_job_counts_for_the_next_revision_too() {
     .await;
 }
 
-/// An installer that takes its time: it writes the API first, something else next, again and again, and the database last. Nothing
-/// but its age says of the old database, which is ready, that it will not be for long. Whoever undoes an upgrade only takes away
-/// what that brought, which leaves no time behind in an object.
+/// An installer that takes its time: it writes the API first, something else next, again and again, and the database last. Only
+/// the age of the old database, which is ready, tells that it is about to be replaced. A rollback only takes away the changes of
+/// the upgrade, which leaves no time behind in an object.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback() {
@@ -272,5 +272,5 @@ async fn an_unchanged_database_counts_for_the_api_of_an_upgrade_after_a_moment()
     .await;
 }
 
-/// What was made no longer ago is part of the same installation.
+/// An object that is younger than this is part of the same installation.
 const TOGETHER: Duration = Duration::from_secs(6);

@@ -118,7 +118,7 @@ async fn a_deployment_that_is_rolled_is_available_and_not_ready() {
     .await;
 }
 
-/// Nobody gives addresses in this cluster, so the test does.
+/// This cluster has no load balancer, so the test writes the addresses.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_load_balancer_and_an_ingress_are_addressed_when_they_have_an_address() {

@@ -5,7 +5,7 @@ use crate::cli::suggest::proposed;
 use harness::cluster::{Chart, LIMIT, Namespace, await_until, with_namespace};
 use std::fs;
 
-/// What runs in place of each image: a container that says `started`, and is ready, or as a Job done, once it is told.
+/// The containers that run in place of each image: each prints `started`, and is ready, or as a Job done, once it is told.
 const LASTS: &str = "- name: app
           image: docker.io/library/busybox:1.35
           imagePullPolicy: IfNotPresent

@@ -23,8 +23,8 @@ async fn events_on_the_pod_tell_that_it_waits_and_that_it_does_not_any_more() {
     .await;
 }
 
-/// Each of three pods asks, and asks the replicas that come after those that it had asked; who reads the workload's events
-/// sees the wait once.
+/// Each of three pods asks, and asks the replicas that follow those that it had asked; a reader of the workload's Events sees the
+/// wait once.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn one_wait_is_one_event_on_the_pod_and_one_on_the_workload() {

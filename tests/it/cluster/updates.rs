@@ -49,8 +49,8 @@ async fn a_put_without_the_marker_rolls_nothing() {
         assert_eq!(rolled(ns).await.1, 1);
         api.now().await;
 
-        // A Job refuses a template that changes, so this fails where the marker is not put back. The rest is as stored:
-        // the API server adds more to the template of a Job than anybody writes.
+        // A Job refuses a template that changes, so this fails where the marker is not put back. The rest is as stored: the API
+        // server adds fields to the template of a Job that no user writes.
         let mut stored = ns.look.get("job/seed").await;
         remove(
             &mut stored,

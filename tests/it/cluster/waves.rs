@@ -98,7 +98,7 @@ async fn waves_follow_one_another_in_an_install_and_an_upgrade_with_helm_3() {
     installs_and_upgrades("helm3").await;
 }
 
-/// Here the hook is an object like any other: it is there, it has failed, and it holds nobody back.
+/// Here the hook is an object like any other: it exists, it has failed, and it holds nothing back.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none() {
@@ -111,7 +111,7 @@ async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none
     .await;
 }
 
-/// Not by a weight, not by a cap, whoever makes its pod; what it lists itself it waits for.
+/// Neither a weight nor a cap holds it, for any creator of its pod; its own list does.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_test_of_helm_is_held_by_its_own_list_alone() {

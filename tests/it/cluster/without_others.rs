@@ -1,5 +1,5 @@
 mod api_service; // of a server that is not there
-mod argo; // kinds that have one name for everybody
+mod argo; // kinds with one name for the whole cluster
 mod certificates; // rotated, lost, overwritten, handed on, issued
 mod conditions; // of pods, where the administrator wants them
 mod held_seen; // pods, by the command line

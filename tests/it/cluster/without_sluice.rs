@@ -1,4 +1,4 @@
-pub(crate) mod backend; // who injects changes: the webhook, the API server, the webhook
+pub(crate) mod backend; // the injector changes: the webhook, the API server, the webhook
 mod emergency; // the webhook configuration deleted by hand
 mod fifty; // installed and removed while annotated workloads run
 mod remembered; // what no replica has seen since it started

@@ -8,7 +8,7 @@ use serde_json::Value;
 const LIST: &str = "configmap/never";
 const MARKER: &str = "f:sluice.dev/gated";
 
-/// Who owns the marker in an object's pod template, by the record of the API server.
+/// The owners of the marker in an object's pod template, by the record of the API server.
 fn owners(object: &Value) -> Vec<&str> {
     let fields = items(object, "/metadata/managedFields").iter();
     let owns = |entry: &&Value| {
@@ -78,7 +78,7 @@ async fn client_side_and_server_side_apply_take_turns() {
     .await;
 }
 
-/// What passed its gate before has nothing to do with what has its name now.
+/// An object that passed its gate has nothing to do with a new object of its name.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_has_passed_and_is_replaced_by_force_waits() {

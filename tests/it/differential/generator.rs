@@ -3,7 +3,7 @@
 use super::random::Random;
 use serde_json::{Map, Value, json};
 
-/// What a field holds where it is as it should be.
+/// The right content of a field.
 #[derive(Clone, Copy)]
 enum Field {
     Count,

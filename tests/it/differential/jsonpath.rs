@@ -1,6 +1,6 @@
 //! JSONPath, against client-go's `util/jsonpath`: what a template prints, and whether it is an error.
 //!
-//! What [`rules::jsonpath`] leaves out on purpose is left out here:
+//! The cases leave out the forms that [`rules::jsonpath`] leaves out on purpose:
 //! * no `range` and `end`, no braces, and no text or number in the place of a step: a path of HIP-0025 ends at its first
 //!   brace, and is one path;
 //! * no text under `.*`, of which client-go takes the bytes;
@@ -29,7 +29,7 @@ const TEXTS: [&str; 9] = [
     "it's",
     "<&>\u{2028}",
 ];
-/// What a slip of the pen puts into a path; braces and quotes would make another template of it.
+/// Slips of the pen in a path; braces and quotes would make another template of it.
 const SLIPS: [&str; 16] = [
     ".", "..", "[", "]", "*", "@", "$", ":", ",", " ", "=", "a", "?", "(", ")", "-",
 ];

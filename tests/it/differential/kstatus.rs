@@ -79,7 +79,7 @@ fn the_command_reads_yaml_as_the_library_does() {
     tally.settle();
 }
 
-/// What `compute` says, in the shape of the library's answer.
+/// The result of `compute`, in the shape of the library's answer.
 fn rule(object: &Value, now: Timestamp) -> Value {
     let evaluation = match compute(object, now) {
         Ok(evaluation) => evaluation,
@@ -91,7 +91,7 @@ fn rule(object: &Value, now: Timestamp) -> Value {
     json!({"status": status, "message": message, "conditions": conditions})
 }
 
-/// What the command says; it tells no conditions.
+/// The command's answer; it has no conditions.
 fn told(line: &Value) -> Value {
     json!({"status": line["status"], "message": line["message"]})
 }

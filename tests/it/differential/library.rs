@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// What the program `name` answers to each case; nothing where there is no Go.
+/// The answers of the program `name` to each case; `None` where there is no Go.
 pub(super) fn ask(name: &str, cases: &[Value]) -> Option<Vec<Value>> {
     if Command::new("go").arg("version").output().is_err() {
         eprintln!("skipped: there is no Go to build tests/differential/{name}");

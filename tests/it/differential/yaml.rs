@@ -3,7 +3,7 @@
 use super::random::Random;
 use serde_json::{Map, Value};
 
-/// What stands for one value. Texts that no YAML reader takes are left to the library to sort out.
+/// Spellings of one value. Texts that no YAML reader takes are left to the library to sort out.
 const ODD: [&str; 64] = [
     "yes",
     "No",

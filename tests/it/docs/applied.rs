@@ -17,7 +17,7 @@ const PART: &str = "part";
 
 /// A block of YAML as objects: what it lacks of one is put around it.
 fn objects(block: &Block) -> Vec<Value> {
-    // What Helm fills in.
+    // Helm fills this in.
     let text = block.text.replace("{{ .Release.Revision }}", "1");
     let whole = |document: &str| {
         let read = serde_saphyr::from_str(document);
@@ -59,7 +59,7 @@ fn json_of(objects: &[Value]) -> Vec<u8> {
     list.to_string().into_bytes()
 }
 
-/// What admission would refuse, `lint` finds without a cluster.
+/// `lint` finds a refusal of admission without a cluster.
 #[test]
 fn lint_finds_no_error_in_any_manifest() {
     for block in yaml_blocks() {

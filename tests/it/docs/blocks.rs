@@ -1,5 +1,5 @@
-//! The blocks of a page, and who runs each. What a block is for stands behind its opening marks, so whoever reads the source
-//! of a page sees it, and a block of which nobody knows fails a test.
+//! The blocks of a page, and the runner of each. The purpose of a block stands behind its opening marks, so a reader of the
+//! page's source sees it, and a block without a known purpose fails a test.
 
 #![expect(clippy::panic, reason = "a page that cannot be read fails its test")]
 
@@ -17,7 +17,7 @@ pub(crate) struct Block {
     pub(crate) text: String,
 }
 
-/// What a block is.
+/// The purpose of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `sh` and a stage: commands.
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Quoted,
 }
 
-/// Who runs commands.
+/// The runner of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// `sh`: a stage of `make test` or CI runs each line, and `stages` names it.
@@ -49,7 +49,7 @@ pub(crate) enum Stage {
     Alone,
     /// `sh,published`: in a cluster without sluice, with a release out of a registry: `published.sh` reads them off the pages.
     Published,
-    /// `sh,elsewhere`: nobody here, since they need what this machine cannot have.
+    /// `sh,elsewhere`: never run here, since they need what this machine cannot have.
     Elsewhere,
 }
 
@@ -64,7 +64,7 @@ impl Stage {
         Self::Elsewhere,
     ];
 
-    /// What stands behind `sh,`.
+    /// The word behind `sh,`.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Listed => "",
@@ -104,7 +104,7 @@ impl Kind {
 ///
 /// # Panics
 ///
-/// Where one is left open, or says a word that nobody knows.
+/// A block is left open, or has an unknown word.
 pub(crate) fn blocks(page: &Path) -> Vec<Block> {
     let text = read(page);
     let mut section = String::new();
@@ -143,8 +143,8 @@ pub(crate) fn has(page: &Path, stage: Stage) -> bool {
     blocks(page).iter().any(is)
 }
 
-/// How many blocks nobody runs, for what they need: kind, minikube, k3s, and a project at Google. Whoever
-/// adds one says so here.
+/// How many blocks are never run, because of what they need: kind, minikube, k3s, and a project at Google. A new such block must
+/// be counted here.
 const ELSEWHERE: usize = 5;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a page says of the code.
+//! Statements of the pages about the code.
 
 use super::blocks::{Kind, blocks};
 use super::{pages, read, root};

@@ -29,7 +29,7 @@ fn every_link_within_the_repository_leads_somewhere() {
     }
 }
 
-/// What a link behind `#` may be called.
+/// The names that a link may have behind `#`.
 fn headings(page: &str) -> BTreeSet<String> {
     let titles = page.lines().filter(|line| line.starts_with('#'));
     titles.map(anchor).collect()
@@ -43,7 +43,7 @@ pub(super) fn anchor(title: &str) -> String {
     title.replace(' ', "-")
 }
 
-/// mdBook leaves a page away that its summary does not name, and nobody would notice.
+/// mdBook leaves out a page that its summary does not name, without an error.
 #[test]
 fn every_page_is_in_the_book_once() {
     let is_page = |path: &std::path::PathBuf| {

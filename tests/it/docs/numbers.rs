@@ -174,7 +174,7 @@ fn every_number_of_a_page_is_that_of_its_constant() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Those that follow from others.
+/// Numbers that follow from other numbers.
 #[test]
 fn numbers_that_follow_from_constants_are_on_their_pages() {
     let (architecture, operating) = (page("ARCHITECTURE.md"), page("docs/operating.md"));

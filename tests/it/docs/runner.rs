@@ -13,14 +13,14 @@ use tempfile::TempDir;
 /// Under which name commands find the values that stand above them.
 const VALUES: &str = "values.yaml";
 
-/// What fails ends them; that something waits (3) is no failure.
+/// A failing command ends the script; the exit code for a wait (3) is no failure.
 const PRELUDE: &str = "exec 2>&1\ntrap 'code=$?; [ $code = 3 ] || exit $code' ERR\n";
 
-/// What the commands of a page see of the machine.
+/// The part of the machine that the commands of a page see.
 pub(crate) struct Setting<'a> {
-    /// Which of them run.
+    /// The stages that run.
     pub(crate) stages: &'a [Stage],
-    /// Where an API server is told, with the programs that ask it; without it no cluster can be reached.
+    /// The kubeconfig of an API server, with the programs that ask it; without it no cluster can be reached.
     pub(crate) kubeconfig: Option<&'a Path>,
 }
 
@@ -81,13 +81,13 @@ pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
     complaints
 }
 
-/// What commands find that the page does not show whole, by its heading.
+/// The folder with the files that commands find and that the page does not show whole, by its heading.
 fn fixtures(page: &Path, section: &str) -> PathBuf {
     let page = page.file_stem().unwrap_or_default();
     root().join("tests/fixtures/docs").join(page).join(section)
 }
 
-/// What makes the cluster as the first command below a heading finds it, such as `before-api.sh`.
+/// The script that prepares the cluster for the first command below a heading, such as `before-api.sh`.
 fn before(page: &Path, section: &str, stage: Stage) -> String {
     let script = format!("before-{}.sh", stage.word());
     std::fs::read_to_string(fixtures(page, section).join(script)).unwrap_or_default()
@@ -127,7 +127,7 @@ impl std::fmt::Display for Ran {
 
 fn complaint(block: &Block, ran: &Ran, shown: Option<&Block>, exact: bool) -> Option<String> {
     let Ran { code, printed } = ran;
-    // What is shown may be a finding (1), or that something waits (3).
+    // The shown result may be a finding (1), or a wait (3).
     let right = match shown {
         None => matches!(code, Some(0 | 3)),
         Some(_) => matches!(code, Some(0 | 1 | 3)),
@@ -148,8 +148,8 @@ fn complaint(block: &Block, ran: &Ran, shown: Option<&Block>, exact: bool) -> Op
     })
 }
 
-/// What is another each time: a word of digits and others, such as a time or the name of a pod, which may have no digit by
-/// chance, and a number of seconds; and how far columns are apart.
+/// The words of a text without those that differ each time: a word of digits and others, such as a time or the name of a pod,
+/// which may have no digit by chance, and a number of seconds; and without the distance of columns.
 fn masked(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().filter(|it| !it.trim().is_empty());
     let line = |line: &str| {
@@ -200,7 +200,7 @@ impl Folder {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("ours");
     }
 
-    /// What commands of this section find that the page does not show whole.
+    /// Copies the files that commands of this section find and that the page does not show whole.
     fn take_over(&self, page: &Path, section: &str) {
         let files = fixtures(page, section);
         if files.is_dir() {
@@ -232,7 +232,7 @@ impl Folder {
             .env("HOME", self.0.path())
             .env("PATH", places)
             .env("KUBECONFIG", kubeconfig)
-            // What Python keeps would stand in the repository.
+            // Python would write its cache into the repository.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .output()
             .expect("bash starts");

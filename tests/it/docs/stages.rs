@@ -1,11 +1,11 @@
-//! The few commands that no test runs as they stand on a page: each names who does the same.
+//! The few commands that no test runs as they stand on a page: each names the file that does the same.
 
 use super::blocks::{Block, Kind, Stage, blocks};
 use super::{pages, read, root};
 use std::collections::BTreeSet;
 
-/// Each, the file that runs it, and how it stands there. `make` builds the images or brings up a cluster, which no test may do to the
-/// one that it runs in: stages do. `demo.sh` needs the image that `make demo` loads. `ui` serves until somebody ends it.
+/// Each command, the file that runs it, and its form there. `make` builds the images or brings up a cluster, which no test may do
+/// to the cluster that it runs in: stages do. `demo.sh` needs the image that `make demo` loads. `ui` serves until it is ended.
 const RUN_BY: &[(&str, &str, &str)] = &[
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),

@@ -1,4 +1,4 @@
-//! Whatever goes wrong on the way to a verdict is waited out.
+//! The gate waits out every trouble on the way to a verdict.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the gate does with a verdict, its environment and a signal.
+//! The gate's reaction to a verdict, its environment and a signal.
 
 use super::*;
 

@@ -42,7 +42,7 @@ fn next() -> Vec<Manifest> {
     held().into_iter().map(one).chain([cache]).collect()
 }
 
-/// Runs a test while sluice holds whatever waits.
+/// Runs a test while sluice holds every pod that waits.
 pub(super) async fn under_holds(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     under_engines(prefix, async |root| {
         sluice::with_values_alone(&HOLDS, async || test(root).await).await;

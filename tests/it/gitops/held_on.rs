@@ -14,7 +14,7 @@ const HELM_HOOK: &str = "helm.sh/hook";
 /// Long enough for an engine to make up its mind.
 const AT_MOST: Duration = Duration::from_secs(60);
 
-/// What is published while everything waits.
+/// The timeout that is published while everything waits.
 const TIMEOUT: &str = "1h";
 
 #[tokio::test]
@@ -108,8 +108,8 @@ async fn goes_on(site: &Site) {
     site.has_run_nothing_again().await;
 }
 
-/// Argo CD takes a Job that was suspended for healthy while it runs, and Flux one that is suspended for done: so neither waits for its
-/// end, where nothing else waits for it. Not by PUT, which may resume it before anybody has looked.
+/// Argo CD takes a Job that was suspended for healthy while it runs, and Flux takes a suspended Job for done: so neither waits
+/// for its end, where nothing else waits for it. Not by PUT, which may resume it before the test has looked.
 async fn nothing_but_a_job(root: &Namespace) {
     let name = format!("{}-job", root.name);
     let train = job("train").depends_on("configmap/go");
@@ -151,7 +151,7 @@ async fn nothing_but_a_job(root: &Namespace) {
     .await;
 }
 
-/// So a hook is refused that asks for it, with the way out: its pod is held.
+/// A hook that asks for it is refused, with the way out: its pod is held.
 async fn hooks(root: &Namespace, way: Way, keys: &[&str]) {
     let name = format!("{}-hook-{}", root.name, way.label());
     let hook = |key: &&str| {
@@ -209,7 +209,7 @@ fn is_suspended(job: &Value) -> bool {
         && conditions.any(|it| it["type"] == "Suspended" && it["status"] == "True")
 }
 
-/// By somebody who wrote the default: sluice made it suspended.
+/// Whether a writer of the default has resumed the Job: sluice made it suspended.
 fn is_resumed(job: &Value) -> bool {
     job["spec"]["suspend"] == false
 }

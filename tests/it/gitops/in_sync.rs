@@ -31,7 +31,7 @@ pub(super) fn ordered() -> Vec<Manifest> {
     ]
 }
 
-/// The same with an annotation more on every object, which is no reason to roll or to run anything again.
+/// The application with one more annotation on every object, which is no reason to roll or to run anything again.
 pub(super) fn annotated(manifests: Vec<Manifest>, timeout: &str) -> Vec<Manifest> {
     let annotate = |it: Manifest| it.annotated("sluice.dev/timeout", timeout);
     manifests.into_iter().map(annotate).collect()
@@ -92,7 +92,7 @@ pub(super) async fn order_was_kept(site: &Site) {
     assert!(times.is_sorted(), "{times:?}");
 }
 
-/// The engine finds no difference, however often it looks, and nobody writes.
+/// The engine finds no difference in any of its looks, and nothing is written.
 pub(super) async fn stays_in_sync(site: &Site, time: Duration) {
     let start = Instant::now();
     loop {
@@ -140,7 +140,7 @@ async fn containerd(args: &[&str]) {
     Program::new(CLUSTER).args(ctr).args(args).run().await.ok();
 }
 
-/// So the upgrade was one. The pod starts at once: one of its revision has before.
+/// Proves that the upgrade took place. The pod starts at once: another pod of its revision has started.
 async fn next_pods_have_the_next_gate(site: &Site) {
     let pod = site.replacement("api").await;
     pod.starts().await;
@@ -161,7 +161,7 @@ pub(super) async fn roll_nothing(site: &Site, timeout: &str) {
     site.has_rolled_nothing().await;
 }
 
-/// So the engine looks, and writes where it finds a difference.
+/// Proves that the engine looks, and writes where it finds a difference.
 pub(super) async fn what_is_changed_by_hand_is_put_back(site: &Site) {
     let scale = ["scale", "deployment/api", "--replicas=2"];
     site.ns.kubectl(scale).await.ok();

@@ -8,13 +8,13 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Where Applications are.
+/// The namespace of Applications.
 const ARGO_CD: &str = "argocd";
 
 /// By which Argo CD is asked to look again; it takes it away.
 const REFRESH: &str = "argocd.argoproj.io/refresh";
 
-/// For how long nobody writes when everybody is done.
+/// How long nothing is written once all writers are done.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Every object that sluice or an engine could have written without need. The pods and ReplicaSets show a rollout.
@@ -32,7 +32,7 @@ const KINDS: [&str; 7] = [
 pub(super) struct Site {
     pub(super) ns: Namespace,
     pub(super) way: Way,
-    /// Where the engine's own object is.
+    /// The namespace of the engine's own object.
     engine: Look,
     noted: Mutex<Option<Trace>>,
 }
@@ -96,7 +96,7 @@ impl Site {
             .unwrap_or_default()
     }
 
-    /// What the engine says now.
+    /// The engine's present word on the application.
     pub(super) async fn says(&self) -> Says {
         self.way.says(&self.own().await)
     }
@@ -181,7 +181,7 @@ impl Site {
         .await;
     }
 
-    /// What shows every write: two that are equal have none between them.
+    /// A trace of every write: two equal traces have no write between them.
     async fn trace(&self) -> Trace {
         let mut objects = BTreeMap::new();
         for kind in KINDS {
@@ -227,7 +227,7 @@ impl Site {
         noted.expect("something was noted")
     }
 
-    /// Fails where anybody has written since.
+    /// Fails if anything was written since.
     pub(super) async fn is_as_noted(&self) {
         assert_eq!(self.trace().await, self.noted(), "{}", self.ns.name);
     }

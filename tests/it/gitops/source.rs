@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Where the engines find what they deploy.
+/// The server of the repositories and charts that the engines deploy.
 const SERVER: &str = "http://127.0.0.1:19300";
 
 /// The charts of every source.

@@ -9,7 +9,7 @@ pub(super) enum Way {
     LastApplied,
     /// Argo CD by a dry run of server-side apply, from which it takes away what webhooks did.
     ServerSideDiff,
-    /// The same with what webhooks did.
+    /// Argo CD by a dry run of server-side apply, with the changes of webhooks.
     MutationsIncluded,
     /// Argo CD that writes by PUT.
     Replace,
@@ -19,7 +19,7 @@ pub(super) enum Way {
     HelmRelease,
 }
 
-/// What an engine says of its application.
+/// An engine's word on its application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Says {
     /// Synced and Healthy, or Ready.
@@ -59,8 +59,8 @@ impl Way {
         !matches!(self, Self::Kustomization | Self::HelmRelease)
     }
 
-    /// An object as it is written for this way. By PUT a Job can only be written again where it brings its own selector:
-    /// otherwise the API server adds labels to its template that nobody wrote, and finds them missing.
+    /// An object in its form for this way. By PUT a Job can only be written again where it brings its own selector: otherwise the
+    /// API server adds labels to its template, and then finds them missing.
     pub(super) fn adapt(self, manifest: &Manifest) -> Manifest {
         let manifest = manifest.clone();
         if self != Self::Replace || manifest.kind() != "Job" {
@@ -81,7 +81,7 @@ impl Way {
         }
     }
 
-    /// What somebody writes for the engine to deploy a source into a namespace.
+    /// The objects by which a user has the engine deploy a source into a namespace.
     pub(super) fn objects(self, namespace: &str, source: &Source) -> Vec<Manifest> {
         match self {
             Self::Kustomization => kustomization(namespace, self.label(), source),
@@ -122,7 +122,7 @@ impl Way {
         }
     }
 
-    /// What the engine says, by the object of [`Self::reference`].
+    /// The engine's word, from the object of [`Self::reference`].
     pub(super) fn says(self, object: &Value) -> Says {
         if self.is_argo() {
             argo(object)
@@ -131,7 +131,7 @@ impl Way {
         }
     }
 
-    /// What changes with everything that the engine does to the application, also where that is undone again.
+    /// The fields that change with every act of the engine on the application, even one that is undone again.
     pub(super) fn deeds(self, object: &Value) -> Value {
         let status = &object["status"];
         match self {

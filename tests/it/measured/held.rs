@@ -87,7 +87,7 @@ async fn none_went_early(
     eprintln!("{MANY} held pods were let go in {took:.1?}: {rate} a second");
 }
 
-/// Requests to the API server of all replicas but those for watches, which are there for nobody in particular.
+/// Requests to the API server of all replicas except for watches, which serve no pod in particular.
 async fn requests() -> BTreeMap<String, u64> {
     let mut requests = sluice::requests().await;
     requests.retain(|request, _| !request.starts_with("watch "));
@@ -141,7 +141,7 @@ async fn kill(count: usize) {
     }
 }
 
-/// What all containers on the room's node take, in bytes: those of the replicas among them.
+/// The memory of all containers on the room's node, in bytes: those of the replicas among them.
 async fn memory(room: &Room) -> u64 {
     let path = format!("/api/v1/nodes/{}/proxy/stats/summary", room.node);
     let raw = ["get", "--raw", &path];
@@ -226,7 +226,7 @@ async fn none_stays_held_and_none_goes_early_while_replicas_are_killed() {
                 sluice::all_ready().await;
                 let before = all_are_held(ns).await;
                 let go = async {
-                    kill(2).await; // whatever lets them go has not seen them wait
+                    kill(2).await; // the replica that lets them go has not seen them wait
                     let go = lets_go(ns, &room).await;
                     let left = first_is_let_go(ns).await;
                     kill(1).await;

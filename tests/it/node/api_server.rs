@@ -1,5 +1,5 @@
-//! The API server alone ends and starts again: for a moment it then answers 403 for every kind, until it has read who may
-//! read what (kubernetes#121635). A kind that nobody can read meanwhile is not an empty one.
+//! The API server alone ends and starts again: for a moment it then answers 403 for every kind, until it has read the roles
+//! (kubernetes#121635). A kind that is unreadable meanwhile is not an empty one.
 
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Node, Pod, Program, alone, await_until, config_map, daemon_set,
@@ -42,7 +42,7 @@ async fn who_waits_for_waves_and_parts_waits_through_restarts_of_the_api_server(
         for _ in 0..3 {
             node.restart("kube-apiserver").await;
             answers(ns).await;
-            // Whoever would be judged too early is judged as soon as the kinds are listed again.
+            // A gate that would be judged too early is judged as soon as the kinds are listed again.
             tokio::time::sleep(Duration::from_secs(5)).await;
             stay_shut(&waiting).await;
         }
@@ -88,7 +88,7 @@ async fn stay_shut(pods: &[Pod]) {
     }
 }
 
-/// Waits until the API server answers whoever may read everything.
+/// Waits until the API server answers an account that may read everything.
 async fn answers(ns: &Namespace) {
     await_until("the API server is ready", LIMIT, async || {
         let ready = Program::new("kubectl").args(["get", "--raw", "/readyz"]);

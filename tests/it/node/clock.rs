@@ -1,4 +1,4 @@
-//! The clock of the replicas is wrong: time is the API server's, so nobody notices.
+//! The clock of the replicas is wrong: time is the API server's, so no gate is affected.
 
 use harness::cluster::{Manifest, alone, config_map, deployment, sluice, stateful_set};
 use serde_json::json;

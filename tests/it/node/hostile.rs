@@ -13,7 +13,7 @@ async fn ask(port: u16, path: &str, arguments: &[&str]) -> (String, String) {
     (status.to_owned(), body.to_owned())
 }
 
-/// What the status service tells who has this token.
+/// The status service's answer to this token.
 async fn with_token(token: &str) -> (String, String) {
     let bearer = format!("authorization: Bearer {}", token.trim());
     ask(9764, wire::PATH, &["-H", &bearer]).await

@@ -1,4 +1,4 @@
-//! Packets between sluice and the API server get lost, and nobody closes a connection: what is known then grows old.
+//! Packets between sluice and the API server get lost, and no connection is closed: the known state then grows old.
 
 use harness::cluster::{
     Namespace, Node, Pod, alone, config_map, deployment, finally, service, sluice,
@@ -17,7 +17,7 @@ fn silence() -> Duration {
         .map_or(STALE + Duration::from_secs(15), Duration::from_secs)
 }
 
-/// A Service that is ready as soon as it exists, because it selects nobody.
+/// A Service that is ready as soon as it exists, because it has no selector.
 async fn somebody_waits(ns: &Namespace) -> Pod {
     let a = service("a").with("/spec/selector", Value::Null);
     let api = deployment("api").depends_on("svc/a, configmap/late");

@@ -53,7 +53,7 @@ fn maybe_amount(among: &'static [&'static str]) -> impl Strategy<Value = Option<
     prop::option::weighted(0.8, select(among).prop_map(Value::from))
 }
 
-/// As the API server hands it on: requests never exceed limits, and follow them where only limits are given.
+/// Resources in the form of the API server: requests never exceed limits, and follow them where only limits are given.
 fn resources() -> impl Strategy<Value = Value> {
     prop_oneof![
         2 => Just(json!({})),

@@ -1,4 +1,4 @@
-//! What is meant to come out, put together without a patch.
+//! The intended result, put together without a patch.
 
 use super::{EXCLUSIONS, MARKER};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ pub(in crate::admission) fn made<'a>(
     child
 }
 
-/// Where the gate is meant to be among the init containers.
+/// The intended index of the gate among the init containers.
 fn intended_index(pod: &Value) -> usize {
     let init = pod["spec"]["initContainers"].as_array();
     let init = init.map_or(&[][..], Vec::as_slice);
@@ -44,7 +44,7 @@ fn intended_index(pod: &Value) -> usize {
     init.iter().rposition(native).map_or(0, |last| last + 1)
 }
 
-/// What a gate is made of that stands in a list: the list, and its items.
+/// The parts of a gate that stand in a list: the list, and its items.
 fn lists_of_the_gate() -> [(&'static str, Value); 2] {
     let env = json!([
         {"name": "SLUICE_ADDRESSES", "value": "10.96.0.7:9764,sluice.sluice-system.svc:9764"},
@@ -192,7 +192,7 @@ pub(in crate::admission) fn qos(pod: &Value) -> &'static str {
     }
 }
 
-/// What the amounts of the tests mean, in thousandths of a processor or in bytes.
+/// The value of an amount of the tests, in thousandths of a processor or in bytes.
 fn thousandths(amount: &Value) -> u64 {
     const AMOUNTS: [(&str, u64); 18] = [
         ("0", 0),
@@ -219,7 +219,7 @@ fn thousandths(amount: &Value) -> u64 {
     known.unwrap().1
 }
 
-/// Those of the container that asks for the least, as far as they are of these three.
+/// The resources of the container that asks for the least, as far as they are of these three.
 fn intended_resources(pod: &Value) -> Option<Value> {
     const KEYS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
     let lists = ["containers", "initContainers"].map(|list| pod["spec"][list].as_array());

@@ -1,4 +1,4 @@
-//! The same laws on a hundred thousand objects: dealt from small decks by a counter, because a strategy of proptest takes
+//! The laws of the patch on a hundred thousand objects: dealt from small decks by a counter, because a strategy of proptest takes
 //! longer to make an object than admission to decide it.
 
 use super::intent::{intended, qos, without_additions};

@@ -1,4 +1,4 @@
-//! While the controller has not written its part of the parameters, and where somebody has deleted them.
+//! The policies while the controller has not written its part of the parameters, and after their deletion.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,8 @@ fn pod(annotations: &Value) -> Value {
     complete(in_namespace(NAMESPACE, pod))
 }
 
-/// Who asks for a gate is refused, in a way that no tool takes for leave to delete the object; nobody else notices, not even
-/// while the API server cannot find the parameters.
+/// A pod that asks for a gate is refused, with a reason that no tool takes for leave to delete the object. Every other pod is
+/// accepted, even while the API server cannot find the parameters.
 pub(super) fn only_who_asks_for_a_gate_is_refused(parameters: &Value) {
     let empty =
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": parameters["metadata"]});

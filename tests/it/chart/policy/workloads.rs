@@ -45,7 +45,7 @@ fn set(metadata: &mut Value, key: &str, value: Option<&str>) {
     };
 }
 
-/// What is there before the policies are: name, annotations, annotations of the pod template.
+/// The objects that exist before the policies: name, annotations, annotations of the pod template.
 fn stored() -> [(&'static str, Value, Value); 5] {
     let list = || json!({"sluice.dev/depends-on": "job/x"});
     let marker = || json!({"sluice.dev/gated": "true"});
@@ -96,7 +96,7 @@ pub(super) fn compare() {
     }
 }
 
-/// What is made of Jobs that ask to be created suspended, and of those that say something else.
+/// The policies and the webhook agree on Jobs that ask to be created suspended, and on Jobs with other values.
 pub(super) fn compare_suspended() {
     let list = json!({"sluice.dev/depends-on": "job/x"});
     let asks = |word: &str| json!({"sluice.dev/depends-on": "job/x", "sluice.dev/hold": word});

@@ -1,4 +1,4 @@
-//! What is sent back.
+//! The answers of the API server.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

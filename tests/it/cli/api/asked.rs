@@ -1,4 +1,4 @@
-//! What a request is about.
+//! The subject of a request.
 
 use rules::kinds;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub(super) fn path(object: &Value) -> String {
     )
 }
 
-/// What a path names: `/apis/apps/v1/namespaces/shop/deployments/api`.
+/// The parts of a path: `/apis/apps/v1/namespaces/shop/deployments/api`.
 pub(super) struct Asked<'a> {
     root: String,
     pub(super) group: &'a str,

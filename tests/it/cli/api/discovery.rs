@@ -1,4 +1,4 @@
-//! Which kinds are served.
+//! The kinds that the API server serves.
 
 use super::answers::failure;
 use axum::http::StatusCode;
@@ -13,7 +13,7 @@ const CUSTOM: [(&str, &[(&str, &str)]); 2] = [
     ("jobset.x-k8s.io", &[("JobSet", "jobsets")]),
 ];
 
-/// What a built-in group serves.
+/// The resources of a built-in group.
 fn builtin(path: &str) -> Option<Response> {
     let group = path.strip_prefix("/apis/")?;
     let (group, version) = match group.split_once('/') {

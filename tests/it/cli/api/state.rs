@@ -1,4 +1,4 @@
-//! What is stored, and what is said of it.
+//! The stored objects, and the answers about them.
 
 use super::answers::{failure, shown};
 use super::asked::Asked;
@@ -15,16 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct State {
     /// By path.
     pub(super) objects: BTreeMap<String, Value>,
-    /// What the gates of pods have written, by the path of the pod.
+    /// The logs of gates, by the path of the pod.
     pub(super) logs: BTreeMap<String, String>,
-    /// The paths that nobody but the controller may read.
+    /// The paths that only the controller may read.
     pub(super) hidden: BTreeSet<String>,
-    /// The paths that nobody may write.
+    /// The paths that no account may write.
     pub(super) sealed: BTreeSet<String>,
-    /// What somebody else makes of an object before the first change of it arrives, by its path.
+    /// The state that another writer gives an object before the first change of it arrives, by its path.
     pub(super) faster: BTreeMap<String, Value>,
     pub(super) version: u64,
-    /// The paths at which somebody has found nothing.
+    /// The paths at which a reader has found nothing.
     pub(super) missed: BTreeSet<String>,
     /// How many watches the command has opened.
     pub(super) watches: usize,
@@ -98,7 +98,7 @@ impl State {
         json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1", "continue": next}, "items": items})
     }
 
-    /// Whether somebody may do that. The controller has its ClusterRole, and everything in its own namespace.
+    /// Whether an account may do that. The controller has its ClusterRole, and everything in its own namespace.
     pub(super) fn may(&self, asked: &Asked<'_>, path: &str, controller: bool) -> bool {
         if !controller {
             return !self

@@ -8,7 +8,7 @@ use wire::env;
 pub(super) struct Case {
     /// The annotations of the pod.
     says: Value,
-    /// What is there beside it; in the pod's namespace, where an object names none.
+    /// The objects beside it; in the pod's namespace, where an object names none.
     pub(super) objects: Vec<Value>,
     /// When the pod was made.
     made: &'static str,
@@ -79,7 +79,7 @@ fn widget(kind: &str, name: &str) -> Value {
     )
 }
 
-/// What the object of an annotation says, beside that it is not rolled out.
+/// A Deployment that is not rolled out, with these annotations.
 fn unready(annotations: Value) -> Value {
     deployment("a", 0, json!({"metadata": {"annotations": annotations}}))
 }
@@ -216,7 +216,7 @@ pub(super) fn case(reason: Reason) -> Shown {
             made: "2126-01-01T00:00:00Z",
             ..on("configmap/go", [config_map("go")])
         },
-        // It would have to last beyond the end of this test, whatever that is.
+        // The state would have to last beyond the end of this test.
         Reason::NotStable => {
             let late = json!({"metadata": {"creationTimestamp": "2126-01-01T00:00:00Z"}});
             on(

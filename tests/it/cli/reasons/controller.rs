@@ -22,7 +22,7 @@ pub(super) struct Controller {
 impl Controller {
     pub(super) fn start(api: &Api) -> Self {
         let kubeconfig = api.kubeconfig(true);
-        // Nobody else takes them in the moment until they are opened again.
+        // The ports stay reserved until the controller opens them again.
         let ports = [0; 3].map(|port| TcpListener::bind(("127.0.0.1", port)).unwrap());
         let [admission, status, admin] = ports.each_ref().map(|it| it.local_addr().unwrap().port());
         drop(ports);

@@ -1,4 +1,4 @@
-//! What `graph` and `ui` draw of the pod of a reason: the line of what it waits for says the same as its gate.
+//! The drawing of `graph` and `ui` for the pod of a reason: the line to its dependency says the same as its gate.
 
 use super::cases::namespace;
 use crate::cli::api::Api;
@@ -16,7 +16,7 @@ fn is_of_no_line(reason: Reason) -> Option<&'static str> {
     }
 }
 
-/// What is drawn otherwise than `status` has `told` it as JSON, which is what the gate has said.
+/// The differences between the drawing and `told`, which is the JSON of `status`, and so the gate's answer.
 pub(super) fn compare(api: &Api, reason: Reason, told: &str) -> Result<(), String> {
     let answer: Answer =
         serde_json::from_str(told).map_err(|error| format!("{reason}: {error}"))?;
@@ -59,7 +59,7 @@ pub(super) fn compare(api: &Api, reason: Reason, told: &str) -> Result<(), Strin
         if !satisfied && node["ready"] == true {
             return complain("takes what holds the pod back for ready");
         }
-        // What holds nobody back is no trouble, there or not.
+        // A dependency that holds nothing back is no trouble, even if it is missing.
         let remembered = reason == Reason::Remembered;
         if remembered && (node["missing"] == true || node["ready"] != true) {
             return complain("does not remember");

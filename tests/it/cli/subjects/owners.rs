@@ -1,4 +1,4 @@
-//! What is above a pod: where it cannot be read, and where it is a CronJob.
+//! The workload above a pod: one that cannot be read, and a CronJob.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Who waits for whom, as `kubectl sluice graph` tells of the cluster.
+//! The waits of a cluster, by `kubectl sluice graph`.
 
 use super::family::Row;
 use super::lived::Lived;
@@ -7,16 +7,16 @@ use harness::process::binary;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was told, as often as it was asked.
+/// The results of all runs of the command.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     /// The entries of each object, as they are written.
     entries: BTreeMap<String, Vec<String>>,
-    /// What waits, and an object that it waits for.
+    /// Each dependent, and an object that it waits for.
     edges: BTreeSet<(String, String)>,
 }
 
-/// What is read of it.
+/// The fields of the JSON that the test reads.
 #[derive(Deserialize)]
 struct Drawing {
     nodes: Vec<Point>,
@@ -56,7 +56,7 @@ impl Drawn {
         }
     }
 
-    /// Also what was told another time.
+    /// Adds the result of another run.
     pub(super) fn add(&mut self, other: Self) {
         self.entries.extend(other.entries);
         self.edges.extend(other.edges);

@@ -15,7 +15,7 @@ pub(super) struct Family {
     pub(super) rows: Vec<Row>,
 }
 
-/// What the page prints to put the chart in order.
+/// The page's means to put the chart in order.
 pub(super) enum Order {
     /// Values for the chart.
     Values(String),

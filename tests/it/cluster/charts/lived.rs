@@ -49,7 +49,7 @@ fn workload(pod: &Value) -> String {
     }
 }
 
-/// What the status of its first container says under one of its states.
+/// One of the states in the status of its first container.
 fn state<'p>(pod: &'p Value, state: &str) -> &'p Value {
     &pod["status"]["containerStatuses"][0]["state"][state]
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 fn status(condition: &str) -> Value {
-    // What completed before its namespace was made is not remembered.
+    // An object that completed before its namespace was made is not remembered.
     let now = Timestamp::now().strftime("%FT%TZ").to_string();
     let condition = json!({"type": condition, "status": "True", "reason": "Test", "message": "of this test", "lastTransitionTime": now});
     json!({"conditions": [condition]})

@@ -3,13 +3,13 @@
 use harness::cluster::{Defined, Namespace, deployment, with_namespace};
 use serde_json::json;
 
-/// What an object says of its own health. kstatus is content with each.
+/// The health annotations of an object. kstatus is content with each.
 struct Form {
     name: &'static str,
     annotations: &'static [(&'static str, &'static str)],
     /// A status by which it is not met.
     not_yet: &'static str,
-    /// What has to change.
+    /// The change that meets it.
     then: &'static str,
 }
 

@@ -17,7 +17,7 @@ pub(in crate::cluster) struct Browser {
     answers: mpsc::Receiver<Value>,
     session: Option<String>,
     asked: u64,
-    /// What went wrong in the page: errors, and what its policy refused.
+    /// The faults of the page: errors, and parts that its policy refused.
     pub(in crate::cluster) complaints: Vec<String>,
     _profile: tempfile::TempDir,
 }
@@ -127,7 +127,7 @@ impl Browser {
             key if key.len() == 1 => key,
             _ => "",
         };
-        // What the browser itself does at a key, it knows by its number.
+        // The browser knows the keys that it handles itself by their numbers.
         let number = if key == "Escape" { 27 } else { 0 };
         let pressed = |event: &str, text: &str| json!({"type": event, "key": key, "code": key, "text": text, "windowsVirtualKeyCode": number});
         let (down, up) = (pressed("keyDown", text), pressed("keyUp", ""));
@@ -135,7 +135,7 @@ impl Browser {
         self.ask("Input.dispatchKeyEvent", &up);
     }
 
-    /// What the system of the user prefers: `light` or `dark`.
+    /// Sets the colour scheme of the user's system: `light` or `dark`.
     pub(in crate::cluster) fn prefers(&mut self, scheme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
         self.ask(

@@ -1,7 +1,7 @@
 //! The CA and the `caBundle`: rotated, lost, overwritten.
 
 mod handed; // on by kubelets, from a ClusterTrustBundle
-mod issued; // by somebody else
+mod issued; // by cert-manager
 
 use harness::cluster::{
     LIMIT, Look, Namespace, Pod, Program, alone, await_until, config_map, deployment, items,

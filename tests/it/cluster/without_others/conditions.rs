@@ -64,7 +64,7 @@ async fn a_pod_says_by_a_condition_what_it_waits_for() {
     .await;
 }
 
-/// Each change is what whoever steals the account's token would try. `kubectl patch` would have to read the status first.
+/// Each change is one that a thief of the account's token would try. `kubectl patch` would have to read the status first.
 async fn the_account_may_write_nothing_else(ns: &Namespace, pod: &Pod) {
     let mut proxy = Process::start(Command::new("kubectl").args(["proxy", "--port=0"]));
     let line = proxy.line("127.0.0.1:");

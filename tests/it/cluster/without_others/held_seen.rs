@@ -12,7 +12,7 @@ async fn ask<const N: usize>(ns: &Namespace, args: [&str; N]) -> Outcome {
     program.args(args).run().await
 }
 
-/// What it waits for is never there: so it goes because somebody lets it go.
+/// Its dependency never exists: so the pod starts because a user releases it.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_held_pod_is_shown_and_let_go_with_sluice_and_after_its_holds() {

@@ -18,7 +18,7 @@ const BY_POLICY: &str = "holds.enabled=true,injection.backend=policy";
 type Promise = (&'static str, fn(&Namespace) -> Kept<'_>);
 type Kept<'n> = Pin<Box<dyn Future<Output = ()> + 'n>>;
 
-/// Those that hold whoever injects.
+/// The promises that hold for any injector.
 const PROMISES: [Promise; 3] = [
     ("named", |ns| Box::pin(each_says_who_is_held(ns))),
     ("refused", |ns| Box::pin(a_refusal_is_said_by_the_gate(ns))),
@@ -120,7 +120,7 @@ async fn one_room_is_enough_for_two(ns: &Namespace) {
     finally(test, async |_| room.is(ns, Value::Null).await).await;
 }
 
-/// Whoever refuses a pod lets it go, so that its gate says why and ends.
+/// A refusal releases the pod, so that its gate prints the reason and ends.
 async fn a_refusal_is_said_by_the_gate(ns: &Namespace) {
     let fail = |name, list, when| {
         let waits = deployment(name).depends_on(list).held("true");

@@ -6,7 +6,7 @@ use serde_json::json;
 
 const CONFIG_MAP: &str = "health-of-a-test";
 
-/// What the ConfigMap of the value `healthRules.configMap` holds.
+/// Writes the ConfigMap of the value `healthRules.configMap`.
 async fn rules(ns: &Namespace, current: &str) {
     let api_version = format!("{}/v1", Defined::widget(ns).group);
     let rules = json!([{"apiVersion": api_version, "kind": "Widget", "current": current}]);

@@ -1,4 +1,4 @@
-//! What the administrator sets is what `kubectl sluice status` judges by.
+//! `kubectl sluice status` judges by the administrator's settings.
 
 use crate::cluster::judged::assert_told;
 use harness::cluster::{alone, config_map, deployment, sluice};

@@ -35,7 +35,7 @@ async fn pods_of(ns: &Namespace, name: &str) -> usize {
     ns.look.list("pod", &selector).await.len()
 }
 
-/// What `kubectl sluice status` says of a Job that waits.
+/// `kubectl sluice status` says this of a waiting Job.
 async fn status_says(ns: &Namespace, name: &str, part: &str) {
     await_until(part, LIMIT, async || {
         let program = Program::new(binary("kubectl-sluice"));
@@ -72,7 +72,7 @@ async fn a_job_has_no_pod_before_its_list_is_satisfied() {
             assert_eq!(note(&ns.look.get("job/train").await), Value::Null);
             ns.pod_of("train").await.is_gated().await;
             api.starts().await;
-            // What waited for the same is its user's to resume.
+            // The user's own suspended Job, with the same dependency, is the user's to resume.
             let theirs = ns.look.get("job/theirs").await;
             assert_eq!(
                 (theirs["spec"]["suspend"].clone(), note(&theirs)),
@@ -93,7 +93,7 @@ async fn a_job_has_no_pod_before_its_list_is_satisfied() {
     .await;
 }
 
-/// Its pod waits at its gate then, and it is nobody else's to resume again.
+/// A user resumes a Job early: its pod then waits at its gate, and sluice does not suspend the Job again.
 async fn somebody_else_resumes(ns: &Namespace) {
     ns.apply([held("early", "configmap/never")]).await.ok();
     is_suspended(ns, "early").await;
@@ -147,7 +147,7 @@ async fn caps(ns: &Namespace) {
     ns.apply([config_map("seeds")]).await.ok();
     let runs = Runs::of(ns, "sow=yes", names.len()).await;
     assert_eq!(runs.most_at_once(), 2);
-    // Not even the pods are there sooner: whoever made them had a slot.
+    // Not even the pods are there sooner: the Job above each had a slot.
     for name in names {
         let pod = ns.pod_of(name).await;
         assert!(

@@ -23,7 +23,7 @@ pub(crate) async fn is_served() -> bool {
     served
 }
 
-/// What somebody who rolls, makes anew or edits a workload changes. The status of a workload is no part of it.
+/// The fields that a rollout, a replacement or an edit of a workload changes. The status of a workload is no part of it.
 async fn revisions(ns: &Namespace) -> Vec<[String; 3]> {
     let mut revisions = vec![];
     for kind in KINDS {
@@ -40,7 +40,7 @@ async fn gate_of(pod: &Pod) -> Value {
     pod.now().await["spec"]["initContainers"][0].take()
 }
 
-/// Who injects may change while pods wait and workloads run, there and back.
+/// The injector may change while pods wait and workloads run, there and back.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn who_injects_may_change() {

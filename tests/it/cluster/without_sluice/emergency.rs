@@ -1,6 +1,6 @@
 use harness::cluster::{LIMIT, Program, alone, await_until, pod, sluice};
 
-/// What docs/operating.md calls the emergency exit: everything is let through, and the chart puts it back.
+/// The emergency exit of docs/operating.md: every object is let through, and the chart puts the configuration back.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn without_the_configuration_everything_is_let_through() {

@@ -26,7 +26,7 @@ async fn nothing_is_left_and_nobody_is_blocked() {
         })
         .await;
         for pod in waiting.iter().skip(1) {
-            pod.is_shut().await; // there is another CA now: they wait until somebody deletes them
+            pod.is_shut().await; // there is another CA now: they wait until a user deletes them
             pod.has_event("Stranded", "delete the pod", LIMIT).await;
         }
         what_came_in_between_is_not_rolled(ns).await;
@@ -79,7 +79,7 @@ async fn new_pods_start_at_once(ns: &Namespace) {
     }
 }
 
-/// What ran before sluice came goes on running when it is applied again.
+/// A workload that ran before sluice came goes on running when it is applied again.
 async fn what_came_in_between_is_not_rolled(ns: &Namespace) {
     let before = ns.pod_of("early").await;
     let early = deployment("early").depends_on("configmap/never");
@@ -89,7 +89,7 @@ async fn what_came_in_between_is_not_rolled(ns: &Namespace) {
     before.is_ready().await;
 }
 
-/// A list that was stored while nobody read it is no reason to refuse a change of something else.
+/// A list that was stored while sluice was away is no reason to refuse a change of another field.
 async fn what_came_in_between_is_not_blocked(ns: &Namespace) {
     for unread in [unread(), unread_inside()] {
         let applied = ns
@@ -101,7 +101,7 @@ async fn what_came_in_between_is_not_blocked(ns: &Namespace) {
     }
 }
 
-/// With a list that nobody can read.
+/// A Deployment with an unreadable list.
 fn unread() -> Manifest {
     deployment("unread").depends_on("Deploymnt/api")
 }
@@ -120,7 +120,7 @@ async fn what_comes_now_waits(ns: &Namespace) {
     api.starts().await;
 }
 
-/// What an upgrade without a change leaves as it is: the number of writes, and who wrote the CA.
+/// The parts that an upgrade without a change leaves as they are: the number of writes, and the writer of the CA.
 async fn configuration(look: &Look) -> (Value, Vec<String>) {
     let object = look.get("mutatingwebhookconfiguration/sluice").await;
     for webhook in items(&object, "/webhooks") {

@@ -117,14 +117,14 @@ async fn an_annotated_workload_scales_and_goes(ns: &Namespace) {
         .ok();
 }
 
-/// What the deployment controller writes on a Deployment.
+/// The annotation that the deployment controller writes on a Deployment.
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
 fn finalizers(list: &Value) -> Value {
     json!({"metadata": {"finalizers": list}})
 }
 
-/// To two replicas at least, for which nobody has to measure anything.
+/// An autoscaler to two replicas at least, which needs no metrics.
 fn autoscaler(deployment: &str) -> Manifest {
     let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment});
     other(json!({

@@ -6,7 +6,7 @@ use harness::cluster::{
 /// How many of each kind.
 const MANY: usize = 100;
 
-/// The API server's own figures say whom it has called.
+/// The API server's own figures count its calls.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_hundred_of_each_kind_come_change_and_go_without_a_call() {
@@ -49,7 +49,7 @@ async fn come_change_and_go(ns: &Namespace, kind: fn(&str) -> Manifest) {
     ns.pipe("delete", &all, &["--wait=false"]).await.ok();
 }
 
-/// What the API server has counted of the calls to each of our webhooks.
+/// The API server's counters of calls to each of our webhooks.
 async fn calls() -> Vec<String> {
     let metrics = Program::new("kubectl").args(["get", "--raw", "/metrics"]);
     let metrics = metrics.run().await.ok();

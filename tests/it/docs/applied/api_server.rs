@@ -1,4 +1,4 @@
-//! An API server of this test's own, on loopback: real admission and validation of Kubernetes, and nobody behind it.
+//! An API server of this test's own, on loopback: real admission and validation of Kubernetes, without controllers.
 
 use crate::chart::program;
 use harness::process::pipe;
@@ -88,7 +88,7 @@ impl ApiServer {
             "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
             "--service-cluster-ip-range=10.96.0.0/16".to_owned(),
             "--authorization-mode=RBAC".to_owned(),
-            // Nobody makes the accounts of namespaces.
+            // No controller makes the accounts of namespaces.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
         ];
         let server = Self {
@@ -116,7 +116,7 @@ impl ApiServer {
         &self.kubeconfig
     }
 
-    /// What it printed, or what it complained of.
+    /// The output of kubectl, or its error.
     pub(super) fn kubectl(&self, args: &[&str], input: Vec<u8>) -> Result<String, String> {
         let mut command = Command::new(&self.kubectl);
         command

@@ -1,4 +1,4 @@
-//! A new CA that nobody vouches for.
+//! A new CA that no old CA has signed.
 
 use super::{SECRET, ca, delete, waits};
 use base64::Engine;

@@ -110,7 +110,7 @@ async fn what_an_issuer_signs_is_served_and_taken_up_anew() {
                 carried.is_some_and(|it| it.contains(&pem(&first))),
                 "{bundle}"
             );
-            // Nobody vouches for an issuer's CA.
+            // No old CA signs an issuer's CA.
             waiting.has_event("Stranded", "delete the pod", LIMIT).await;
             let new = waits(ns, "new", "more").await;
             ns.apply([config_map("more")]).await.ok();
