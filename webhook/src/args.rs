@@ -113,13 +113,13 @@ pub struct Args {
     /// Whether pods carry the condition sluice.dev/Released; the process needs the right to patch their status for it.
     #[arg(long, env = "SLUICE_POD_CONDITIONS")]
     pod_conditions: bool,
-    /// Which gated pods are held before they take a node; the process needs the right to patch pods for it.
+    /// The gated pods that are held before they take a node; the process needs the right to patch pods for it.
     #[arg(long, env = "SLUICE_HOLDS", value_enum, default_value = "off")]
     holds: Holds,
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
-    /// What becomes of a pod on Windows, for which there is no gate.
+    /// The answer to a pod on Windows, for which there is no gate.
     #[arg(long, env = "SLUICE_WINDOWS", value_enum, default_value = "refuse")]
     windows: Windows,
     /// FROM->TO: namespaces that may depend on another without its consent; * stands for any.
@@ -138,7 +138,7 @@ pub struct Args {
     /// The format of the log.
     #[arg(long, env = "SLUICE_LOG_FORMAT", value_enum, default_value = "json")]
     log_format: LogFormat,
-    /// What is logged, in the syntax of tracing's env filter.
+    /// The filter of the log, in the syntax of tracing's env filter.
     #[arg(long, env = "SLUICE_LOG_LEVEL", default_value = "info")]
     log_level: String,
     /// Seconds between SIGTERM and the end of accepting connections.

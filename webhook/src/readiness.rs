@@ -32,7 +32,7 @@ pub struct Condition {
 pub struct Missing {
     /// The condition's name.
     pub condition: String,
-    /// What is missing, in words for an administrator.
+    /// The missing state, in words for an administrator.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! What admission sees of the objects in memory. Admission starts no watch, so a kind that no gate has needed yet is
+//! The objects in memory, as admission sees them. Admission starts no watch, so a kind that no gate has needed yet is
 //! unknown, although a list may name it.
 
 use crate::known::{Freshness, Known, Store};

@@ -19,7 +19,7 @@ pub struct Options {
     pub every_pod: bool,
     /// Whether a pod on Windows is let through without a gate; otherwise it is refused.
     pub skip_windows: bool,
-    /// Which gated pods are held before they take a node.
+    /// The gated pods that are held before they take a node.
     pub holds: Holds,
 }
 

@@ -29,15 +29,15 @@ pub struct ServerLimits {
     /// The bytes that the kernel buffers for a connection in each direction. The kernel takes twice as much, which
     /// counts as ours.
     pub buffered: u32,
-    /// From the TCP connection to the end of the TLS handshake.
+    /// The time from the TCP connection to the end of the TLS handshake.
     pub handshake: Duration,
-    /// From the TCP connection to the end of the first request's head.
+    /// The time from the TCP connection to the end of the first request's head.
     pub first: Duration,
-    /// From the first byte of a request head to its last.
+    /// The time from the first byte of a request head to its last.
     pub header: Duration,
-    /// From the end of the head to the beginning of the answer, so the reading of the body is in it.
+    /// The time from the end of the head to the beginning of the answer, with the reading of the body.
     pub request: Duration,
-    /// From the moment that the client does not take more of an answer, until it has taken all.
+    /// The time from the moment when the client stops reading an answer to the end of that answer.
     pub answer: Duration,
     /// The longest pause between two requests.
     pub idle: Duration,

@@ -103,7 +103,7 @@ async fn many_fast_bodies_of_one_client_make_room_for_nobody() {
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
 }
 
-/// Where all bodies keep the pace, each address has a share. Bodies with a certificate come before all others.
+/// An address has a share where all bodies keep the pace. Bodies with a certificate come before all others.
 #[test]
 fn of_those_in_time_one_of_the_largest_goes() {
     let (room, start) = (Room::new(4 * MIB), Instant::now());

@@ -37,7 +37,7 @@ const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebh
 #[derive(Clone, Default)]
 pub(super) struct Fake {
     objects: Arc<Mutex<Objects>>,
-    /// Where the first two reads of the Secret meet, so that two replicas see the same state.
+    /// Holds back the first two reads of the Secret until both are there, so that two replicas see the same state.
     pub(super) rendezvous: Option<Arc<Barrier>>,
 }
 

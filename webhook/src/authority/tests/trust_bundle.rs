@@ -12,7 +12,7 @@ use super::{fake::refuse, *};
 
 const GROUP: &str = "/apis/certificates.k8s.io/{version}";
 
-/// What the API server has of the group.
+/// Serves the part of the API group that the controller uses.
 pub(super) fn routes() -> Router<Fake> {
     let all = format!("{GROUP}/clustertrustbundles");
     let one = format!("{all}/{{name}}");
@@ -136,7 +136,7 @@ async fn a_new_ca_is_in_the_bundle_of_kubelets() {
     assert_eq!(text(&fake), new, "and stays");
 }
 
-/// What the API server cannot do, and what belongs to nothing, costs nothing else.
+/// A missing API, or a missing configuration to own the bundle, costs nothing else.
 #[tokio::test]
 async fn without_it_everything_else_goes_on() {
     let fake = Fake::with_configuration();
@@ -155,7 +155,7 @@ async fn without_it_everything_else_goes_on() {
     fake.objects().serves = Some("v1beta1");
     replica.round(day(0)).await.unwrap();
     assert_eq!(text(&fake), json!(replica.bundle()));
-    // A newer API server has another version, and no longer this one.
+    // A newer API server serves another version, and no longer the old one.
     fake.objects().serves = Some("v1");
     replica.round(day(0)).await.unwrap_err();
     replica.round(day(0)).await.unwrap();
