@@ -20,15 +20,15 @@ from pathlib import Path
 
 # For each area: the most findings in 1,000 words, and the files that it is made of. A limit only ever goes down.
 LIMITS = {
-    "rules": (21.8, ["rules/**/*.rs"]),
-    "wire": (23.4, ["wire/**/*.rs"]),
-    "certs": (17.7, ["certs/**/*.rs"]),
-    "gate": (16.1, ["gate/**/*.rs"]),
-    "webhook": (31.0, ["webhook/**/*.rs"]),
-    "cli": (25.5, ["cli/**/*.rs"]),
-    "tests/harness": (15.5, ["tests/harness/**/*.rs"]),
-    "tests/it": (23.5, ["tests/it/**/*.rs"]),
-    "charts": (10.0, ["charts/**/*.yaml", "charts/**/*.tpl", "charts/**/*.md"]),
+    "rules": (6.4, ["rules/**/*.rs"]),
+    "wire": (2.0, ["wire/**/*.rs"]),
+    "certs": (2.0, ["certs/**/*.rs"]),
+    "gate": (2.0, ["gate/**/*.rs"]),
+    "webhook": (20.7, ["webhook/**/*.rs"]),
+    "cli": (2.0, ["cli/**/*.rs"]),
+    "tests/harness": (2.0, ["tests/harness/**/*.rs"]),
+    "tests/it": (2.0, ["tests/it/**/*.rs"]),
+    "charts": (2.0, ["charts/**/*.yaml", "charts/**/*.tpl", "charts/**/*.md"]),
     "docs": (6.0, ["docs/**/*.md", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]),
 }
 # A rate this far below its limit is printed with the request to lower the limit.
