@@ -33,7 +33,7 @@ class Words(unittest.TestCase):
             "/// Says `who` and \"nobody\".",
             "/// Shows:\n/// ```\n/// let who = 1; // nobody\n/// ```",
             "/// Shows:\n///\n///     nobody",
-            "/// See [who waits](https://example.com/nobody).",
+            "/// See [who waits](https://example.com/nobody), `a`, `who` and [`b`].",
             "// The pod's owner, whose name is short.",
         ):
             with self.subTest(text):
