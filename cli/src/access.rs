@@ -22,7 +22,8 @@ pub(crate) fn of_builtin(kind: &Builtin) -> String {
     }
 }
 
-/// `you may not list pods in namespace shop; ...`, with what gives the right; without a namespace it is meant in all of them.
+/// `you may not list pods in namespace shop; ...`, with the way to get the right; without a namespace the right is for all of
+/// them.
 pub(crate) fn missing(verb: &str, resource: &str, namespace: Option<&str>) -> String {
     let role = if matches!(verb, "get" | "list") {
         "view"

@@ -1,4 +1,4 @@
-//! `check`: whether the installed sluice can do its work, and what is wrong with health rules before they are applied.
+//! `check`: whether the installed sluice can do its work, and the faults of health rules before they are applied.
 
 mod admission;
 mod before;

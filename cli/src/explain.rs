@@ -1,5 +1,5 @@
-//! `explain KEY`: what an annotation, a reason, an event, a metric, a chart value, an exit code or a word of these means, in the words of the
-//! documentation, which is built in.
+//! `explain KEY`: the meaning of an annotation, a reason, an event, a metric, a chart value, an exit code or a word of these, in
+//! the words of the documentation, which is built in.
 
 mod page;
 mod values;
@@ -32,7 +32,7 @@ const QUERIED: [&str; 5] = ["_total", "_bucket", "_sum", "_count", "_info"];
 
 const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
 
-/// One word, and what it means.
+/// One word, and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     word: String,
@@ -86,7 +86,8 @@ impl Entry {
     }
 }
 
-/// By the whole word, else by what only one word begins with, else by the nearest one; letter case aside.
+/// Finds the entries of a word: by the whole word, else by a beginning that only one word has, else by the nearest word; letter
+/// case aside.
 fn search<'e>(entries: &'e [Entry], key: &str) -> Result<Vec<&'e Entry>> {
     // A query of Prometheus has more of a metric's name than its page.
     let metric = QUERIED.iter().find_map(|it| key.strip_suffix(it));

@@ -1,4 +1,4 @@
-//! The gate's own last word: what its container wrote last.
+//! The gate's own last word: the last lines of its container.
 
 use kube::api::LogParams;
 use kube::core::request::Request;
@@ -7,8 +7,8 @@ use rules::keys;
 use wire::Decision;
 use wire::said::{self, Said};
 
-/// The lines that are asked for: among the last few is one that says how it stands, with up to twenty behind it that name what else is
-/// not satisfied.
+/// The number of lines to ask for: one of the last few tells the state of the wait, with up to twenty behind it that name other
+/// unsatisfied entries.
 const LINES: i64 = 60;
 
 /// The result of a look at the gate's log.
@@ -16,7 +16,7 @@ const LINES: i64 = 60;
 pub(crate) enum Word {
     /// The last line of the gate on its wait.
     Said(Said),
-    /// It has not said anything yet.
+    /// The gate has not written anything yet.
     Nothing,
     /// The log cannot be had, and why.
     Unheard(String),

@@ -34,7 +34,7 @@ use told::{Findings, Judges};
 /// The exit code for "some of it never starts".
 const CYCLE: u8 = 3;
 
-/// How a graph is printed.
+/// The form of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A table in the order in which things start.

@@ -1,4 +1,4 @@
-//! The installed sluice, read with the caller's own rights: what it is set to, and what it may read.
+//! The installed sluice, read with the caller's own rights: its settings, and its rights.
 //!
 //! `check` looks at whether that is in order; `status` and `graph` judge by it.
 

@@ -35,7 +35,7 @@ pub(crate) struct Installed<'a> {
 }
 
 impl<'a> Installed<'a> {
-    /// For a question about a pod.
+    /// The world of a question about a pod.
     pub(crate) fn of_pod(reader: &'a Reader, basis: &'a Basis, pod: &Value) -> Self {
         let afresh = matches!(Gate::of(pod), Gate::Passed { .. });
         Self {
@@ -242,7 +242,7 @@ impl World for Installed<'_> {
             let Lookup::Found(mut found) = self.list(&page.kind(), home, &behind.selector) else {
                 break;
             };
-            // As sluice does.
+            // sluice cuts its lists too.
             found.truncate(page.most.into());
             search.saw(page, &found, claim, self, now);
         }

@@ -23,7 +23,7 @@ use std::fmt;
 pub(crate) struct Entry {
     /// The object; a mapping, unless there is a `problem`.
     pub(crate) object: Value,
-    /// Why it cannot be judged.
+    /// Why the object cannot be judged.
     pub(crate) problem: Option<Fault>,
     /// The keys of its document that are there before; the last one counts, as it does for kubectl and Helm.
     pub(crate) twice: Vec<Fault>,

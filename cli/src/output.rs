@@ -1,4 +1,4 @@
-//! How answers are printed.
+//! The form of answers.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -33,11 +33,11 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// No column of a table is wider, in characters: no name is longer. A file may hold what no cluster takes, and that moves its own line
-/// alone; nor can a formatter pad to more than 65,535.
+/// The widest column of a table, in characters: no name is longer. A file may hold a longer name that no cluster takes; then only
+/// its own line is shifted. A formatter cannot pad to more than 65,535.
 pub(crate) const WIDEST_COLUMN: usize = 253;
 
-/// So many of a list are named.
+/// The most names of a list that are shown.
 const MOST: usize = 20;
 
 /// Their names in order, as far as they are few.

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// cycle some objects further.
 const MAX_ROUNDS: usize = 64;
 
-/// So many questions are put to the API server at once, as kubectl does by default.
+/// The most questions to the API server at once, the default of kubectl.
 const AT_ONCE: usize = 5;
 
 /// One question to the API server.
@@ -96,7 +96,7 @@ impl Reader {
         self.known.keys().filter_map(Question::place).collect()
     }
 
-    /// Forgets what was read there. A kind that was not served, or could not be read, may be by now.
+    /// Forgets the answers of a place. A kind that was not served, or could not be read, may be by now.
     pub(crate) fn forget(&mut self, place: &Place) {
         let unserved = Question::Kind(place.0.clone());
         self.known.retain(|question, reply| match reply {

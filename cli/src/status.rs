@@ -46,7 +46,7 @@ const WAITS: u8 = 3;
 /// The gates that are asked for their last word: each is a request.
 const MOST_WORDS: usize = 20;
 
-/// How an answer is printed.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people.
@@ -70,7 +70,7 @@ pub(crate) enum Subject {
     Everywhere,
 }
 
-/// How it is told.
+/// The form of the answer, and how it is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     pub(crate) format: Format,

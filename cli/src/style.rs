@@ -19,12 +19,12 @@ pub(crate) enum Tone {
     Good,
     /// Something holds it back.
     Waiting,
-    /// It is on its way, and nothing holds it back.
+    /// The object is on its way, and nothing holds it back.
     Moving,
     Bad,
 }
 
-/// How lines are marked.
+/// The marks and colours of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     marks: bool,

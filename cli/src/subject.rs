@@ -17,7 +17,7 @@ pub(crate) enum Named {
     },
 }
 
-/// Something is named as nothing can be: a wrong argument, which may be told as late as the cluster has said what it serves.
+/// A name that no object can have: a wrong argument, which may be found only after the cluster has named its kinds.
 #[derive(Debug)]
 pub(crate) struct Misnamed(pub(crate) String);
 

@@ -26,9 +26,9 @@ use std::time::Duration;
 /// One thing to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Advice {
-    /// It waits for itself.
+    /// The workload waits for itself.
     SelfReference,
-    /// It waits for a Service that only its own pods would serve.
+    /// The workload waits for a Service that only its own pods would serve.
     OwnService(String),
     /// A dependency is a hook that runs only after the dependent is healthy.
     RunsAfterwards {
@@ -46,7 +46,7 @@ pub enum Advice {
         /// `an installation`
         by: &'static str,
     },
-    /// A hook that runs before its release is created waits for what is not there.
+    /// The dependent is a hook that runs before its release is created, so its dependency does not exist yet.
     RunsBefore {
         /// `Job/migrate`
         dependency: String,
@@ -100,7 +100,7 @@ pub enum Advice {
     ProgressAbort(i64),
     /// The wait counts against the `activeDeadlineSeconds` of this many seconds.
     ActiveDeadline(i64),
-    /// Its pods run on Windows, for which there is no gate.
+    /// The workload's pods run on Windows, for which there is no gate.
     Windows(Windows),
     /// Something in its pods has a name that the gate needs.
     NameTaken {
@@ -160,23 +160,23 @@ pub enum Removal {
 /// How an installation treats pods that ask for a gate and run on Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Windows {
-    /// They are refused.
+    /// The pods are refused.
     Refused,
-    /// They start without a gate.
+    /// The pods start without a gate.
     Skipped,
     /// One or the other: an installation of sluice decides.
     Unknown,
 }
 
-/// How bad it is.
+/// The severity of an advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Worth knowing; may well be meant.
     Note,
-    /// Likely not what is meant.
+    /// Most likely a mistake.
     Warning,
-    /// It is refused, or never starts.
+    /// Admission refuses the object, or its pods never start.
     Error,
 }
 
@@ -191,9 +191,9 @@ pub struct Workload<'a> {
     pub namespace: &'a str,
     /// `metadata.name`
     pub name: &'a str,
-    /// All of it.
+    /// The whole object.
     pub object: &'a Value,
-    /// Its pod template; for a pod, the pod itself.
+    /// The pod template of a workload; for a pod, the pod itself.
     pub template: &'a Value,
 }
 

@@ -35,15 +35,15 @@ pub struct Stuck {
     pub kind: &'static str,
     /// `metadata.name`; empty where there is none.
     pub name: String,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// How many have the same cause, itself included.
     pub alike: usize,
-    /// How many were looked at.
+    /// How many pods were looked at.
     pub of: usize,
 }
 
-/// Why a pod is not ready; what tells the most comes first.
+/// Why a pod is not ready; the most telling cause comes first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// An image cannot be pulled.
@@ -55,33 +55,33 @@ pub enum Cause {
     },
     /// A container cannot be started.
     Container {
-        /// Its name.
+        /// The container's name.
         name: String,
         /// The kubelet's message.
         says: String,
     },
     /// A container ends with a failure, or again and again.
     Crash {
-        /// Its name.
+        /// The container's name.
         name: String,
-        /// How it ended last.
+        /// How the container ended last.
         end: String,
     },
-    /// It has failed as a whole.
+    /// The pod has failed as a whole.
     Failed(String),
     /// No node takes it because a claim of its is not bound.
     Claim {
         /// The claim's name.
         name: String,
-        /// Why that is so.
+        /// Why the claim is not bound.
         says: String,
     },
-    /// No node takes it.
+    /// No node takes the pod.
     NoNode {
         /// The scheduler's message.
         says: String,
     },
-    /// Its gate has not opened, or it is held before that.
+    /// The gate has not opened, or the pod is held before its gate.
     Gate,
     /// An init container runs.
     Init(String),
@@ -91,9 +91,9 @@ pub enum Cause {
     NotReady(String),
     /// A container has ended well, and this one beside it runs on, so that the pod does not end.
     Lingers(String),
-    /// It runs, and something else says that it is not ready: for an object that is no pod, that object's own message.
+    /// The pod runs, and something else says that it is not ready: for an object that is no pod, that object's own message.
     Unready(String),
-    /// Its containers are not made.
+    /// The kubelet has not made the containers.
     NotMade,
     /// There is no pod with the labels of a Service.
     NoPods {
@@ -245,7 +245,7 @@ fn failure(pod: &Value) -> String {
     }
 }
 
-/// Whether a moment, as Kubernetes writes them, is so long ago; in doubt it is.
+/// Whether a moment, in Kubernetes' spelling, is at least this long ago; a missing or unreadable one is.
 fn older(moment: &str, than: SignedDuration, now: Timestamp) -> bool {
     let at = moment.parse::<Timestamp>();
     !at.is_ok_and(|at| now.duration_since(at) < than)

@@ -16,11 +16,11 @@ pub enum Edge {
     Listed(Dependency),
     /// Every object of the dependent's scope that weighs less than this. Weights ask for it.
     Wave(i64),
-    /// One of so many slots of the dependent's own wave. A cap asks for it.
+    /// A slot of the dependent's own wave, of this many. A cap asks for it.
     Slot(usize),
 }
 
-/// One entry: what is waited for, and the state it must have.
+/// One entry: the object or objects that it names, and the state that they must have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dependency {
     /// The object or objects that the entry names.
@@ -49,7 +49,7 @@ pub struct Dependency {
 /// The time limit of one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Patience {
-    /// From the start of each pod; never zero.
+    /// How long, from the start of each pod; never zero.
     pub timeout: Duration,
     /// The effect of the timeout.
     pub then: OnTimeout,
@@ -68,7 +68,7 @@ pub enum Need {
 /// The object or objects that a dependency names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reference {
-    /// By its name.
+    /// One object, by its name.
     Object(ObjectRef),
     /// Every object of a kind that a selector finds.
     Selected(Selection),
@@ -151,7 +151,7 @@ pub struct Step {
     pub after: Vec<Dependency>,
 }
 
-/// How many are enough.
+/// The number that is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Min {
     /// This many, from 1.
@@ -173,7 +173,7 @@ pub enum Revision {
 /// The state that an edge asks of its dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum State {
-    /// It exists.
+    /// The object exists.
     Present,
     /// kstatus says `Current`; a Job that runs counts, and one that is suspended does not.
     Started,

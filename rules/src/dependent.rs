@@ -46,7 +46,7 @@ pub struct Dependent {
     pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
-    /// When the pod was made.
+    /// The creation of the pod.
     pub created: Option<Timestamp>,
     /// The time at which the kubelet took the pod up (`status.startTime`); before that is written, the time at which the pod was
     /// scheduled or created. For a pod that was held, the time of its creation.
@@ -68,15 +68,15 @@ pub struct Dependent {
 /// One controller above a pod.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owner {
-    /// Its kind.
+    /// The owner's kind.
     pub kind: Kind,
     /// `metadata.name`
     pub name: String,
     /// `metadata.uid`
     pub uid: String,
-    /// Its own annotations (not those of its template).
+    /// The owner's own annotations (not those of its template).
     pub annotations: Map<String, Value>,
-    /// When it was made.
+    /// The creation of the owner.
     pub created: Option<Timestamp>,
     /// When it was last written, except for its status.
     pub written: Option<Timestamp>,
@@ -87,7 +87,7 @@ pub struct Owner {
 /// When an object was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
-    /// When it was made.
+    /// The creation of the object.
     pub created: Option<Timestamp>,
     /// When it was last written, except for its status.
     pub written: Option<Timestamp>,
@@ -105,18 +105,18 @@ pub struct Wait {
 /// The place that an edge comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// In a list on the workload or on its pod template.
+    /// A list on the workload or on its pod template.
     List,
-    /// In a plan of its scope.
+    /// A plan of the scope.
     Plan,
-    /// In the weights and caps of its scope.
+    /// The weights and caps of the scope.
     Weight,
 }
 
 /// The reason why the edges of a dependent are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// A list or a plan is not what it should be.
+    /// A list or a plan has a fault.
     #[error(transparent)]
     Text(#[from] ParseError),
     /// The plans of its namespace cannot be looked at.
@@ -367,7 +367,7 @@ impl Dependent {
     }
 }
 
-/// Whether the annotations of a pod say [`keys::SKIP`], for when nothing is known of what is above it.
+/// Whether the annotations of a pod say [`keys::SKIP`], for a pod whose owners are unknown.
 pub fn is_skipped(pod: &Value) -> bool {
     let annotations = pod["metadata"]["annotations"].as_object();
     annotations.is_some_and(skips)

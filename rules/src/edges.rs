@@ -102,7 +102,7 @@ fn leaves_some(min: Min) -> bool {
 /// it, or objects of this kind count as started while their pods are at their gates.
 fn is_met_by_one_that_waits(entry: &Dependency) -> bool {
     let by_kind = match (entry.state, &entry.reference) {
-        // Of which kinds the objects of a part are is not written.
+        // The kinds of a part's objects are not written anywhere.
         (State::Present | State::Addressed, _) | (State::Started, Reference::Part(_)) => true,
         (State::Started, Reference::Object(it)) => !starts_with_its_pods(&it.kind),
         (State::Started, Reference::Selected(it)) => !starts_with_its_pods(&it.kind),

@@ -16,8 +16,8 @@ const fn ending(group: &'static str, kind: &'static str) -> Ending {
     Ending { group, kind }
 }
 
-/// Each has a rule in the library of health rules that knows both ends. A backup on a schedule has none, and neither has what goes on
-/// after it is ready.
+/// Each kind has a rule in the library of health rules that knows both ends. A scheduled backup never ends, so it is not here,
+/// and neither is a kind that goes on after it is ready.
 const ENDINGS: [Ending; 27] = [
     ending("argoproj.io", "AnalysisRun"),
     ending("argoproj.io", "Experiment"),
@@ -48,7 +48,7 @@ const ENDINGS: [Ending; 27] = [
     ending("velero.io", "Restore"),
 ];
 
-/// All of them.
+/// All kinds of this list.
 pub fn all() -> &'static [Ending] {
     &ENDINGS
 }

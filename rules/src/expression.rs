@@ -43,9 +43,9 @@ pub struct Expression {
 /// The result of an expression on an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
-    /// It holds.
+    /// The expression holds.
     Holds,
-    /// It does not, and why, in a few words that quote the object: `/status/replicas is 0`.
+    /// The expression does not hold, and why, in a few words that quote the object: `/status/replicas is 0`.
     Fails(String),
 }
 
@@ -72,8 +72,7 @@ impl Expression {
         })
     }
 
-    /// Reads the form for one path: `status.items.each.phase`, which is what follows the stem of the key, and
-    /// `== Ready`.
+    /// Reads the form for one path: `status.items.each.phase`, the rest of the key behind its stem, and `== Ready`.
     pub fn parse_key(path: &str, value: &str) -> Result<Self, ExpressionError> {
         let segments = path::segments(path, '.')
             .map_err(|(_, problem)| ExpressionError { at: None, problem })?;

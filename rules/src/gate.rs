@@ -10,21 +10,21 @@ use serde_json::Value;
 /// The progress of a pod's gate. The times are the kubelet's own texts, empty where it wrote none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate<'p> {
-    /// It has not run yet.
+    /// The gate has not run yet.
     NotStarted,
-    /// It runs.
+    /// The gate runs.
     Waiting {
         /// The time at which it began to run.
         since: &'p str,
     },
-    /// It has opened.
+    /// The gate has opened.
     Passed {
         /// The time at which it began to run.
         since: &'p str,
         /// The time at which it opened.
         at: &'p str,
     },
-    /// It has refused the pod, and the kubelet starts it again or has given up.
+    /// The gate has refused the pod, and the kubelet starts it again or has given up.
     Refused {
         /// The time at which it refused.
         at: &'p str,

@@ -96,7 +96,7 @@ impl Rules {
         }
     }
 
-    /// How many rules there are.
+    /// The number of rules.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -53,11 +53,11 @@ pub enum Installer {
 enum Phase {
     /// Before everything that is no hook.
     Before,
-    /// With everything that is no hook.
+    /// Together with the objects that are no hooks.
     Main,
     /// After everything that is no hook.
     After,
-    /// Not at all.
+    /// Not by this operation.
     Never,
 }
 
@@ -141,7 +141,7 @@ fn by_helm(dependent: &Value, dependency: &Value) -> Option<Late> {
         (Phase::Never, Phase::Never) => {
             (at_upgrade(dependent), at_upgrade(dependency), "an upgrade")
         }
-        // By an upgrade, what the installation made is there.
+        // At an upgrade, the objects of the installation already exist.
         (Phase::Never, _) => return None,
         (own, theirs) => (own, theirs, "an installation"),
     };

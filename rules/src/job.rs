@@ -4,11 +4,11 @@ use crate::keys;
 use crate::kstatus::{Condition, Conditions};
 use serde_json::{Value, json};
 
-/// How a Job has ended.
+/// The end of a Job.
 pub(crate) enum End<'a> {
-    /// It has done its work.
+    /// The Job has done its work.
     Complete,
-    /// It has failed, for good.
+    /// The Job has failed, for good.
     Failed(Condition<'a>),
 }
 

@@ -81,11 +81,11 @@ enum Operand {
 }
 
 impl Path {
-    /// Reads what stands between the braces of a template: `.status.phase`, `[0].name`.
+    /// Reads the text between the braces of a template: `.status.phase`, `[0].name`.
     ///
     /// # Errors
     ///
-    /// The place of the first character that makes no sense, and what is wrong with it.
+    /// The place of the first character that makes no sense, and its fault.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         parse::steps(text).map(|steps| Self { steps })
     }

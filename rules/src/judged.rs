@@ -16,7 +16,7 @@ pub struct Judged {
     /// The status in the words of kstatus, by the rules of the asked state: a running Job is `InProgress` for `ready` and
     /// `Current` for `started`. Except under `present`, it is `Current` exactly where `satisfied` is true.
     pub status: Status,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// One line for people; may quote the object, so it stays within the object's namespace.
     pub message: String,

@@ -50,8 +50,8 @@ pub const HOLD: &str = "sluice.dev/hold";
 /// On a pod that was made with a hold: its wait counts from its creation. Its only value is [`GATED_VALUE`].
 pub const HELD: &str = "sluice.dev/held";
 
-/// On a Job that was created suspended because it says `sluice.dev/hold: suspend`: it is resumed by sluice. Its value is
-/// [`GATED_VALUE`] until then; after that it is gone, or [`TIMED_OUT`].
+/// On a Job that was created suspended because of `sluice.dev/hold: suspend`: sluice resumes it. The value is [`GATED_VALUE`]
+/// until then; after that it is gone, or [`TIMED_OUT`].
 pub const SUSPENDED: &str = "sluice.dev/suspended";
 
 /// The value of [`SUSPENDED`] on a Job that was resumed because its wait took too long: the gates of its pods count from its creation.
@@ -86,7 +86,7 @@ pub const RESOURCE_GROUP: &str = "helm.sh/resource-group";
 /// Names the scope of an object by hand.
 pub const SCOPE: &str = "sluice.dev/scope";
 
-/// On a Namespace: which other namespaces may depend on objects in it, comma separated, or `*`.
+/// On a Namespace: the other namespaces that may depend on objects in it, comma separated, or `*`.
 pub const ALLOW_DEPENDENTS_FROM: &str = "sluice.dev/allow-dependents-from";
 
 /// On any object: the expressions that say when it is healthy. Also the stem of the keys that do so for one path each,
@@ -165,13 +165,13 @@ pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 /// Helm: the namespace that keeps that release.
 pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 
-/// On a claim: the node for which its volume is to be made.
+/// On a claim: the node that its volume is for.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
-/// On a claim: its storage class, in the way of old, which goes before its field.
+/// On a claim: its storage class, in the older spelling, which wins over the field.
 pub const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// On a storage class: that it is meant where a claim names none.
+/// On a storage class: the default for a claim that names no class.
 pub const DEFAULT_CLASS: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",

@@ -34,7 +34,7 @@ use std::fmt;
 pub enum Status {
     /// Being reconciled.
     InProgress,
-    /// It reports failure.
+    /// The object reports a failure.
     Failed,
     /// The object has the state that its spec asks for.
     Current,
@@ -96,9 +96,9 @@ pub struct Evaluation {
 pub struct Synthetic<'a> {
     /// `Reconciling` or `Stalled`.
     pub kind: &'static str,
-    /// Its reason; empty where the object's own condition has none.
+    /// The condition's reason; empty where the object's own condition has none.
     pub reason: &'a str,
-    /// Its message.
+    /// The condition's message.
     pub message: &'a str,
 }
 

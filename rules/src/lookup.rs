@@ -3,9 +3,9 @@
 /// The answer to one question about the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
-    /// It is there.
+    /// The object exists.
     Found(T),
-    /// It is not there, and sluice would see it if it were.
+    /// The object does not exist, and sluice would see it if it did.
     NotFound,
     /// Unknown, and why.
     Unavailable(Unavailable),
@@ -34,7 +34,7 @@ impl<T> From<Option<T>> for Lookup<T> {
     }
 }
 
-/// Why nothing is known.
+/// Why the answer is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unavailable {
     /// The first list has not arrived yet.
@@ -43,7 +43,7 @@ pub enum Unavailable {
     NotServed,
     /// The API server forbids sluice to list or watch this kind.
     Forbidden,
-    /// The watch has been disconnected for longer than the bound; what it said last may no longer hold.
+    /// The watch has been disconnected for longer than the bound; its last news may no longer hold.
     Stale,
     /// The API server did not say whether it serves this kind, as happens while an aggregated API is down.
     Undiscovered,
@@ -57,7 +57,7 @@ pub enum Unavailable {
         /// The share, in bytes.
         share: usize,
     },
-    /// It is there, and longer than sluice reads of one object ([`crate::kept::LONGEST`]).
+    /// The object exists, and is longer than sluice reads of one object ([`crate::kept::LONGEST`]).
     TooLarge,
     /// The user of the command line may not read it, though sluice may. Only the command line returns this.
     Hidden,

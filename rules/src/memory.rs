@@ -86,9 +86,9 @@ pub struct Passed {
     pub group: String,
     /// The owner's kind.
     pub kind: String,
-    /// Its namespace.
+    /// The owner's namespace.
     pub namespace: String,
-    /// Its name.
+    /// The owner's name.
     pub name: String,
 }
 
@@ -116,7 +116,7 @@ fn bounded(key: String, name: &str) -> String {
     format!("{begin}{hash:016x}")
 }
 
-/// The namespace that an entry is about; `None` for what this version cannot read.
+/// The namespace that an entry is about; `None` for an entry that this version cannot read.
 pub fn namespace_of(key: &str, text: &str) -> Option<String> {
     if is_passed(key) {
         return read::<Passed>(text).map(|passed| passed.namespace);
@@ -271,7 +271,7 @@ pub fn selected<'e>(
     entries.into_iter().filter_map(selected).collect()
 }
 
-/// An entry; `None` for what this version cannot read.
+/// Reads an entry; `None` for a text that this version cannot read.
 pub fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok()
 }

@@ -16,7 +16,7 @@ pub fn controller_of(object: &Value) -> Option<&Value> {
         .find(|reference| reference["controller"] == Value::Bool(true))
 }
 
-/// Its name.
+/// The object's name.
 pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or_default()
 }
@@ -47,7 +47,7 @@ pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
     template.or_else(|| annotation(object))
 }
 
-/// The template of the pods that an object makes, by itself or, as a CronJob, by what it makes.
+/// The template of the pods that an object makes, by itself or, for a CronJob, through its Jobs.
 pub fn template(object: &Value) -> Option<&Value> {
     let spec = object.get("spec")?;
     spec.get("template")

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// The names by which a plan may mean a dependent.
 pub struct Called<'d> {
-    /// Its namespace.
+    /// The namespace of the dependent.
     pub namespace: &'d str,
     /// The objects above the pod, of which the user wrote the last.
     pub objects: Vec<(&'d Kind, &'d str)>,
@@ -114,18 +114,18 @@ impl Called<'_> {
 /// Why a plan orders nothing, or not all that it names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFlaw {
-    /// It has no text.
+    /// The plan has no text.
     #[error("the plan has no key {ORDER:?}; write one such as \"api: [postgresql]\"")]
     NoOrder,
-    /// It is longer than sluice reads of one object.
+    /// The plan is longer than sluice reads of one object.
     #[error(
         "the plan is longer than 8 MiB as JSON, more than sluice reads of one object, so its release waits; make it smaller"
     )]
     TooLarge,
-    /// Its text cannot be read.
+    /// The plan's text cannot be read.
     #[error(transparent)]
     Text(#[from] ParseError),
-    /// It belongs to no release.
+    /// The plan belongs to no release.
     #[error(
         "the plan is in no release, so it orders nothing; let its chart install it, or annotate it with {}",
         keys::SCOPE
@@ -141,7 +141,7 @@ pub enum PlanFlaw {
         /// The namespace.
         namespace: String,
     },
-    /// It was created before its release, which is no fault.
+    /// The plan was created before its release, which is no fault.
     #[error(
         "there is nothing of release {release} yet; the plan orders it once it is installed. Where yours has another name, write that into {}",
         keys::SCOPE
@@ -150,7 +150,7 @@ pub enum PlanFlaw {
         /// The release.
         release: String,
     },
-    /// It names parts that its release does not have.
+    /// The plan names parts that its release does not have.
     #[error("release {release} has no {}; check the spelling", parts.join(", "))]
     NoPart {
         /// The release.

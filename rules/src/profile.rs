@@ -48,7 +48,7 @@ const LONGEST_MESSAGE: usize = 1024;
 struct Subject<'a> {
     kind: &'a Kind,
     object: &'a Value,
-    /// The object as it came, which is what its author had in mind: nothing in it is repaired.
+    /// The original object, which its author had in mind: nothing in it is repaired.
     original: &'a Value,
     conditions: Conditions<'a>,
     evaluation: Evaluation,
@@ -100,7 +100,7 @@ fn judge_with(
     evidence: &Evidence<'_>,
 ) -> Judged {
     let mut judged = judge_object(kind, object, asked, evidence);
-    // Objects and controllers put what they like into a word or a message, also a megabyte; ours is one line of a log and of
+    // Objects and controllers may put anything into a word or a message, even a megabyte; our message is one line of a log and of
     // a table, and is kept for each edge that leads to the object.
     judged.message = one_line(judged.message, LONGEST_MESSAGE);
     judged
@@ -178,7 +178,7 @@ fn ready(subject: Subject<'_>) -> Judged {
     let mut judged = judged.unwrap_or_else(|| {
         let ends = ends(subject.object);
         let judged = by_kind(subject);
-        // Of what comes to an end its rule knows both.
+        // The rule of a kind that comes to an end knows both ends.
         match judged.reason {
             Reason::Failed if ends => failed(Reason::FailedForGood, judged.message),
             _ => judged,
@@ -268,8 +268,8 @@ fn complete(subject: Subject<'_>) -> Judged {
     }
 }
 
-/// Whether an object of a custom kind that is ready is so by the generic rules alone: neither the object says what its health is, nor is
-/// there a rule for its kind, nor a condition `Ready`. A kind without a status has nothing to say.
+/// Whether an object of a custom kind that is ready is so by the generic rules alone: the object has no health annotations, its
+/// kind no rule, and its status no condition `Ready`. The generic rules do not count for a kind without a status.
 pub fn rests_on_vocabulary(kind: &Kind, object: &Value, world: &dyn World) -> bool {
     let object = &*tolerant::read(kind, object);
     let conditions = Conditions::read(object).unwrap_or_default();

@@ -21,7 +21,7 @@ const SUFFIXES: [(&str, f64); 15] = [
     ("E", 1e18),
 ];
 
-/// The number that a quantity means; `None` for what is none, which the API server refuses.
+/// The number of a quantity; `None` for a text that is no quantity, which the API server refuses.
 pub fn read(quantity: &Value) -> Option<f64> {
     match quantity {
         Value::String(text) => parse(text.trim()),

@@ -229,7 +229,7 @@ impl ReadinessExpression {
         let holds = match (float(&found), float(literal)) {
             (Some(left), Some(right)) => self.operator.holds(left.partial_cmp(&right)),
             _ if self.operator.orders() => return Err(Shortfall::Order(found)),
-            // Of a boolean there is only one spelling, so texts will do for it.
+            // A boolean has only one spelling, so its text is enough.
             _ => self.operator.holds(Some(found.as_str().cmp(literal))),
         };
         if holds {

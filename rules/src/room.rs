@@ -1,4 +1,4 @@
-//! Room: a workload whose pod fits on no node, and the pods at their gates that hold what it lacks.
+//! Room: a workload whose pod fits on no node, and the pods at their gates that hold the missing resources.
 
 /// The result of a look at the pods of a namespace for one workload there. It is only shown; it decides nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Lack {
     pub lacking: Vec<(String, Vec<Occupant>)>,
 }
 
-/// A pod at its gate, which has its node and holds there what it requests.
+/// A pod at its gate, which has its node and holds its requests there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Occupant {
     /// `metadata.name`

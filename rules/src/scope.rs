@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The kinds whose objects make waves, since pods are what a gate can hold back: group and kind.
+/// The kinds whose objects make waves, because a gate can hold back pods alone: group and kind.
 const WORKLOADS: [(&str, &str); 6] = [
     ("apps", "Deployment"),
     ("apps", "StatefulSet"),
@@ -57,11 +57,11 @@ pub struct Scope {
 /// The rank of an object in its scope: the lighter first, then the older, then by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// Its wave.
+    /// The wave of the object.
     pub weight: i64,
-    /// When it was made.
+    /// The creation of the object.
     pub created: Option<Timestamp>,
-    /// Its kind.
+    /// The kind of the object.
     pub kind: String,
     /// `metadata.name`
     pub name: String,
@@ -245,8 +245,8 @@ pub fn chart(object: &Value) -> Option<&str> {
     let label = label.or_else(|| labels["chart"].as_str())?;
     let dashes = label.match_indices('-').map(|(at, _)| at);
     let versions = dashes.filter_map(|at| Some((at, numbers(&label[at + 1..])?)));
-    // A name may end in what could be a version (`php-8.1-1.0.0`), and a pre-release may hold what could be one
-    // (`api-1.0.0-rc-1`). So the fullest counts, and of two the first.
+    // A name may end in a text that looks like a version (`php-8.1-1.0.0`), and a pre-release may contain one (`api-1.0.0-rc-1`).
+    // So the fullest version counts, and of two equally full ones the first.
     let (at, _) = versions.rev().max_by_key(|(_, numbers)| *numbers)?;
     Some(&label[..at])
 }

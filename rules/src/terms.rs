@@ -45,10 +45,10 @@ pub enum OnFailure {
 /// Whether a pod waits although another pod of its revision has passed its gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Regate {
-    /// No.
+    /// Later pods start without waiting.
     #[default]
     Once,
-    /// Yes.
+    /// Later pods wait too.
     Always,
 }
 

@@ -34,7 +34,7 @@ impl Connection {
             context,
             ..KubeConfigOptions::default()
         };
-        // In a pod that may ask the cluster that it runs in, unless another is named.
+        // A command in a pod may ask the cluster of the pod, unless another is named.
         let unnamed = kubeconfig.is_none() && options.context.is_none();
         let read = match kubeconfig {
             Some(path) => Kubeconfig::read_from(path),

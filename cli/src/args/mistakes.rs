@@ -1,4 +1,4 @@
-//! The likely word for a misspelt one, in what is said of wrong arguments.
+//! The likely word for a misspelt one, in the message on wrong arguments.
 
 use clap::Command;
 use clap::Error;
@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use rules::suggest::nearest;
 use std::path::Path;
 
-/// The error with what its user is likely to have meant.
+/// The error with the word that its user is likely to have meant.
 pub(super) fn explained(mut error: Error, command: &Command) -> Error {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.clone()),
@@ -41,7 +41,7 @@ pub(super) fn explained(mut error: Error, command: &Command) -> Error {
     error
 }
 
-/// Whether an argument looks like what -f takes.
+/// Whether an argument looks like a file for -f.
 fn is_file(word: &str) -> bool {
     let endings = [".yaml", ".yml", ".json"];
     let named = word.contains('/') || endings.iter().any(|it| word.ends_with(it));

@@ -87,7 +87,7 @@ impl StatusArgs {
     }
 }
 
-/// By the terminal and the environment.
+/// The style for the terminal and the environment.
 fn style(color: Color) -> Style {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");

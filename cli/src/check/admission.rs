@@ -22,9 +22,9 @@ pub(super) struct Tried {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It came back with a gate.
+    /// The pod came back with a gate.
     Gated,
-    /// It came back without.
+    /// The pod came back without a gate.
     Ungated,
     /// The namespace is none in which pods are gated.
     Excluded,

@@ -18,7 +18,7 @@ pub(super) struct Checked {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Result {
     Ok,
-    /// It works, and may not go on to.
+    /// It works now, and may stop working.
     Warning,
     /// Something waits, is refused or is not gated because of it.
     Problem,

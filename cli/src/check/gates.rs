@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const CHECK: &str = "gates";
 
-/// The pods that wait, of which the controller says so in an Event: it alone knows what it serves.
+/// The waiting pods that the controller calls stranded in an Event: only the controller knows the CAs that it serves.
 pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -> Checked {
     let (events, pods) = match (events, pods) {
         (Lookup::Found(events), Lookup::Found(pods)) => (events, pods),

@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) namespaces: Lookup<Vec<Value>>,
     /// The gated pods that are pending.
     pub(super) pending: Lookup<Vec<Value>>,
-    /// The Events of gates that no status service answers.
+    /// The `Stranded` Events: on pods whose gates cannot trust the status service.
     pub(super) stranded: Lookup<Vec<Value>>,
     /// The pods that are held, and the Jobs that sluice suspended.
     pub(super) held: Held,

@@ -21,7 +21,7 @@ enum Key {
 }
 
 impl Model {
-    /// Of the objects that are [`shown`].
+    /// The model of the objects that are [`shown`].
     pub(super) fn new(graph: &Graph<'_>, shown: &BTreeSet<usize>, findings: &Findings) -> Self {
         let home = home(graph, shown);
         let cycles = graph.cycles();
@@ -81,7 +81,7 @@ impl Model {
     }
 }
 
-/// In which step each node starts; none where it never does.
+/// The step at which each node starts; `None` for a node that never does.
 fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Found]) -> Vec<Option<usize>> {
     let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
     // An object whose list cannot be read never starts, like one that waits for itself.
@@ -153,7 +153,7 @@ fn follows(cycle: &[usize], from: &Key, to: &Key) -> bool {
     cycle.iter().zip(next).any(|pair| pair == (from, to))
 }
 
-/// From a node to a node.
+/// A link from a node to a node.
 struct Found {
     from: usize,
     to: usize,

@@ -26,9 +26,9 @@ pub(super) struct Inventory {
     pub(super) namespace: String,
     /// The candidates for nodes.
     pub(super) objects: Vec<Object>,
-    /// All pods.
+    /// All pods of the namespace.
     pub(super) pods: Vec<Value>,
-    /// From kind and name of an object to those of its controller.
+    /// The kind and name of each object's controller, by the kind and name of the object.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
     /// The kinds that the caller may not read, with kubectl's names for them.
     pub(super) hidden: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ pub(super) fn home(world: &dyn Objects, namespace: &str) -> Option<String> {
     }
 }
 
-/// Looks at a namespace, and at what its objects name elsewhere.
+/// Reads a namespace, and the objects elsewhere that its objects name.
 pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, String)]) -> Inventory {
     let mut seen = Inventory {
         namespace: namespace.to_owned(),

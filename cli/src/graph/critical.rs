@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From the first object to the one that was ready last.
+/// The critical path, from its first object to the one that was ready last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Path {
     pub(super) seconds: i64,

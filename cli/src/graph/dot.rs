@@ -1,4 +1,4 @@
-//! The graph for Graphviz. Time runs from left to right, an arrow leads from what waits to what it waits for.
+//! The graph for Graphviz. Time runs from left to right, an arrow leads from a dependent to its dependency.
 
 use super::model::{Model, Node};
 use std::fmt::Write;

@@ -53,7 +53,7 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// From a Service to what makes its pods.
+    /// The line from a Service to a workload that makes its pods.
     fn behind(&self, to: End<'_>) -> Option<Line> {
         let End::Object(to) = to else {
             return None;
@@ -122,7 +122,7 @@ impl Lines<'_, '_> {
 }
 
 impl Line {
-    /// To the only object that is meant.
+    /// The line to the only object of an edge.
     fn single(found: &JudgedEdge) -> Self {
         let JudgedEdge {
             judged, foreign, ..

@@ -1,4 +1,4 @@
-//! The graph for Mermaid. Time runs from left to right, an arrow leads from what waits to what it waits for.
+//! The graph for Mermaid. Time runs from left to right, an arrow leads from a dependent to its dependency.
 
 use super::model::{Model, Node};
 use std::fmt::Write;
@@ -69,7 +69,7 @@ fn class(node: &Node) -> Option<&'static str> {
     })
 }
 
-/// A text as Mermaid has it between quotes: what is not plain becomes the number of its character.
+/// A text for Mermaid between quotes: every character that is not plain becomes its number.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for each in text.chars() {

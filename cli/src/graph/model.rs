@@ -29,13 +29,13 @@ pub(super) struct Node {
     pub(super) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<String>,
-    /// Its wave, where it is in one.
+    /// The object's wave, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wave: Option<i64>,
-    /// Its own cap on how many objects of its wave run at once.
+    /// The object's own cap on how many objects of its wave run at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallelism: Option<usize>,
-    /// At which step it can start, from 1; none where it waits for a cycle.
+    /// The step at which it can start, from 1; `None` where it waits for a cycle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,
     /// Whether it is in a cycle.

@@ -219,7 +219,7 @@ fn pod(owner: (&str, &str), name: &str, made: u8, opened: Option<u8>, ready: Opt
     pod
 }
 
-/// The shop in a cluster: each object with what it was made into.
+/// The shop in a cluster: each object with the objects that it was made into.
 fn cluster_of(more: &[Value]) -> Drawing {
     let mut values: Vec<Value> = read(&shop()).into_iter().map(|it| it.value).collect();
     for value in &mut values {

@@ -46,7 +46,7 @@ pub(super) struct GateWait {
     pub(super) answer: Option<Answer>,
 }
 
-/// From the start of an object until its dependents could start.
+/// The times of an object, from its start until its dependents could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(super) struct Span {
     /// When its first pod was created; a Service has none.
@@ -209,7 +209,7 @@ fn gate(pod: &Pod<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
     })
 }
 
-/// Whole seconds, which is what Kubernetes writes down.
+/// Whole seconds, because Kubernetes stores no fractions.
 pub(super) fn seconds(from: Timestamp, until: Timestamp) -> i64 {
     until.duration_since(from).as_secs().max(0)
 }

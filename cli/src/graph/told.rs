@@ -43,7 +43,7 @@ pub(super) struct Told {
 }
 
 impl Findings {
-    /// Of the objects that are `shown`.
+    /// The verdicts on the objects that are `shown`.
     pub(super) fn of(
         graph: &Graph<'_>,
         shown: &BTreeSet<usize>,
@@ -111,12 +111,12 @@ impl Told {
         })
     }
 
-    /// Of one of its waits.
+    /// The verdict on one of the waits.
     pub(super) fn of_wait(&self, edge: &Edge) -> Option<&JudgedEdge> {
         self.waits.iter().find(|it| it.edge == *edge)
     }
 
-    /// Of an alternative.
+    /// The verdict on an alternative.
     pub(super) fn of_alternative(&self, entry: &Dependency) -> Option<&JudgedEdge> {
         let mut all = self.alternatives.iter();
         all.find(|it| it.edge.entry() == Some(entry))

@@ -31,7 +31,7 @@ pub(crate) async fn list(
     })
 }
 
-/// As many as come in one answer of [`list_where`].
+/// The number of objects in one answer of [`list_where`].
 const PAGE: u32 = 500;
 
 /// The `wanted` objects among those of a path that the parameters select; the others are not kept.

@@ -91,7 +91,7 @@ fn hold(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     let suspends =
         may_suspend(object, holder) && annotation::suspends(holder.annotations) == Ok(true);
     if !suspends {
-        // Of the object itself admission says so too.
+        // For the object itself, admission says so too.
         let copied = holder.role == Role::Copied;
         return copied.then(|| "it has no effect here; write it on the pod template".to_owned());
     }

@@ -20,7 +20,7 @@ pub(super) struct Finding {
     pub(super) path: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) key: Option<String>,
-    /// In the file, from 1.
+    /// The line in the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub(super) enum Where {
     /// Nowhere in particular.
     #[default]
     Object,
-    /// In the file itself.
+    /// A place in the file itself.
     Text(Position),
     /// A field, by its JSON pointer.
     Field(String),
@@ -83,7 +83,7 @@ impl Finding {
         }
     }
 
-    /// Of an annotation of the object (`metadata`), of a template in it, or of a key of its data.
+    /// Places the finding at an annotation of the object (`metadata`), of a template in it, or at a key of its data.
     pub(super) fn at(self, path: &'static str, key: &str) -> Self {
         Self {
             path: Some(path),

@@ -8,7 +8,7 @@ use rules::advice::Level;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How findings are printed.
+/// The form of the findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people.

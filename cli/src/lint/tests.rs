@@ -5,7 +5,7 @@ use super::*;
 use crate::manifest::Entries;
 use crate::objects::Alias;
 
-/// The findings for a manifest: level, document, and what it is. Places are looked at by `tests/it/cli/lint_folder.rs`.
+/// The findings for a manifest: level, document, and rule. `tests/it/cli/lint_folder.rs` looks at places.
 fn lint(manifest: &str) -> Vec<String> {
     lint_of(manifest, &[])
 }

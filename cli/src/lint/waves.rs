@@ -38,7 +38,7 @@ fn why_idle(object: &Object, key: &str) -> Option<String> {
                 .to_owned(),
         );
     }
-    // That a cap needs pods is told with the other keys that do; what a controller made repeats what stands above it.
+    // Another check reports that a cap needs pods; an object that a controller made repeats the keys of the object above it.
     if object.owner().is_some() || (key == keys::PARALLELISM && !object.is_dependent()) {
         return None;
     }

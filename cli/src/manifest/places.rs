@@ -21,14 +21,14 @@ pub(crate) struct Places<'t> {
 struct Node {
     /// The byte of its key; without one, its own.
     key: usize,
-    /// Its own first byte.
+    /// The first byte of the value.
     value: usize,
     /// The text of a scalar, and its style.
     scalar: Option<(String, ScalarStyle)>,
 }
 
 impl<'t> Places<'t> {
-    /// Of the document that begins at this byte.
+    /// The places of the document that begins at this byte.
     pub(crate) fn new(text: &'t str, lines: &'t [usize], at: usize) -> Self {
         // Indentation counts from the start of the line; in JSON, where another document may stand before it, nothing does.
         let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
@@ -41,13 +41,13 @@ impl<'t> Places<'t> {
             events: Events::new(text, from),
             nodes: HashMap::new(),
         };
-        // Up to a flaw there are places all the same.
+        // A flaw ends the reading; the places up to it count.
         let _ = reader.document();
         let nodes = reader.nodes;
         Self { text, lines, nodes }
     }
 
-    /// The key of a node of the object, else of what it would be in.
+    /// The place of the key of a node; for a missing node, of the nearest node around it.
     pub(crate) fn key(&self, of: &Origin, pointer: &str) -> Option<Position> {
         let pointer = absolute(of, pointer);
         let node = ancestors(&pointer).find_map(|it| self.nodes.get(it))?;

@@ -4,8 +4,8 @@ use granit_parser::ScalarStyle;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The byte of each character of what a scalar says, from the scalar's first byte on; `None` where that cannot be told. That
-/// first byte is a quote, or of a block the first letter, behind an indentation.
+/// The byte of each character of a scalar's text, from the scalar's first byte on; `None` where the two cannot be matched. The
+/// first byte is a quote or, in a block, the first letter behind the indentation.
 pub(super) fn letters(
     source: &str,
     indent: usize,

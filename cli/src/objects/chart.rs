@@ -116,8 +116,8 @@ impl Chart {
         }
     }
 
-    /// Adds what an installation adds and `helm template` leaves out: the namespace, and (except on hooks) the annotations
-    /// with the release.
+    /// Adds the fields that an installation adds and `helm template` leaves out: the namespace, and (except on hooks) the
+    /// annotations with the release.
     pub(super) fn install(&self, folder: &Path, object: &mut Value) -> Result<()> {
         let release = self.release(folder)?;
         let is_hook = scope::is_hook(object);

@@ -9,7 +9,7 @@ use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The objects, and what each waits for.
+/// The objects, and their waits.
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
     pub(crate) objects: &'a [Object],

@@ -54,11 +54,11 @@ pub(crate) struct Holder<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Of the object itself.
+    /// The object's own annotations.
     Own,
-    /// Of the pods that it makes.
+    /// The annotations of the pods that it makes.
     Template,
-    /// Of a template between the object and its pods.
+    /// The annotations of a template between the object and its pods.
     Copied,
 }
 
@@ -173,7 +173,7 @@ impl Object {
         let says = [keys::WEIGHT, keys::GROUP, keys::RESOURCE_GROUP]
             .into_iter()
             .any(|key| self.said(key).is_some());
-        // Of pods those with a gate are looked at.
+        // Only pods with a gate count.
         let counts = |kind: &Kind| says && (!kind.is_pod() || self.asks_for_a_gate());
         let outspoken = scope::outspoken().filter(counts);
         scope::workloads()
@@ -181,13 +181,13 @@ impl Object {
             .any(|kind| self.kind.as_ref() == Some(&kind))
     }
 
-    /// Its wave, if it is in one.
+    /// The wave of the object, if it is in one.
     pub(crate) fn wave(&self) -> Option<i64> {
         let counts = self.is_counted() && scope::is_in_wave(&self.value);
         counts.then(|| scope::weight(&self.value).unwrap_or_default())
     }
 
-    /// Its own cap on how many objects of its wave run at once.
+    /// The object's own cap on how many objects of its wave run at once.
     pub(crate) fn cap(&self) -> Option<usize> {
         let cap = annotation::parallelism(self.said(keys::PARALLELISM)?);
         cap.filter(|_| self.is_dependent() && self.scope.is_some() && !self.is_test())

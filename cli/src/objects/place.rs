@@ -9,7 +9,7 @@ use std::fmt;
 pub(crate) struct Place {
     /// Empty where it is of a cluster.
     pub(crate) file: String,
-    /// From 1; 0 where the file has none that can be read.
+    /// The number of the document, from 1; 0 where the file has none that can be read.
     pub(crate) document: usize,
     /// The place in the file.
     #[serde(skip)]

@@ -48,7 +48,7 @@ pub(crate) struct Location {
 
 impl Sources {
     pub(super) fn keep(&mut self, name: &str, text: &[u8], rendered: bool) {
-        // Of what is no UTF-8 nothing is read.
+        // A text that is no UTF-8 has no objects.
         let text = String::from_utf8_lossy(text).into_owned();
         let source = Source {
             lines: manifest::lines(&text),

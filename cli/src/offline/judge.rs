@@ -22,7 +22,7 @@ pub(super) struct Line {
     pub(super) name: String,
     /// A status of kstatus. By the rules of sluice it is `Current` exactly where a dependent may start.
     pub(super) status: &'static str,
-    /// With the rules of kstatus: the reason of its condition, empty for `Current`.
+    /// The reason of its condition by the rules of kstatus, empty for `Current`.
     pub(super) reason: String,
     pub(super) message: String,
 }

@@ -1,4 +1,4 @@
-//! The namespace of what says none.
+//! The namespace of an object that names none.
 
 use super::judge::kind_of;
 use rules::kinds::Kind;

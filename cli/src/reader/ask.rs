@@ -102,7 +102,7 @@ impl Reader {
     async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Reply, Error> {
         let request = Request::new(self.path(kind, namespace)?);
         let params = kube::api::GetParams::default();
-        // Of a Secret no more than the metadata is asked for, as sluice does.
+        // Only the metadata of a Secret is requested; sluice does the same.
         if !is_secret(kind) {
             let request = request.get(name, &params).map_err(Error::BuildRequest)?;
             return Ok(Reply::Object(self.client.request(request).await?));

@@ -12,7 +12,7 @@ use rules::lookup::Lookup;
 use serde_json::Value;
 use std::process::ExitCode;
 
-/// So many are written at once, as kubectl does by default.
+/// The most writes at once, the default of kubectl.
 const AT_ONCE: usize = 5;
 
 #[expect(

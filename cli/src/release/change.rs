@@ -1,4 +1,5 @@
-//! The changes that let go what is held, and have it start: as what ends a hold, and by the annotation that the status service reads live.
+//! The changes that release a held object and start it: the end of its hold, and the annotation that the status service reads
+//! live.
 
 use rules::hold::{self, Note, annotation};
 use rules::keys;

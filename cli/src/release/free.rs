@@ -21,12 +21,12 @@ pub(super) enum What {
     Job,
 }
 
-/// How it is let go.
+/// The manner of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Manner<'a> {
     /// The reason, for people who look later.
     pub(super) reason: Option<&'a str>,
-    /// Whether the API server only says what it would do.
+    /// Whether the API server only reports what it would do.
     pub(super) dry_run: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Manner<'a> {
 pub(super) enum Freed {
     /// The object is not held by sluice any more; its new state.
     Now(Value),
-    /// It is not there any more, or another one of its name is.
+    /// The object does not exist any more, or another one has its name.
     Gone,
     /// A user or another controller has resumed the Job meanwhile.
     Resumed,
@@ -95,7 +95,7 @@ pub(super) async fn free(
         match get(client, &path, name).await? {
             Lookup::Found(now) if text(&now, "uid") == text(&object, "uid") => object = now,
             Lookup::Found(_) | Lookup::NotFound => return Ok(Freed::Gone),
-            // It cannot be seen whether it has changed.
+            // Whether the object has changed cannot be read.
             Lookup::Unavailable(_) => break,
         }
     }

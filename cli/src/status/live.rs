@@ -11,8 +11,8 @@ use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-/// An API server that hiccups is asked again for so many seconds, and so is one that knows nothing of what was followed: a pod of a
-/// StatefulSet is made anew under its name.
+/// How many seconds an API server that fails is asked again, and one that knows none of the followed objects: a StatefulSet makes
+/// its pod anew under the same name.
 const PATIENCE: usize = 20;
 
 pub(super) async fn follow(

@@ -17,7 +17,7 @@ const MAX_OWNERS: usize = 4;
 pub(super) fn unread(world: &Installed<'_>, pod: &Value, why: Unavailable) -> String {
     let namespace = pod.pointer("/metadata/namespace").and_then(Value::as_str);
     let found = match why {
-        // Each was read, and one of them is older than what it has made.
+        // Each owner was read, and one of them is older than the object that it has made.
         Unavailable::Syncing => None,
         _ => first(world, namespace, pod),
     };

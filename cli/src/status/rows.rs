@@ -5,7 +5,7 @@ use crate::style::{Style, Tone};
 use jiff::Timestamp;
 use wire::{Answer, Decision, Report, Turn, turn};
 
-/// One line for each dependency, in columns; what an object says cannot break it.
+/// One line for each dependency, in columns; no text of an object can break a line.
 pub(super) fn rows(reports: &[&Report], style: Style, now: Timestamp) -> Vec<String> {
     let width = |cell: fn(&Report) -> &str| {
         let widths = reports.iter().map(|report| cell(report).chars().count());
@@ -34,12 +34,12 @@ pub(super) fn rows(reports: &[&Report], style: Style, now: Timestamp) -> Vec<Str
     reports.iter().map(row).collect()
 }
 
-/// `stable for 12 of 30 s`, `gives up in 40 s`: how far what time alone will change is.
+/// `stable for 12 of 30 s`, `gives up in 40 s`: the time until a change that only time brings.
 fn countdown(Turn { what, at, takes }: &Turn, now: Timestamp) -> String {
     let Ok(until) = at.parse::<Timestamp>() else {
         return format!("{what} at {at}");
     };
-    // Of a part of a second, all of it is left.
+    // A part of a second counts as a whole one.
     let left = (until.duration_since(now).as_millis().max(0) + 999) / 1000;
     match what.as_str() {
         turn::STABLE => {

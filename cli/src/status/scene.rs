@@ -180,7 +180,7 @@ pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value>
     }
 }
 
-/// It has neither name nor UID yet.
+/// A pod to be has neither name nor UID yet.
 fn to_be(job: &Value) -> Value {
     let mut pod = job::pod_to_be(job);
     pod["metadata"]["name"] = "(no pod yet)".into();

@@ -18,7 +18,7 @@ pub(super) struct Screen {
     terminal: bool,
     /// The lines that stand on the terminal.
     drawn: usize,
-    /// The last tree, to tell what has changed.
+    /// The last tree, to find the changes.
     last: Option<Tree>,
 }
 
@@ -92,11 +92,11 @@ fn known(size: usize) -> usize {
     if size == 0 { usize::MAX } else { size }
 }
 
-/// As much of a line as a terminal has columns for; colours take none.
+/// The part of a line that fits into the columns of a terminal; colours take none.
 fn cut(line: &str, columns: usize) -> String {
     let mut seen = 0;
     let mut escape = false;
-    let mut end = 0; // of what fits with an ellipsis behind it
+    let mut end = 0; // of the part that fits with an ellipsis behind it
     for (at, letter) in line.char_indices() {
         match letter {
             '\x1b' => escape = true,

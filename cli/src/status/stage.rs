@@ -1,4 +1,4 @@
-//! How far a pod is.
+//! The stage of a pod.
 
 use crate::style::Tone;
 use rules::gate::{self, Gate};
@@ -10,20 +10,20 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Stage {
-    /// It is held before it takes a node.
+    /// The pod is held before it takes a node.
     Held,
-    /// Its gate holds it back, or has yet to start.
+    /// The gate holds the pod back, or has yet to start.
     Waits,
-    /// Its gate has refused it.
+    /// The gate has refused the pod.
     Refused,
-    /// Its containers are on their way.
+    /// The containers are on their way.
     Starts,
     /// A container ended without success, and is started again.
     Crashes,
     Ready,
     Done,
     Failed,
-    /// It is being deleted.
+    /// The pod is being deleted.
     Stops,
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use wire::said::Elapsed;
 use wire::{Answer, Decision, Report};
 
-/// How a tree is shown.
+/// The options of the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View {
     /// Shows satisfied dependencies, the node, and the last line of the gate too.
@@ -20,7 +20,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Its lines; what an object says cannot break them.
+    /// The lines of the tree; no text of an object can break a line.
     pub(super) fn lines(self, tree: &Tree) -> Vec<String> {
         let mut lines = vec![headline(tree)];
         let several = tree.workloads.iter().any(|it| {

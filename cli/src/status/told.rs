@@ -72,7 +72,7 @@ impl<'a> Told<'a> {
 
     /// Whether something holds the pod back: by the word of its gate, and by the judgement where it has none.
     pub(super) fn waits(&self) -> bool {
-        // Its gate may never have come to its last word.
+        // The gate may never have written its last line.
         if matches!(
             Stage::of(self.pod),
             Stage::Done | Stage::Failed | Stage::Stops
@@ -237,7 +237,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Whether the gate says something else than what is judged from here: another decision, or another dependency or reason.
+/// Whether the gate's last line differs from this command's own judgement: another decision, or another dependency or reason.
 fn differ(said: &Said, answer: &Answer) -> bool {
     let judged = said::first(answer);
     let judged = judged.map(|it| (it.dependency.as_str(), it.reason.as_str()));

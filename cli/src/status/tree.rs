@@ -17,7 +17,7 @@ pub(super) struct Tree {
     pub(super) subject: String,
     /// How many pods of it have a gate.
     pub(super) pods: usize,
-    /// How many of them wait.
+    /// How many of the pods wait.
     pub(super) waiting: usize,
     pub(super) workloads: Vec<Workload>,
     /// Whether it is one object, and that has no pod.
@@ -53,7 +53,7 @@ pub(super) struct Pod {
     /// When its gate began to ask; of one that is held, when it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Timestamp>,
-    /// When its gate opened.
+    /// The time at which the gate opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]

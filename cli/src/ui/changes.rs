@@ -1,4 +1,4 @@
-//! Hears that something has changed. Only that: what has is read anew.
+//! Hears that something has changed, and no more: the reader then reads everything anew.
 
 use crate::watches::changes;
 use futures::stream::{LocalBoxStream, SelectAll};
@@ -41,7 +41,7 @@ impl Changes {
         }
     }
 
-    /// Forgets what has been heard until now, as what is read next will show it.
+    /// Forgets the changes until now, because the next reading will show them.
     pub(super) fn forget(&mut self) {
         while let Some(Some(())) = self.heard.next().now_or_never() {}
     }

@@ -45,10 +45,10 @@ pub(super) struct Answer {
     pub(super) failed: bool,
 }
 
-/// The graph as `graph -o json` prints it, and what is around it.
+/// The graph of `graph -o json`, and the data around it.
 #[derive(Serialize)]
 struct View<'a> {
-    /// By the clock that the waits are counted with.
+    /// The time of the answer, by the clock that counts the waits.
     at: Timestamp,
     namespace: &'a str,
     release: Option<&'a str>,
@@ -58,7 +58,7 @@ struct View<'a> {
     drawing: &'a Drawing,
 }
 
-/// Why there is none.
+/// Why there is no answer.
 #[derive(Serialize)]
 struct Failure<'a> {
     at: Timestamp,
@@ -117,7 +117,7 @@ impl Feeds {
         let (sender, receiver) = watch::channel(None);
         let sender = Arc::new(sender);
         senders.insert(subject.clone(), Arc::downgrade(&sender));
-        // It is only ever refused while the process ends.
+        // The channel only refuses while the process ends.
         let _ = self.begin.send((subject.clone(), sender));
         receiver
     }
@@ -150,7 +150,7 @@ async fn feed(client: Client, subject: Subject, listeners: Arc<Sender>) {
                     changes.follow(told.lists);
                     // A large cluster that takes long to read is not read all the time.
                     sleep_until(began + (2 * began.elapsed()).max(REST)).await;
-                    // It is only a bound: elapsed or not, it is read anew.
+                    // The timeout is only a bound: after it or before it, everything is read anew.
                     let _ = timeout(IDLE, changes.next()).await;
                 }
                 Err(_) => sleep(RETRY).await,

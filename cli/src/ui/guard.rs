@@ -17,13 +17,13 @@ pub(super) struct Guard {
 /// Why a request gets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It was sent to another name than loopback's.
+    /// The request was sent to another name than loopback's.
     Host,
     /// A page from elsewhere sent it.
     Origin,
-    /// It does not have the secret.
+    /// The request does not have the secret.
     Secret,
-    /// It wants more than to read.
+    /// The request wants more than to read.
     Method,
 }
 

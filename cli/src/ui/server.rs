@@ -88,7 +88,7 @@ impl Asked {
         let Some(namespace) = self.namespace else {
             return Ok(site.shown.clone());
         };
-        // It becomes a part of paths.
+        // The namespace becomes a part of paths.
         let letter = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
         if namespace.is_empty() || !namespace.chars().all(letter) {
             let why = "a namespace has lower case letters, digits and hyphens in its name; choose another\n";

@@ -1,4 +1,4 @@
-//! The words: what it is, and the way out, short enough for a header behind the name of the workload.
+//! The sentences of advice: the fault and the way out, short enough for a header behind the name of the workload.
 
 use super::{Advice, Removal, Windows, spelling};
 use crate::keys;
@@ -6,7 +6,7 @@ use crate::terms::Go;
 use std::fmt;
 use wire::said::clean;
 
-/// So much of an entry is quoted, in characters: the sentence has to fit into a header.
+/// The longest quoted part of an entry, in characters: the sentence has to fit into a header.
 const LONGEST_ENTRY: usize = 30;
 
 impl fmt::Display for Advice {

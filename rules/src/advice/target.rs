@@ -24,7 +24,7 @@ pub(super) fn of(
         Reference::Object(it) => (&it.kind, it.namespace.as_ref()),
         Reference::Selected(it) => (&it.kind, it.namespace.as_ref()),
         Reference::Part(it) => return of_part(workload, it, known),
-        // Of several one of the others may do.
+        // Another alternative may do in place of a bad one.
         Reference::Any(_) => return Vec::new(),
     };
     if known.is_forbidden(kind) {

@@ -14,7 +14,7 @@ use crate::lookup::{Lookup, Unavailable};
 use cluster::Cluster;
 use serde_json::json;
 
-/// A Deployment in namespace `shop`, with these annotations and what else is set in it.
+/// A Deployment in namespace `shop`, with these annotations.
 fn deployment(annotations: &Value) -> Value {
     json!({
         "metadata": {"name": "api", "namespace": "shop", "annotations": annotations},

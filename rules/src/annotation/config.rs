@@ -36,8 +36,8 @@ fn entry(text: &str) -> Result<Dependency, Flaw> {
     }
     let fields: Vec<_> = pieces(text, '/').collect();
     match fields.as_slice() {
-        // cli-utils takes this for a cluster-scoped object. Where the kind is namespaced there is none of that name, and
-        // the dependent's own namespace is what the writer can have meant.
+        // cli-utils takes this for a cluster-scoped object. If the kind is namespaced, no such object exists, and the author can
+        // only have meant the dependent's own namespace.
         [group, kind, name] => build(group.1, *kind, None, *name),
         [group, (_, "namespaces"), namespace, kind, name] => {
             build(group.1, *kind, Some(*namespace), *name)

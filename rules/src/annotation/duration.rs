@@ -85,7 +85,7 @@ fn read(text: &str) -> Result<Duration, Fault> {
     Ok(Duration::from_nanos(total))
 }
 
-/// A number and its unit at the start of `text`, and what stands behind them.
+/// A number and its unit at the start of `text`, and the rest of the text.
 fn part(text: &str) -> Result<(u64, &str), Fault> {
     let (whole, rest) = digits(text);
     let (fraction, rest) = rest.strip_prefix('.').map_or(("", rest), digits);

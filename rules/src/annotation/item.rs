@@ -125,7 +125,7 @@ impl<'n> Fields<'n> {
         })
     }
 
-    /// By name or by selector.
+    /// The object or the objects of this kind, by name or by selector.
     fn reference(&self, kind: Kind) -> Result<Reference, Flaw> {
         let namespace = self.text("namespace")?;
         if let Some(namespace) = namespace {

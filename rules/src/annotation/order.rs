@@ -1,4 +1,4 @@
-//! The text of a plan: a YAML mapping from what is in a release to what comes before it.
+//! The text of a plan: a YAML mapping from the parts of a release to the parts that come before each.
 
 use super::long::{self, Count};
 use super::names::{self, NameRule};
@@ -149,7 +149,7 @@ fn indexed(steps: &[(usize, Step)]) -> Vec<Vec<usize>> {
 /// Each step is a start of its own: one search through all steps would find some cycle, but not the first step's. A plan has no
 /// more than 64 steps, and here they are numbers.
 fn way_round(before: &[Vec<usize>], start: usize) -> Option<Vec<usize>> {
-    // From which step each was reached.
+    // The step from which each step was reached.
     let mut from = vec![None; before.len()];
     let mut open = vec![start];
     while let Some(last) = open.pop() {

@@ -155,8 +155,8 @@ pub(super) fn in_group(
     })
 }
 
-/// A group of Kubernetes may have a kind that is younger than this table, so only what looks like a slip is refused;
-/// the core group grows no more.
+/// A group of Kubernetes may have a kind that is younger than this table, so only a near miss is refused; the core group grows no
+/// more.
 fn unknown_in(group: &str, word: &str) -> Option<Problem> {
     if !kinds::knows_group(group) {
         return None;

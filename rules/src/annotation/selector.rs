@@ -7,7 +7,7 @@ use crate::text::Quoted;
 
 const OPERATOR: &str = "=, ==, !=, in, notin, a comma or the end";
 
-/// At least one requirement: a text that selects everything is more often a value that was left out.
+/// At least one requirement: a text that selects everything is more often a missing value.
 pub(super) fn selector(text: &str) -> Result<Selector, Flaw> {
     if text.trim().is_empty() {
         return Err(Flaw::at(0, Problem::Empty { what: "selector" }));

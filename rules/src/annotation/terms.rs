@@ -12,7 +12,7 @@ use std::num::{IntErrorKind, ParseIntError};
 /// The longest revision, in bytes: as much as the name of an object.
 const MAX_REVISION: usize = 253;
 
-/// Writes what the annotation `key`, one of [`keys::TERMS`], says into `terms`.
+/// Writes the value of the annotation `key`, one of [`keys::TERMS`], into `terms`.
 pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw> {
     match key {
         keys::TIMEOUT => terms.timeout = Some(duration::duration(text)?),
@@ -66,7 +66,7 @@ pub fn parallelism(text: &str) -> Option<usize> {
     Some(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
-/// A number of any size: what is beyond 64 bits means as much as the nearest end.
+/// A number of any size: a number beyond 64 bits means as much as the nearest end.
 fn cap(text: &str) -> Result<i64, Flaw> {
     integer(text).or_else(|flaw| match flaw.problem {
         Problem::LargeInteger(number) if number.starts_with('-') => Ok(i64::MIN),

@@ -78,7 +78,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// The next event; what a list may not use ends here.
+    /// The next event; an event that a list may not use is a flaw.
     fn next(&mut self) -> Result<(Event<'t>, Span), Flaw> {
         let (event, span) = match self.events.next_event() {
             Some(Ok(next)) => next,

@@ -24,7 +24,7 @@ pub struct Behind {
     pub by: By,
 }
 
-/// How what is behind an object belongs to it.
+/// The relation between an object and the objects behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum By {
     /// Pods have the labels of the object's selector.
@@ -38,7 +38,7 @@ pub enum By {
 /// One list to read: the objects of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Of this kind.
+    /// The kind of the objects.
     pub kind: &'static Builtin,
     /// A field selector, where there is one.
     pub fields: Option<&'static str>,

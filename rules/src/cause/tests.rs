@@ -235,7 +235,7 @@ fn a_pod_at_its_gate() {
         told(&at_gate(ended(1, "Error"))),
         "its pod db-0 has failed: its gate refused it"
     );
-    // It was taken up an hour ago, and begins only now.
+    // The kubelet took the pod up an hour ago, and its containers begin only now.
     let mut opened = at_gate(ended(0, "Completed"));
     let told_after = |at: &str, pod: &mut Value| {
         pod["status"]["initContainerStatuses"][0]["state"]["terminated"]["finishedAt"] = json!(at);
@@ -254,7 +254,7 @@ fn a_pod_without_a_node_or_without_what_it_is_made_of() {
     pod["status"]["startTime"] = json!("2026-01-01T00:59:31Z");
     assert_eq!(told(&pod), "");
 
-    // Its kubelet has not taken it up: then its creation tells how old it is.
+    // The kubelet has not taken the pod up: then the creation tells its age.
     for status in [
         json!({"phase": "Pending"}),
         json!({"phase": "Pending", "startTime": null}),
@@ -297,7 +297,7 @@ fn of_several_pods_the_same_one_speaks_whatever_their_order() {
     for turn in 0..pods.len() {
         pods.rotate_left(turn);
         let told = Stuck::among(&pods, now()).unwrap().to_string();
-        // Of two that crash the younger one.
+        // The younger one of two that crash.
         assert_eq!(
             told,
             "its pod c crashes: container \"db\" ended with exit code 1 (2 of 4 pods)"

@@ -11,7 +11,7 @@ const LONGEST: usize = 200;
 /// A printer column of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its heading.
+    /// The heading of the column.
     pub name: String,
     /// The part of the object that it shows.
     pub shown: Shown,
@@ -42,7 +42,7 @@ impl Column {
     }
 }
 
-/// Keeps what is read of a column.
+/// Keeps the parts of a column that are read.
 pub(super) fn shorten(column: &mut Value) {
     let path = ["jsonPath", "JSONPath"]
         .iter()

@@ -11,7 +11,7 @@ use crate::object::{created, written};
 use crate::world::World;
 use serde_json::Value;
 
-/// Whether an owner, as it is known here, is older than what it owns, as far as the numbers of its kind tell.
+/// Whether an owner, in its known version, is older than the object that it has made, by the numbers of its kind.
 pub(super) fn is_older(kind: &Kind, owner: &Value, made: &Value) -> bool {
     let [of_deployment, of_rollout] = keys::ROLLOUT_NUMBERS;
     match (kind.group(), kind.word()) {

@@ -1,4 +1,4 @@
-//! From a pod, or from a workload alone, to the dependent.
+//! The way from a pod, or from a workload alone, to the dependent.
 
 use super::older::is_older;
 use super::revision::{started, waited_since};
@@ -32,7 +32,7 @@ const MAX_OWNERS: usize = 4;
 /// The owners above a pod, as far as they are known.
 #[derive(Default)]
 struct Climb {
-    /// From the pod upwards.
+    /// The owners, from the pod upwards.
     owners: Vec<Owner>,
     nearest: Option<Value>,
     topmost: Option<Value>,
@@ -162,7 +162,7 @@ impl Dependent {
             held: gate::is_held(pod),
             owners,
         };
-        // The list may be on what cannot be read.
+        // The unread owner may carry the list.
         if let Some(why) = unread.filter(|_| !dependent.has_list()) {
             return Lookup::Unavailable(why);
         }

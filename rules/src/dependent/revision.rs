@@ -153,7 +153,7 @@ impl Dependent {
                 created: created(&revision),
                 written: written(&revision),
             }))),
-            // It may last, and what the owner's annotations say of the waiting counts for as long.
+            // The right may never come, and the terms in the owner's annotations count meanwhile.
             Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed)) => {
                 Lookup::Found(Some(Err(why)))
             }
@@ -273,7 +273,8 @@ mod tests {
         }
     }
 
-    /// Its owner changes the template in place and keeps its UID: what one version has passed must not open the next.
+    /// Its owner changes the template in place and keeps its UID: the passed gate of one version must not open the gates of the
+    /// next.
     #[test]
     fn a_custom_owner_has_as_many_revisions_as_its_label_says() {
         let named = |hash: Option<&str>| {

@@ -1,4 +1,4 @@
-//! Flux's meaning of a rule, what is refused, and that nothing escapes the bounds.
+//! Flux's meaning of a rule, the refused rules, and that nothing escapes the bounds.
 
 mod expression;
 pub(crate) mod library;

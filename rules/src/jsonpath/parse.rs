@@ -96,7 +96,7 @@ fn descend(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     if named { field(rest, 2, steps) } else { Ok(2) }
 }
 
-/// A name, up to what cannot be in one. A backslash keeps the next character in it.
+/// A name, up to the first character that no name may have. A backslash keeps the next character in it.
 fn field(rest: &str, start: usize, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     let mut name = String::new();
     let mut letters = rest[start..].char_indices();
@@ -253,7 +253,7 @@ fn operand(text: &str) -> Result<Operand, PathFlaw> {
     literal.map(Operand::Literal).ok_or_else(refused)
 }
 
-/// Digits and dots; nothing else is a number here, and what is not an integer is a float.
+/// Digits and dots: every other spelling is no number here, and a number with a dot is a float.
 fn number(word: &str) -> Option<Number> {
     let digits = word.trim_start_matches(['+', '-']);
     let plain = digits.bytes().all(|it| it.is_ascii_digit() || it == b'.');

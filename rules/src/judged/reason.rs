@@ -16,11 +16,11 @@ pub enum Reason {
     NotFound,
     /// Being deleted.
     Terminating,
-    /// Its controller has not looked at the latest change yet.
+    /// The controller of the object has not looked at the latest change yet.
     NotObserved,
     /// Being rolled out, started or reconciled.
     InProgress,
-    /// It reports a failure that it may recover from.
+    /// The object reports a failure that it may recover from.
     Failed,
     /// A Job that has not completed.
     JobNotComplete,
@@ -52,7 +52,7 @@ pub enum Reason {
     DiscoveryFailed,
     /// The target namespace has not consented; for an object without a namespace, the administrator has not.
     NotPermitted,
-    /// Of another revision than the dependent: `sluice.dev/revision` differs.
+    /// The object is of another revision than the dependent: `sluice.dev/revision` differs.
     OtherRevision,
     /// Older than the dependent's revision, and the edge asks for a fresh one.
     NotFresh,
@@ -64,7 +64,7 @@ pub enum Reason {
     GivenUp,
     /// An object of a lower weight is not ready.
     LowerWeight,
-    /// As many objects of the dependent's wave run as may run at once.
+    /// The dependent's wave has no free slot.
     NoSlot,
     /// A pod of it fits on no node.
     Unschedulable,
@@ -74,7 +74,7 @@ pub enum Reason {
     SelfReference,
     /// The first list of this kind has not arrived yet.
     Syncing,
-    /// The API server cannot be reached; what is known may be stale.
+    /// The API server cannot be reached; the known state may be stale.
     Stale,
     /// The kind is read whole by turns, and another object has the turn.
     AwaitsTurn,

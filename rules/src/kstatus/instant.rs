@@ -37,7 +37,7 @@ fn number(digits: &[u8]) -> Option<i16> {
     })
 }
 
-/// An optional fraction after `.` or `,`, cut to nanoseconds, and what follows it.
+/// An optional fraction after `.` or `,`, cut to nanoseconds, and the rest of the text.
 fn fraction(rest: &[u8]) -> Option<(i32, &[u8])> {
     let [b'.' | b',', digits @ ..] = rest else {
         return Some((0, rest));

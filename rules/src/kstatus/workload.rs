@@ -34,7 +34,7 @@ pub(super) fn deployment(subject: &Observed<'_>) -> Evaluation {
     let mut available = false;
     for condition in subject.conditions.iter() {
         match condition.kind {
-            // Its status is not looked at.
+            // The condition's status is not looked at.
             "Progressing" if condition.reason == "ProgressDeadlineExceeded" => {
                 return Evaluation {
                     detail: Some(condition.message.to_owned()),

@@ -95,7 +95,7 @@ fn binding(claim: &Value, world: &dyn Objects) -> Binding {
     }
 }
 
-/// Of several default classes Kubernetes takes the newest, then the first by name.
+/// The default class: of several, Kubernetes takes the newest, then the first by name.
 fn default_class(kind: &Kind, world: &dyn Objects) -> Lookup<Value> {
     let classes = match world.list(kind, None, &Selector::default()) {
         Lookup::Found(classes) => classes,

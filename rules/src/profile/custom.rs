@@ -52,13 +52,13 @@ const GRACE: SignedDuration = SignedDuration::from_secs(10);
 /// The result of a generic rule that holds the object back.
 #[derive(Debug, PartialEq, Eq)]
 enum Hindrance {
-    /// Its controller has not looked at the latest spec.
+    /// The controller has not looked at the latest spec.
     Stale(String),
-    /// It is on its way.
+    /// The object is on its way.
     Busy(String),
-    /// It reports a failure.
+    /// The object reports a failure.
     Bad(String),
-    /// Its status is begun, and the field that sums it up is still missing.
+    /// The status is begun, and the field that sums it up is still missing.
     Untold(String),
 }
 

@@ -44,7 +44,7 @@ pub(super) fn whole<'o>(
     let uid = |object: &Value| object["metadata"]["uid"].clone();
     match world.whole(kind, object) {
         Lookup::Found(whole) if uid(&whole) == uid(object) => Ok(whole),
-        // It comes by a watch of its own, and between two watches there is no order.
+        // The whole object comes by a watch of its own, and between two watches there is no order.
         Lookup::Found(_) | Lookup::NotFound => Err(Unavailable::Syncing),
         Lookup::Unavailable(why) => Err(why),
     }

@@ -61,7 +61,7 @@ fn deciding(
         _ if !by_kind() => None,
         (("batch", "Job"), _) => Some(vec!["Complete"]),
         (("", "Pod"), _) if object["status"]["phase"] == "Running" => Some(vec!["Ready"]),
-        // Its counts decide, and where no pod may be missing this condition tells of each.
+        // The counts of the Deployment decide, and where no pod may be missing this condition tells of each.
         (("apps" | "extensions", "Deployment"), _) if may_lack_none(object) => {
             Some(vec!["Available"])
         }

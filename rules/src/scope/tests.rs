@@ -71,12 +71,12 @@ fn a_chart_label_is_a_name_and_a_version() {
         ("redis-7.2_build.5", Some("redis")),
         ("redis-8.1-1", Some("redis")),
         ("redis-1.x", Some("redis")),
-        // A name may end in what could be one, or hold it.
+        // A name may end in a text that looks like a version, or contain one.
         ("php-8.1-1.0.0", Some("php-8.1")),
         ("kube-state-metrics-2-5.1.0", Some("kube-state-metrics-2")),
         ("redis-7-cluster-1.0.0", Some("redis-7-cluster")),
         ("redis-cluster-1.0.0", Some("redis-cluster")),
-        // And a version may hold what could be another.
+        // A version may contain a text that looks like another version.
         ("api-1.2.3-4.5.6", Some("api")),
         ("api-1.2.3-4-gabcdef0", Some("api")),
         ("api-0.0.0-1234567", Some("api")),

@@ -136,7 +136,7 @@ fn what_is_not_permitted_is_not_ready_and_names_the_way_out() {
     assert_eq!(shown(&told), expected);
 }
 
-/// Of several those hold that are not ready.
+/// The unready ones of several objects hold back.
 #[test]
 fn of_several_those_hold_that_are_not_ready() {
     let job = |name: &str, done: bool| {
@@ -164,7 +164,7 @@ fn of_several_those_hold_that_are_not_ready() {
     assert_eq!(edges, [("Job/a", Some(false)), ("Job/b", Some(true))]);
 }
 
-/// By its own word it has failed, since its pods wait for longer than its deadline.
+/// Its own status says that it has failed, since its pods wait for longer than its deadline.
 #[test]
 fn a_deployment_whose_pods_wait_at_their_gates_waits() {
     let drawn = |crashed: bool| {

@@ -34,7 +34,7 @@ impl Seen for Files<'_, '_> {
     fn object(&self, _: &Workload<'_>, named: &ObjectRef) -> Lookup<Target> {
         match self.graph.find(self.at, named) {
             Some(to) if to != self.at => Lookup::Found(self.target(to)),
-            // It may be in the cluster.
+            // The object may be in the cluster.
             _ => Lookup::Unavailable(Unavailable::NotServed),
         }
     }

@@ -10,7 +10,7 @@ pub(super) struct Cluster {
     pub(super) elsewhere: &'static [&'static str],
     pub(super) forbidden: Option<&'static str>,
     pub(super) same_release: Option<bool>,
-    /// Whether every kind is watched, so that what is not here is nowhere.
+    /// Whether every kind is watched, so that an object outside of the list does not exist.
     pub(super) complete: bool,
 }
 

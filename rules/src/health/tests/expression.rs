@@ -92,7 +92,7 @@ fn what_costs_too_much_is_refused() {
     ));
 }
 
-/// On a thread with the stack that the async runtime gives its own.
+/// Parses on a thread with the stack that the async runtime gives its own threads.
 #[test]
 fn what_nests_does_not_exhaust_the_stack() {
     let shapes = [

@@ -1,4 +1,4 @@
-//! Rules: their order, what they are for, and what is said of a broken one.
+//! Rules: their order, their kinds, and the message of a broken one.
 
 use super::*;
 

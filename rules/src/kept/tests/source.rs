@@ -42,7 +42,7 @@ pub(super) const NO_FIELDS: [&str; 48] = [
     "test",
     "true",
     "unknown",
-    // Of a JSON patch.
+    // Words of a JSON patch.
     "op",
     "path",
     "remove",
@@ -82,7 +82,7 @@ pub(super) const LABELS: [&str; 14] = [
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
 const OTHERS: [&str; 21] = [
-    // These look at what is applied, which is there whole.
+    // These modules read applied objects, which are there whole.
     "advice/limits",
     "advice/spelling",
     "gate/parts",

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-/// Lists of a status, and the reference in each entry that tells what the part is.
+/// The lists of a status that hold parts, and the path of the reference in each entry that names the part.
 const LISTS: [(&str, &[&str]); 4] = [
     ("parents", &["parentRef", "name"]),
     ("ancestors", &["ancestorRef", "name"]),

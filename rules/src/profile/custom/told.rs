@@ -63,8 +63,8 @@ fn under_way(object: &Value, conditions: Conditions<'_>) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// The first condition that holds an object back: of those that sum it up, then of those whose `True` is something under way, then of those
-/// that come true in the end. One whose `False` is good news never does.
+/// The first condition that holds an object back: first a summary, then one whose `True` is work under way, then one that comes
+/// true in the end. A condition whose `False` is good news never does.
 fn unmet(conditions: Conditions<'_>) -> Option<Condition<'_>> {
     // Operators that report both set `Progressing` to False when nothing is left to do.
     let at_rest = conditions.iter().any(|it| it.kind == "Degraded");

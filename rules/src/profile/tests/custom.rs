@@ -40,7 +40,7 @@ fn an_application_is_healthy_synced_and_idle() {
     );
 }
 
-/// Health and sync are of what was compared, and an operation is asked for before it begins.
+/// Health and sync belong to the compared source, and an operation is requested before it begins.
 #[test]
 fn an_application_is_judged_by_what_its_spec_says_now() {
     let source = |revision: &str| json!({"repoURL": "a", "path": "b", "targetRevision": revision});
@@ -126,7 +126,7 @@ fn an_object_that_should_have_a_status_waits_for_it() {
     );
 }
 
-/// Of each object all that a gate hears of: what stands before a rule may keep it from being asked.
+/// The gate hears all of it: an earlier check may keep a rule from being asked.
 #[test]
 fn the_library_judges_its_cases_as_they_are_meant() {
     let none = Cluster::declaring(true);

@@ -217,7 +217,7 @@ fn what_is_ready_and_not_yet_available_is_waited_for_where_the_spec_asks_for_it(
         assert_eq!(told(2), expected, "{kind} {strategy}");
         assert!(told(3).starts_with("Current"), "{kind} {strategy}");
     }
-    // Without it what is ready is available, and old versions of Kubernetes write no count.
+    // Without `minReadySeconds` a ready pod is available, and old versions of Kubernetes write no count.
     let status = json!({ "replicas": 3, "readyReplicas": 3, "currentReplicas": 3 });
     let set = object("apps/v1", "StatefulSet", json!({ "replicas": 3 }), status);
     assert!(told(&set).starts_with("Current"));

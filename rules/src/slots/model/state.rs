@@ -6,7 +6,7 @@ use crate::slots::tests::{claim, holder};
 /// The state of an object in the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Phase {
-    /// Its gate asks.
+    /// The gate asks.
     Waiting,
     Running,
     Finished,
@@ -18,7 +18,7 @@ enum Phase {
 /// The content of the ConfigMap at a version; `None` where it says nothing, because it was lost.
 type Content = Option<Vec<usize>>;
 
-/// One replica. Its `known` is what it believes of the ConfigMap; `current` tells whether that is the latest.
+/// One replica. `known` is its belief about the ConfigMap; its second part tells whether that is the latest version.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Replica {
     known: Option<(Content, bool)>,
@@ -64,11 +64,11 @@ pub(super) enum Step {
 pub(super) enum Way {
     /// The behaviour of the real replica.
     Built,
-    /// It trusts its cache that a holder is done, and does not ask the API server.
+    /// The replica trusts its cache that a holder is done, and does not ask the API server.
     Cached,
-    /// It takes a lost ConfigMap for an empty one.
+    /// The replica takes a lost ConfigMap for an empty one.
     Believing,
-    /// It restores a lost ConfigMap at once.
+    /// The replica restores a lost ConfigMap at once.
     Hasty,
 }
 
@@ -183,7 +183,7 @@ impl State {
             self.outdate();
             self.holders = Some(after);
         }
-        // A success answers with what is there now, and a conflict is followed by a read.
+        // A success answers with the present content, and a conflict is followed by a read.
         self.replicas[replica].known = Some((self.holders.clone(), true));
     }
 

@@ -159,7 +159,7 @@ fn what_is_on_its_way_is_told_by_its_words_and_its_summary() {
             json!({"conditions": [condition("Ready", "False", "ErrGetKeyPair", "Error getting keypair for CA issuer")]}),
             "in progress: condition Ready is False: ErrGetKeyPair: Error getting keypair for CA issuer",
         ),
-        // Of a message that the summary repeats once is enough.
+        // A message that the summary repeats is shown once.
         (
             "argoproj.io/v1alpha1",
             "Rollout",
