@@ -133,8 +133,7 @@ impl Admission {
         response
     }
 
-    /// Answers one body. This function awaits nothing, so at most one review per thread is decoded at a time, beside
-    /// the large one.
+    /// Answers one body. This function awaits nothing, so no more reviews are decoded at a time than there are threads.
     fn review(&self, half: Half, body: &[u8], certified: bool) -> Reviewed {
         let request = match AdmissionRequest::read(body, half.about()) {
             Ok(request) => request,

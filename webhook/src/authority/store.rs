@@ -153,7 +153,7 @@ impl CaStore {
                 may_write()?;
                 return Err(AuthorityError::Elsewhere { reason });
             }
-            // Unreachable: a plan names only CAs that the Secret or this process holds.
+            // `Keep` and `Adopt` write nothing. The other plans always find their CAs, because they are made from them.
             (
                 CaPlan::Keep
                 | CaPlan::Adopt

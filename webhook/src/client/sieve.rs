@@ -6,7 +6,7 @@
 
 use rules::kept::TOO_LARGE;
 
-/// A value in the metadata that is longer than this becomes null.
+/// A kept value that is longer than this becomes null.
 const LONGEST: usize = 2 << 20;
 /// The sieve looks for no longer key.
 const LONGEST_KEY: usize = 64;

@@ -160,7 +160,7 @@ impl<'a> Lists<'a> {
         ];
         for (place, new, old) in places {
             let changed = changed(options, new, old);
-            // On a Job itself, the key for holds takes another value than on pods.
+            // On a Job itself the key takes `suspend`, which the reader for pods would refuse.
             let hold = match place {
                 Place::Object if self.of_a_job => Ok(None),
                 Place::Object | Place::Template => annotation::hold(&changed),

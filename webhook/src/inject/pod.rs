@@ -86,7 +86,7 @@ struct Wanted<'a> {
     hold: bool,
 }
 
-/// Returns whether the pod is held. A pod is held once: a pod with the note of an earlier hold may be a copy of a
+/// Returns whether the pod is to be held. A pod is held once: a pod with the note of an earlier hold may be a copy of a
 /// released pod. A pod that names its node is past the scheduler, and the API server refuses a scheduling gate on it.
 fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
     let said = hold(annotations(pod));

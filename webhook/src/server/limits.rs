@@ -5,11 +5,11 @@ use crate::connections::Bounds;
 use std::time::Duration;
 
 // The shares below are 64ths of the memory. The rest of the memory is for the objects that the replica knows.
-/// The share of the status port: with 256 MiB it fits 10 240 waiting gates.
+/// The share of the status port, in 64ths of the memory: with 256 MiB it fits 10 240 waiting gates.
 const STATUS: u64 = 40;
-/// The share of admission's port.
+/// The share of admission's port, in 64ths of the memory.
 const ADMISSION: u64 = 8;
-/// The share of the port for probes and metrics.
+/// The share of the port for probes and metrics, in 64ths of the memory.
 const ADMIN: u64 = 1;
 const _: () = assert!(STATUS + ADMISSION + ADMIN < 64);
 

@@ -56,7 +56,7 @@ pub(super) struct Pace {
     pub(super) first: Instant,
     /// The time from the first byte of a head to its last.
     pub(super) head: Duration,
-    /// The time from the first failed write of an answer to the answer's end.
+    /// The time from the first write of an answer that has to wait to the answer's end.
     pub(super) answer: Duration,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Paced<S> {
     /// Wakes the reader at the deadline. The timer is created only when nothing can be read before a deadline: most
     /// heads arrive at once, and each timer that is due before all others wakes the thread that waits for timers.
     timer: Option<Pin<Box<Sleep>>>,
-    /// The deadline of an answer whose write failed.
+    /// The deadline of an answer whose write has to wait.
     stuck: Option<Pin<Box<Sleep>>>,
 }
 
