@@ -27,7 +27,7 @@
   labels: {severity: warning}
   annotations:
     summary: A dependency is of a kind that sluice may not watch
-    description: "Whoever depends on it waits until it may. kubectl sluice status -A names the kind and who waits; the chart's values rbac.presets, rbac.kinds and rbac.secrets allow it, and so does a ClusterRole with the label sluice.dev/aggregate-to-watch."
+    description: "Gates that depend on this kind wait until sluice may. kubectl sluice status -A names the kind and the waiting pods; the chart's values rbac.presets, rbac.kinds and rbac.secrets allow it, and so does a ClusterRole with the label sluice.dev/aggregate-to-watch."
 - alert: SluiceCertificateExpires
   expr: min(sluice_cert_expiry_timestamp_seconds) - time() < 12 * 3600
   for: {{ .Values.prometheusRule.for }}
@@ -41,14 +41,14 @@
   labels: {severity: critical}
   annotations:
     summary: The API server does not trust the certificate of a replica
-    description: "Its webhook configuration lacks the CA. See who overwrites it: kubectl sluice check"
+    description: "Its webhook configuration lacks the CA. To see the program that overwrites it: kubectl sluice check"
 - alert: SluiceWrittenDownAlmostFull
   expr: max by (of, sheet) (sluice_written_down_bytes) > 0.9 * scalar(max(sluice_written_down_bytes_limit))
   for: {{ .Values.prometheusRule.for }}
   labels: {severity: warning}
   annotations:
     summary: {{ `"ConfigMap number {{ $labels.sheet }} of {{ $labels.of }} is almost full"` }}
-    description: Of memory the oldest entries are forgotten then; of slots no more are given. Delete Jobs and namespaces that nobody needs.
+    description: When it is full, memory forgets its oldest entries, and no more slots are given. Delete unneeded Jobs and namespaces.
 - alert: SluicePodsStranded
   expr: max(sluice_stranded_pods) > 0
   for: {{ .Values.prometheusRule.for }}
@@ -62,7 +62,7 @@
   labels: {severity: warning}
   annotations:
     summary: A health rule of the administrator is broken
-    description: "What it would judge is not ready for anybody. See what is wrong: kubectl sluice check"
+    description: "Objects that this rule would judge are not ready. To see the error: kubectl sluice check"
 - alert: SluiceTurnsClientsAway
   expr: sum by (port) (rate(sluice_turned_away_total{reason=~"full|crowded"}[5m])) > 0
   for: {{ .Values.prometheusRule.for }}
