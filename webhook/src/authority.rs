@@ -104,6 +104,7 @@ pub struct Config {
     pub webhook_configuration: String,
     /// The DNS names in the certificate: those of the Service, as the API server and the gates ask for it.
     pub names: Vec<String>,
+    /// The lifetimes of the certificates.
     pub lifetimes: Lifetimes,
 }
 
