@@ -46,7 +46,7 @@ pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
 pub(crate) enum What {
     /// The installed sluice, with a pod that is tried in this namespace.
     Installed(String),
-    /// Whether it can be installed in this namespace.
+    /// The cluster, before an installation in this namespace.
     Before(String),
 }
 

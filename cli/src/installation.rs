@@ -76,7 +76,7 @@ impl Installation {
         })
     }
 
-    /// Whether it is installed in a namespace, in which it then gates nothing.
+    /// Whether sluice is installed in a namespace, and so gates nothing there.
     pub(crate) fn is_in(&self, namespace: &str) -> bool {
         let Lookup::Found(deployments) = &self.deployments else {
             return false;

@@ -87,7 +87,7 @@ struct Flaw {
 pub(crate) struct Entries<'t> {
     text: &'t str,
     documents: Documents<'t>,
-    /// How many documents were read.
+    /// The number of documents that were read.
     count: usize,
     ready: VecDeque<Result<Entry, Fault>>,
     ended: bool,

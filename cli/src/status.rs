@@ -75,7 +75,7 @@ pub(crate) enum Subject {
 pub(crate) struct Manner {
     pub(crate) format: Format,
     pub(crate) style: Style,
-    /// Again and again, until nothing waits any more.
+    /// Shows the tree again on each change, until nothing waits any more.
     pub(crate) watch: bool,
 }
 
@@ -84,7 +84,7 @@ impl Manner {
         self.format == Format::Wide
     }
 
-    /// Whether it is for people.
+    /// Whether the format is for people.
     fn is_text(self) -> bool {
         matches!(self.format, Format::Text | Format::Wide)
     }
@@ -116,7 +116,7 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     let now = Timestamp::now();
     let answer = reader.settle(|reader| {
         let installed = Installed::of_pod(reader, &basis, &pod);
-        // One that has opened is no other pod of its revision to itself.
+        // A pod that has opened is no other pod of its revision to itself.
         let afresh = installed.afresh || word.has_opened();
         judge(
             &Installed {

@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// One thing to know.
+/// One advice: a fact that the author of a workload should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Advice {
     /// The workload waits for itself.
@@ -164,7 +164,7 @@ pub enum Windows {
     Refused,
     /// The pods start without a gate.
     Skipped,
-    /// One or the other: an installation of sluice decides.
+    /// Refused or skipped: the installation of sluice decides.
     Unknown,
 }
 
@@ -215,7 +215,8 @@ pub fn of(
         .collect()
 }
 
-/// Whether a dependency is the workload itself. A dependency on several objects passes the dependent over, so it never is.
+/// Whether a dependency is the workload itself. A selector or a part leaves the workload out, and alternatives are the workload
+/// only if each of them is.
 fn is_itself(dependency: &Dependency, workload: &Workload<'_>) -> bool {
     match &dependency.reference {
         Reference::Object(object) => {

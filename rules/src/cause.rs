@@ -37,7 +37,7 @@ pub struct Stuck {
     pub name: String,
     /// The cause.
     pub cause: Cause,
-    /// How many have the same cause, itself included.
+    /// How many pods have the same cause, this one included.
     pub alike: usize,
     /// How many pods were looked at.
     pub of: usize,
@@ -89,7 +89,7 @@ pub enum Cause {
     NotStarted(String),
     /// The readiness probe of a container fails.
     NotReady(String),
-    /// A container has ended well, and this one beside it runs on, so that the pod does not end.
+    /// A container has ended well, and this other one runs on, so that the pod does not end.
     Lingers(String),
     /// The pod runs, and something else says that it is not ready: for an object that is no pod, that object's own message.
     Unready(String),

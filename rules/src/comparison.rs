@@ -56,7 +56,7 @@ impl Operator {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
 
-    /// Whether it holds for two values that stand so to each other; `None` where they have no order (`NaN`).
+    /// Whether the operator holds for two values in this order; `None` for values without an order (`NaN`).
     pub(crate) fn holds(self, ordering: Option<Ordering>) -> bool {
         match self {
             Self::Equal => ordering == Some(Ordering::Equal),

@@ -99,7 +99,7 @@ pub struct Selection {
     pub namespace: Option<String>,
     /// The labels that select them; never empty.
     pub selector: Selector,
-    /// How many of them must be satisfied; `None` for all.
+    /// How many of the objects must be satisfied; `None` for all.
     pub min: Option<Min>,
 }
 
@@ -111,7 +111,7 @@ pub struct Parts {
     /// The namespace that the user wrote: that of a release, or of a sub-chart of the dependent's own release. A group is always
     /// of the dependent's own scope.
     pub namespace: Option<String>,
-    /// How many of them must be satisfied; `None` for all.
+    /// How many of the objects must be satisfied; `None` for all.
     pub min: Option<Min>,
 }
 
@@ -131,7 +131,7 @@ pub enum Part {
 pub struct Alternatives {
     /// The alternatives; never empty.
     pub of: Vec<Dependency>,
-    /// How many of them must be satisfied; `None` for one.
+    /// How many of the alternatives must be satisfied; `None` for one.
     pub min: Option<Min>,
 }
 

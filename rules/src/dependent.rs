@@ -78,7 +78,7 @@ pub struct Owner {
     pub annotations: Map<String, Value>,
     /// The creation of the owner.
     pub created: Option<Timestamp>,
-    /// When it was last written, except for its status.
+    /// The last write of the owner, except for its status.
     pub written: Option<Timestamp>,
     /// The weight that it has now, from its template or else from itself; `None` without a weight, which counts as 0.
     pub weight: Option<i64>,
@@ -89,7 +89,7 @@ pub struct Owner {
 pub struct Times {
     /// The creation of the object.
     pub created: Option<Timestamp>,
-    /// When it was last written, except for its status.
+    /// The last write of the object, except for its status.
     pub written: Option<Timestamp>,
 }
 
@@ -230,7 +230,7 @@ impl Dependent {
         Ok(waits)
     }
 
-    /// Whether it carries a key that asks for a gate.
+    /// Whether the dependent carries a key that asks for a gate.
     pub(crate) fn asks_for_a_gate(&self) -> bool {
         annotation::ask(&self.annotations())
     }

@@ -53,14 +53,14 @@ pub fn all() -> &'static [Ending] {
     &ENDINGS
 }
 
-/// The one that an object's group and kind name; both are exact.
+/// The kind of an object's group and kind; both are exact.
 pub fn named(group: &str, kind: &str) -> Option<&'static Ending> {
     ENDINGS
         .iter()
         .find(|it| it.group == group && it.kind == kind)
 }
 
-/// The one that a reference names, by its kind or its plural.
+/// The kind of a reference, by its kind or its plural.
 pub fn of(kind: &Kind) -> Option<&'static Ending> {
     let Kind::Custom { group, word } = kind else {
         return None;

@@ -74,7 +74,7 @@ pub const TERMS: [&str; 10] = [
 /// The wave of an object in its scope, an integer.
 pub const WEIGHT: &str = "sluice.dev/weight";
 
-/// How many objects of one wave that carry the key may run at once.
+/// The cap of a wave: how many of its objects that carry the key may run at once.
 pub const PARALLELISM: &str = "sluice.dev/parallelism";
 
 /// The groups that an object belongs to, comma separated.

@@ -227,17 +227,17 @@ fn nearest_of(word: &str, builtins: impl Iterator<Item = &'static Builtin>) -> O
 }
 
 impl Kind {
-    /// Whether it is a pod.
+    /// Whether the kind is Pod.
     pub fn is_pod(&self) -> bool {
         self.group().is_empty() && self.word() == "Pod"
     }
 
-    /// Whether it is a Service of Kubernetes itself.
+    /// Whether the kind is the Service of Kubernetes itself.
     pub fn is_service(&self) -> bool {
         self.group().is_empty() && self.word() == "Service"
     }
 
-    /// Whether it is a Job of Kubernetes itself.
+    /// Whether the kind is the Job of Kubernetes itself.
     pub fn is_job(&self) -> bool {
         self.group() == "batch" && self.word() == "Job"
     }

@@ -168,7 +168,7 @@ fn age(key: &str, text: &str) -> i64 {
     at.unwrap_or_default()
 }
 
-/// Whether it is a key of [`passed_key`].
+/// Whether a key is a [`passed_key`].
 pub fn is_passed(key: &str) -> bool {
     key.starts_with(PASSED)
 }
@@ -259,7 +259,7 @@ pub fn selected<'e>(
 ) -> BTreeMap<String, CompletedJob> {
     let of_namespace = what.key(namespace, "");
     let selected = |(key, text): (&str, &str)| {
-        // One whose key does not say its whole name is known by that name alone.
+        // A key that ends in a hash does not hold the whole name, so a selector cannot find its entry.
         let name = key
             .strip_prefix(&of_namespace)
             .filter(|_| key.len() < LONGEST_KEY)?;

@@ -27,7 +27,7 @@ pub struct Called<'d> {
     pub labels: &'d Map<String, Value>,
     /// Whether two words mean one kind.
     pub is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
-    /// Whether its scope has objects that carry the label of this sub-chart.
+    /// Whether the dependent's scope has objects that carry the label of this sub-chart.
     pub has_chart: &'d dyn Fn(&Part) -> bool,
 }
 

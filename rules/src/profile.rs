@@ -113,7 +113,7 @@ fn judge_object(
     world: &Evidence<'_>,
 ) -> Judged {
     if kept::is_too_large(object) {
-        // That it exists is known.
+        // The metadata proves that the object exists.
         return if state == State::Present {
             present(None)
         } else {

@@ -1,7 +1,7 @@
 //! The ConfigMaps in which sluice stores its facts, its sheets. One ConfigMap holds no more than 1 MiB, so there are several;
 //! each namespace is on one of them, and every reader computes which.
 
-/// How many sheets there are.
+/// The number of sheets.
 pub const COUNT: usize = 4;
 
 /// The most bytes of keys and values of one sheet; a ConfigMap holds 1 MiB.

@@ -52,7 +52,7 @@ impl Seen {
         })
     }
 
-    /// Whether it is known that there is no controller.
+    /// Whether the caller may see that there is no controller.
     pub(super) fn is_not_installed(&self) -> bool {
         match &self.installation.deployments {
             Lookup::Found(found) => found.is_empty(),

@@ -18,7 +18,7 @@ pub(super) struct Model {
     pub(super) at: BTreeMap<usize, usize>,
 }
 
-/// One object, or one that is waited for and is not there.
+/// One object, or the missing target of an entry.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Node {
@@ -38,11 +38,11 @@ pub(super) struct Node {
     /// The step at which it can start, from 1; `None` where it waits for a cycle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,
-    /// Whether it is in a cycle.
+    /// Whether the object is in a cycle.
     pub(super) cycle: bool,
-    /// Whether it is not there, as far as sluice may know.
+    /// Whether the object is missing, as far as sluice may know.
     pub(super) missing: bool,
-    /// Whether it holds a dependent back; `None` where that is unknown.
+    /// Whether the object holds a dependent back; `None` where that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) holds_up: Option<bool>,
     #[serde(flatten)]
@@ -78,7 +78,7 @@ pub(super) struct Edge {
     pub(super) because: Option<String>,
     /// Whether there is no way around it.
     pub(super) must: bool,
-    /// Whether it is in a cycle.
+    /// Whether the edge is in a cycle.
     pub(super) cycle: bool,
     /// Whether `to` holds `from` back; `None` where that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -39,9 +39,9 @@ pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<
 
 #[derive(Debug, Clone, Default)]
 struct Waiting {
-    /// How many of those that it waits for have no step yet.
+    /// The number of its dependencies that have no step yet.
     open: usize,
-    /// The last step among the others.
+    /// The last step among its other dependencies.
     last: usize,
 }
 

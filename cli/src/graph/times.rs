@@ -38,7 +38,7 @@ pub(super) struct GateWait {
     /// Whether the pod is held before it takes a node.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) held: bool,
-    /// When it ended; none while it waits.
+    /// The end of the wait; `None` while the gate waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<Timestamp>,
     /// The answer that its gate would get, while it waits.
@@ -49,7 +49,7 @@ pub(super) struct GateWait {
 /// The times of an object, from its start until its dependents could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(super) struct Span {
-    /// When its first pod was created; a Service has none.
+    /// The creation of its first pod; a Service has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started: Option<Timestamp>,
     /// When the gate of its pod opened, if it has one.
@@ -181,7 +181,7 @@ fn pod(value: &Value) -> Option<Pod<'_>> {
     })
 }
 
-/// When it became ready, or completed.
+/// The time at which the pod became ready, or completed.
 fn ready(pod: &Value) -> Option<Timestamp> {
     if pod["status"]["phase"] == "Succeeded" {
         let ended = pod["status"]["containerStatuses"].as_array();
@@ -245,7 +245,7 @@ fn job(job: &Value, pods: &[&Pod<'_>]) -> Span {
 
 /// The pod that was ready last decides. A StatefulSet makes one pod after the other, so it began with the first.
 fn workload(object: &Object, pods: &[&Pod<'_>]) -> Span {
-    // One that is not ready is not counted as if it were absent: the workload is not ready then.
+    // An unready pod is not left out: the workload is not ready then.
     let Some(last) = pods.iter().max_by_key(|pod| (pod.ready, pod.made)) else {
         return Span::default();
     };

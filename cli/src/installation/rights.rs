@@ -65,7 +65,7 @@ impl Rights {
         }
     }
 
-    /// Whether a kind may be followed, whose resource is called so.
+    /// Whether sluice may follow a kind, whose resource has this plural.
     pub(crate) fn may_follow(&self, kind: &Kind, plural: &str) -> bool {
         match self {
             Self::Seen(rights) => rights.may_follow(kind.group(), plural),

@@ -18,7 +18,7 @@ pub(crate) struct Settings {
     pub(crate) workloads: Vec<(String, String)>,
     /// The ClusterRole that names the custom kinds that it watches.
     pub(crate) watch_role: Option<String>,
-    /// Whether it looks at the labels of Helm's release Secrets.
+    /// Whether the controller reads the labels of Helm's release Secrets.
     pub(crate) follows_releases: bool,
     /// Whether the library of health rules counts.
     pub(crate) builtin_rules: bool,

@@ -63,7 +63,7 @@ fn flow(
         let blank = &rest[..rest.len() - rest.trim_start().len()];
         let breaks = blank.matches('\n').count();
         if breaks > 0 {
-            // One break is a space; of several each but the first is one.
+            // One line break is a space; of several, each but the first is a line break.
             for _ in 0..(breaks - 1).max(1) {
                 says.next_if(|it| matches!(it, ' ' | '\n'))?;
                 letters.push(at);

@@ -10,7 +10,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, options};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// How many values the aliases of one document may stand for: a short text can name billions.
+/// The most values that the aliases of one document may stand for: a short text can name billions.
 const MAX_ALIASED: usize = 1_000_000;
 
 /// The parser's events, with byte offsets into the whole text.
@@ -57,7 +57,7 @@ pub(super) struct Composer<'e, 't> {
     events: &'e mut Events<'t>,
     /// The values that aliases name.
     anchors: HashMap<usize, Value>,
-    /// How many values the aliases stood for.
+    /// The number of values that the aliases have stood for.
     aliased: usize,
     /// The first flaw.
     flaw: Option<Flaw>,
@@ -210,7 +210,7 @@ fn merge(map: &mut Map<String, Value>, value: Value) -> bool {
     }
 }
 
-/// How many values a value is.
+/// The number of values in a value.
 fn size(value: &Value) -> usize {
     let within: usize = match value {
         Value::Array(items) => items.iter().map(size).sum(),

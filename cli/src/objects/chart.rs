@@ -32,7 +32,7 @@ pub(super) fn is_chart(path: &Path) -> bool {
     path.join(FILE).is_file()
 }
 
-/// Whether it is a chart for other charts, which renders nothing.
+/// Whether a folder holds a library chart, which renders nothing.
 pub(super) fn is_library(folder: &Path) -> bool {
     metadata(folder).is_ok_and(|chart| chart["type"] == "library")
 }

@@ -31,7 +31,7 @@ pub(crate) struct Object {
     /// The release or application that it belongs to; its namespace is empty where the manifest leaves it open.
     pub(crate) scope: Option<Scope>,
     pub(crate) value: Value,
-    /// Whether it was rendered from a chart, with everything else of that place.
+    /// Whether the object was rendered from a chart, with everything else of that place.
     pub(crate) rendered: bool,
     /// The chart's names for its sub-charts, where they differ from the sub-charts' own.
     pub(crate) aliases: Arc<[Alias]>,
@@ -63,17 +63,17 @@ pub(crate) enum Role {
 }
 
 impl Object {
-    /// Whether its pods wait: it is a pod, or makes some.
+    /// Whether pods of the object wait: the object is a pod, or makes some.
     pub(crate) fn is_dependent(&self) -> bool {
         self.word() == "Pod" || self.template().is_some()
     }
 
-    /// Whether it is a Service of Kubernetes. Other groups have kinds of that name, which are workloads.
+    /// Whether the object is a Service of Kubernetes. Other groups have kinds of that name, which are workloads.
     pub(crate) fn is_service(&self) -> bool {
         self.is_of("", "Service")
     }
 
-    /// Whether it is a Job of Kubernetes.
+    /// Whether the object is a Job of Kubernetes.
     pub(crate) fn is_job(&self) -> bool {
         self.is_of("batch", "Job")
     }
@@ -210,7 +210,7 @@ impl Object {
         Some(Dependent::of_workload(kind, &self.value, self.namespace()))
     }
 
-    /// Whether it is a plan.
+    /// Whether the object is a plan.
     pub(crate) fn is_plan(&self) -> bool {
         self.word() == "ConfigMap" && plan::is_one(&self.value)
     }

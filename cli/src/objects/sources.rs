@@ -58,7 +58,7 @@ impl Sources {
         self.0.insert(name.to_owned(), source);
     }
 
-    /// One that finds places.
+    /// A finder of places in these texts.
     pub(crate) fn finder(&self) -> Finder<'_> {
         Finder {
             sources: self,

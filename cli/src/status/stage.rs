@@ -48,7 +48,7 @@ impl Stage {
         }
     }
 
-    /// Whether its hold or its gate keeps the pod back.
+    /// Whether the hold or the gate keeps the pod back.
     pub(super) fn waits(self) -> bool {
         matches!(self, Self::Held | Self::Waits | Self::Refused)
     }

@@ -33,10 +33,10 @@ pub(super) struct Told<'a> {
 struct Json<'a> {
     namespace: &'a str,
     pod: &'a str,
-    /// Since when its gate asks; of one that is held, since when it is there.
+    /// The time since which the gate asks; for a held pod, its creation.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<&'a str>,
-    /// Whether it is held before it takes a node.
+    /// Whether the pod is held before it takes a node.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     held: bool,
     #[serde(flatten)]
@@ -44,7 +44,7 @@ struct Json<'a> {
     /// The last line of the gate on its wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<&'a str>,
-    /// Why its log cannot be read.
+    /// Why the gate's log cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unheard: Option<&'a str>,
     differs: bool,

@@ -15,12 +15,12 @@ use wire::{Answer, Decision};
 pub(super) struct Tree {
     /// The subject of the question.
     pub(super) subject: String,
-    /// How many pods of it have a gate.
+    /// How many pods of the subject have a gate.
     pub(super) pods: usize,
     /// How many of the pods wait.
     pub(super) waiting: usize,
     pub(super) workloads: Vec<Workload>,
-    /// Whether it is one object, and that has no pod.
+    /// Whether the subject is one object without a pod.
     #[serde(skip)]
     pub(super) podless: bool,
     /// A line for each part that the caller may not see, with the assumption in its place.
@@ -50,7 +50,7 @@ pub(super) struct Pod {
     pub(super) stage: Stage,
     #[serde(skip)]
     pub(super) gated: bool,
-    /// When its gate began to ask; of one that is held, when it was made.
+    /// The time at which the gate began to ask; for a held pod, its creation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Timestamp>,
     /// The time at which the gate opened.
@@ -118,12 +118,12 @@ impl Workload {
 }
 
 impl Pod {
-    /// Whether its gate has begun, and may have said something.
+    /// Whether the gate has begun, and may have written a line.
     pub(super) fn may_say(&self) -> bool {
         self.since.is_some() && self.stage != Stage::Held
     }
 
-    /// Whether its gate waits although, judged from here, it need not.
+    /// Whether the gate waits although this command's own judgement says that it need not.
     pub(super) fn is_disputed(&self) -> bool {
         let open = |answer: &Answer| answer.verdict == Decision::Open;
         self.may_say() && self.stage.waits() && self.answer.as_ref().is_some_and(open)

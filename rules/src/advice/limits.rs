@@ -97,7 +97,7 @@ fn active_deadline(workload: &Workload<'_>) -> Option<i64> {
     deadlines.into_iter().flatten().min()
 }
 
-/// Whether it asks to be created suspended.
+/// Whether the workload asks to be created suspended.
 fn suspends(workload: &Workload<'_>) -> bool {
     let annotations = workload.object["metadata"]["annotations"].as_object();
     workload.kind == "Job" && annotations.is_some_and(|it| annotation::suspends(it) == Ok(true))

@@ -26,7 +26,7 @@ pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
     items.iter().map(|node| item(node, &mut count)).collect()
 }
 
-/// How many entries there are so far, those inside of others with them.
+/// The number of entries so far, including those inside of others.
 #[derive(Default)]
 pub(super) struct Count(usize);
 

@@ -53,7 +53,7 @@ pub(super) fn entry(text: &str) -> Result<Dependency, Flaw> {
     if let Some(at) = text.find(|it: char| it.is_whitespace() || matches!(it, ',' | ';')) {
         return Err(Flaw::at(at, Problem::SeveralReferences(text.to_owned())));
     }
-    // One more than the longest grammar that is recognized; how many there are beyond it does not matter.
+    // One more than the longest grammar that is recognized; the number of pieces beyond it does not matter.
     let fields: Vec<_> = pieces(text, '/').take(6).collect();
     match fields.as_slice() {
         [_] => Err(Flaw::at(0, Problem::NoName(text.to_owned()))),

@@ -20,7 +20,7 @@ pub struct Behind {
     pub selector: Selector,
     /// The UID of the object that made them, directly or through others; `None` when the labels alone decide.
     pub owner: Option<String>,
-    /// How it belongs to the object.
+    /// The relation of the objects to the object.
     pub by: By,
 }
 

@@ -104,12 +104,12 @@ impl<'p> Kept<'p> {
         self.first && self.status["state"]["running"].is_object()
     }
 
-    /// How it has failed, where it has ended so.
+    /// The failure of the container, if it has ended with one.
     pub(super) fn failed(&self) -> Option<String> {
         end(&self.status["state"]["terminated"])
     }
 
-    /// How it ended last, well or not.
+    /// The last end of the container, well or not.
     fn last_end(&self) -> Option<String> {
         let last = &self.status["lastState"]["terminated"];
         last.is_object().then(|| ended(last))

@@ -212,7 +212,7 @@ fn an_init_container_holds_up_the_others() {
         "its pod db-0 has come no further than its init container \"schema\""
     );
     assert_eq!(told(&with_init(init(runs("2026-01-01T00:59:31Z")))), "");
-    // One that goes on running is waited for by its probe alone.
+    // Only its probe holds up a sidecar.
     let mut sidecar = with_init(init(runs(THEN)));
     sidecar["spec"]["initContainers"] = json!([{"name": "schema", "restartPolicy": "Always"}]);
     sidecar["status"]["initContainerStatuses"][0]["started"] = json!(false);

@@ -24,7 +24,7 @@ const STACK: usize = 16 * 1024 * 1024;
 /// level takes up to 30 KiB of stack.
 const TALLEST: usize = 40;
 
-/// How many loops (`all`, `exists`, `filter`, `map`) it may have.
+/// The most loops (`all`, `exists`, `filter`, `map`) of one expression.
 const LOOPS: usize = 32;
 
 /// How often the innermost of nested loops may run.
@@ -70,7 +70,7 @@ pub enum Broken {
 pub struct CelExpression {
     text: String,
     tree: IdedExpr,
-    /// How many loops are nested at most.
+    /// The deepest nesting of loops.
     nested: u32,
     /// The longest list that is written in the expression.
     literal: usize,

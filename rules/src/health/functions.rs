@@ -187,7 +187,7 @@ mod tests {
             let member = format!("status.{name}({})", vec!["status"; count - 1].join(", "));
             let object = json!({"status": "a"});
             let missing = [format!("{name}({arguments})"), member].map(|text| {
-                // One of the two ways to call it may not even compile.
+                // One of the two ways to call the function, `f(a)` or `a.f()`, may not even compile.
                 let called = CelExpression::compile(&text).map(|it| it.holds(&object));
                 called.is_err()
                     || called.is_ok_and(|told| told.is_err_and(|why| why.contains(UNKNOWN)))

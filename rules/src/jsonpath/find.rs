@@ -5,7 +5,7 @@ use crate::comparison::{self, Operator};
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// How many more values may be reached. All expressions of one object share one.
+/// The number of values that may still be reached. All expressions of one object share it.
 #[derive(Debug)]
 pub struct Effort(usize);
 

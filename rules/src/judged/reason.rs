@@ -136,7 +136,7 @@ impl Reason {
         Self::RuleError,
     ];
 
-    /// Whether it has failed, and does not recover.
+    /// Whether the reason tells of a failure without recovery.
     pub fn is_final_failure(self) -> bool {
         matches!(self, Self::JobFailed | Self::FailedForGood)
     }

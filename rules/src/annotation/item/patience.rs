@@ -50,7 +50,7 @@ impl Fields<'_> {
     }
 }
 
-/// One of several. It is waited for together with the others, so there is nothing to give up but all of them.
+/// An alternative is waited for together with the others, so there is nothing to give up but all of them.
 pub(super) fn alternative(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
     let item = long::item(node, count)?;
     let timeout = match &node.value {

@@ -127,7 +127,7 @@ pub(super) fn has_flag(part: &Value) -> bool {
         || fields.any(|(name, value)| value.is_boolean() && is_flag_of_part(name))
 }
 
-/// Whether it has a count of the ready things, and the wanted number.
+/// Whether the status has a count of the ready things, and the wanted number.
 pub(super) fn has_count(spec: Option<&Value>, part: &Value) -> bool {
     compared(spec, part).next().is_some()
 }
