@@ -1,6 +1,7 @@
 //! Every block of the documentation is run, applied or compared as it stands on its page; `blocks` names the runner of each.
 
 mod applied; // manifests, and commands that need an API server
+mod architecture; // what ARCHITECTURE.md says of the code
 mod blocks; // what a block of a page is
 mod claims; // what a page says of the code
 mod links; // where links lead, and what is in the book

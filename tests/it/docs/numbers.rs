@@ -106,6 +106,44 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         "STEP",
         &[("ARCHITECTURE.md", "a step asks about {} holders")],
     ),
+    (
+        "webhook/src/follow/slots/namespace.rs",
+        "PAUSE",
+        &[("ARCHITECTURE.md", "waits for {} times as long")],
+    ),
+    (
+        "webhook/src/follow/watch/list.rs",
+        "FIRST_PAGE",
+        &[("ARCHITECTURE.md", "The first page has {} objects")],
+    ),
+    (
+        "webhook/src/client/limits.rs",
+        "LONG",
+        &[("ARCHITECTURE.md", "holds {} long pages or events at once")],
+    ),
+    (
+        "webhook/src/known/stores.rs",
+        "AT_MOST",
+        &[("ARCHITECTURE.md", "there is room for {} such kinds")],
+    ),
+    (
+        "webhook/src/known/stores.rs",
+        "KEPT",
+        &[(
+            "ARCHITECTURE.md",
+            "is forgotten {} minutes after it was last named",
+        )],
+    ),
+    (
+        "rules/src/sheets.rs",
+        "COUNT",
+        &[("ARCHITECTURE.md", "each namespace has one of {}")],
+    ),
+    (
+        "certs/src/ca.rs",
+        "FORMERS",
+        &[("ARCHITECTURE.md", "keeps the keys of the {} CAs before it")],
+    ),
 ];
 
 /// Every number, as pages write numbers.
