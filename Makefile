@@ -54,7 +54,7 @@ demo: install ## the example shop in a cluster: what waits for what, and when it
 	@SHELL_NEEDS='export KUBECONFIG=$(KUBECONFIG) PATH=$(bin):$(programs):$$PATH' examples/shop/demo.sh
 
 .PHONY: test
-test: ## every test: unit, router, process, chart, then the cluster's
+test: ## every test: unit, router, process, chart, then the cluster's; STAGES='units scripts' runs those stages alone
 	@tests/run
 
 .PHONY: test-gitops
@@ -78,7 +78,7 @@ test-published: cluster ## the first five minutes of README.md, with a release o
 	@tests/cluster/published.sh
 
 .PHONY: lint
-lint: setup ## what has to be clean: format, clippy, licences, chart, scripts
+lint: ## what has to be clean: format, clippy, licences, chart, scripts
 	@tests/lint
 
 peer = CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags '-s -w' -o $(bin)
@@ -108,7 +108,7 @@ programs:
 	@$(static) --profile gate -p gate
 
 .PHONY: images
-images: setup ## target/images/*.tar, OCI archives made without a container engine, and what each is made of
+images: ## target/images/*.tar, OCI archives made without a container engine, and what each is made of
 	@echo '==> building the images (6 to 9 min the first time on two cores, else 2)'
 	@$(MAKE) programs
 	@mkdir -p $(images)

@@ -36,6 +36,15 @@ pub(crate) struct Controller {
 impl Controller {
     /// Starts one, and returns when it is ready.
     pub(crate) async fn start(paths: &Paths, cluster: &Cluster) -> Result<Self> {
+        Self::start_with(paths, cluster, &[]).await
+    }
+
+    /// Starts one with more arguments, and returns when it is ready.
+    pub(crate) async fn start_with(
+        paths: &Paths,
+        cluster: &Cluster,
+        more: &[String],
+    ) -> Result<Self> {
         let [admission, status, admin] = ports()?;
         let log = format!("controller-{}.log", admin.port());
         let (binary, log) = (&paths.webhook, paths.scratch.path().join(log));
@@ -50,6 +59,7 @@ impl Controller {
                 "--gate-image=localhost/sluice-gate:dev",
                 "--shutdown-delay=0s",
             ])
+            .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(stderr)

@@ -39,6 +39,8 @@ mod measure;
 mod objects;
 /// What a cluster would see that is too large for this machine.
 mod plan;
+/// Gates while the controller may read every kind of the presets.
+mod presets;
 /// How long a gate takes to notice.
 mod release;
 /// Gates of more than one controller.
@@ -74,7 +76,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
-         the parts are sizes, scope, statuses, api-server, admission, objects, gates, waiters, unschedulable, crowds and replicas
+         the parts are sizes, scope, statuses, api-server, admission, objects, gates, presets, waiters, unschedulable, crowds and replicas
        bench scope, which needs neither
        bench count review|list|gate TIMES, for callgrind
        bench plan FILE, a large cluster by what bench has written
@@ -99,6 +101,7 @@ enum Part {
     Admission,
     Objects,
     Gates,
+    Presets,
     Waiters,
     Unschedulable,
     Crowds,
@@ -106,7 +109,7 @@ enum Part {
 }
 
 impl Part {
-    const ALL: [(&str, Self); 11] = [
+    const ALL: [(&str, Self); 12] = [
         ("sizes", Self::Sizes),
         ("scope", Self::Scope),
         ("statuses", Self::Statuses),
@@ -115,6 +118,7 @@ impl Part {
         // Before there are pods: a controller knows every gated one, whatever else it watches.
         ("objects", Self::Objects),
         ("gates", Self::Gates),
+        ("presets", Self::Presets),
         ("waiters", Self::Waiters),
         ("unschedulable", Self::Unschedulable),
         ("crowds", Self::Crowds),
@@ -220,6 +224,7 @@ async fn measure(
             }
             Part::Objects => objects::measure(paths, cluster, &extent.objects, table).await?,
             Part::Gates => gates(paths, cluster, extent, table).await?,
+            Part::Presets => presets::measure(paths, cluster, extent.gates, table).await?,
             Part::Waiters => kubectl::side_by_side(paths, cluster, &extent.waiters, table).await?,
             Part::Unschedulable => {
                 unschedulable::measure(paths, cluster, extent.unschedulable, extent.window, table)

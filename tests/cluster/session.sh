@@ -16,17 +16,29 @@ plan() {
   minutes[$1]=$2 about[$1]=$3
 }
 
-# What runs and how long it takes, before it does.
+# wanted NAME…: whether one of these stages runs. STAGES='units scripts' runs those alone.
+wanted() {
+  local name
+  [ -n "${STAGES:-}" ] || return 0
+  for name; do case " $STAGES " in *" $name "*) return 0 ;; esac; done
+  return 1
+}
+
+# What runs and how long it takes, before it does. A stage of STAGES that was not planned is refused.
 announce() {
-  local name total=0
-  for name in "${planned[@]}"; do total=$((total + minutes[$name])); done
-  echo "test: ${#planned[@]} stages, $total min on two cores where everything is built"
-  for name in "${planned[@]}"; do printf '  %3d min  %-10s %s\n' "${minutes[$name]}" "$name" "${about[$name]}"; done
+  local name total=0 count=0
+  for name in ${STAGES:-}; do
+    [ -n "${about[$name]:-}" ] || { echo "test: no stage is called $name; there are: ${planned[*]}" >&2; exit 2; }
+  done
+  for name in "${planned[@]}"; do ! wanted "$name" || { count=$((count + 1)) total=$((total + minutes[$name])); }; done
+  echo "test: $count stages, $total min on two cores where everything is built"
+  for name in "${planned[@]}"; do ! wanted "$name" || printf '  %3d min  %-10s %s\n' "${minutes[$name]}" "$name" "${about[$name]}"; done
 }
 
 # stage NAME: what it says goes into a log of its own, too.
 stage() {
   local start=$SECONDS log=$logs/$1.log status=0
+  wanted "$1" || { skip "$1" 'STAGES does not name it'; return 0; }
   mkdir -p "$logs"
   echo "==> $1: ${about[$1]} (${minutes[$1]} min)"
   # In a shell of its own, and of no condition: there `set -e` would count for nothing.

@@ -3,6 +3,7 @@
 pub mod cluster;
 pub mod gate;
 pub mod machine;
+pub mod presets;
 pub mod process;
 pub mod samples;
 pub mod status;

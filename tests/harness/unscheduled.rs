@@ -41,13 +41,27 @@ impl Unscheduled {
         count: usize,
         list: &str,
     ) -> Result<Vec<Self>> {
-        let made = stream::iter(0..count).map(|_| Self::one(client, namespace, list));
+        Self::copies(client, namespace, count, &pod(&json!({DEPENDS_ON: list}), 0)).await
+    }
+
+    /// So many copies of a pod, whose name the API server completes.
+    ///
+    /// # Errors
+    ///
+    /// Where the API server refuses one, or one has got no gate.
+    pub async fn copies(
+        client: &Client,
+        namespace: &str,
+        count: usize,
+        pod: &Value,
+    ) -> Result<Vec<Self>> {
+        let made = stream::iter(0..count).map(|_| Self::one(client, namespace, pod.clone()));
         made.buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    async fn one(client: &Client, namespace: &str, list: &str) -> Result<Self> {
+    async fn one(client: &Client, namespace: &str, pod: Value) -> Result<Self> {
         let pods = Api::<Pod>::namespaced(client.clone(), namespace);
-        let pod = create(&pods, pod(&json!({DEPENDS_ON: list}), 0)).await?;
+        let pod = create(&pods, pod).await?;
         let (name, uid) = (pod.metadata.name.unwrap_or_default(), pod.metadata.uid);
         let gates = pod.spec.and_then(|spec| spec.init_containers);
         let Some(gate) = gates.into_iter().flatten().next() else {

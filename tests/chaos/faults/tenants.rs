@@ -11,6 +11,7 @@ use harness::cluster::{
     Manifest, Namespace, cron_job, daemon_set, deployment, job, pod, replica_set,
     replication_controller, sluice, stateful_set,
 };
+use harness::presets;
 use harness::unscheduled::{AT_ONCE, Unscheduled, create};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
@@ -156,8 +157,7 @@ async fn end(pods: &Api<Pod>) -> Result<()> {
 async fn listed(site: &Site<'_>) -> Broken {
     const PLANS: usize = 220;
     const PODS: usize = 100;
-    let presets = presets();
-    let set = format!("rbac.presets={{{}}}", presets.join(","));
+    let set = presets::setting().expect("the chart has presets");
     let mut seen = String::new();
     sluice::with_values_alone(&["--set", &set], async || {
         let ns = site.ns.another("listed").await;
@@ -182,71 +182,28 @@ async fn listed(site: &Site<'_>) -> Broken {
         sluice::roll().await;
         others_go_on(site).await;
         assert_eq!(waiting.ended(), 0, "gates that have opened");
-        seen = format!("{defined} kinds defined, of {} presets", presets.len());
+        seen = format!("{defined} kinds defined");
         gone(&ns).await;
     })
     .await;
     Broken::times(1).seen(seen)
 }
 
-/// All that the chart knows.
-fn presets() -> Vec<String> {
-    let schema = std::fs::read_to_string("charts/sluice/values.schema.json");
-    let schema: Value = serde_json::from_str(&schema.expect("the schema is there")).expect("JSON");
-    let known = schema.pointer("/properties/rbac/properties/presets/items/enum");
-    let known = known.and_then(Value::as_array).into_iter().flatten();
-    known.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-/// Defines every custom kind that sluice may read now and that is not defined, and says how many.
+/// Defines every custom kind that all presets name and that is not defined, and says how many.
 async fn define(site: &Site<'_>, ns: &Namespace) -> usize {
-    let role = site.sluice.get("clusterrole/sluice-watch").await;
-    let rules = role["rules"].as_array().cloned().unwrap_or_default();
+    let role = presets::role().expect("the chart has presets");
     let definitions = Api::<CustomResourceDefinition>::all(site.client.clone());
     let mut count = 0;
-    for rule in &rules {
-        for group in texts(&rule["apiGroups"]).filter(|group| group.contains('.')) {
-            for plural in texts(&rule["resources"]).filter(|it| !it.contains('/')) {
-                let definition = definition(group, plural);
-                let made = definitions
-                    .create(&PostParams::default(), &definition)
-                    .await;
-                // A group of Kubernetes' own, and what another test has defined, are refused.
-                if made.is_ok() {
-                    ns.takes_along(&format!("customresourcedefinition/{plural}.{group}"));
-                    count += 1;
-                }
-            }
+    for definition in presets::definitions(&role) {
+        let made = definitions.create(&PostParams::default(), &definition);
+        // A group of Kubernetes' own, and a definition of another test, are refused.
+        if made.await.is_ok() {
+            let name = definition.metadata.name.unwrap_or_default();
+            ns.takes_along(&format!("customresourcedefinition/{name}"));
+            count += 1;
         }
     }
     count
-}
-
-fn texts(list: &Value) -> impl Iterator<Item = &str> {
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-}
-
-fn definition(group: &str, plural: &str) -> CustomResourceDefinition {
-    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    let version = json!({
-        "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
-    });
-    let definition = json!({
-        "metadata": {
-            "name": format!("{plural}.{group}"),
-            "annotations": {"api-approved.kubernetes.io": "unapproved, a test"},
-        },
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"plural": plural, "kind": format!("{}Kind", plural.to_uppercase())},
-            "versions": [version],
-        },
-    });
-    serde_json::from_value(definition).expect("it is a definition")
 }
 
 /// A plan of 7.9 KB, in a scope of its own.
