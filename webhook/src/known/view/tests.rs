@@ -1,5 +1,7 @@
 //! What a view reads is what wakes it.
 
+mod budget;
+
 use super::super::Wanted;
 use super::*;
 use crate::known::Settings;
