@@ -13,7 +13,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use harness::unscheduled::{AT_ONCE, Unscheduled, create, pod};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, DeleteParams};
+use kube::api::{Api, DeleteParams, PostParams};
 use rules::keys::DEPENDS_ON;
 use serde_json::json;
 
@@ -36,7 +36,12 @@ pub(crate) async fn measure(
     let each = of_a_gate(paths, cluster, &pods, &[role]).await;
     let kinds = granted.definitions.len();
     granted.remove(cluster).await?;
-    tell(each?, &format!("all presets on, {kinds} kinds defined"), count, table);
+    tell(
+        each?,
+        &format!("all presets on, {kinds} kinds defined"),
+        count,
+        table,
+    );
     Ok(())
 }
 
@@ -47,7 +52,10 @@ async fn of_a_gate(
     pods: &[Unscheduled],
     arguments: &[String],
 ) -> Result<f64> {
-    step(&format!("{} gates of a release wait, {arguments:?}", pods.len()));
+    step(&format!(
+        "{} gates of a release wait, {arguments:?}",
+        pods.len()
+    ));
     let mut controller = Controller::start_with(paths, cluster, arguments).await?;
     controller.strands(pods.len()).await?;
     let gates = Gates::new(paths, &controller, pods);
@@ -87,14 +95,17 @@ impl Granted {
         create(&Api::<ClusterRole>::all(cluster.client.clone()), own).await?;
         let api = Api::<CustomResourceDefinition>::all(cluster.client.clone());
         let make = async |definition: CustomResourceDefinition| {
-            let made = api.create(&Default::default(), &definition).await;
+            let made = api.create(&PostParams::default(), &definition).await;
             // A group of Kubernetes' own is refused, and what is defined already stays as it is.
             anyhow::Ok(made.ok().and_then(|it| it.metadata.name))
         };
         let all = stream::iter(harness::presets::definitions(&role)).map(make);
-        let made: Vec<Option<String>> = all.buffer_unordered(AT_ONCE).try_collect().await?;
-        let definitions: Vec<String> = made.into_iter().flatten().collect();
-        ensure!(!definitions.is_empty(), "no kind of the presets was defined");
+        let names: Vec<Option<String>> = all.buffer_unordered(AT_ONCE).try_collect().await?;
+        let definitions: Vec<String> = names.into_iter().flatten().collect();
+        ensure!(
+            !definitions.is_empty(),
+            "no kind of the presets was defined"
+        );
         Ok(Self { definitions })
     }
 

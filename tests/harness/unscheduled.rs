@@ -41,7 +41,13 @@ impl Unscheduled {
         count: usize,
         list: &str,
     ) -> Result<Vec<Self>> {
-        Self::copies(client, namespace, count, &pod(&json!({DEPENDS_ON: list}), 0)).await
+        Self::copies(
+            client,
+            namespace,
+            count,
+            &pod(&json!({DEPENDS_ON: list}), 0),
+        )
+        .await
     }
 
     /// So many copies of a pod, whose name the API server completes.

@@ -161,7 +161,7 @@ async fn listed(site: &Site<'_>) -> Broken {
     let mut seen = String::new();
     sluice::with_values_alone(&["--set", &set], async || {
         let ns = site.ns.another("listed").await;
-        let defined = define(site, &ns).await;
+        let defined = define(site).await;
         ns.kubectl(["label", "namespace", &ns.name, "sluice.dev/inject=enabled"])
             .await
             .ok();
@@ -190,16 +190,18 @@ async fn listed(site: &Site<'_>) -> Broken {
 }
 
 /// Defines every custom kind that all presets name and that is not defined, and says how many.
-async fn define(site: &Site<'_>, ns: &Namespace) -> usize {
+async fn define(site: &Site<'_>) -> usize {
     let role = presets::role().expect("the chart has presets");
     let definitions = Api::<CustomResourceDefinition>::all(site.client.clone());
     let mut count = 0;
     for definition in presets::definitions(&role) {
-        let made = definitions.create(&PostParams::default(), &definition);
+        let params = PostParams::default();
+        let made = definitions.create(&params, &definition).await;
         // A group of Kubernetes' own, and a definition of another test, are refused.
-        if made.await.is_ok() {
+        if made.is_ok() {
             let name = definition.metadata.name.unwrap_or_default();
-            ns.takes_along(&format!("customresourcedefinition/{name}"));
+            site.ns
+                .takes_along(&format!("customresourcedefinition/{name}"));
             count += 1;
         }
     }
