@@ -21,6 +21,7 @@ use crate::subject::no_release;
 use crate::{access, status};
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
+use cluster::Judges;
 use critical::Path;
 use jiff::Timestamp;
 use kube::Client;
@@ -29,7 +30,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use times::{GateWait, Lived};
-use told::{Findings, Judges};
+use told::Findings;
 
 /// The exit code for "some of it never starts".
 const CYCLE: u8 = 3;
@@ -135,7 +136,7 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
     let mut times = times::of(&seen, &graph, &model, now);
     let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, &basis), now)));
     times.answered(answers.await?);
-    model.wait(&times);
+    times.mark_waits(&mut model);
     Ok(Told {
         releases: releases(&graph),
         warnings,

@@ -13,10 +13,11 @@ mod yaml;
 pub(crate) use list::List;
 pub(crate) use places::{Places, lines, token};
 
-use document::{Document, Documents};
+use document::Documents;
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::fmt;
+use yaml::Document;
 
 /// One object: a document, or an item of a list.
 #[derive(Debug, Clone, PartialEq)]

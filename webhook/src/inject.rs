@@ -14,6 +14,7 @@ mod position;
 mod qos;
 mod renewal;
 mod resources;
+mod template;
 mod warning;
 pub mod workload;
 

@@ -1,9 +1,9 @@
 //! The objects of a namespace, read from the cluster, for a graph.
 
-use super::told::Judges;
 use crate::access;
 use crate::objects::{Graph, Object, place};
 use crate::status;
+use jiff::Timestamp;
 use rules::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
 use rules::gate::{self, Gate};
 use rules::judged::{self, Judged};
@@ -14,8 +14,8 @@ use rules::object;
 use rules::profile;
 use rules::scope;
 use rules::selector::Selector;
-use rules::verdict;
-use rules::world::Objects;
+use rules::verdict::{self, Policy};
+use rules::world::{Objects, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -32,6 +32,17 @@ pub(super) struct Inventory {
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
     /// The kinds that the caller may not read, with kubectl's names for them.
     pub(super) hidden: BTreeMap<String, String>,
+}
+
+/// The inputs of a judgement.
+pub(super) struct Judges<'a> {
+    pub(super) world: &'a dyn World,
+    pub(super) policy: &'a Policy,
+    /// Group and word of the custom kinds that make pods.
+    pub(super) workloads: &'a [(String, String)],
+    /// Why sluice itself cannot look at a kind.
+    pub(super) withheld: &'a dyn Fn(&Kind) -> Option<Unavailable>,
+    pub(super) now: Timestamp,
 }
 
 /// Kinds that are read beside the workloads of waves: group and kind.

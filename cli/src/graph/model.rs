@@ -1,10 +1,8 @@
 //! The graph as it is printed: the objects, their waits, and their order.
 
-use super::times::Times;
 use rules::judged::Judged;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wire::said;
 
 /// Nodes in the order in which they start.
 #[derive(Debug, Serialize)]
@@ -119,27 +117,6 @@ impl From<Judged> for Health {
 }
 
 impl Model {
-    /// Marks an object whose pods only wait at their gates as waiting, with its dependencies: its own status would say that it is
-    /// late, or has failed.
-    pub(super) fn wait(&mut self, times: &Times) {
-        for at in &times.at_gates {
-            let node = &mut self.nodes[*at];
-            let Some(health) = node.health.as_mut().filter(|it| !it.ready) else {
-                continue;
-            };
-            let answers = times.gates.iter().filter(|gate| gate.of == node.id);
-            let mut waiting = answers.filter(|gate| gate.until.is_none());
-            let answer = waiting.find_map(|gate| gate.answer.as_ref());
-            let told = answer.and_then(said::unsatisfied);
-            let told = told.map(|told| format!("its gate waits for {told}"));
-            WAITS.clone_into(&mut health.status);
-            health.message = told.unwrap_or_else(|| "its pods wait at their gates".to_owned());
-            if let Some(first) = answer.and_then(said::first) {
-                health.reason.clone_from(&first.reason);
-            }
-        }
-    }
-
     /// Sorts by step, then scope, wave and name; nodes that never start come last.
     pub(super) fn sorted(mut self) -> Self {
         let mut places: Vec<usize> = (0..self.nodes.len()).collect();

@@ -251,7 +251,7 @@ fn told(values: &[Value]) -> Drawing {
     let findings = Findings::of(&graph, &shown, &seen, &judges);
     let mut model = Model::new(&graph, &shown, &findings);
     let times = times::of(&seen, &graph, &model, now);
-    model.wait(&times);
+    times.mark_waits(&mut model);
     Drawing {
         critical_path: critical::path(&model, &times),
         times: Some(times::lived(&model, &times.spans)),

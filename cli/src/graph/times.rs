@@ -1,7 +1,7 @@
 //! When things started and became ready, from the times that pods and Jobs carry and nothing else.
 
 use super::cluster::Inventory;
-use super::model::Model;
+use super::model::{Model, WAITS};
 use crate::installed::Installed;
 use crate::objects::{Graph, Object};
 use crate::status;
@@ -13,7 +13,7 @@ use rules::selector::Selector;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::Answer;
+use wire::{Answer, said};
 
 /// The times of a graph.
 #[derive(Debug, Default)]
@@ -87,6 +87,27 @@ impl Times {
     pub(super) fn answered(&mut self, answers: Vec<Option<Answer>>) {
         for (gate, answer) in self.gates.iter_mut().zip(answers) {
             gate.answer = answer;
+        }
+    }
+
+    /// Marks an object whose pods only wait at their gates as waiting, with its dependencies: its own status would say that it is
+    /// late, or has failed.
+    pub(super) fn mark_waits(&self, model: &mut Model) {
+        for at in &self.at_gates {
+            let node = &mut model.nodes[*at];
+            let Some(health) = node.health.as_mut().filter(|it| !it.ready) else {
+                continue;
+            };
+            let answers = self.gates.iter().filter(|gate| gate.of == node.id);
+            let mut waiting = answers.filter(|gate| gate.until.is_none());
+            let answer = waiting.find_map(|gate| gate.answer.as_ref());
+            let told = answer.and_then(said::unsatisfied);
+            let told = told.map(|told| format!("its gate waits for {told}"));
+            WAITS.clone_into(&mut health.status);
+            health.message = told.unwrap_or_else(|| "its pods wait at their gates".to_owned());
+            if let Some(first) = answer.and_then(said::first) {
+                health.reason.clone_from(&first.reason);
+            }
         }
     }
 }

@@ -1,29 +1,15 @@
 //! The verdict of each dependent on its dependencies, with the consent, memory, rights and terms that its gate would be judged
 //! by.
 
-use super::cluster::{self, Inventory};
+use super::cluster::{self, Inventory, Judges};
 use crate::objects::{Graph, Object};
-use jiff::Timestamp;
 use rules::dependency::{Dependency, Edge, Reference};
 use rules::dependent::{Dependent, Wait};
 use rules::judged::{Judged, Reason};
-use rules::kinds::Kind;
-use rules::lookup::{Lookup, Unavailable};
-use rules::verdict::{self, JudgedEdge, Policy};
-use rules::world::World;
+use rules::lookup::Lookup;
+use rules::verdict::{self, JudgedEdge};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The inputs of a judgement.
-pub(super) struct Judges<'a> {
-    pub(super) world: &'a dyn World,
-    pub(super) policy: &'a Policy,
-    /// Group and word of the custom kinds that make pods.
-    pub(super) workloads: &'a [(String, String)],
-    /// Why sluice itself cannot look at a kind.
-    pub(super) withheld: &'a dyn Fn(&Kind) -> Option<Unavailable>,
-    pub(super) now: Timestamp,
-}
 
 /// The verdicts in a cluster, by the indexes of the objects; empty for manifests.
 #[derive(Debug, Default)]

@@ -1,20 +1,9 @@
 //! The documents of a text: YAML, and JSON values one after another.
 
 use super::Flaw;
-use super::yaml::{Composer, Events};
+use super::yaml::{Composer, Document, Events};
 use granit_parser::Event;
 use serde_json::{Deserializer, Value};
-
-/// A document before lists are taken apart.
-pub(super) struct Document {
-    pub(super) value: Value,
-    /// The first thing in it that is valid YAML and no valid object.
-    pub(super) flaw: Option<Flaw>,
-    /// Keys that are there before.
-    pub(super) twice: Vec<Flaw>,
-    /// The byte where it begins.
-    pub(super) at: usize,
-}
 
 /// Reads one document after another.
 pub(super) struct Documents<'t> {

@@ -4,11 +4,21 @@
 //! before it, the key `0x10` is `"16"`, and of a duplicate key the last value counts.
 
 use super::Flaw;
-use super::document::Document;
 use super::scalar;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, options};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+
+/// A document before lists are taken apart.
+pub(super) struct Document {
+    pub(super) value: Value,
+    /// The first thing in it that is valid YAML and no valid object.
+    pub(super) flaw: Option<Flaw>,
+    /// Keys that are there before.
+    pub(super) twice: Vec<Flaw>,
+    /// The byte where it begins.
+    pub(super) at: usize,
+}
 
 /// The most values that the aliases of one document may stand for: a short text can name billions.
 const MAX_ALIASED: usize = 1_000_000;

@@ -3,7 +3,7 @@
 mod custom;
 mod search;
 
-use super::discovery::Discovery;
+use super::discovery::{Discovery, LOOK_AGAIN};
 use super::served::resource;
 use super::watch::{Observer, Target, follow};
 use crate::known::{Known, Named, Store, Wanted};
@@ -20,8 +20,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tracing::{debug, info};
 
-/// After this long a kind that is not served is looked for again.
-pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// How often the next of the objects that are read whole have their turn.
 const TURNS: Duration = Duration::from_secs(1);
 /// How often custom kinds are looked for that nobody names any more.

@@ -3,7 +3,6 @@
 //! Everybody may name custom kinds that there are not, and of each it has to be asked again for as long as somebody waits for it. So an
 //! answer serves all of them for a while, and they share the question.
 
-use super::catalog::LOOK_AGAIN;
 use super::served::{Served, among};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
@@ -14,6 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::debug;
+
+/// After this long a kind that is not served is looked for again.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// How soon discovery is asked again that has not answered.
 pub(super) const ASK_AGAIN: Duration = Duration::from_secs(5);

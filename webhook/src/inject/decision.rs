@@ -1,5 +1,6 @@
 //! The decisions as data. Each has a label for metrics and audit, and a sentence for users.
 
+use super::patch::Misshapen;
 use super::{Edit, Subject, Warning};
 use rules::annotation::ParseError;
 use rules::keys;
@@ -183,6 +184,12 @@ pub enum Deny {
     },
     /// The gate's parts are not known yet. Controllers try again; an admitted pod would start without a gate.
     Starting,
+}
+
+impl From<Misshapen> for Deny {
+    fn from(Misshapen { path, expected }: Misshapen) -> Self {
+        Self::Misshapen { path, expected }
+    }
 }
 
 impl Deny {

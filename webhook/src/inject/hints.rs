@@ -4,7 +4,7 @@
 //! warning, and no watch is begun. So a warning may be missing, and the patch never depends on a warning.
 
 use super::lists::Lists;
-use super::workload::template;
+use super::template::template;
 use super::{Operation, Options, Request, Subject};
 use rules::advice::{self, Advice, Seen, Windows, Workload};
 use rules::object::controller_of;

@@ -1,6 +1,6 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
-use super::workload::{is_job, template};
+use super::template::{is_job, template};
 use super::{Deny, Place, Request, annotations};
 use rules::advice::{self, Advice};
 use rules::annotation::{self, GatePosition, ParseError};

@@ -3,7 +3,6 @@
 //! `json_patch::diff` does not fit: for one element at the head of a list it renames every element after it.
 //! `replace` and `test` are not needed: an `add` on an existing key replaces its value and cannot fail.
 
-use super::Deny;
 use rules::path::get;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -28,12 +27,6 @@ pub(super) struct Edits<'a> {
 pub(super) struct Misshapen {
     pub(super) path: String,
     pub(super) expected: &'static str,
-}
-
-impl From<Misshapen> for Deny {
-    fn from(Misshapen { path, expected }: Misshapen) -> Self {
-        Self::Misshapen { path, expected }
-    }
 }
 
 impl<'a> Edits<'a> {

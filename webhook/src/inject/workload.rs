@@ -7,6 +7,7 @@
 use super::hints;
 use super::lists::{Holds, Lists};
 use super::patch::{Edits, Misshapen};
+use super::template::{find, is_job, template_path};
 use super::{
     Action, Change, Decision, Deny, Operation, Options, Place, Request, Skip, Subject, Warning,
     annotations,
@@ -15,7 +16,6 @@ use rules::advice::{self, Advice};
 use rules::annotation;
 use rules::keys;
 use rules::object::controller_of;
-use rules::path::get;
 use serde_json::{Map, Value};
 
 /// Decides on one workload.
@@ -211,26 +211,4 @@ fn unmarked(template: &Value) -> Value {
         fields.remove("metadata");
     }
     template
-}
-
-pub(super) fn is_job(subject: &Subject) -> bool {
-    subject.group == "batch" && subject.kind == "Job"
-}
-
-fn template_path(subject: &Subject) -> &'static [&'static str] {
-    if subject.group == "batch" && subject.kind == "CronJob" {
-        &["spec", "jobTemplate", "spec", "template"]
-    } else {
-        &["spec", "template"]
-    }
-}
-
-/// Returns the pod template of a workload; `None` also for a pod.
-pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a Value> {
-    find(object, template_path(subject))
-}
-
-fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
-    let found = get(object, path)?;
-    found.is_object().then_some(found)
 }

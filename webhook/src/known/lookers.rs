@@ -77,7 +77,7 @@ impl Lookers {
         if self.0.is_empty() {
             return;
         }
-        place.looks(namespace, &mut |look, position| {
+        looks(place, namespace, &mut |look, position| {
             let here = self.0.fingerprint(look);
             let concerns = |limit: &Limit| position.is_some_and(|it| limit.holds(it));
             self.0.find(&here, concerns, woken);
@@ -92,5 +92,24 @@ impl Lookers {
     /// Wakes everybody.
     pub(super) fn wake_all(&self) {
         self.0.wake_all();
+    }
+}
+
+/// Tells every look that a change of the object at this place alters, and where it stands in a wave.
+fn looks(place: &Standing, namespace: &str, tell: &mut dyn FnMut(Look<'_>, Option<&Position>)) {
+    let own = place.scope.as_ref().map(|scope| scope.name.as_str());
+    let release = own.map(|name| Part::Release(name.to_owned()));
+    for part in place.parts.iter().chain(&release) {
+        for scope in [None, own] {
+            let look = Look::Members {
+                namespace,
+                scope,
+                part,
+            };
+            tell(look, None);
+        }
+    }
+    if let (Some(scope), Some(position)) = (&place.scope, &place.position) {
+        tell(Look::Wave(scope), Some(position));
     }
 }

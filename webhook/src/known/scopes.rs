@@ -3,7 +3,6 @@
 //! Whether an object is ready is judged once after each of its changes, when somebody asks, unless the answer rests on more than the
 //! object. So a change in a scope of many objects costs what changed, not what exists.
 
-use super::lookers::Look;
 use jiff::Timestamp;
 use rules::dependency::Part;
 use rules::object::written;
@@ -16,11 +15,11 @@ use tokio::time::Instant;
 /// Where an object stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
-    scope: Option<Scope>,
+    pub(super) scope: Option<Scope>,
     /// The parts that it may be in, its release apart.
-    parts: Box<[Part]>,
+    pub(super) parts: Box<[Part]>,
     /// `None` outside of every wave.
-    position: Option<Position>,
+    pub(super) position: Option<Position>,
     written: Option<Timestamp>,
     generation: i64,
 }
@@ -94,25 +93,6 @@ impl Standing {
         let own = self.scope.as_ref().map(|scope| scope.name.as_str());
         let in_scope = scope.is_none() || scope == own;
         in_scope && (matches!(part, Part::Release(_)) || self.parts.contains(part))
-    }
-
-    /// Tells every look that a change of the object alters, and where it stands in a wave.
-    pub(super) fn looks(&self, namespace: &str, tell: &mut dyn FnMut(Look<'_>, Option<&Position>)) {
-        let own = self.scope.as_ref().map(|scope| scope.name.as_str());
-        let release = own.map(|name| Part::Release(name.to_owned()));
-        for part in self.parts.iter().chain(&release) {
-            for scope in [None, own] {
-                let look = Look::Members {
-                    namespace,
-                    scope,
-                    part,
-                };
-                tell(look, None);
-            }
-        }
-        if let (Some(scope), Some(position)) = (&self.scope, &self.position) {
-            tell(Look::Wave(scope), Some(position));
-        }
     }
 }
 

@@ -14,11 +14,10 @@ pub(crate) use snapshot::READ;
 use super::lookers::Lookers;
 use super::waiters::{Bell, Fingerprint, Subscription, Waiters, Woken};
 use contents::Contents;
-pub(super) use contents::{Interest, Key};
 use rules::definition::Declared;
 use rules::selector::Selector;
 use serde_json::Value;
-use snapshot::{Snapshot, key};
+use snapshot::{Key, Snapshot, key};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +26,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Store {
     inner: Mutex<Contents>,
     details: Mutex<Details>,
+}
+
+/// What somebody waits for: one object, or every object with a label in a namespace (either may be left open).
+///
+/// A list by a selector is found by one label that the selector requires, and without such a label by its namespace; whether
+/// the rest of the selector takes the object is asked then.
+#[derive(Debug, Clone, Copy, Hash)]
+pub(super) enum Interest<'a> {
+    /// One object, by its namespace and its name.
+    Object(&'a str, &'a str),
+    /// A list.
+    List {
+        /// `None` for every namespace.
+        namespace: Option<&'a str>,
+        /// `None` for every object.
+        label: Option<(&'a str, &'a str)>,
+    },
+    /// What is said of the kind as a whole. Of a change of that everybody hears.
+    Kind,
 }
 
 /// What one waiter is interested in of a store.

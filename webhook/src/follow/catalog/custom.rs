@@ -4,8 +4,8 @@
 //! moment it is established, and costs nobody a poll. A group without definitions may be an aggregated API, for which
 //! discovery is asked.
 
-use super::{Catalog, LOOK_AGAIN};
-use crate::follow::discovery::{ASK_AGAIN, Unanswered};
+use super::Catalog;
+use crate::follow::discovery::{ASK_AGAIN, LOOK_AGAIN, Unanswered};
 use crate::follow::served::{Served, defined};
 use crate::follow::watch::Target;
 use crate::known::{Freshness, Store, View};

@@ -1,7 +1,8 @@
 //! Kinds that are not served are sought again when a definition changes, and now and then, since an aggregated API has none. One
 //! task does that for all of them: anybody may name many, and each of them costs nothing in between.
 
-use super::{Catalog, LOOK_AGAIN};
+use super::Catalog;
+use crate::follow::discovery::LOOK_AGAIN;
 use rules::kinds::{self, Kind};
 use rules::selector::Selector;
 use rules::world::Objects;

@@ -1,7 +1,7 @@
 //! What a store holds, and who hears of a change of it.
 
-use super::Freshness;
-use super::snapshot::Snapshot;
+use super::snapshot::{Key, Snapshot};
+use super::{Freshness, Interest};
 use crate::known::heard::Heard;
 use crate::known::lookers::Lookers;
 use crate::known::scopes::Scopes;
@@ -11,28 +11,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::warn;
-
-/// Namespace (empty for a cluster-scoped object) and name.
-pub(in crate::known) type Key = (Box<str>, Box<str>);
-
-/// What somebody waits for: one object, or every object with a label in a namespace (either may be left open).
-///
-/// A list by a selector is found by one label that the selector requires, and without such a label by its namespace; whether
-/// the rest of the selector takes the object is asked then.
-#[derive(Debug, Clone, Copy, Hash)]
-pub(in crate::known) enum Interest<'a> {
-    /// One object, by its namespace and its name.
-    Object(&'a str, &'a str),
-    /// A list.
-    List {
-        /// `None` for every namespace.
-        namespace: Option<&'a str>,
-        /// `None` for every object.
-        label: Option<(&'a str, &'a str)>,
-    },
-    /// What is said of the kind as a whole. Of a change of that everybody hears.
-    Kind,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Contents {

@@ -2,12 +2,14 @@
 
 use super::super::scopes::Standing;
 use super::super::wishes::{Kept, Wish};
-use super::Key;
 use super::packed::{Packed, pack};
 use rules::kept::is_too_large;
 use serde_json::Value;
 use std::iter;
 use std::sync::Arc;
+
+/// Namespace (empty for a cluster-scoped object) and name.
+pub(super) type Key = (Box<str>, Box<str>);
 
 /// An object as it is kept: trimmed, and packed, because a tree takes many times the room and most objects of a kind are never
 /// asked for.

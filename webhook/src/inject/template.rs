@@ -1,0 +1,30 @@
+//! The pod template of a workload: where it stands in the object.
+
+use super::Subject;
+use rules::path::get;
+use serde_json::Value;
+
+/// Whether the object is a Job.
+pub(super) fn is_job(subject: &Subject) -> bool {
+    subject.group == "batch" && subject.kind == "Job"
+}
+
+/// Where the pod template of a workload of this kind stands.
+pub(super) fn template_path(subject: &Subject) -> &'static [&'static str] {
+    if subject.group == "batch" && subject.kind == "CronJob" {
+        &["spec", "jobTemplate", "spec", "template"]
+    } else {
+        &["spec", "template"]
+    }
+}
+
+/// Returns the pod template of a workload; `None` also for a pod.
+pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a Value> {
+    find(object, template_path(subject))
+}
+
+/// The pod template at `path`; `None` for anything but a mapping.
+pub(super) fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
+    let found = get(object, path)?;
+    found.is_object().then_some(found)
+}
